@@ -1,0 +1,47 @@
+/// The numbers of `Protocol/session.md`, 10.
+public enum Limits {
+  /// Bytes in a frame's payload (FRM-1).
+  public static let framePayload = 65_536
+  /// Bytes in a frame's payload before admission (FRM-1).
+  public static let framePayloadBeforeAdmission = 4_096
+  /// Levels of JSON in a control payload (FRM-5).
+  public static let jsonDepth = 16
+  /// Bytes in a display name (3.1).
+  public static let displayName = 64
+  /// Addresses a peer may name (3.1).
+  public static let addresses = 16
+  /// Bytes in an invitation's context (3.1).
+  public static let invitationContext = 1_024
+  /// Connections short of admission from one address (LNK-6).
+  public static let pendingConnectionsPerAddress = 16
+  /// Connections short of admission in all (LNK-6).
+  public static let pendingConnections = 64
+  /// Invitations waiting for a person (HEL-5).
+  public static let pendingInvitations = 16
+  /// Wrong proofs before a lock (ADM-3).
+  public static let wrongProofs = 3
+  /// Members a session remembers (MEM-1).
+  public static let members = 256
+  /// Bytes in a message (MSG-1).
+  public static let message = 16_777_216
+  /// Messages held for an application that does not take them (MSG-5).
+  public static let heldMessages = 1_000
+  /// Bytes in a datagram message (DGM-6).
+  public static let datagramMessage = 65_536
+  /// Bytes in a UDP payload (DGM-6).
+  public static let packet = 1_200
+  /// Bytes of a piece of a datagram message (7.2).
+  public static let datagramPiece = 1_100
+  /// Bytes in a resource's name (8.2).
+  public static let resourceName = 16_384
+  /// Resources of one peer at a time (RES-6).
+  public static let resources = 8
+  /// Bytes in a stream's name (8.3).
+  public static let streamName = 1_024
+  /// Streams of one peer at a time (STR-3).
+  public static let streams = 24
+  /// Bytes of a stream held unread (STR-2).
+  public static let streamHeld = 1_048_576
+  /// Bulk links of one peer (BLK-4).
+  public static let bulkLinks = 32
+}

@@ -1,0 +1,89 @@
+/// The head of a MESSAGE frame's payload (`Protocol/session.md`, 6).
+public struct MessagePart: Equatable, Sendable {
+  /// The part's number, from 1 (MSG-2).
+  public var sequence: UInt64
+  /// Whether the part begins a message.
+  public var isFirst: Bool
+  /// Whether the part ends a message.
+  public var isLast: Bool
+  /// Whether the sender wants an acknowledgement at once (MSG-4).
+  public var wantsAcknowledgement: Bool
+  /// The whole message's length; present in a first part that is not the last.
+  public var total: Int?
+
+  /// Why a payload is not a message part.
+  public enum DecodingError: Error, Equatable, Sendable {
+    /// The payload ends within the head, or an integer in it is malformed.
+    case malformed
+    /// A flag this version does not know.
+    case unknownFlags(UInt8)
+    /// Number 0 (MSG-2).
+    case zeroSequence
+    /// `total` is over the limit of a message (MSG-1).
+    case tooLarge(UInt64)
+    /// An empty part that is neither first nor last (MSG-1).
+    case empty
+  }
+
+  /// Creates a head.
+  @inlinable
+  public init(
+    sequence: UInt64, isFirst: Bool, isLast: Bool, wantsAcknowledgement: Bool = false,
+    total: Int? = nil
+  ) {
+    self.sequence = sequence
+    self.isFirst = isFirst
+    self.isLast = isLast
+    self.wantsAcknowledgement = wantsAcknowledgement
+    self.total = total
+  }
+
+  /// The flags byte.
+  @inlinable
+  public var flags: UInt8 {
+    (isFirst ? 1 : 0) | (isLast ? 2 : 0) | (wantsAcknowledgement ? 4 : 0)
+  }
+
+  /// Reads the head at `offset` and moves `offset` to the part's bytes.
+  ///
+  /// - Throws: ``DecodingError``; the link must then be closed (FRM-4).
+  @inlinable
+  public static func read(
+    from bytes: Span<UInt8>, at offset: inout Int
+  ) throws(DecodingError) -> MessagePart {
+    let sequence: UInt64?
+    do {
+      sequence = try Varint.read(from: bytes, at: &offset)
+    } catch {
+      throw .malformed
+    }
+    guard let sequence, offset < bytes.count else { throw .malformed }
+    guard sequence > 0 else { throw .zeroSequence }
+    let flags = bytes[offset]
+    offset += 1
+    guard flags & ~7 == 0 else { throw .unknownFlags(flags) }
+    var part = MessagePart(
+      sequence: sequence, isFirst: flags & 1 != 0, isLast: flags & 2 != 0,
+      wantsAcknowledgement: flags & 4 != 0)
+    if part.isFirst && !part.isLast {
+      let total: UInt64?
+      do {
+        total = try Varint.read(from: bytes, at: &offset)
+      } catch {
+        throw .malformed
+      }
+      guard let total else { throw .malformed }
+      guard total <= UInt64(Limits.message) else { throw .tooLarge(total) }
+      part.total = Int(total)
+    }
+    if !part.isFirst && !part.isLast && offset == bytes.count { throw .empty }
+    return part
+  }
+
+  /// Appends the head.
+  public func append(to bytes: inout [UInt8]) {
+    Varint.append(sequence, to: &bytes)
+    bytes.append(flags)
+    if let total { Varint.append(UInt64(total), to: &bytes) }
+  }
+}
