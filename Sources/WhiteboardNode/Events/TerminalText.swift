@@ -1,0 +1,65 @@
+/// Makes text that others wrote fit to be shown on a terminal or put into a message.
+///
+/// Nothing that comes out can move the cursor, change colours, reorder what stands around it or
+/// hide in it: controls, format characters, line and paragraph ends, private and unassigned code
+/// points are written as escapes, and marks do not pile up.
+package enum TerminalText {
+  /// The most marks that stay on one base character.
+  private static let maximumMarks = 4
+
+  /// The text without anything a terminal would act on, cut after a number of code points.
+  package static func cleaned(_ text: some StringProtocol, limit: Int = 2_048) -> String {
+    var result = String.UnicodeScalarView()
+    var count = 0
+    var marks = 0
+    for scalar in text.unicodeScalars {
+      guard count < limit else {
+        result.append("…")
+        break
+      }
+      count += 1
+      if isMark(scalar) {
+        marks += 1
+        guard marks <= maximumMarks, count > 1 else { continue }
+      } else {
+        marks = 0
+      }
+      if isSafe(scalar) {
+        result.append(scalar)
+      } else if scalar == "\n" {
+        result.append(contentsOf: #"\n"#.unicodeScalars)
+      } else {
+        let code = String(scalar.value, radix: 16)
+        result.append(contentsOf: "\\u{\(code)}".unicodeScalars)
+      }
+    }
+    return String(result)
+  }
+
+  /// The cleaned text in double quotes, short enough for a message.
+  package static func quoted(_ text: some StringProtocol, limit: Int = 64) -> String {
+    "\"\(cleaned(text, limit: limit))\""
+  }
+
+  /// Whether a code point is shown as itself.
+  static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+    if (0x20...0x7E).contains(scalar.value) {
+      return true
+    }
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+      .unassigned:
+      return false
+    default:
+      return true
+    }
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    guard scalar.value >= 0x300 else { return false }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark: return true
+    default: return false
+    }
+  }
+}

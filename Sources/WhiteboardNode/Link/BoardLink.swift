@@ -1,0 +1,248 @@
+/// What one hands to somebody so that they can join: `whiteboard://HOST:PORT/BOARD?peer=PEER#CODE`.
+///
+/// Printing a link shows everything but the code; ``text`` is the whole of it, for the one place
+/// where a person reads it.
+package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
+  /// Where to connect.
+  package var address: HostPort
+  /// The id of the board, 26 base32 characters.
+  package var board: String
+  /// The id of the peer that listens there, 52 base32 characters; without it nobody knows whom
+  /// they reach, and only a code or the person at the other end can tell.
+  package var peer: String?
+  /// The words of the code.
+  package var code: [String]
+
+  /// The scheme of links.
+  package static let scheme = "whiteboard"
+  /// The longest link, in bytes.
+  package static let maximumLength = 1_024
+
+  /// Makes a link of parts that are known to be good.
+  package init(address: HostPort, board: String, peer: String?, code: [String] = []) {
+    self.address = address
+    self.board = board
+    self.peer = peer
+    self.code = code
+  }
+
+  /// Reads a link.
+  ///
+  /// - Throws: ``LinkError`` by what is wrong with it; the message never holds the code.
+  package init(_ text: some StringProtocol) throws(LinkError) {
+    guard text.utf8.count <= BoardLink.maximumLength else { throw .tooLong }
+    guard let scheme = BoardLink.afterScheme(text) else { throw .notALink }
+    let (beforeFragment, fragment) = BoardLink.cut(String(scheme), at: "#")
+    let (beforeQuery, query) = BoardLink.cut(beforeFragment, at: "?")
+    let (authority, path) = BoardLink.cut(beforeQuery, at: "/")
+    guard let address = HostPort(authority, isInLink: true) else { throw .badAddress }
+    let board = String(path ?? "").lowercased()
+    guard BoardLink.isBase32(board, count: 26) else { throw .badBoard }
+    var peer: String?
+    for pair in (query ?? "").split(separator: "&") {
+      let (key, value) = BoardLink.cut(String(pair), at: "=")
+      guard key == "peer" else { continue }
+      let id = String(value ?? "").lowercased()
+      guard peer == nil, BoardLink.isBase32(id, count: 52) else { throw .badPeer }
+      peer = id
+    }
+    var words: [String] = []
+    if let fragment, !fragment.isEmpty {
+      words = fragment.lowercased().split(separator: "-", omittingEmptySubsequences: false)
+        .map(String.init)
+      guard words.count <= 8, words.allSatisfy(BoardLink.isCodeWord) else { throw .badCode }
+    }
+    self.init(address: address, board: board, peer: peer, code: words)
+  }
+
+  /// The whole link with its code; never logged.
+  package var text: String {
+    code.isEmpty ? description : "\(description)#\(code.joined(separator: "-"))"
+  }
+
+  /// The link without its code.
+  package var description: String {
+    let query = peer.map { "?peer=\($0)" } ?? ""
+    return "\(BoardLink.scheme)://\(address.textInLink)/\(board)\(query)"
+  }
+
+  /// Whether a text means to be a link, good or bad.
+  package static func looksLikeLink(_ text: some StringProtocol) -> Bool {
+    afterScheme(text) != nil
+  }
+
+  private static func afterScheme<Text: StringProtocol>(_ text: Text) -> Text.SubSequence? {
+    let prefix = "\(scheme)://"
+    guard text.utf8.count >= prefix.utf8.count,
+      text.prefix(prefix.count).lowercased() == prefix
+    else { return nil }
+    return text.dropFirst(prefix.count)
+  }
+
+  private static func cut(_ text: String, at mark: Character) -> (String, String?) {
+    guard let index = text.firstIndex(of: mark) else { return (text, nil) }
+    return (String(text[..<index]), String(text[text.index(after: index)...]))
+  }
+
+  static func isBase32(_ text: String, count: Int) -> Bool {
+    text.utf8.count == count
+      && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
+  }
+
+  private static func isCodeWord(_ word: String) -> Bool {
+    (1...16).contains(word.utf8.count) && word.utf8.allSatisfy { (0x61...0x7A).contains($0) }
+  }
+}
+
+/// What is wrong with a link.
+package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
+  case notALink
+  case tooLong
+  case badAddress
+  case badBoard
+  case badPeer
+  case badCode
+
+  /// What is wrong, in words that do not repeat the link.
+  package var description: String {
+    switch self {
+    case .notALink: "a link starts with whiteboard://"
+    case .tooLong: "the link is longer than \(BoardLink.maximumLength) bytes"
+    case .badAddress: "the link's address is not HOST:PORT (IPv6 in brackets, its scope after %25)"
+    case .badBoard: "the link's board is not 26 letters and digits"
+    case .badPeer: "the link's peer is not 52 letters and digits"
+    case .badCode: "the link's code is not words joined by -"
+    }
+  }
+}
+
+/// A host and a port to connect to.
+package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
+  /// A name, or an address without brackets, its scope after `%`.
+  package let host: String
+  /// The port.
+  package let port: Int
+
+  /// The port that boards listen on where it is free ("BOARD" on a keypad).
+  package static let defaultPort = 26_273
+
+  /// Makes a pair, or nil where the host cannot be one or the port is out of range.
+  package init?(host: String, port: Int) {
+    guard (1...65_535).contains(port), HostPort.isHost(host) else { return nil }
+    self.host = host
+    self.port = port
+  }
+
+  /// Reads `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`, and outside links an IPv6 address
+  /// alone; in a link the scope of an IPv6 address stands after `%25`, elsewhere after `%`.
+  package init?(_ text: some StringProtocol, isInLink: Bool = false) {
+    guard text.utf8.count <= 320 else { return nil }
+    let host: String
+    let rest: Substring
+    let text = String(text)
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]") else { return nil }
+      var inside = String(text[text.index(after: text.startIndex)..<end])
+      if isInLink, let percent = inside.firstIndex(of: "%") {
+        let scope = inside[percent...]
+        guard scope.hasPrefix("%25") else { return nil }
+        inside = inside[..<percent] + "%" + scope.dropFirst(3)
+      }
+      guard inside.contains(":") else { return nil }
+      host = inside
+      rest = text[text.index(after: end)...]
+    } else if !isInLink, text.utf8.count(where: { $0 == 0x3A }) > 1 {
+      host = text
+      rest = ""
+    } else {
+      let colon = text.firstIndex(of: ":") ?? text.endIndex
+      host = String(text[..<colon])
+      rest = text[colon...]
+      guard !host.contains("%") else { return nil }
+    }
+    guard !rest.isEmpty else {
+      self.init(host: host, port: HostPort.defaultPort)
+      return
+    }
+    let digits = rest.dropFirst()
+    guard rest.first == ":", (1...5).contains(digits.utf8.count),
+      digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits)
+    else { return nil }
+    self.init(host: host, port: port)
+  }
+
+  /// The pair as one writes it, IPv6 in brackets.
+  package var description: String {
+    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  /// The pair as it stands in a link, the scope after `%25`.
+  package var textInLink: String {
+    guard let percent = host.firstIndex(of: "%") else { return description }
+    return "[\(host[..<percent])%25\(host[percent...].dropFirst())]:\(port)"
+  }
+
+  private static func isHost(_ text: String) -> Bool {
+    guard (1...253).contains(text.utf8.count) else { return false }
+    if text.contains(":") {
+      let (address, scope) =
+        if let percent = text.firstIndex(of: "%") {
+          (text[..<percent], text[percent...].dropFirst())
+        } else {
+          (text[...], Substring("-"))
+        }
+      return (2...45).contains(address.utf8.count) && (1...32).contains(scope.utf8.count)
+        && address.utf8.allSatisfy {
+          (0x30...0x3A).contains($0) || (0x61...0x66).contains($0) || (0x41...0x46).contains($0)
+            || $0 == 0x2E
+        } && scope.utf8.allSatisfy(isNameByte)
+    }
+    return text.utf8.allSatisfy(isNameByte)
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+      || byte == 0x2D || byte == 0x2E || byte == 0x5F
+  }
+}
+
+/// What a person may name to join a board.
+package enum JoinTarget: Equatable, Sendable {
+  /// Any board nearby, where there is just one.
+  case nearby
+  /// A board nearby by its name, its host's name, or the start of an id.
+  case name(String)
+  /// A link.
+  case link(BoardLink)
+  /// An address, asking whoever listens there.
+  case address(HostPort)
+
+  /// Reads what was given on the command line.
+  ///
+  /// What has a port, or is an IP address, is an address; a board whose name looks like that is
+  /// joined by the start of its id.
+  ///
+  /// - Throws: ``LinkError`` where it is a link and a bad one.
+  package init(_ text: String?) throws(LinkError) {
+    guard let text, !text.isEmpty else {
+      self = .nearby
+      return
+    }
+    if BoardLink.looksLikeLink(text) {
+      self = .link(try BoardLink(text))
+      return
+    }
+    if text.hasPrefix("[") || text.contains(":") || JoinTarget.isAddress(text),
+      let address = HostPort(text)
+    {
+      self = .address(address)
+      return
+    }
+    self = .name(text)
+  }
+
+  private static func isAddress(_ text: String) -> Bool {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+  }
+}

@@ -1,0 +1,72 @@
+/// Cuts a line into words, with quotes, escapes and comments.
+enum LineWords {
+  /// One word of a line.
+  struct Word: Equatable, Sendable {
+    /// What it says, quotes and escapes resolved.
+    let text: String
+    /// Whether it began with a quote, so that it is never an option.
+    let isQuoted: Bool
+
+    /// What follows `key=` where that is how the word begins and no quote came before.
+    func value(of key: String) -> String? {
+      guard !isQuoted, text.hasPrefix(key + "=") else { return nil }
+      return String(text.dropFirst(key.count + 1))
+    }
+  }
+
+  /// Cuts a line: blanks part words, `"…"` keeps blanks and knows `\"`, `\\` and `\n`, a `#` at the
+  /// start of a word begins a comment.
+  ///
+  /// A quote may begin inside a word, as in `as="x"`, and what it holds joins the word.
+  static func split(_ line: some StringProtocol) throws(VerbError) -> [Word] {
+    var words: [Word] = []
+    // The bytes of a word are pieces of a valid string cut at ASCII, so they are valid again.
+    var current: [UInt8] = []
+    var isInWord = false
+    var isQuoted = false
+    var isInQuotes = false
+    var isEscaped = false
+    for byte in line.utf8 {
+      if isEscaped {
+        switch byte {
+        case UInt8(ascii: "n"): current.append(0x0A)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): current.append(byte)
+        default:
+          throw VerbError(.syntax, #"inside quotes a backslash stands before ", \ or n"#)
+        }
+        isEscaped = false
+      } else if isInQuotes {
+        switch byte {
+        case UInt8(ascii: "\\"): isEscaped = true
+        case UInt8(ascii: "\""): isInQuotes = false
+        default: current.append(byte)
+        }
+      } else if VerbParser.isBlank(byte) {
+        if isInWord {
+          words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted))
+        }
+        current.removeAll(keepingCapacity: true)
+        isInWord = false
+        isQuoted = false
+      } else if byte == UInt8(ascii: "#"), !isInWord {
+        return words
+      } else if byte == UInt8(ascii: "\"") {
+        isInQuotes = true
+        if !isInWord {
+          isQuoted = true
+        }
+        isInWord = true
+      } else {
+        current.append(byte)
+        isInWord = true
+      }
+    }
+    guard !isInQuotes else {
+      throw VerbError(.syntax, #"the quote at the end is missing: close it with ""#)
+    }
+    if isInWord {
+      words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted))
+    }
+    return words
+  }
+}

@@ -1,0 +1,85 @@
+/// Why a verb was not carried out, in words a person can act on.
+package struct VerbError: Error, Equatable, Sendable {
+  /// The kind of failure, for programs.
+  package let code: Code
+  /// What went wrong and what to do, for people; one line.
+  package let message: String
+  /// The verb as it was spelt, as far as it was understood.
+  package let verb: String?
+  /// The mark of the line that failed.
+  package let request: RequestMark?
+
+  /// Makes an error.
+  package init(
+    _ code: Code,
+    _ message: String,
+    verb: String? = nil,
+    request: RequestMark? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.verb = verb
+    self.request = request
+  }
+
+  /// The same error as the answer to a given line.
+  package func answering(verb: String?, request: RequestMark?) -> VerbError {
+    VerbError(code, message, verb: self.verb ?? verb, request: self.request ?? request)
+  }
+
+  /// The kinds of failure; the raw values are the `code` of an `error` line and never change.
+  package enum Code: String, CaseIterable, Sendable {
+    /// The line is not of the grammar: quoting, JSON, or not UTF-8.
+    case syntax
+    /// The line is longer than any verb can need.
+    case lineTooLong = "line-too-long"
+    /// There is no such verb.
+    case unknownVerb = "unknown-verb"
+    /// Something the verb needs is not there.
+    case missingArgument = "missing-argument"
+    /// Something is there that cannot be read as what it has to be.
+    case badArgument = "bad-argument"
+    /// Something is there that the verb does not take.
+    case unknownArgument = "unknown-argument"
+    /// The name given with `as=` belongs to another object already.
+    case aliasTaken = "alias-taken"
+    /// No object is called that.
+    case noSuchObject = "no-such-object"
+    /// More than one object, peer or invitation is called that.
+    case ambiguous
+    /// The object is of another kind than the verb is for.
+    case wrongKind = "wrong-kind"
+    /// Somebody present has the object in hand.
+    case held
+    /// The board refuses the change.
+    case refused
+    /// No peer is called that.
+    case noSuchPeer = "no-such-peer"
+    /// No invitation is called that, or it is over.
+    case noSuchInvitation = "no-such-invitation"
+    /// No transfer is called that, or it is over.
+    case noSuchTransfer = "no-such-transfer"
+    /// Nobody is connected, and the verb needs somebody.
+    case notConnected = "not-connected"
+    /// The peer said no.
+    case declined
+    /// The file is not there or cannot be read.
+    case fileUnreadable = "file-unreadable"
+    /// The file is not a photo we can carry.
+    case notAPhoto = "not-a-photo"
+    /// More bytes than allowed.
+    case tooBig = "too-big"
+    /// It did not happen in time.
+    case timedOut = "timed-out"
+    /// It was stopped, here or there.
+    case cancelled
+    /// The other side is gone for good.
+    case peerGone = "peer-gone"
+    /// The other side could not take it.
+    case transferFailed = "transfer-failed"
+    /// The program is ending.
+    case ending
+    /// A fault of ours.
+    case `internal`
+  }
+}

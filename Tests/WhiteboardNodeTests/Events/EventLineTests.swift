@@ -1,0 +1,206 @@
+import FoundationEssentials
+import Testing
+
+@testable import WhiteboardNode
+
+@Suite
+struct EventLineTests {
+  private func line(_ event: NodeEvent) -> String {
+    String(decoding: EventLine.json(event), as: UTF8.self)
+  }
+
+  @Test("a line starts with its version and event and ends with one line feed")
+  func shape() {
+    #expect(
+      line(.done(.init(verb: "text", request: .number(7), id: "1-abcdefghijklm")))
+        == #"{"v":1,"event":"done","id":"1-abcdefghijklm","request":7,"verb":"text"}"# + "\n"
+    )
+    #expect(
+      line(.joined(.init(peer: "abc", name: "anna")))
+        == #"{"v":1,"event":"joined","name":"anna","peer":"abc"}"# + "\n"
+    )
+  }
+
+  @Test("an error answers with code, message, verb and mark")
+  func failure() {
+    #expect(
+      line(.error(VerbError(.noSuchObject, "no", verb: "move", request: .word("m"))))
+        == #"{"v":1,"event":"error","code":"no-such-object","message":"no","request":"m","verb":"move"}"#
+        + "\n"
+    )
+  }
+
+  @Test("an object keeps the names of its properties and whole numbers stay whole")
+  func object() {
+    let object = NodeEvent.ObjectDescription(
+      id: "1-abcdefghijklm",
+      type: "text",
+      centerPosition: [10, -20.5],
+      size: [200, 50],
+      scale: 1,
+      angle: 0,
+      selectedBy: nil,
+      zIndex: "a0",
+      updatedAt: "2026-11-21T06:00:00.000Z",
+      author: nil,
+      text: "hi"
+    )
+    #expect(
+      line(.objectAdded(.init(id: object.id, object: object, by: "p")))
+        == #"{"v":1,"event":"object-added","by":"p","id":"1-abcdefghijklm","object":"#
+        + #"{"angle":0,"centerPosition":[10,-20.5],"id":"1-abcdefghijklm","scale":1,"#
+        + #""size":[200,50],"text":"hi","type":"text","updatedAt":"2026-11-21T06:00:00.000Z","#
+        + #""zIndex":"a0"}}"# + "\n"
+    )
+  }
+
+  @Test("what a terminal acts on is escaped, and reads back as it was")
+  func escapes() throws {
+    let hostile = "a\u{1B}[2J\u{7F}\u{9B}31m\u{202E}\u{2028}\u{E0041}é漢\n\"\\"
+    let line = line(.chat(.init(id: "1", peer: "p", name: "n", text: hostile, at: "t")))
+    for scalar in line.unicodeScalars.dropLast() {
+      #expect(TerminalText.isSafe(scalar), "U+\(String(scalar.value, radix: 16))")
+    }
+    struct Read: Decodable {
+      let text: String
+    }
+    #expect(try JSONDecoder().decode(Read.self, from: Data(line.utf8)).text == hostile)
+    #expect(line.contains("é漢"))
+  }
+}
+
+@Suite
+struct TerminalTextTests {
+  @Test("controls and format characters come out as escapes")
+  func controls() {
+    #expect(TerminalText.cleaned("a\u{1B}[31m") == #"a\u{1b}[31m"#)
+    #expect(TerminalText.cleaned("a\nb\r") == #"a\nb\u{d}"#)
+    #expect(TerminalText.cleaned("\u{202E}x\u{200B}") == #"\u{202e}x\u{200b}"#)
+    #expect(TerminalText.cleaned("Zoë 漢字") == "Zoë 漢字")
+  }
+
+  @Test("long text is cut and marks do not pile up")
+  func bounds() {
+    #expect(TerminalText.cleaned("abcdef", limit: 3) == "abc…")
+    #expect(TerminalText.cleaned("abc", limit: 3) == "abc")
+    let piled = "a" + String(repeating: "\u{301}", count: 100)
+    #expect(TerminalText.cleaned(piled).unicodeScalars.count == 5)
+    #expect(TerminalText.cleaned("\u{301}a") == "a")
+  }
+
+  @Test("no line for people holds anything a terminal acts on")
+  func eventLines() throws {
+    let hostile = "\u{1B}]0;x\u{7}\u{9B}2J\u{202E}"
+    let object = NodeEvent.ObjectDescription(
+      id: hostile,
+      type: hostile,
+      centerPosition: [0, 0],
+      size: [1, 1],
+      scale: 2,
+      angle: 1,
+      selectedBy: hostile,
+      zIndex: hostile,
+      updatedAt: hostile,
+      author: hostile,
+      text: hostile,
+      points: [[0, 0]],
+      lineWidth: 1,
+      colour: hostile,
+      asset: hostile,
+      path: hostile
+    )
+    let peer = NodeEvent.PeerDescription(
+      peer: hostile,
+      name: hostile,
+      state: .connected,
+      address: hostile
+    )
+    let events: [NodeEvent] = [
+      .ready(
+        .init(
+          peer: hostile,
+          name: hostile,
+          addresses: [hostile],
+          port: 1,
+          board: hostile,
+          boardName: hostile,
+          admit: "code",
+          code: hostile,
+          link: hostile,
+          announced: true
+        )
+      ),
+      .peerFound(
+        .init(
+          peer: hostile,
+          name: hostile,
+          board: hostile,
+          boardName: hostile,
+          addresses: [hostile],
+          participants: hostile,
+          role: hostile
+        )
+      ),
+      .peerLost(.init(peer: hostile, name: hostile, board: hostile)),
+      .peerState(.init(peer: hostile, name: hostile, state: .suspect)),
+      .invitation(
+        .init(
+          id: hostile,
+          peer: hostile,
+          name: hostile,
+          words: hostile,
+          direction: .incoming,
+          deadline: hostile,
+          warning: hostile
+        )
+      ),
+      .joined(.init(peer: hostile, name: hostile)),
+      .left(.init(peer: hostile, name: hostile, reason: hostile, message: hostile)),
+      .objectAdded(.init(id: hostile, object: object, by: hostile)),
+      .objectChanged(.init(id: hostile, changed: [hostile], object: object, by: hostile)),
+      .objectRemoved(.init(id: hostile, by: hostile)),
+      .selected(.init(id: hostile, peer: hostile, name: hostile)),
+      .chat(.init(id: hostile, peer: hostile, name: hostile, text: hostile, at: hostile)),
+      .data(
+        .init(from: hostile, name: hostile, reliable: true, size: 1, base64: "", text: hostile)
+      ),
+      .resourceStarted(
+        .init(transfer: hostile, direction: .incoming, peer: hostile, name: hostile, size: 1)
+      ),
+      .resourceFinished(
+        .init(
+          transfer: hostile,
+          direction: .incoming,
+          peer: hostile,
+          name: hostile,
+          outcome: .failed,
+          path: hostile,
+          message: hostile
+        )
+      ),
+      .streamOpened(.init(stream: hostile, direction: .incoming, peer: hostile, name: hostile)),
+      .streamClosed(
+        .init(
+          stream: hostile,
+          direction: .incoming,
+          peer: hostile,
+          name: hostile,
+          outcome: .failed,
+          size: 1,
+          message: hostile
+        )
+      ),
+      .objects(.init(count: 1, objects: [object])),
+      .peers(.init(count: 1, peers: [peer])),
+      .done(.init(verb: "text", id: hostile)),
+      .error(.init(code: hostile, message: hostile)),
+      .note(.init(code: hostile, message: hostile)),
+    ]
+    for event in events {
+      let line = try #require(EventText.line(event), "\(event.name)")
+      for scalar in line.unicodeScalars where scalar != "\n" {
+        #expect(TerminalText.isSafe(scalar), "\(event.name)")
+      }
+    }
+  }
+}

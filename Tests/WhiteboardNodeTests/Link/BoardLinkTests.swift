@@ -1,0 +1,101 @@
+import Testing
+
+@testable import WhiteboardNode
+
+@Suite
+struct BoardLinkTests {
+  private let board = "abcdefghijklmnopqrstuvwxyz"
+  private let peer = String(repeating: "abcdefghijkl2", count: 4)
+
+  @Test("a link says and reads back every part")
+  func roundTrips() throws {
+    for (host, port) in [
+      ("192.168.1.20", 26_273), ("fe80::1%eth0", 1), ("2001:db8::1", 65_535), ("anna-pc.local", 80),
+    ] {
+      for code in [[], ["river", "moss", "candle", "frost"]] {
+        let address = try #require(HostPort(host: host, port: port))
+        let link = BoardLink(address: address, board: board, peer: peer, code: code)
+        #expect(try BoardLink(link.text) == link)
+      }
+    }
+  }
+
+  @Test("an IPv6 address stands in brackets with its scope after %25")
+  func scope() throws {
+    let address = try #require(HostPort(host: "fe80::1%eth0", port: 26_273))
+    let link = BoardLink(address: address, board: board, peer: peer, code: ["a", "b"])
+    #expect(link.text == "whiteboard://[fe80::1%25eth0]:26273/\(board)?peer=\(peer)#a-b")
+    #expect(address.description == "[fe80::1%eth0]:26273")
+  }
+
+  @Test("printing a link does not show the code")
+  func secrecy() throws {
+    let link = try BoardLink(
+      "whiteboard://10.0.0.1:1/\(board)?peer=\(peer)#river-moss-candle-frost"
+    )
+    #expect(!"\(link)".contains("river"))
+    #expect(link.code == ["river", "moss", "candle", "frost"])
+  }
+
+  @Test("case does not matter, unknown parameters are skipped, the peer may be missing")
+  func lenience() throws {
+    let link = try BoardLink(
+      "WHITEBOARD://10.0.0.1/\(board.uppercased())?x=1&peer=\(peer.uppercased())&y#River-MOSS"
+    )
+    #expect(link.address.port == HostPort.defaultPort)
+    #expect(link.peer == peer)
+    #expect(link.code == ["river", "moss"])
+    #expect(try BoardLink("whiteboard://10.0.0.1:5/\(board)").peer == nil)
+  }
+
+  @Test("a bad link is refused by what is wrong with it")
+  func refusals() {
+    func error(_ text: String) -> LinkError? {
+      do throws(LinkError) {
+        _ = try BoardLink(text)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let good = "whiteboard://10.0.0.1:5/\(board)"
+    #expect(error(good) == nil)
+    #expect(error("http://10.0.0.1:5/\(board)") == .notALink)
+    #expect(error("") == .notALink)
+    #expect(error("whiteboard://") == .badAddress)
+    #expect(error("whiteboard://10.0.0.1:0/\(board)") == .badAddress)
+    #expect(error("whiteboard://10.0.0.1:65536/\(board)") == .badAddress)
+    #expect(error("whiteboard://fe80::1:5/\(board)") == .badAddress)
+    #expect(error("whiteboard://[fe80::1%eth0]:5/\(board)") == .badAddress)
+    #expect(error("whiteboard://[fe80::1:5/\(board)") == .badAddress)
+    #expect(error("whiteboard://a b:5/\(board)") == .badAddress)
+    #expect(error("whiteboard://10.0.0.1:5") == .badBoard)
+    #expect(error("whiteboard://10.0.0.1:5/\(board)x") == .badBoard)
+    #expect(error("whiteboard://10.0.0.1:5/\(board.dropLast())1") == .badBoard)
+    #expect(error("\(good)?peer=abc") == .badPeer)
+    #expect(error("\(good)?peer=\(peer)&peer=\(peer)") == .badPeer)
+    #expect(error("\(good)#a--b") == .badCode)
+    #expect(error("\(good)#a-b1") == .badCode)
+    #expect(error("\(good)#" + String(repeating: "a", count: 1_024)) == .tooLong)
+  }
+
+  @Test("what one joins is a link, an address or a name")
+  func targets() throws {
+    #expect(try JoinTarget(nil) == .nearby)
+    #expect(try JoinTarget("standup") == .name("standup"))
+    #expect(
+      try JoinTarget("10.0.0.1") == .address(try #require(HostPort(host: "10.0.0.1", port: 26_273)))
+    )
+    #expect(
+      try JoinTarget("anna.local:80")
+        == .address(try #require(HostPort(host: "anna.local", port: 80)))
+    )
+    #expect(try JoinTarget("[::1]:80") == .address(try #require(HostPort(host: "::1", port: 80))))
+    #expect(
+      try JoinTarget("fe80::1%eth0")
+        == .address(try #require(HostPort(host: "fe80::1%eth0", port: 26_273)))
+    )
+    #expect(try JoinTarget("plan: b") == .name("plan: b"))
+    #expect(throws: LinkError.badBoard) { try JoinTarget("whiteboard://10.0.0.1:5/") }
+  }
+}
