@@ -150,12 +150,13 @@ package struct BoardPoint: Equatable, Sendable {
     self.y = y
   }
 
-  /// Half the width and height of the board, in board units.
+  /// Half the width and height of the board, in board units; a coordinate is at least minus this
+  /// and less than this.
   package static let bound = 33_554_432.0
 
   /// Whether a number may be a coordinate.
   package static func admits(_ coordinate: Double) -> Bool {
-    coordinate.isFinite && abs(coordinate) <= bound
+    coordinate >= -bound && coordinate < bound
   }
 }
 

@@ -93,8 +93,8 @@ package enum VerbParser {
   }
 
   static func checkedFactor(_ factor: Double) throws(VerbError) -> Double {
-    guard factor.isFinite, factor > 0, factor <= 1_024 else {
-      throw VerbError(.badArgument, "a scale is a number above 0 and at most 1024, like 1.5")
+    guard factor.isFinite, (1.0 / 1_024...1_024).contains(factor) else {
+      throw VerbError(.badArgument, "a scale is a number from 1/1024 to 1024, like 1.5")
     }
     return factor
   }

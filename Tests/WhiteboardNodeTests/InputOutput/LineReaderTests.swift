@@ -1,0 +1,136 @@
+import Testing
+
+@testable import WhiteboardNode
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// Both ends of a pipe, closed when the test is over.
+private final class Pipe: Sendable {
+  let readEnd: Int32
+  let writeEnd: Int32
+
+  init() throws {
+    var ends: [Int32] = [-1, -1]
+    try #require(pipe(&ends) == 0)
+    readEnd = ends[0]
+    writeEnd = ends[1]
+  }
+
+  func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    #expect(Glibc.write(writeEnd, bytes, bytes.count) == bytes.count)
+  }
+
+  func read(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let got = Glibc.read(readEnd, &bytes, count)
+    return Array(bytes.prefix(max(got, 0)))
+  }
+
+  func closeWriteEnd() {
+    close(writeEnd)
+  }
+
+  func closeReadEnd() {
+    close(readEnd)
+  }
+}
+
+@Suite
+struct LineReaderTests {
+  private func bytes(_ text: String) -> LineReader.Line {
+    .line(Array(text.utf8))
+  }
+
+  @Test("lines come as they were written, the last one without its line feed too")
+  func lines() async throws {
+    let pipe = try Pipe()
+    let reader = try LineReader(descriptor: pipe.readEnd)
+    pipe.write("one\n\nth")
+    #expect(try await reader.next() == bytes("one"))
+    #expect(try await reader.next() == bytes(""))
+    pipe.write("ree\nfour")
+    #expect(try await reader.next() == bytes("three"))
+    pipe.closeWriteEnd()
+    #expect(try await reader.next() == bytes("four"))
+    #expect(try await reader.next() == nil)
+    #expect(try await reader.next() == nil)
+    pipe.closeReadEnd()
+  }
+
+  @Test("a line above the limit costs itself alone")
+  func tooLong() async throws {
+    let pipe = try Pipe()
+    let reader = try LineReader(descriptor: pipe.readEnd, limit: 8)
+    pipe.write("12345678\n123456789\nok\n123456789012345678901234567890")
+    pipe.write("more of it\nend\n")
+    pipe.closeWriteEnd()
+    #expect(try await reader.next() == bytes("12345678"))
+    #expect(try await reader.next() == .tooLong)
+    #expect(try await reader.next() == bytes("ok"))
+    #expect(try await reader.next() == .tooLong)
+    #expect(try await reader.next() == bytes("end"))
+    #expect(try await reader.next() == nil)
+    pipe.closeReadEnd()
+  }
+
+  @Test("cancelling ends a wait for input that does not come")
+  func cancellation() async throws {
+    let pipe = try Pipe()
+    let reader = try LineReader(descriptor: pipe.readEnd)
+    let waiting = Task { try await reader.next() }
+    waiting.cancel()
+    #expect(try await waiting.value == nil)
+    pipe.closeWriteEnd()
+    pipe.closeReadEnd()
+  }
+}
+
+@Suite
+struct LineWriterTests {
+  @Test("lines come out whole and in order, and a slow reader makes the writer wait")
+  func backPressure() async throws {
+    let pipe = try Pipe()
+    let writer = LineWriter(descriptor: pipe.writeEnd, capacity: 1_024)
+    // More than the pipe and the writer hold together.
+    let count = 4_000
+    let line: @Sendable (Int) -> [UInt8] = { number in
+      Array("\(number) \(String(repeating: "x", count: 100))\n".utf8)
+    }
+    let writing = Task {
+      for number in 0..<count {
+        try await writer.write(line(number))
+      }
+      try await writer.flush()
+      pipe.closeWriteEnd()
+    }
+    var received: [UInt8] = []
+    while true {
+      let chunk = pipe.read(65_536)
+      guard !chunk.isEmpty else { break }
+      received.append(contentsOf: chunk)
+      await Task.yield()
+    }
+    try await writing.value
+    #expect(received == (0..<count).flatMap(line))
+    pipe.closeReadEnd()
+  }
+
+  @Test("a reader that is gone is an error, not the end of the process")
+  func readerGone() async throws {
+    signal(SIGPIPE, SIG_IGN)
+    let pipe = try Pipe()
+    let writer = LineWriter(descriptor: pipe.writeEnd)
+    pipe.closeReadEnd()
+    await #expect(throws: OutputError(number: EPIPE)) {
+      try await writer.write([0x0A])
+      try await writer.flush()
+    }
+    #expect(OutputError(number: EPIPE).isReaderGone)
+    pipe.closeWriteEnd()
+  }
+}
