@@ -63,7 +63,9 @@ public struct FrameHeader: Equatable, Sendable {
   /// - Throws: ``FrameError`` when the link must be closed.
   @inlinable
   public static func read(
-    from bytes: Span<UInt8>, at offset: inout Int, limit: Int
+    from bytes: Span<UInt8>,
+    at offset: inout Int,
+    limit: Int
   ) throws(FrameError) -> FrameHeader? {
     guard offset < bytes.count else { return nil }
     let raw = bytes[offset]

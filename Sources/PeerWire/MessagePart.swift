@@ -28,7 +28,10 @@ public struct MessagePart: Equatable, Sendable {
   /// Creates a head.
   @inlinable
   public init(
-    sequence: UInt64, isFirst: Bool, isLast: Bool, wantsAcknowledgement: Bool = false,
+    sequence: UInt64,
+    isFirst: Bool,
+    isLast: Bool,
+    wantsAcknowledgement: Bool = false,
     total: Int? = nil
   ) {
     self.sequence = sequence
@@ -49,7 +52,8 @@ public struct MessagePart: Equatable, Sendable {
   /// - Throws: ``DecodingError``; the link must then be closed (FRM-4).
   @inlinable
   public static func read(
-    from bytes: Span<UInt8>, at offset: inout Int
+    from bytes: Span<UInt8>,
+    at offset: inout Int
   ) throws(DecodingError) -> MessagePart {
     let sequence: UInt64?
     do {
@@ -63,8 +67,11 @@ public struct MessagePart: Equatable, Sendable {
     offset += 1
     guard flags & ~7 == 0 else { throw .unknownFlags(flags) }
     var part = MessagePart(
-      sequence: sequence, isFirst: flags & 1 != 0, isLast: flags & 2 != 0,
-      wantsAcknowledgement: flags & 4 != 0)
+      sequence: sequence,
+      isFirst: flags & 1 != 0,
+      isLast: flags & 2 != 0,
+      wantsAcknowledgement: flags & 4 != 0
+    )
     if part.isFirst && !part.isLast {
       let total: UInt64?
       do {

@@ -34,7 +34,8 @@ public enum Varint {
   /// - Throws: ``DecodingError`` as soon as the bytes at hand cannot become a valid integer.
   @inlinable
   public static func read(
-    from bytes: Span<UInt8>, at offset: inout Int
+    from bytes: Span<UInt8>,
+    at offset: inout Int
   ) throws(DecodingError) -> UInt64? {
     var value: UInt64 = 0
     var shift: UInt64 = 0

@@ -1,0 +1,80 @@
+/// Why a link is closed (`Protocol/session.md`, 3.6).
+public enum CloseCode: String, Sendable, CaseIterable {
+  /// It left the session.
+  case left
+  /// Its program ends.
+  case shuttingDown = "shutting-down"
+  /// It disconnects this peer alone.
+  case disconnected
+  /// The host removed this peer.
+  case kicked
+  /// A person said no.
+  case declined
+  /// The dialler took its invitation back.
+  case withdrawn
+  /// Nobody decided in time.
+  case timedOut = "timed-out"
+  /// The session has no room.
+  case full
+  /// Too many invitations or handshakes are pending.
+  case busy
+  /// There is no common version.
+  case versionMismatch = "version-mismatch"
+  /// The session is not served here.
+  case noSuchSession = "no-such-session"
+  /// The proof does not verify.
+  case wrongCode = "wrong-code"
+  /// There were too many wrong proofs lately.
+  case lockedOut = "locked-out"
+  /// Only known peers are admitted.
+  case notKnown = "not-known"
+  /// The dialler insists on a proof that is not offered, or the proof failed.
+  case notVerified = "not-verified"
+  /// The ticket's signer is not, or not yet, a member here.
+  case unknownAdmitter = "unknown-admitter"
+  /// A bulk link without a control link, or with a wrong proof.
+  case notAttached = "not-attached"
+  /// Both sides dialled at once, and the other link stays.
+  case duplicateLink = "duplicate-link"
+  /// A newer link takes this one's place.
+  case replaced
+  /// A frame that does not decode or does not belong.
+  case protocolError = "protocol-error"
+  /// A frame type below 0x80 that is not known.
+  case unknownFrame = "unknown-frame"
+  /// A length over its limit.
+  case tooLarge = "too-large"
+  /// A queue made no progress for 30 s.
+  case tooSlow = "too-slow"
+  /// The peer dialled itself.
+  case `self`
+  /// Anything else.
+  case internalError = "internal-error"
+
+  /// Whether whoever receives a code may dial that peer for that session again.
+  public enum Redial: Sendable {
+    /// Not unless a person asks for it.
+    case never
+    /// Yes, with the back-off of LIV-3.
+    case later
+    /// The peer is not gone: another link of the pair is, or comes.
+    case notApplicable
+  }
+
+  /// Reads a received code; one that this version does not know is ``internalError``.
+  public init(received text: String) {
+    self = CloseCode(rawValue: text) ?? .internalError
+  }
+
+  /// What the receiver of the code does about dialling again.
+  public var redial: Redial {
+    switch self {
+    case .busy, .lockedOut, .unknownAdmitter, .tooSlow, .internalError: .later
+    case .duplicateLink, .replaced: .notApplicable
+    case .left, .shuttingDown, .disconnected, .kicked, .declined, .withdrawn, .timedOut, .full,
+      .versionMismatch, .noSuchSession, .wrongCode, .notKnown, .notVerified, .notAttached,
+      .protocolError, .unknownFrame, .tooLarge, .self:
+      .never
+    }
+  }
+}
