@@ -1,0 +1,110 @@
+"""Words, code proofs, compared words and tickets (session.md 4 and 5.2)."""
+
+import hashlib
+import hmac
+import os
+import pathlib
+import re
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from .wire import base32, base64_text, malformed, parse_base32, parse_base64, text
+
+PROTOCOL = pathlib.Path(
+    os.environ.get("WHITEBOARD_PROTOCOL", pathlib.Path(__file__).parents[3] / "Protocol")
+)
+
+
+def word_list():
+    words = (PROTOCOL / "Words.txt").read_text("utf-8").splitlines()
+    if len(words) != 2048 or len(set(words)) != 2048:
+        raise ValueError("Words.txt does not hold 2,048 different words")
+    return words
+
+
+def word_numbers(data, count):
+    value = int.from_bytes(data, "big")
+    bits = len(data) * 8
+    return [(value >> (bits - 11 * (i + 1))) & 0x7FF for i in range(count)]
+
+
+def words(data, count):
+    table = word_list()
+    return [table[number] for number in word_numbers(data, count)]
+
+
+def new_code():
+    return "-".join(words(os.urandom(6), 4))
+
+
+def normal_code(typed):
+    """Any run of spaces and hyphens is one hyphen, capitals are small (4.2)."""
+    return "-".join(part for part in re.split(r"[\s-]+", typed.lower()) if part)
+
+
+def stretch_code(code, session_id, listener_id):
+    return hashlib.scrypt(
+        normal_code(code).encode("utf-8"),
+        salt=session_id + listener_id,
+        n=32_768,
+        r=8,
+        p=1,
+        maxmem=64 * 1024 * 1024,
+        dklen=32,
+    )
+
+
+def code_proof(stretched, who, binding, session_id, dialler_id, listener_id):
+    """`who` is "joiner" or "host"."""
+    data = b"whiteboard-p2p code 1 " + who.encode("ascii") + b"\0" + binding + session_id
+    return hmac.digest(stretched, data + dialler_id + listener_id, "sha256")
+
+
+def sas_commitment(binding, dialler_nonce):
+    return hashlib.sha256(b"whiteboard-p2p sas commit 1\0" + binding + dialler_nonce).digest()
+
+
+def sas_secret(binding, dialler_nonce, listener_nonce, session_id, dialler_id, listener_id):
+    data = b"whiteboard-p2p sas 1\0" + dialler_nonce + listener_nonce + session_id
+    return hmac.digest(binding, data + dialler_id + listener_id, "sha256")
+
+
+def _ticket_bytes(session_id, admitter_id, member_id):
+    return b"whiteboard-p2p ticket 1\0" + session_id + admitter_id + member_id
+
+
+def make_ticket(admitter, session_id, member_id):
+    signature = admitter.key.sign(
+        _ticket_bytes(session_id, admitter.peer_id, member_id), ec.ECDSA(hashes.SHA256())
+    )
+    return {
+        "admitter": base32(admitter.peer_id),
+        "key": base64_text(admitter.public_key_info),
+        "signature": base64_text(signature),
+    }
+
+
+def verify_ticket(ticket, session_id, member_id):
+    """The `PeerID` of its signer; raises when it does not verify (TCK-1, TCK-2)."""
+    admitter_id = parse_base32(text(ticket, "admitter"), 32)
+    key_info = parse_base64(text(ticket, "key"), 256)
+    signature = parse_base64(text(ticket, "signature"), 256)
+    if hashlib.sha256(key_info).digest() != admitter_id:
+        raise malformed("a ticket whose key is another's")
+    try:
+        key = serialization.load_der_public_key(key_info)
+    except ValueError as error:
+        raise malformed("a ticket without a key") from error
+    if not isinstance(key, ec.EllipticCurvePublicKey) or key.curve.name != "secp256r1":
+        raise malformed("a ticket whose key is not P-256")
+    try:
+        key.verify(
+            signature,
+            _ticket_bytes(session_id, admitter_id, member_id),
+            ec.ECDSA(hashes.SHA256()),
+        )
+    except InvalidSignature as error:
+        raise malformed("a ticket that does not verify") from error
+    return admitter_id

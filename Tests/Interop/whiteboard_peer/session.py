@@ -1,0 +1,1020 @@
+"""A peer in one session: dial, listen, admission, messages, resumption, liveness, members."""
+
+import collections
+import hmac
+import os
+import queue
+import random
+import socket
+import threading
+import time
+
+from . import admission, datagram, wire
+from .bulk import BulkMixin, serve_bulk
+from .events import EventLog
+from .tls import BINDING, DATAGRAM_LABEL, Link, LinkBroken
+from .wire import Violation, base32, malformed, parse_base32, parse_base64
+
+VERSION = 1
+ANY_SESSION = bytes(16)
+STEP = 5
+OUTBOX = 40 * 1024 * 1024
+
+
+class Refused(Exception):
+    """The other side closed the link instead of letting us in."""
+
+    def __init__(self, code, message=""):
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+class WrongPeer(Exception):
+    """Somebody else answers at that address (LNK-3)."""
+
+
+class NotVerified(Exception):
+    """The host did not prove itself (HEL-4, ADM-8)."""
+
+
+def parse_member(value):
+    if not isinstance(value, dict):
+        raise malformed("a member is not an object")
+    return {
+        "peer": parse_base32(wire.text(value, "peer"), 32),
+        "name": wire.text(value, "name", 1, 64),
+        "incarnation": parse_base32(wire.text(value, "incarnation"), 8),
+        "port": wire.integer(value, "port", 0, 65_535),
+        "addresses": _addresses(value),
+        "role": wire.text(value, "role"),
+    }
+
+
+def _addresses(value):
+    addresses = wire.array(value, "addresses", 16)
+    if not all(isinstance(a, str) for a in addresses):
+        raise malformed("an address is not a text")
+    return addresses
+
+
+def parse_hello(payload, from_dialler):
+    """HELLO with its binary parts decoded (3.1)."""
+    raw = wire.parse_json(payload)
+    versions = wire.array(raw, "protocol", 2)
+    if len(versions) != 2 or not all(type(v) is int and 0 <= v for v in versions):
+        raise malformed("`protocol` is not two integers")
+    if versions[0] > versions[1]:
+        raise malformed("`protocol` is not a range")
+    hello = {
+        "protocol": versions,
+        "session": parse_base32(wire.text(raw, "session"), 16),
+        "name": wire.text(raw, "name", 1, 64),
+        "incarnation": parse_base32(wire.text(raw, "incarnation"), 8),
+        "port": wire.integer(raw, "port", 0, 65_535),
+        "addresses": _addresses(raw),
+        "role": wire.text(raw, "role"),
+        "links": wire.integer(raw, "links"),
+    }
+    if not from_dialler:
+        hello["admission"] = wire.text(raw, "admission")
+        if hello["admission"] not in ("none", "code", "ask"):
+            raise malformed("an unknown admission")
+        return hello
+    resume = wire.mapping(raw, "resume")
+    if resume is not None:
+        hello["resume"] = {
+            "incarnation": parse_base32(wire.text(resume, "incarnation"), 8),
+            "received": wire.integer(resume, "received"),
+        }
+    hello["ticket"] = wire.mapping(raw, "ticket")
+    invitation = wire.mapping(raw, "invitation") or {}
+    hello["timeout"] = wire.integer(invitation, "timeout", 1_000, 600_000, 60_000) / 1000
+    hello["context"] = parse_base64(wire.text(invitation, "context", default=""), 1_024)
+    return hello
+
+
+def parse_close(payload):
+    raw = wire.parse_json(payload)
+    return wire.text(raw, "code"), wire.text(raw, "message", 0, 512)
+
+
+class Delivery:
+    """What a pair of incarnations shares across links (3.4, 6)."""
+
+    def __init__(self):
+        self.next = 1
+        self.unacknowledged = collections.deque()
+        self.size = 0
+        self.acknowledged = 0
+        self.received = 0
+        self.acknowledged_to_other = 0
+        self.received_bytes = 0
+        self.ack_due = None
+        self.heard = False
+        self.assembler = wire.MessageAssembler()
+
+    def queue(self, message, at_once):
+        payloads = wire.encode_message_parts(message, self.next, at_once)
+        for payload in payloads:
+            self.unacknowledged.append((self.next, payload))
+            self.next += 1
+            self.size += len(payload)
+        return payloads
+
+    def acknowledge(self, sequence):
+        if sequence >= self.next:
+            raise malformed("an ACK for what was never sent")
+        self.heard = True
+        if sequence <= self.acknowledged:
+            return
+        self.acknowledged = sequence
+        while self.unacknowledged and self.unacknowledged[0][0] <= sequence:
+            self.size -= len(self.unacknowledged.popleft()[1])
+
+    def take(self, payload):
+        """The message that this part completes; None for none (MSG-3, MSG-4)."""
+        sequence, flags, total, body = wire.decode_message_part(payload)
+        self.heard = True
+        if sequence <= self.received:
+            self.ack_due = time.monotonic()
+            return None
+        if sequence != self.received + 1:
+            raise malformed("a sequence number was skipped")
+        message = self.assembler.take(flags, total, body)
+        self.received = sequence
+        self.received_bytes += len(payload)
+        now = time.monotonic()
+        if (
+            flags & wire.Part.AT_ONCE
+            or self.received - self.acknowledged_to_other >= 256
+            or self.received_bytes >= 256 * 1024
+        ):
+            self.ack_due = now
+        elif self.ack_due is None:
+            self.ack_due = now + 0.02
+        return message
+
+
+class ControlLink:
+    """The open control link of a remote, with a queue so that nobody blocks on TCP."""
+
+    def __init__(self, link, dialled_by_us):
+        self.link = link
+        self.dialled_by_us = dialled_by_us
+        self.last_sent = time.monotonic()
+        self.closed_with = None
+        self._queue = queue.Queue()
+        self.writer = threading.Thread(target=self._write, daemon=True)
+
+    def send(self, kind, payload=b""):
+        self.last_sent = time.monotonic()
+        self._queue.put(wire.encode_frame(kind, payload))
+
+    def close(self, code, message=""):
+        """Flushes what is queued, then CLOSE."""
+        self.closed_with = code
+        self._queue.put((code, message))
+
+    def _write(self):
+        while True:
+            item = self._queue.get()
+            if item is None:
+                return
+            try:
+                if isinstance(item, tuple):
+                    self.link.close(*item)
+                    return
+                self.link.send(item)
+            except LinkBroken:
+                self.link.abort()
+                return
+
+    def stop(self):
+        self._queue.put(None)
+
+
+class Remote(BulkMixin):
+    """Another peer of the session, as we know it."""
+
+    def __init__(self, peer, peer_id):
+        self.peer = peer
+        self.peer_id = peer_id
+        self.name = "?"
+        self.incarnation = None
+        self.port = 0
+        self.addresses = []
+        self.address = None
+        self.role = "member"
+        self.control = None
+        self.delivery = None
+        self.links = 0
+        self.state = "known"
+        self.since = time.monotonic()
+        self.redial_at = None
+        self.redials = 0
+        self.forbidden = False
+        self.ticket_tries = 0
+        self.init_bulk()
+        self._forget_datagrams()
+
+    def _forget_datagrams(self):
+        self.sealer = self.opener = None
+        self.reassembler = datagram.Reassembler()
+        self.udp_address = None
+        self.udp_works = False
+        self.probes = 0
+        self.probe_at = None
+        self.piece_id = random.getrandbits(32)
+
+    @property
+    def text(self):
+        return base32(self.peer_id)
+
+    def send(self, message, wait=False, timeout=30):
+        """Queues a message; with `wait`, until the other side acknowledged it."""
+        with self.peer.condition:
+            self.peer.wait_until(
+                lambda: self.state in ("lost", "left")
+                or (self.delivery and self.delivery.size < OUTBOX),
+                timeout,
+            )
+            if self.state in ("lost", "left"):
+                raise LinkBroken("the peer is gone")
+            payloads = self.delivery.queue(message, wait)
+            last, delivery = self.delivery.next - 1, self.delivery
+            if self.control:
+                for payload in payloads:
+                    self.control.send(wire.MESSAGE, payload)
+            if wait:
+                self.peer.wait_until(lambda: delivery.acknowledged >= last, timeout)
+
+    def send_datagram(self, message):
+        """Sends it once, by UDP or, while that does not pass, on the link (DGM-9)."""
+        with self.peer.condition:
+            if not self.udp_works:
+                if self.control:
+                    self.control.send(wire.DATAGRAM, message)
+                return "link"
+            for kind, content in datagram.pieces(self.piece_id, message):
+                self.peer.send_packet(self, self.sealer.seal(kind, content))
+            self.piece_id = (self.piece_id + 1) & 0xFFFFFFFF
+            return "udp"
+
+    def cut(self):
+        """Breaks the control link under both, as a pulled cable would."""
+        with self.peer.condition:
+            if self.control:
+                self.control.link.abort()
+
+
+class Peer:
+    """One peer in one session, with a listener on loopback."""
+
+    def __init__(
+        self,
+        identity,
+        name,
+        session=None,
+        *,
+        host=None,
+        admission_mode="anyone",
+        code=None,
+        known=(),
+        maximum=16,
+        address="127.0.0.1",
+        port=0,
+        lost_after=60,
+        resource_directory=None,
+    ):
+        self.identity = identity
+        self.id = identity.peer_id
+        self.name = name
+        self.session = os.urandom(16) if session is None else session
+        self.host = host or self.id
+        self.incarnation = os.urandom(8)
+        self.admission_mode = admission_mode
+        self.code = code
+        self.known = set(known)
+        self.maximum = maximum
+        self.lost_after = lost_after
+        self.resource_directory = resource_directory
+        self.ticket = None
+        self.remotes = {}
+        self.ever_members = {self.id}
+        self.kicked = set()
+        self.events = EventLog()
+        self.condition = threading.Condition(threading.RLock())
+        self.answer_invitation = lambda name, words, context: True
+        self.confirm_host = lambda name, words: True
+        self.accept_resource = lambda remote, offer: True
+        self._stretched = None
+        self._wrong = collections.defaultdict(list)
+        self._pending = set()
+        self._closed = False
+        self._open_listener(address, port)
+        self._threads = []
+        for target in (self._accept, self._receive_packets, self._tick):
+            self._start(target)
+
+    # Lifetime
+
+    def _open_listener(self, address, port):
+        for _ in range(50):
+            tcp = socket.create_server((address, port))
+            udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+            try:
+                udp.bind(tcp.getsockname())
+            except OSError:
+                tcp.close()
+                udp.close()
+                continue
+            self._tcp, self._udp = tcp, udp
+            self.address = tcp.getsockname()
+            return
+        raise OSError("no port is free for both TCP and UDP")
+
+    def _start(self, target, *args):
+        thread = threading.Thread(target=target, args=args, daemon=True)
+        thread.start()
+        return thread
+
+    def leave(self, code="left"):
+        with self.condition:
+            if self._closed:
+                return
+            self._closed = True
+            controls = [r.control for r in self.remotes.values() if r.control]
+            for remote in self.remotes.values():
+                remote.state = "left"
+                remote.end_bulk()
+            for control in controls:
+                control.close(code)
+            self.condition.notify_all()
+        for control in controls:
+            control.writer.join(5)
+        for sock in (self._tcp, self._udp):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            sock.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.leave()
+
+    def wait_until(self, condition, timeout):
+        with self.condition:
+            if not self.condition.wait_for(condition, timeout):
+                raise TimeoutError("the condition did not come true")
+
+    # Hooks of a layer above
+
+    def on_open(self, remote):
+        """The link of `remote` is open, for the first time or again."""
+
+    def on_message(self, remote, message):
+        self.events.add("message", remote=remote, message=message)
+
+    def on_datagram(self, remote, message, path):
+        self.events.add("datagram", remote=remote, message=message, path=path)
+
+    # HELLO
+
+    def _hello(self, remote, extra):
+        address = self.address[0]
+        return {
+            "protocol": [VERSION, VERSION],
+            "session": base32(self.session),
+            "name": self.name,
+            "incarnation": base32(self.incarnation),
+            "port": self.address[1],
+            "addresses": [address],
+            "role": "member",
+            "links": remote.links if remote else 0,
+            **extra,
+        }
+
+    # Dialling
+
+    def join(
+        self, address, expect=None, *, code=None, insist=False, resume=True, timeout=60, context=b""
+    ):
+        """Dials `address`, is admitted, opens the link; raises `Refused` and others.
+
+        With `code`, or `insist`, the host has to prove itself (HEL-4).
+        """
+        link = Link.connect(address, self.identity)
+        try:
+            return self._join(link, address, expect, code, insist, resume, timeout, context)
+        except Violation as violation:
+            link.close(violation.code, violation.message)
+            raise
+        except BaseException:
+            link.abort()
+            raise
+
+    def _join(self, link, address, expect, code, insist, resume, timeout, context):
+        other = link.peer_id
+        if expect is not None and other != expect:
+            raise WrongPeer(base32(other))
+        if other == self.id:
+            link.close("self")
+            raise Refused("self")
+        with self.condition:
+            remote = self.remotes.get(other)
+            ticket = self._ticket_to_show(remote)
+            extra = {"ticket": ticket} if ticket else {}
+            extra["invitation"] = {"timeout": int(timeout * 1000)}
+            if context:
+                extra["invitation"]["context"] = wire.base64_text(context)
+            if resume and remote and remote.delivery:
+                extra["resume"] = {
+                    "incarnation": base32(remote.incarnation),
+                    "received": remote.delivery.received,
+                }
+            hello = self._hello(remote, extra)
+            before = remote.control if remote else None
+        link.send_frame(wire.HELLO, hello)
+        theirs = parse_hello(self._expect(link, wire.HELLO), False)
+        if self.session == ANY_SESSION:
+            self.session = theirs["session"]
+        elif theirs["session"] != self.session:
+            raise malformed("another session")
+        if not theirs["protocol"][0] <= VERSION <= theirs["protocol"][1]:
+            raise Violation("version-mismatch", "version 1 only")
+        proof = self._satisfy(link, theirs, expect, code, insist, timeout, extra)
+        accept = wire.parse_json(self._expect(link, wire.ACCEPT, timeout + STEP))
+        host = parse_base32(wire.text(accept, "host"), 32)
+        maximum = wire.integer(accept, "maximum")
+        members = [parse_member(m) for m in wire.array(accept, "members", 256)]
+        if proof is not None:
+            given = parse_base64(wire.text(accept, "proof", default=""), 64)
+            if not hmac.compare_digest(given, proof):
+                link.close("not-verified")
+                raise NotVerified("the host did not prove that it knows the code")
+        resumed = wire.mapping(accept, "resume")
+        received = wire.integer(resumed, "received") if resumed is not None else None
+        link.decoder.maximum = wire.MAXIMUM_PAYLOAD
+        with self.condition:
+            self.host, self.maximum = host, maximum
+            ticket = wire.mapping(accept, "ticket")
+            if ticket:
+                admission.verify_ticket(ticket, self.session, self.id)
+                self.ticket = ticket
+            remote = self.remotes.setdefault(other, Remote(self, other))
+            remote.address = address
+            crossed = (
+                remote.control is not None
+                and remote.control is not before
+                and not remote.control.dialled_by_us
+                and remote.incarnation == theirs["incarnation"]
+            )
+            if crossed and other < self.id:
+                # DUP-2: theirs stays.
+                self._start(link.close, "duplicate-link")
+            else:
+                close_old = "duplicate-link" if crossed else "replaced"
+                self._open(remote, link, True, theirs, received, close_old)
+            self._learn(members, wait=0)
+        return remote
+
+    def _ticket_to_show(self, remote):
+        """What our admitter gave us; the host signs its own, for those who know it as host."""
+        if self.ticket is None and self.host == self.id and remote is not None:
+            return admission.make_ticket(self.identity, self.session, self.id)
+        return self.ticket
+
+    def _expect(self, link, wanted, timeout=STEP):
+        kind, payload = link.read_frame(timeout)
+        if kind == wire.CLOSE:
+            raise Refused(*parse_close(payload))
+        if kind != wanted:
+            raise malformed(f"frame {kind:#04x} where {wanted:#04x} was due")
+        return payload
+
+    def _satisfy(self, link, theirs, expect, code, insist, timeout, extra):
+        """Does what `admission` asks; the proof that the host owes, if it owes one."""
+        mode = theirs["admission"]
+        listener = link.peer_id
+        binding = link.exporter(BINDING)
+        if mode == "none":
+            if (code or insist) and "resume" not in extra and "ticket" not in extra:
+                link.close("not-verified")
+                raise NotVerified("the host asks for nothing and proves nothing")
+            return None
+        if mode == "code":
+            if not code:
+                link.close("not-verified", "no code was given")
+                raise NotVerified("a code is needed")
+            stretched = admission.stretch_code(code, self.session, listener)
+            sides = (binding, self.session, self.id, listener)
+            mine = admission.code_proof(stretched, "joiner", *sides)
+            link.send_frame(wire.CODE_PROOF, {"proof": wire.base64_text(mine)})
+            return admission.code_proof(stretched, "host", *sides)
+        if code:
+            link.close("not-verified", "a code was given and is not asked for")
+            raise NotVerified("the host does not prove that it knows the code")
+        mine = os.urandom(32)
+        commit = admission.sas_commitment(binding, mine)
+        link.send_frame(wire.SAS_COMMIT, {"commit": wire.base64_text(commit)})
+        answer = wire.parse_json(self._expect(link, wire.SAS_NONCE))
+        nonce = parse_base64(wire.text(answer, "nonce"), exactly=32)
+        link.send_frame(wire.SAS_REVEAL, {"nonce": wire.base64_text(mine)})
+        secret = admission.sas_secret(binding, mine, nonce, self.session, self.id, listener)
+        words = admission.words(secret, 3)
+        self.events.add("words", words=words, peer=listener)
+        if expect is None and not self.confirm_host(theirs["name"], words):
+            link.close("not-verified")
+            raise NotVerified("the words differ")
+        return None
+
+    # Listening
+
+    def _accept(self):
+        while True:
+            try:
+                sock, _ = self._tcp.accept()
+            except OSError:
+                return
+            self._start(self._serve, sock)
+
+    def _serve(self, sock):
+        try:
+            link = Link(sock, self.identity, True, 10)
+        except (LinkBroken, Violation) as error:
+            self.events.add("refused", why=str(error))
+            return
+        try:
+            if link.peer_id == self.id:
+                link.close("self")
+                return
+            kind, payload = link.read_frame(5)
+            if kind == wire.HELLO:
+                self._welcome(link, parse_hello(payload, True))
+            elif kind == wire.ATTACH:
+                serve_bulk(self, link, wire.parse_json(payload))
+            elif kind != wire.CLOSE:
+                raise malformed("neither HELLO nor ATTACH came first")
+        except Violation as violation:
+            self.events.add("refused", why=str(violation))
+            link.close(violation.code, violation.message)
+        except Refused as refused:
+            self.events.add("refused", why=str(refused))
+            link.abort()
+        except LinkBroken as broken:
+            self.events.add("refused", why=str(broken))
+            link.abort()
+
+    def _welcome(self, link, theirs):
+        if not theirs["protocol"][0] <= VERSION <= theirs["protocol"][1]:
+            raise Violation("version-mismatch", "version 1 only")
+        if theirs["session"] not in (self.session, ANY_SESSION) or self._closed:
+            raise Violation("no-such-session", "")
+        other = link.peer_id
+        if other in self.kicked:
+            raise Violation("kicked", "")
+        with self.condition:
+            remote = self.remotes.get(other)
+            self._refuse_duplicate(remote, theirs)
+            resumes = self._resumes(remote, theirs)
+            ticketed = not resumes and self._takes_ticket(theirs["ticket"], other)
+            self._check_room(remote)
+            mode = self.admission_mode if self.admission_mode in ("code", "ask") else "none"
+            hello = self._hello(remote, {"admission": "none" if resumes or ticketed else mode})
+        if self.admission_mode == "known" and not resumes and not ticketed:
+            if other not in self.known:
+                raise Violation("not-known", "")
+        link.send_frame(wire.HELLO, hello)
+        proof = None
+        admitted = not resumes and not ticketed
+        if hello["admission"] == "code":
+            proof = self._check_code(link)
+        elif hello["admission"] == "ask":
+            self._ask(link, theirs)
+        with self.condition:
+            remote = self.remotes.setdefault(other, Remote(self, other))
+            self._refuse_duplicate(remote, theirs)
+            self._check_room(remote)
+            accept = {"host": base32(self.host), "maximum": self.maximum}
+            accept["members"] = self._members(without=other)
+            if admitted:
+                accept["ticket"] = admission.make_ticket(self.identity, self.session, other)
+            if proof is not None:
+                accept["proof"] = wire.base64_text(proof)
+            received = None
+            if resumes and self._resumes(remote, theirs):
+                accept["resume"] = {"received": remote.delivery.received}
+                received = theirs["resume"]["received"]
+            link.send_frame(wire.ACCEPT, accept)
+            link.decoder.maximum = wire.MAXIMUM_PAYLOAD
+            remote.address = (link.remote_address[0], theirs["port"])
+            self._open(remote, link, False, theirs, received)
+            if admitted:
+                self._announce(remote)
+
+    def _refuse_duplicate(self, remote, theirs):
+        """Refuses a link whose dialler began before our own was open (DUP-1)."""
+        if not remote or not remote.control or remote.incarnation != theirs["incarnation"]:
+            return
+        if theirs["links"] < remote.links and remote.control.dialled_by_us:
+            raise Violation("duplicate-link", "")
+
+    def _resumes(self, remote, theirs):
+        resume = theirs.get("resume")
+        return bool(
+            resume
+            and resume["incarnation"] == self.incarnation
+            and remote
+            and remote.delivery
+            and remote.incarnation == theirs["incarnation"]
+        )
+
+    def _takes_ticket(self, ticket, member):
+        if ticket is None:
+            return False
+        admitter = admission.verify_ticket(ticket, self.session, member)
+        if admitter in self.kicked or admitter not in self.ever_members | {self.host}:
+            raise Violation("unknown-admitter", "")
+        return True
+
+    def _check_room(self, remote):
+        present = [r for r in self.remotes.values() if r.delivery]
+        if not (remote and remote.delivery) and len(present) + 2 > self.maximum:
+            raise Violation("full", "")
+
+    def _check_code(self, link):
+        raw = wire.parse_json(self._expect(link, wire.CODE_PROOF))
+        given = parse_base64(wire.text(raw, "proof"), 64)
+        now = time.monotonic()
+        sources = (link.remote_address[0], link.peer_id)
+        for source in sources:
+            wrong = [t for t in self._wrong[source] if t > now - 60]
+            self._wrong[source] = wrong
+            if len(wrong) >= 3:
+                raise Violation("locked-out", "")
+        if self._stretched is None:
+            self._stretched = admission.stretch_code(self.code, self.session, self.id)
+        sides = (link.exporter(BINDING), self.session, link.peer_id, self.id)
+        right = admission.code_proof(self._stretched, "joiner", *sides)
+        if not hmac.compare_digest(right, given):
+            for source in sources:
+                self._wrong[source].append(now)
+            raise Violation("wrong-code", "")
+        return admission.code_proof(self._stretched, "host", *sides)
+
+    def _ask(self, link, theirs):
+        with self.condition:
+            if link.peer_id in self._pending or len(self._pending) >= 16:
+                raise Violation("busy", "")
+            self._pending.add(link.peer_id)
+        try:
+            raw = wire.parse_json(self._expect(link, wire.SAS_COMMIT))
+            commit = parse_base64(wire.text(raw, "commit"), exactly=32)
+            mine = os.urandom(32)
+            link.send_frame(wire.SAS_NONCE, {"nonce": wire.base64_text(mine)})
+            raw = wire.parse_json(self._expect(link, wire.SAS_REVEAL))
+            nonce = parse_base64(wire.text(raw, "nonce"), exactly=32)
+            binding = link.exporter(BINDING)
+            if not hmac.compare_digest(commit, admission.sas_commitment(binding, nonce)):
+                raise malformed("the reveal does not match the commitment")
+            secret = admission.sas_secret(
+                binding, nonce, mine, self.session, link.peer_id, self.id
+            )
+            words = admission.words(secret, 3)
+            self.events.add("invitation", peer=link.peer_id, words=words, name=theirs["name"])
+            if not self.answer_invitation(theirs["name"], words, theirs["context"]):
+                raise Violation("declined", "")
+        finally:
+            with self.condition:
+                self._pending.discard(link.peer_id)
+
+    # Links
+
+    def _open(self, remote, link, dialled_by_us, theirs, received, close_old="replaced"):
+        """Puts `link` in place; `received` is what the other side holds when both resume."""
+        old = remote.control
+        if remote.incarnation != theirs["incarnation"]:
+            if remote.delivery:
+                self.events.add("lost", remote=remote, undelivered=remote.delivery.size)
+                remote.end_bulk()
+            remote.delivery = None
+            remote.incarnation = theirs["incarnation"]
+        control = ControlLink(link, dialled_by_us)
+        fresh = remote.delivery is None
+        if fresh:
+            remote.delivery = Delivery()
+        elif received is not None:
+            remote.delivery.acknowledge(received)
+        elif remote.delivery.heard:
+            # RSM-3; RSM-4 keeps state in which we heard nothing yet.
+            if remote.delivery.size:
+                self.events.add("undelivered", remote=remote, size=remote.delivery.size)
+            remote.delivery = Delivery()
+        remote.name, remote.port = theirs["name"], theirs["port"]
+        remote.addresses, remote.role = theirs["addresses"], theirs["role"]
+        remote.forbidden = False
+        remote.links = max(remote.links, theirs["links"]) + 1
+        remote.state, remote.since = "connected", time.monotonic()
+        remote.redial_at, remote.redials = None, 0
+        remote.previous_control = (old, time.monotonic())
+        remote.control = control
+        self.ever_members.add(remote.peer_id)
+        for _, payload in remote.delivery.unacknowledged:
+            control.send(wire.MESSAGE, payload)
+        self._start_datagrams(remote, link, dialled_by_us)
+        if old:
+            old.close(close_old)
+        control.writer.start()
+        self._start(self._read, remote, control)
+        self.events.add("connected", remote=remote, resumed=received is not None)
+        self.on_open(remote)
+        self.condition.notify_all()
+
+    def _read(self, remote, control):
+        link = control.link
+        try:
+            while True:
+                kind, payload = link.read_frame()
+                with self.condition:
+                    if remote.control is not control:
+                        break
+                    if kind == wire.CLOSE:
+                        self._closed_by(remote, control, *parse_close(payload))
+                        break
+                    self._take(remote, control, kind, payload)
+        except Violation as violation:
+            with self.condition:
+                if remote.control is control:
+                    remote.control = None
+                    self._gone(remote, "violation", violation.code)
+            control.close(violation.code, violation.message)
+            return
+        except LinkBroken:
+            with self.condition:
+                self._broken(remote, control)
+        control.stop()
+        if control.closed_with is None:
+            link.abort()
+
+    def _take(self, remote, control, kind, payload):
+        if kind == wire.MESSAGE:
+            message = remote.delivery.take(payload)
+            if message is not None:
+                self.on_message(remote, message)
+            self._acknowledge(remote, control, time.monotonic())
+        elif kind == wire.ACK:
+            remote.delivery.acknowledge(wire.decode_ack(payload))
+        elif kind == wire.PING:
+            if len(payload) != 8:
+                raise malformed("a PING that is not 8 bytes")
+            control.send(wire.PONG, payload)
+        elif kind == wire.PONG:
+            if len(payload) != 8:
+                raise malformed("a PONG that is not 8 bytes")
+        elif kind == wire.DATAGRAM:
+            self.on_datagram(remote, payload, "link")
+        elif kind == wire.MEMBERS:
+            members = wire.array(wire.parse_json(payload), "members", 256)
+            self._learn([parse_member(m) for m in members], wait=3)
+        elif kind == wire.KICK:
+            self._take_kick(remote, wire.parse_json(payload))
+        elif kind == wire.ADDRESSES:
+            raw = wire.parse_json(payload)
+            remote.port = wire.integer(raw, "port", 0, 65_535)
+            remote.addresses = _addresses(raw)
+        elif kind == wire.BULK_REQUEST:
+            count = wire.integer(wire.parse_json(payload), "count", 1, 8)
+            if not control.dialled_by_us:
+                raise malformed("who did not dial cannot dial bulk links")
+            for _ in range(count):
+                self._start(remote.dial_bulk_for_other)
+        else:
+            raise malformed(f"frame {kind:#04x} on an open control link")
+        self.condition.notify_all()
+
+    def _acknowledge(self, remote, control, now):
+        delivery = remote.delivery
+        if delivery.ack_due is not None and delivery.ack_due <= now:
+            control.send(wire.ACK, wire.encode_vint(delivery.received))
+            delivery.acknowledged_to_other = delivery.received
+            delivery.received_bytes = 0
+            delivery.ack_due = None
+
+    def _take_kick(self, remote, raw):
+        kicked = parse_base32(wire.text(raw, "peer"), 32)
+        wire.text(raw, "reason")
+        if remote.peer_id != self.host:
+            return
+        self.kicked.add(kicked)
+        target = self.remotes.get(kicked)
+        if target:
+            if target.control:
+                target.control.close("kicked")
+                target.control = None
+            self._gone(target, "left", "kicked")
+
+    def _closed_by(self, remote, control, code, message):
+        control.link.abort()
+        self.events.add("closed", remote=remote, code=code, message=message)
+        remote.control = None
+        if code in ("duplicate-link", "replaced"):
+            self._set_reconnecting(remote, control, at_once=False)
+        elif code in ("too-slow", "busy", "internal-error"):
+            self._set_reconnecting(remote, control, at_once=False)
+        else:
+            remote.forbidden = True
+            self._gone(remote, "left", code)
+
+    def _broken(self, remote, control):
+        if remote.control is not control or self._closed:
+            return
+        remote.control = None
+        self.events.add("broken", remote=remote)
+        self._set_reconnecting(remote, control, at_once=True)
+
+    def _set_reconnecting(self, remote, control, at_once):
+        remote.state, remote.since = "reconnecting", time.monotonic()
+        mine = control.dialled_by_us and at_once
+        remote.redial_at = time.monotonic() + (0 if mine else 1)
+        self.condition.notify_all()
+
+    def _gone(self, remote, state, why):
+        remote.state, remote.since = state, time.monotonic()
+        remote.delivery = None
+        remote.end_bulk()
+        self.events.add("gone", remote=remote, state=state, why=why)
+        self.condition.notify_all()
+
+    # Members
+
+    def _members(self, without=None):
+        return [
+            {
+                "peer": r.text,
+                "name": r.name,
+                "incarnation": base32(r.incarnation),
+                "port": r.port,
+                "addresses": r.addresses,
+                "role": r.role,
+            }
+            for r in self.remotes.values()
+            if r.peer_id != without and r.incarnation and r.delivery
+        ]
+
+    def _announce(self, newcomer):
+        member = [m for m in self._members() if m["peer"] == newcomer.text]
+        for remote in self.remotes.values():
+            if remote is not newcomer and remote.control:
+                remote.control.send(wire.MEMBERS, {"members": member})
+
+    def _learn(self, members, wait):
+        """The newcomer dials at once; who only heard of it, after 3 s (MEM-2)."""
+        for member in members:
+            peer_id = member["peer"]
+            if peer_id == self.id or peer_id in self.kicked or peer_id in self.remotes:
+                continue
+            if len(self.remotes) >= 256:
+                return
+            self.ever_members.add(peer_id)
+            remote = self.remotes[peer_id] = Remote(self, peer_id)
+            remote.name, remote.port = member["name"], member["port"]
+            remote.addresses, remote.role = member["addresses"], member["role"]
+            remote.state = "heard"
+            remote.redial_at = time.monotonic() + wait
+
+    def kick(self, remote, reason=""):
+        with self.condition:
+            self.kicked.add(remote.peer_id)
+            for other in self.remotes.values():
+                if other.control and other is not remote:
+                    other.control.send(wire.KICK, {"peer": remote.text, "reason": reason})
+            if remote.control:
+                remote.control.close("kicked", reason)
+                remote.control = None
+            self._gone(remote, "left", "kicked")
+
+    # Datagrams
+
+    def _start_datagrams(self, remote, link, dialled_by_us):
+        secret = link.exporter(DATAGRAM_LABEL)
+        mine, theirs = (b"d", b"l") if dialled_by_us else (b"l", b"d")
+        remote._forget_datagrams()
+        remote.sealer = datagram.Sealer(secret, mine)
+        remote.opener = datagram.Opener(secret, theirs)
+        if remote.port:
+            remote.udp_address = (link.remote_address[0], remote.port)
+            remote.probe_at = time.monotonic()
+
+    def send_packet(self, remote, packet):
+        if remote.udp_address and not self._closed:
+            try:
+                self._udp.sendto(packet, remote.udp_address)
+            except OSError:
+                pass
+
+    def _receive_packets(self):
+        while True:
+            try:
+                packet, source = self._udp.recvfrom(65_536)
+            except OSError:
+                return
+            if not packet and self._closed:
+                return
+            with self.condition:
+                for remote in list(self.remotes.values()):
+                    if remote.opener and remote.control:
+                        opened = remote.opener.open(packet)
+                        if opened:
+                            self._take_packet(remote, source, *opened)
+                            break
+
+    def _take_packet(self, remote, source, kind, content, newest):
+        if newest:
+            remote.udp_address = source
+        if kind == datagram.WHOLE:
+            self.on_datagram(remote, content, "udp")
+        elif kind == datagram.PIECE:
+            message = remote.reassembler.take(content)
+            if message is not None:
+                self.on_datagram(remote, message, "udp")
+        elif kind == datagram.PROBE and len(content) == 8:
+            self.send_packet(remote, remote.sealer.seal(datagram.ANSWER, content))
+        elif kind == datagram.ANSWER and len(content) == 8:
+            remote.udp_works = True
+            remote.probes = 0
+            remote.probe_at = time.monotonic() + 5
+        self.condition.notify_all()
+
+    # Time
+
+    def _tick(self):
+        while not self._closed:
+            with self.condition:
+                self.condition.wait(0.01)
+                now = time.monotonic()
+                for remote in list(self.remotes.values()):
+                    self._tick_remote(remote, now)
+
+    def _tick_remote(self, remote, now):
+        control = remote.control
+        if control:
+            self._acknowledge(remote, control, now)
+            if now - control.last_sent >= 1:
+                control.send(wire.PING, os.urandom(8))
+            silent = now - control.link.last_read
+            if silent > 6:
+                control.link.abort()
+            elif silent > 2 and remote.state == "connected":
+                remote.state = "suspect"
+                self.events.add("suspect", remote=remote)
+            elif silent <= 2 and remote.state == "suspect":
+                remote.state = "connected"
+            if remote.probe_at is not None and now >= remote.probe_at:
+                self._probe(remote, now)
+        elif remote.state == "reconnecting" and now - remote.since > self.lost_after:
+            self._gone(remote, "lost", "not back in time")
+        elif remote.redial_at is not None and now >= remote.redial_at:
+            if remote.state in ("reconnecting", "heard") and not remote.forbidden:
+                waits = (0.2, 0.5, 1, 2, 5)
+                wait = waits[min(remote.redials, 4)] * (1 + 0.3 * random.random())
+                remote.redials += 1
+                remote.redial_at = now + 5 + wait
+                self._start(self._redial, remote, wait)
+
+    def _probe(self, remote, now):
+        self.send_packet(remote, remote.sealer.seal(datagram.PROBE, os.urandom(8)))
+        remote.probes += 1
+        if remote.udp_works:
+            if remote.probes > 2:
+                remote.udp_works = False
+            remote.probe_at = now + 5
+        else:
+            remote.probe_at = now + (0.2 if remote.probes < 5 else 5)
+
+    def _redial(self, remote, wait):
+        addresses = [remote.address] if remote.address and remote.address[1] else []
+        addresses += [(a, remote.port) for a in remote.addresses if remote.port]
+        for address in dict.fromkeys(addresses):
+            if self._closed or remote.control:
+                return
+            try:
+                self.join(address, remote.peer_id)
+                return
+            except Refused as refused:
+                self.events.add("redial-refused", remote=remote, code=refused.code)
+                with self.condition:
+                    remote.ticket_tries += 1
+                    later = ("busy", "locked-out", "unknown-admitter", "duplicate-link")
+                    if refused.code not in later or remote.ticket_tries > 5:
+                        remote.forbidden = True
+                        if remote.state == "reconnecting":
+                            self._gone(remote, "left", refused.code)
+                        return
+            except (OSError, LinkBroken, Violation, WrongPeer, NotVerified):
+                pass
+        with self.condition:
+            remote.redial_at = time.monotonic() + wait
