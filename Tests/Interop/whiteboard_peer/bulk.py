@@ -297,6 +297,8 @@ class BulkMixin:
         self.idle_bulk = queue.Queue()
         self.previous_control = (None, 0)
         self.partials = []
+        self.streams = []
+        self.incoming = 0
 
     def end_bulk(self):
         for bulk in self.bulk_links:
@@ -386,8 +388,8 @@ class BulkMixin:
             self.peer.events.add("bulk-failed", remote=self, why=str(error))
 
 
-def serve_bulk(peer, link, raw):
-    """The listener's side of ATTACH (BLK-1)."""
+def serve_bulk(peer, link, raw, admitted):
+    """The listener's side of ATTACH (BLK-1); calls `admitted` when it is in."""
     session = parse_base32(wire.text(raw, "session"), 16)
     incarnation = parse_base32(wire.text(raw, "incarnation"), 8)
     opener = wire.text(raw, "opener")
@@ -416,6 +418,7 @@ def serve_bulk(peer, link, raw):
         link.send_frame(wire.ATTACHED, {})
         bulk = BulkLink(remote, link)
         remote.bulk_links.append(bulk)
+    admitted()
     if opener == "listener":
         remote.release_bulk(bulk)
     else:
@@ -428,7 +431,11 @@ def serve_opener(remote, bulk):
         while True:
             kind, payload = bulk.next()
             if kind == wire.RESOURCE_OFFER:
-                _receive_resource(remote, bulk, parse_offer(payload))
+                remote.incoming += 1
+                try:
+                    _receive_resource(remote, bulk, parse_offer(payload))
+                finally:
+                    remote.incoming -= 1
             elif kind == wire.STREAM_OPEN:
                 raw = wire.parse_json(payload)
                 name = wire.text(raw, "name", 0, 1_024)
@@ -436,6 +443,11 @@ def serve_opener(remote, bulk):
                 if "\0" in name:
                     raise malformed("NUL in a stream name")
                 stream = Stream(bulk, raw["id"], name, lambda _: None)
+                remote.streams = [s for s in remote.streams if not s.done.is_set()]
+                if len(remote.streams) >= 24:
+                    stream.reset(1, "too many streams")
+                    return
+                remote.streams.append(stream)
                 remote.peer.events.add("stream", remote=remote, name=name, stream=stream)
                 stream.done.wait()
                 if bulk.link._closed:
@@ -460,6 +472,9 @@ def _receive_resource(remote, bulk, offer):
         peer.events.add("resource-ended", remote=remote, offer=offer, code=code)
         bulk.send(wire.RESOURCE_CANCEL, {"id": identifier, "code": code, "message": ""})
 
+    if remote.incoming > 8:
+        cancel("busy")
+        return
     if peer.resource_directory is None or not peer.accept_resource(remote, offer):
         cancel("refused")
         return

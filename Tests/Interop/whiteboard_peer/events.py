@@ -16,12 +16,15 @@ class EventLog:
 
     def wait(self, kind, timeout=15, where=lambda event: True, **fields):
         """Takes the first event of that kind whose fields match; it is not returned twice."""
+        return self.wait_any((kind,), timeout, where, **fields)
+
+    def wait_any(self, kinds, timeout=15, where=lambda event: True, **fields):
         deadline = time.monotonic() + timeout
         with self._condition:
             while True:
                 for index, event in enumerate(self._events):
                     if (
-                        event["event"] == kind
+                        event["event"] in kinds
                         and all(event.get(k) == v for k, v in fields.items())
                         and where(event)
                     ):
@@ -29,7 +32,7 @@ class EventLog:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     seen = [str(e)[:300] for e in self._events[-12:]]
-                    raise TimeoutError(f"no {kind} {fields} in {timeout} s; last events: {seen}")
+                    raise TimeoutError(f"no {kinds} {fields} in {timeout} s; last events: {seen}")
                 self._condition.wait(left)
 
     def all(self, kind):

@@ -310,6 +310,7 @@ class Peer:
         self._stretched = None
         self._wrong = collections.defaultdict(list)
         self._pending = set()
+        self._short = []
         self._closed = False
         self._open_listener(address, port)
         self._threads = []
@@ -537,12 +538,32 @@ class Peer:
     def _accept(self):
         while True:
             try:
-                sock, _ = self._tcp.accept()
+                sock, (address, _) = self._tcp.accept()
             except OSError:
                 return
-            self._start(self._serve, sock)
+            with self.condition:
+                if self._short.count(address) >= 16 or len(self._short) >= 64:
+                    sock.close()
+                    continue
+                self._short.append(address)
+            self._start(self._serve, sock, address)
 
-    def _serve(self, sock):
+    def _serve(self, sock, address):
+        """One connection until it is admitted; LNK-6 counts it so long."""
+        admitted = threading.Event()
+
+        def count():
+            with self.condition:
+                if not admitted.is_set():
+                    admitted.set()
+                    self._short.remove(address)
+
+        try:
+            self._serve_connection(sock, count)
+        finally:
+            count()
+
+    def _serve_connection(self, sock, admitted):
         try:
             link = Link(sock, self.identity, True, 10)
         except (LinkBroken, Violation) as error:
@@ -556,7 +577,7 @@ class Peer:
             if kind == wire.HELLO:
                 self._welcome(link, parse_hello(payload, True))
             elif kind == wire.ATTACH:
-                serve_bulk(self, link, wire.parse_json(payload))
+                serve_bulk(self, link, wire.parse_json(payload), admitted)
             elif kind != wire.CLOSE:
                 raise malformed("neither HELLO nor ATTACH came first")
         except Violation as violation:
@@ -625,13 +646,16 @@ class Peer:
 
     def _resumes(self, remote, theirs):
         resume = theirs.get("resume")
-        return bool(
+        holds = bool(
             resume
             and resume["incarnation"] == self.incarnation
             and remote
             and remote.delivery
             and remote.incarnation == theirs["incarnation"]
         )
+        if holds and resume["received"] >= remote.delivery.next:
+            raise malformed("a resumption from beyond what was sent")
+        return holds
 
     def _takes_ticket(self, ticket, member):
         if ticket is None:

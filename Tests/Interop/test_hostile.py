@@ -1,0 +1,755 @@
+"""What a peer that means harm may send: it costs its own connection and nothing else.
+
+The same attacks run against the peer of this folder, which shows that they can be answered as the
+specification says, and against the real program.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import random
+import socket
+import time
+import unittest
+
+from program import BINARY, Program
+from support import InteropCase
+from whiteboard_peer import datagram, wire
+from whiteboard_peer.bulk import attach_proof
+from whiteboard_peer.session import Peer, parse_close, parse_hello
+from whiteboard_peer.tls import ATTACH_LABEL, DATAGRAM_LABEL, Identity, Link, LinkBroken
+from whiteboard_peer.wire import base32, encode_frame, encode_vint
+
+
+class Attacker:
+    """Raw links to the target, with valid parts where a test wants them."""
+
+    def __init__(self, address, session):
+        self.address, self.session = address, session
+        self.identity = Identity()
+        self.incarnation = os.urandom(8)
+
+    def connect(self):
+        return Link.connect(self.address, self.identity)
+
+    def hello(self, **changes):
+        hello = {
+            "protocol": [1, 1],
+            "session": base32(self.session),
+            "name": "mallory",
+            "incarnation": base32(self.incarnation),
+            "port": 0,
+            "addresses": [],
+            "role": "member",
+            "links": 0,
+            **changes,
+        }
+        return {key: value for key, value in hello.items() if value is not ...}
+
+    def open(self, **changes):
+        """An open control link."""
+        link = self.connect()
+        link.send_frame(wire.HELLO, self.hello(**changes))
+        kind, payload = link.read_frame(5)
+        if kind == wire.CLOSE:
+            raise AssertionError(f"refused: {payload}")
+        self.theirs = parse_hello(payload, False)
+        kind, payload = link.read_frame(5)
+        if kind != wire.ACCEPT:
+            raise AssertionError(f"not accepted: {kind:#04x} {payload}")
+        link.decoder.maximum = wire.MAXIMUM_PAYLOAD
+        return link
+
+    def attach(self, control, **changes):
+        link = self.connect()
+        proof = attach_proof(control.exporter(ATTACH_LABEL), link.exporter(ATTACH_LABEL))
+        attach = {
+            "session": base32(self.session),
+            "incarnation": base32(self.incarnation),
+            "opener": "dialler",
+            "proof": wire.base64_text(proof),
+            **changes,
+        }
+        link.send_frame(wire.ATTACH, attach)
+        link.decoder.maximum = wire.MAXIMUM_PAYLOAD
+        return link
+
+    def attached(self, control):
+        link = self.attach(control)
+        kind, payload = link.read_frame(5)
+        if kind != wire.ATTACHED:
+            raise AssertionError(f"not attached: {kind:#04x} {payload}")
+        return link
+
+
+def json_bytes(value):
+    return json.dumps(value).encode("utf-8")
+
+
+class Attacks:
+    """The attacks; a subclass says against whom."""
+
+    def setUp(self):
+        self.attacker = Attacker(self.address, self.session)
+        self.links = contextlib.ExitStack()
+
+    def tearDown(self):
+        self.links.close()
+        self.assert_serves()
+
+    def keep(self, link):
+        self.links.callback(link.close, "left")
+        return link
+
+    def connect(self):
+        return self.keep(self.attacker.connect())
+
+    def open(self, **changes):
+        return self.keep(self.attacker.open(**changes))
+
+    def assert_serves(self, source=None):
+        """A good peer is admitted and answered, and then leaves."""
+        self.assert_running()
+        good = Attacker(self.address, self.session)
+        link = good.open(name="good")
+        link.send_frame(wire.PING, b"12345678")
+        self.assertEqual(self.next_frame(link, wire.PONG), b"12345678")
+        link.close("left")
+
+    def next_frame(self, link, wanted, timeout=10):
+        deadline = time.monotonic() + timeout
+        while True:
+            kind, payload = link.read_frame(max(0.01, deadline - time.monotonic()))
+            if kind == wanted:
+                return payload
+            if kind == wire.CLOSE:
+                self.fail(f"closed with {payload}")
+
+    def assert_closes(self, link, *codes, timeout=10):
+        """CLOSE with one of `codes`, then the end of the connection."""
+        deadline = time.monotonic() + timeout
+        try:
+            while True:
+                kind, payload = link.read_frame(max(0.01, deadline - time.monotonic()))
+                if kind == wire.CLOSE:
+                    break
+        except LinkBroken as error:
+            self.fail(f"no CLOSE: {error}")
+        self.assertIn(parse_close(payload)[0], codes)
+        with self.assertRaises(LinkBroken):
+            link.read_frame(5)
+        link.abort()
+
+    def assert_first_frame_closes(self, frame, *codes):
+        link = self.connect()
+        link.send(frame)
+        self.assert_closes(link, *codes)
+
+    def assert_frame_closes(self, frame, *codes):
+        link = self.open()
+        link.send(frame)
+        self.assert_closes(link, *codes)
+
+    # Lengths and types
+
+    def test_frm_1_a_length_over_4096_before_admission(self):
+        self.assert_first_frame_closes(b"\x01" + encode_vint(4_097), "too-large")
+
+    def test_frm_1_a_length_over_65536(self):
+        for kind in (wire.MESSAGE, 0xC0):
+            for length in (65_537, 2**63, 2**64 - 1):
+                self.assert_frame_closes(bytes([kind]) + encode_vint(length), "too-large")
+
+    def test_frm_2_a_length_that_is_no_vint(self):
+        for length in (b"\x88\x00", b"\xff" * 9 + b"\x02", b"\x80" * 10 + b"\x01"):
+            self.assert_first_frame_closes(b"\x01" + length, "protocol-error")
+
+    def test_frm_3_unknown_types(self):
+        for kind in (0x00, 0x08, 0x14, 0x30, 0x3F, 0x60, 0x7F):
+            self.assert_frame_closes(bytes([kind, 0]), "unknown-frame")
+        link = self.open()
+        for kind in (0x80, 0xFF):
+            link.send(encode_frame(kind, os.urandom(60_000)))
+        link.send_frame(wire.PING, b"abcdefgh")
+        self.assertEqual(self.next_frame(link, wire.PONG), b"abcdefgh")
+
+    def test_lnk_7_another_first_frame(self):
+        for kind in sorted(wire.KNOWN_TYPES - {wire.HELLO, wire.ATTACH, wire.CLOSE}):
+            self.assert_first_frame_closes(encode_frame(kind, b"{}"), "protocol-error")
+
+    def test_frm_4_frames_that_do_not_belong_on_an_open_control_link(self):
+        never = (wire.BULK_LINK_TYPES | {wire.CODE_PROOF, wire.SAS_COMMIT, wire.SAS_NONCE}) - {
+            wire.CLOSE
+        }
+        for kind in sorted(never | {wire.SAS_REVEAL, wire.ACCEPT}):
+            self.assert_frame_closes(encode_frame(kind, b"{}"), "protocol-error")
+        self.assert_frame_closes(
+            encode_frame(wire.HELLO, self.attacker.hello()), "protocol-error"
+        )
+
+    def test_frm_4_pings_of_another_length(self):
+        for kind in (wire.PING, wire.PONG):
+            for length in (0, 7, 9):
+                self.assert_frame_closes(encode_frame(kind, bytes(length)), "protocol-error")
+
+    # JSON
+
+    def test_frm_5_hello_that_is_not_the_json_it_should_be(self):
+        good = json_bytes(self.attacker.hello())
+        deep = b'{"x":' * 16 + b"{}" + b"}" * 16
+        payloads = [
+            b"",
+            b"[]",
+            b"null",
+            good[:-1],
+            good + b"x",
+            good[:-1] + b',"name":"again"}',
+            good[:-1] + b',"x":1,"\\u0078":2}',
+            good[:-1] + b',"x":' + deep + b"}",
+            good[:-1] + b',"x":' + b"[" * 1_900 + b"]" * 1_900 + b"}",
+            good[:-1] + b',"x":"\xff"}',
+            good[:-1] + b',"x":"\\ud800"}',
+            good[:-1] + b',"x":NaN}',
+        ]
+        for payload in payloads:
+            with self.subTest(payload=payload[-60:]):
+                self.assert_first_frame_closes(
+                    encode_frame(wire.HELLO, payload), "protocol-error"
+                )
+
+    def test_frm_5_hello_with_values_out_of_range(self):
+        for changes in [
+            {"protocol": ...},
+            {"session": ...},
+            {"name": ...},
+            {"incarnation": ...},
+            {"port": ...},
+            {"addresses": ...},
+            {"role": ...},
+            {"links": ...},
+            {"protocol": 1},
+            {"protocol": [1]},
+            {"protocol": [1, 1, 1]},
+            {"protocol": [2, 1]},
+            {"protocol": ["1", "1"]},
+            {"session": base32(self.session)[:-1]},
+            {"session": base32(self.session).upper()},
+            {"session": "1" * 26},
+            {"name": ""},
+            {"name": "x" * 65},
+            {"name": "\u00fc" * 33},
+            {"name": 7},
+            {"name": None},
+            {"incarnation": "aaaaaaaaaaaab"},
+            {"incarnation": "a" * 14},
+            {"port": -1},
+            {"port": 65_536},
+            {"port": 1.5},
+            {"port": True},
+            {"port": "80"},
+            {"addresses": ["127.0.0.1"] * 17},
+            {"addresses": [1]},
+            {"addresses": "127.0.0.1"},
+            {"role": 1},
+            {"links": -1},
+            {"links": 2**53},
+            {"resume": []},
+            {"resume": {}},
+            {"resume": {"incarnation": "a" * 13, "received": -1}},
+            {"ticket": "x"},
+            {"ticket": {"admitter": "a" * 52, "key": "", "signature": ""}},
+            {"invitation": {"timeout": 999}},
+            {"invitation": {"timeout": 600_001}},
+            {"invitation": {"context": "!"}},
+            {"invitation": {"context": wire.base64_text(bytes(1_025))}},
+        ]:
+            with self.subTest(changes=changes):
+                hello = self.attacker.hello(**changes)
+                self.assert_first_frame_closes(encode_frame(wire.HELLO, hello), "protocol-error")
+
+    def test_hel_1_no_common_version(self):
+        for versions in ([2, 3], [0, 0], [2**53 - 1, 2**53 - 1]):
+            hello = self.attacker.hello(protocol=versions)
+            self.assert_first_frame_closes(encode_frame(wire.HELLO, hello), "version-mismatch")
+
+    def test_hel_2_another_session(self):
+        hello = self.attacker.hello(session=base32(os.urandom(16)))
+        self.assert_first_frame_closes(encode_frame(wire.HELLO, hello), "no-such-session")
+
+    def test_unknown_keys_and_roles_are_no_reason(self):
+        self.open(future={"a": [1, None]}, role="gardener", protocol=[1, 99])
+
+    def test_control_payloads_that_do_not_decode(self):
+        member = {
+            "peer": base32(os.urandom(32)),
+            "name": "x",
+            "incarnation": "a" * 13,
+            "port": 1,
+            "addresses": [],
+            "role": "member",
+        }
+        for kind, payload in [
+            (wire.MEMBERS, {}),
+            (wire.MEMBERS, {"members": {}}),
+            (wire.MEMBERS, {"members": [1]}),
+            (wire.MEMBERS, {"members": [{**member, "peer": "x"}]}),
+            (wire.MEMBERS, {"members": [{**member, "name": "x" * 65}]}),
+            (wire.MEMBERS, {"members": [{**member, "port": 65_536}]}),
+            (wire.KICK, {"peer": 1, "reason": "x"}),
+            (wire.ADDRESSES, {"port": 1}),
+            (wire.ADDRESSES, {"port": 1, "addresses": ["127.0.0.1"] * 17}),
+            (wire.BULK_REQUEST, {"count": 1.5}),
+        ]:
+            with self.subTest(kind=kind, payload=payload):
+                self.assert_frame_closes(encode_frame(kind, payload), "protocol-error")
+
+    def test_mem_1_members_that_are_not_there(self):
+        """A list of strangers at dead addresses costs nothing; KICK from a guest has no effect."""
+        link = self.open()
+        members = [
+            {
+                "peer": base32(os.urandom(32)),
+                "name": "ghost",
+                "incarnation": "a" * 13,
+                "port": 1,
+                "addresses": ["127.0.0.1"],
+                "role": "member",
+            }
+            for _ in range(256)
+        ]
+        for start in range(0, 256, 64):
+            link.send_frame(wire.MEMBERS, {"members": members[start : start + 64]})
+        link.send_frame(wire.KICK, {"peer": base32(self.target_id), "reason": "no"})
+        link.send_frame(wire.PING, b"abcdefgh")
+        self.assertEqual(self.next_frame(link, wire.PONG), b"abcdefgh")
+
+    # Messages
+
+    def test_msg_3_a_sequence_gap(self):
+        for sequence in (2, 2**63, 2**64 - 1):
+            payload = encode_vint(sequence) + bytes([wire.Part.FIRST | wire.Part.LAST]) + b"x"
+            self.assert_frame_closes(encode_frame(wire.MESSAGE, payload), "protocol-error")
+
+    def test_msg_4_an_ack_of_what_was_never_sent(self):
+        for sequence in (1_000_000, 2**64 - 1):
+            self.assert_frame_closes(
+                encode_frame(wire.ACK, encode_vint(sequence)), "protocol-error"
+            )
+        for payload in (b"", b"\x80", b"\x81\x00", b"\x00\x00"):
+            self.assert_frame_closes(encode_frame(wire.ACK, payload), "protocol-error")
+
+    def test_msg_1_parts_that_lie(self):
+        first, last = wire.Part.FIRST, wire.Part.LAST
+        for parts, code in [
+            ([b""], "protocol-error"),
+            ([b"\x01"], "protocol-error"),
+            ([b"\x00\x03x"], "protocol-error"),
+            ([b"\x01\x0bx"], "protocol-error"),
+            ([bytes([1, first]) + encode_vint(2**24 + 1)], "too-large"),
+            ([bytes([1, first]) + encode_vint(2**64 - 1)], "too-large"),
+            ([bytes([1, last]) + b"x"], "protocol-error"),
+            ([bytes([1, first, 1]) + b"xx"], "protocol-error"),
+            ([bytes([1, first, 5]) + b"xx", bytes([2, last]) + b"x"], "protocol-error"),
+            ([bytes([1, first, 5]) + b"xx", bytes([2, 0])], "protocol-error"),
+            ([bytes([1, first, 5]) + b"xx", bytes([2, first | last]) + b"x"], "protocol-error"),
+        ]:
+            with self.subTest(parts=parts):
+                frames = b"".join(encode_frame(wire.MESSAGE, part) for part in parts)
+                self.assert_frame_closes(frames, code)
+
+    def test_rsm_a_resume_from_beyond(self):
+        """More received than was ever sent is a lie; state that nobody holds is not resumed."""
+        link = self.attacker.open()
+        link.abort()
+        link = self.connect()
+        resume = {"incarnation": base32(self.attacker.theirs["incarnation"]), "received": 10**9}
+        link.send_frame(wire.HELLO, self.attacker.hello(resume=resume, links=1))
+        try:
+            while True:
+                kind, payload = link.read_frame(10)
+                if kind == wire.CLOSE:
+                    self.assertEqual(parse_close(payload)[0], "protocol-error")
+                    return
+                if kind == wire.ACCEPT:
+                    self.assertNotIn("resume", wire.parse_json(payload))
+                    return
+        except LinkBroken as error:
+            self.fail(f"neither CLOSE nor ACCEPT: {error}")
+
+    # Time and number
+
+    def trickle(self, send, limit):
+        """Sends a byte every 0.25 s until the target ends the connection; how long that took."""
+        start = time.monotonic()
+        while time.monotonic() - start < limit:
+            if not send():
+                return time.monotonic() - start
+            time.sleep(0.25)
+        return None
+
+    def test_lnk_6_a_trickled_tls_handshake_is_cut_off(self):
+        sock = socket.create_connection(self.address)
+        self.links.callback(sock.close)
+        sock.setblocking(False)
+        hello = iter(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(500))
+
+        def send():
+            try:
+                sock.send(bytes([next(hello)]))
+                return sock.recv(100) != b""
+            except BlockingIOError:
+                return True
+            except OSError:
+                return False
+
+        took = self.trickle(send, 14)
+        self.assertIsNotNone(took, "a handshake went on for 14 s")
+        self.assertGreater(took, 8)
+
+    def test_lnk_6_a_silent_connection_and_a_trickled_first_frame_are_cut_off(self):
+        silent = socket.create_connection(self.address)
+        self.links.callback(silent.close)
+        opened = time.monotonic()
+        link = self.connect()
+        frame = iter(encode_frame(wire.HELLO, self.attacker.hello()))
+
+        def send():
+            try:
+                link.send(bytes([next(frame)]))
+                link.read_frame(0.01)
+                return False
+            except LinkBroken as error:
+                return "in time" in str(error)
+
+        took = self.trickle(send, 9)
+        self.assertIsNotNone(took, "a first frame went on for 9 s")
+        self.assertGreater(took, 3.5)
+        silent.settimeout(max(0.1, opened + 14 - time.monotonic()))
+        try:
+            self.assertEqual(silent.recv(1), b"")
+        except ConnectionError:
+            pass
+
+    def test_lnk_6_seventeen_half_open_connections(self):
+        """The 17th from one address is closed at once; who comes from another is served."""
+        socks = []
+        for _ in range(16):
+            socks.append(socket.create_connection(self.address, source_address=("127.0.0.9", 0)))
+            self.links.callback(socks[-1].close)
+        for _ in range(5):
+            with socket.create_connection(
+                self.address, source_address=("127.0.0.9", 0)
+            ) as further:
+                further.settimeout(3)
+                try:
+                    self.assertEqual(further.recv(1), b"")
+                except ConnectionError:
+                    pass
+        for sock in socks:
+            sock.setblocking(False)
+            with self.assertRaises(BlockingIOError):
+                sock.recv(1)
+        self.assert_serves()
+        for sock in socks:
+            sock.close()
+
+    def test_garbage_instead_of_tls(self):
+        seed = random.randrange(2**32)
+        print(f"seed {seed}", flush=True)
+        generator = random.Random(seed)
+        for _ in range(50):
+            with socket.create_connection(self.address) as sock:
+                sock.settimeout(5)
+                try:
+                    sock.sendall(generator.randbytes(generator.randrange(1, 2_000)))
+                    sock.shutdown(socket.SHUT_WR)
+                    while sock.recv(4_096):
+                        pass
+                except ConnectionError:
+                    pass
+
+    def test_random_frames_after_admission(self):
+        seed = random.randrange(2**32)
+        print(f"seed {seed}", flush=True)
+        generator = random.Random(seed)
+        kinds = sorted(wire.CONTROL_LINK_TYPES - {wire.CLOSE})
+        for _ in range(40):
+            link = self.attacker.open()
+            try:
+                for _ in range(20):
+                    size = generator.choice([0, 1, 2, 8, 100, 5_000])
+                    link.send_frame(generator.choice(kinds), generator.randbytes(size))
+            except LinkBroken:
+                pass
+            link.close("left")
+
+    # Datagrams
+
+    def test_dgm_2_garbage_is_not_answered(self):
+        seed = random.randrange(2**32)
+        print(f"seed {seed}", flush=True)
+        generator = random.Random(seed)
+        control = self.open()
+        sealer = datagram.Sealer(control.exporter(DATAGRAM_LABEL), b"d")
+        good = sealer.seal(datagram.PROBE, b"abcdefgh")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.settimeout(1)
+            for _ in range(2_000):
+                size = generator.randrange(0, 1_501)
+                packet = generator.choice([b"", b"\x01", good[:10], good[:17]])
+                sock.sendto(packet + generator.randbytes(size), self.address)
+            for bit in range(len(good) * 8):
+                changed = bytearray(good)
+                changed[bit // 8] ^= 1 << bit % 8
+                sock.sendto(bytes(changed), self.address)
+            with self.assertRaises(TimeoutError):
+                sock.recv(2_000)
+
+    def test_dgm_3_a_replayed_probe_is_not_answered_twice(self):
+        control = self.open()
+        secret = control.exporter(DATAGRAM_LABEL)
+        sealer, opener = datagram.Sealer(secret, b"d"), datagram.Opener(secret, b"l")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.settimeout(2)
+            probe = sealer.seal(datagram.PROBE, b"abcdefgh")
+            for _ in range(5):
+                sock.sendto(probe, self.address)
+            answers = []
+            with contextlib.suppress(TimeoutError):
+                while True:
+                    opened = opener.open(sock.recv(2_000))
+                    self.assertIsNotNone(opened)
+                    if opened[0] == datagram.ANSWER:
+                        answers.append(opened[1])
+                    sock.settimeout(1)
+            self.assertEqual(answers, [b"abcdefgh"])
+            # A whole window further, the old one is still not taken.
+            sealer.counter += 5_000
+            sock.sendto(sealer.seal(datagram.PROBE, b"ABCDEFGH"), self.address)
+            self.assertEqual(self.answer(sock, opener), b"ABCDEFGH")
+            sock.sendto(probe, self.address)
+            with self.assertRaises(TimeoutError):
+                self.answer(sock, opener)
+
+    def answer(self, sock, opener):
+        while True:
+            opened = opener.open(sock.recv(2_000))
+            if opened and opened[0] == datagram.ANSWER:
+                return opened[1]
+
+    def test_dgm_7_unfinished_messages_cost_nothing(self):
+        control = self.open()
+        sealer = datagram.Sealer(control.exporter(DATAGRAM_LABEL), b"d")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for number in range(2_000):
+                piece = number.to_bytes(4, "big") + bytes([0, 60]) + bytes(1_100)
+                sock.sendto(sealer.seal(datagram.PIECE, piece), self.address)
+            for content in (b"", b"123456", bytes(6) + b"x", b"abcd\xff\x02x"):
+                sock.sendto(sealer.seal(datagram.PIECE, content), self.address)
+
+    # Bulk links
+
+    def test_blk_1_attaching_without_right(self):
+        link = self.connect()
+        attach = {
+            "session": base32(self.session),
+            "incarnation": "a" * 13,
+            "opener": "dialler",
+            "proof": wire.base64_text(bytes(32)),
+        }
+        link.send_frame(wire.ATTACH, attach)
+        self.assert_closes(link, "not-attached")
+        control = self.open()
+        for changes in (
+            {"proof": wire.base64_text(bytes(32))},
+            {"proof": ""},
+            {"incarnation": "a" * 13},
+            {"session": base32(os.urandom(16))},
+        ):
+            with self.subTest(changes=changes):
+                link = self.keep(self.attacker.attach(control, **changes))
+                self.assert_closes(link, "not-attached", "protocol-error")
+        thief = Attacker(self.address, self.session)
+        thief.incarnation = self.attacker.incarnation
+        self.assert_closes(self.keep(thief.attach(control)), "not-attached")
+
+    def test_blk_4_more_than_32_bulk_links(self):
+        control = self.open()
+        for _ in range(32):
+            self.keep(self.attacker.attached(control))
+        self.assert_closes(self.keep(self.attacker.attach(control)), "busy")
+        control.send_frame(wire.PING, b"abcdefgh")
+        self.assertEqual(self.next_frame(control, wire.PONG), b"abcdefgh")
+
+    def test_frames_that_do_not_belong_on_an_idle_bulk_link(self):
+        control = self.open()
+        identifier = base32(os.urandom(16))
+        for kind, payload in [
+            (wire.CHUNK, b"x"),
+            (wire.STREAM_DATA, b"x"),
+            (wire.STREAM_FIN, b""),
+            (wire.MESSAGE, b"\x01\x03x"),
+            (wire.PING, bytes(8)),
+            (wire.ATTACH, b"{}"),
+            (wire.HELLO, b"{}"),
+            (wire.RESOURCE_END, {"id": identifier, "sha256": "0" * 64}),
+            (wire.RESOURCE_OFFER, {"id": "x", "name": "x", "size": 1}),
+            (wire.RESOURCE_OFFER, {"id": identifier, "name": "x", "size": -1}),
+            (wire.RESOURCE_OFFER, {"id": identifier, "name": "x", "size": 2**53}),
+            (wire.RESOURCE_OFFER, {"id": identifier, "name": "x" * 16_385, "size": 1}),
+            (wire.RESOURCE_OFFER, {"id": identifier, "name": "a\0b", "size": 1}),
+            (wire.STREAM_OPEN, {"id": identifier, "name": "x" * 1_025}),
+            (wire.STREAM_OPEN, {"id": identifier, "name": "a\0b"}),
+            (wire.STREAM_OPEN, {"id": identifier}),
+        ]:
+            with self.subTest(kind=kind, payload=str(payload)[:80]):
+                bulk = self.keep(self.attacker.attached(control))
+                bulk.send_frame(kind, payload)
+                self.assert_closes(bulk, "protocol-error")
+        control.send_frame(wire.PING, b"abcdefgh")
+        self.assertEqual(self.next_frame(control, wire.PONG), b"abcdefgh")
+
+    def transfer(self, control, name, size, chunks, sha256=None):
+        """Offers and sends; the frame that ends it."""
+        bulk = self.keep(self.attacker.attached(control))
+        identifier = base32(os.urandom(16))
+        bulk.send_frame(wire.RESOURCE_OFFER, {"id": identifier, "name": name, "size": size})
+        kind, payload = bulk.read_frame(10)
+        self.assertEqual(kind, wire.RESOURCE_ACCEPT, payload)
+        self.assertEqual(wire.parse_json(payload)["offset"], 0)
+        bulk.send_frame(wire.RESOURCE_START, {"id": identifier, "offset": 0})
+        for chunk in chunks:
+            bulk.send_frame(wire.CHUNK, chunk)
+        sha256 = sha256 or hashlib.sha256(b"".join(chunks)).hexdigest()
+        bulk.send_frame(wire.RESOURCE_END, {"id": identifier, "sha256": sha256})
+        return bulk.read_frame(10)
+
+    def test_res_3_a_size_or_hash_that_lies(self):
+        control = self.open()
+        for size, chunks, sha256, code in [
+            (10, [b"x" * 11], None, "size-mismatch"),
+            (10, [b"x" * 10, b"y" * 65_000], None, "size-mismatch"),
+            (10, [b"x" * 9], None, "size-mismatch"),
+            (10, [b"x" * 10], "0" * 64, "hash-mismatch"),
+        ]:
+            with self.subTest(size=size, code=code):
+                kind, payload = self.transfer(control, "lie", size, chunks, sha256)
+                self.assertEqual(kind, wire.RESOURCE_CANCEL, payload)
+                self.assertEqual(wire.parse_json(payload)["code"], code)
+        kind, payload = self.transfer(control, "truth", 4, [b"data"])
+        self.assertEqual(kind, wire.RESOURCE_DONE, payload)
+        self.delivered("truth")
+        with self.assertRaises(TimeoutError):
+            self.delivered("lie", timeout=0)
+
+    def test_8_2_a_name_is_never_a_path(self):
+        control = self.open()
+        for name in (
+            "../../../../../../tmp/whiteboard-interop-escape",
+            "/tmp/whiteboard-interop-escape",
+            "..",
+            ".",
+            "",
+            "a\nb\x1b[2J",
+            "%2e%2e%2fescape",
+            "x" * 16_384,
+            "\U0001d54f" * 4_096,
+        ):
+            with self.subTest(name=name[:40]):
+                kind, payload = self.transfer(control, name, 4, [b"data"])
+                self.assertEqual(kind, wire.RESOURCE_DONE, payload)
+                path = self.delivered(name)
+                self.assertEqual(path.read_bytes(), b"data")
+                self.assertTrue(path.resolve().is_relative_to(self.storage.resolve()))
+        self.assertFalse(pathlib.Path("/tmp/whiteboard-interop-escape").exists())
+
+    def test_chunks_that_do_not_belong(self):
+        control = self.open()
+        bulk = self.keep(self.attacker.attached(control))
+        identifier = base32(os.urandom(16))
+        offer = {"id": identifier, "name": "x", "size": 10}
+        bulk.send_frame(wire.RESOURCE_OFFER, offer)
+        self.assertEqual(bulk.read_frame(10)[0], wire.RESOURCE_ACCEPT)
+        bulk.send_frame(wire.RESOURCE_START, {"id": identifier, "offset": 5})
+        self.assert_closes(bulk, "protocol-error")
+        bulk = self.keep(self.attacker.attached(control))
+        bulk.send_frame(wire.RESOURCE_OFFER, {**offer, "id": base32(os.urandom(16))})
+        self.assertEqual(bulk.read_frame(10)[0], wire.RESOURCE_ACCEPT)
+        bulk.send_frame(wire.CHUNK, b"x")
+        self.assert_closes(bulk, "protocol-error")
+
+    def test_res_6_more_than_8_resources(self):
+        control = self.open()
+        for number in range(9):
+            bulk = self.keep(self.attacker.attached(control))
+            offer = {"id": base32(os.urandom(16)), "name": f"r{number}", "size": 10}
+            bulk.send_frame(wire.RESOURCE_OFFER, offer)
+            kind, payload = bulk.read_frame(10)
+            if number < 8:
+                self.assertEqual(kind, wire.RESOURCE_ACCEPT, payload)
+        self.assertEqual(kind, wire.RESOURCE_CANCEL, payload)
+        self.assertEqual(wire.parse_json(payload)["code"], "busy")
+
+    def test_str_3_more_than_24_streams(self):
+        control = self.open()
+        for number in range(24):
+            bulk = self.keep(self.attacker.attached(control))
+            opening = {"id": base32(os.urandom(16)), "name": f"s{number}"}
+            bulk.send_frame(wire.STREAM_OPEN, opening)
+        bulk = self.keep(self.attacker.attached(control))
+        bulk.send_frame(wire.STREAM_OPEN, {"id": base32(os.urandom(16)), "name": "further"})
+        payload = self.next_frame(bulk, wire.STREAM_RESET)
+        self.assertEqual(wire.parse_json(payload)["code"], 1)
+
+
+class AgainstPython(Attacks, InteropCase):
+    def setUp(self):
+        self.storage = self.directory()
+        self.host = self.peer("host", resource_directory=self.storage)
+        self.address, self.session = self.host.address, self.host.session
+        self.target_id = self.host.id
+        super().setUp()
+
+    def assert_running(self):
+        pass
+
+    def delivered(self, name, timeout=10):
+        return self.host.events.wait("resource", timeout, name=name)["path"]
+
+
+@unittest.skipUnless(BINARY.exists(), f"{BINARY} is not built")
+class AgainstSwift(Attacks, InteropCase):
+    """One process for all attacks: what one leaves behind, the next one meets."""
+
+    @classmethod
+    def setUpClass(cls):
+        import shutil
+        import tempfile
+
+        parent = pathlib.Path(tempfile.mkdtemp(prefix="whiteboard-interop-"))
+        cls.addClassCleanup(shutil.rmtree, parent, ignore_errors=True)
+        cls.storage = parent / "data"
+        cls.storage.mkdir(mode=0o700)
+        cls.program = Program(
+            "host", "target", directory=cls.storage, options=("--admit", "anyone")
+        )
+        cls.addClassCleanup(cls.program.stop)
+        cls.program.ready()
+        cls.address = cls.program.address
+        cls.session = wire.parse_base32(cls.program.board, 16)
+        cls.target_id = wire.parse_base32(cls.program.peer, 32)
+
+    def assert_running(self):
+        self.assertTrue(self.program.is_running(), self.program.log[-3_000:])
+
+    def delivered(self, name, timeout=10):
+        event = self.program.events.wait(
+            "resource-finished", timeout, name=name, outcome="delivered"
+        )
+        return pathlib.Path(event["path"])
+
+
+if __name__ == "__main__":
+    unittest.main()
