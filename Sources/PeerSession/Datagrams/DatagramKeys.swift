@@ -1,0 +1,69 @@
+import Crypto
+import PeerWire
+
+/// Who sends the packets that a set of keys seals.
+enum DatagramSender: String, Sendable {
+  /// The side that dialled the control link.
+  case dialler = "d"
+  /// The other side.
+  case listener = "l"
+
+  /// The other end's packets.
+  var other: DatagramSender { self == .dialler ? .listener : .dialler }
+}
+
+/// The keys of one direction of a control link's packets (`Protocol/session.md`, 7.1).
+///
+/// They die with their link (DGM-5) and have no description of their own.
+struct DatagramKeys: Sendable {
+  /// What seals the packets of one epoch.
+  struct Epoch: Sendable {
+    /// Which one.
+    let number: UInt8
+    let key: SymmetricKey
+    private let iv: [UInt8]
+
+    fileprivate init(number: UInt8, key: [UInt8], iv: [UInt8]) {
+      precondition(key.count == 16 && iv.count == 12, "an epoch has a key of 16 and an IV of 12")
+      self.number = number
+      self.key = SymmetricKey(data: key)
+      self.iv = iv
+    }
+
+    /// The 12 bytes that no other packet of the epoch is sealed with.
+    func nonce(_ counter: UInt64) -> [UInt8] {
+      var nonce = iv
+      for index in 0..<8 {
+        nonce[4 + index] ^= UInt8(truncatingIfNeeded: counter >> UInt64(56 - 8 * index))
+      }
+      return nonce
+    }
+  }
+
+  /// What names the direction in a packet's head, most significant byte first.
+  let keyID: UInt64
+
+  private let secret: SymmetricKey
+  private let sender: DatagramSender
+
+  /// Derives the keys from the link's exporter for datagrams (1.1).
+  ///
+  /// - Precondition: `secret` is 32 bytes.
+  init(secret: [UInt8], sender: DatagramSender) {
+    precondition(secret.count == 32, "the exporter gives 32 bytes")
+    self.secret = SymmetricKey(data: secret)
+    self.sender = sender
+    let id = HKDFLabel(label: "wb \(sender.rawValue) id", context: [0], length: 8)
+      .expand(self.secret, SHA256.self)
+    keyID = id.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Derives the keys of one epoch.
+  func epoch(_ number: UInt8) -> Epoch {
+    func expand(_ name: String, _ length: Int) -> [UInt8] {
+      HKDFLabel(label: "wb \(sender.rawValue) \(name)", context: [number], length: length)
+        .expand(secret, SHA256.self)
+    }
+    return Epoch(number: number, key: expand("key", 16), iv: expand("iv", 12))
+  }
+}

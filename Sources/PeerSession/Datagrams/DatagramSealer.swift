@@ -1,0 +1,114 @@
+import Crypto
+import FoundationEssentials
+import PeerWire
+
+/// Seals the packets that one side of a link sends.
+///
+/// Counters and epochs are its own, so one link and side has exactly one sealer.
+struct DatagramSealer: Sendable {
+  /// Why nothing more can be sealed.
+  enum SealError: Error, Equatable, Sendable {
+    /// The last epoch is used up: a new link is needed (DGM-1).
+    case exhausted
+    /// The message is longer than 65,536 bytes (DGM-6).
+    case tooLong
+    /// The cipher refused; it does so only for keys that are not of its size.
+    case cipher
+  }
+
+  /// Which keys are in use.
+  var epoch: UInt8 { current.number }
+  /// The number of the next packet within the epoch.
+  private(set) var counter: UInt64 = 0
+
+  private let keys: DatagramKeys
+  private let packetsPerEpoch: UInt64
+  private var current: DatagramKeys.Epoch
+  private var nextMessage: UInt32 = 0
+
+  /// Makes the sealer of a new link.
+  ///
+  /// - Parameters:
+  ///   - secret: The exporter's 32 bytes for datagrams.
+  ///   - sender: Which side we are.
+  ///   - packetsPerEpoch: When an epoch ends; 2^32 at most.
+  init(secret: [UInt8], sender: DatagramSender, packetsPerEpoch: UInt64 = 1 << 32) {
+    precondition(packetsPerEpoch >= 1 && packetsPerEpoch <= 1 << 32, "DGM-1 allows 2^32 packets")
+    keys = DatagramKeys(secret: secret, sender: sender)
+    self.packetsPerEpoch = packetsPerEpoch
+    current = keys.epoch(0)
+  }
+
+  /// Begins the next epoch before the present one is used up.
+  ///
+  /// - Throws: `exhausted` after epoch 255.
+  mutating func beginNextEpoch() throws(SealError) {
+    guard current.number < .max else { throw .exhausted }
+    current = keys.epoch(current.number + 1)
+    counter = 0
+  }
+
+  /// Seals one packet into `packet`, whose storage is used again.
+  ///
+  /// - Parameters:
+  ///   - content: What it is.
+  ///   - bytes: What follows it: a message of at most 1,165 bytes, or a piece.
+  ///   - packet: Becomes the whole UDP payload.
+  /// - Throws: ``SealError``; `packet` then holds nothing of use, and no counter was taken.
+  mutating func seal(
+    _ content: DatagramContent,
+    _ bytes: ArraySlice<UInt8>,
+    into packet: inout [UInt8]
+  ) throws(SealError) {
+    if counter == packetsPerEpoch { try beginNextEpoch() }
+    packet.removeAll(keepingCapacity: true)
+    packet.reserveCapacity(
+      PacketHeader.minimumPacket + DatagramContent.pieceHead + bytes.count
+    )
+    PacketHeader(epoch: current.number, keyID: keys.keyID, counter: counter).append(to: &packet)
+    content.append(to: &packet)
+    packet.append(contentsOf: bytes)
+    guard packet.count + PacketHeader.tagLength <= Limits.packet else { throw .tooLong }
+    let sealed: AES.GCM.SealedBox
+    do {
+      sealed = try AES.GCM.seal(
+        packet[PacketHeader.length...],
+        using: current.key,
+        nonce: AES.GCM.Nonce(data: current.nonce(counter)),
+        authenticating: packet[..<PacketHeader.length]
+      )
+    } catch {
+      throw .cipher
+    }
+    counter += 1
+    packet.removeSubrange(PacketHeader.length...)
+    packet.append(contentsOf: sealed.ciphertext)
+    packet.append(contentsOf: sealed.tag)
+  }
+
+  /// Seals a packet without bytes of a message: a probe or an answer.
+  mutating func seal(_ content: DatagramContent) throws(SealError) -> [UInt8] {
+    var packet: [UInt8] = []
+    try seal(content, [], into: &packet)
+    return packet
+  }
+
+  /// Cuts a message and seals its packets, in the order they are to be sent.
+  mutating func seal(message: [UInt8]) throws(SealError) -> [[UInt8]] {
+    let cut: DatagramCut
+    do {
+      cut = try DatagramCut(byteCount: message.count, id: nextMessage)
+    } catch {
+      throw .tooLong
+    }
+    if cut.count > 1 { nextMessage &+= 1 }
+    var packets: [[UInt8]] = []
+    packets.reserveCapacity(cut.count)
+    for (content, range) in cut {
+      var packet: [UInt8] = []
+      try seal(content, message[range], into: &packet)
+      packets.append(packet)
+    }
+    return packets
+  }
+}
