@@ -1,0 +1,198 @@
+import CAvahi
+import PeerDiscovery
+
+/// Publishes one announcement, renames it when somebody else has its name, and keeps it up to date.
+///
+/// Implements DSC-12, and DSC-8 to DSC-11 on the publishing side.
+final class AdvertiserDriver: AvahiDriver {
+  /// How many names are tried at once, so that whoever takes every name of ours cannot keep the
+  /// network busy through us.
+  private static let renamesAtOnce = 8
+  private static let renamePause = Duration.seconds(10)
+
+  private let advertisement: Advertisement
+  private let inlet: AnnouncementInlet
+  private let outlet: EventOutlet<AdvertiserQueue, AdvertiserEvent>
+  private var availability = Availability()
+  private var announcement: Announcement
+  private var name: InstanceName
+  private var group: OpaquePointer?
+  private var states: [AvahiEntryGroupState] = []
+  private var announcedName: InstanceName?
+  private var renames = 0
+  private var nextRename: Duration?
+
+  init(
+    _ advertisement: Advertisement,
+    configuration: AvahiConfiguration,
+    inlet: AnnouncementInlet,
+    outlet: EventOutlet<AdvertiserQueue, AdvertiserEvent>
+  ) {
+    self.advertisement = advertisement
+    self.inlet = inlet
+    self.outlet = outlet
+    announcement = advertisement.announcement
+    name = advertisement.announcement.instanceName
+  }
+
+  var deadline: Duration? { nextRename }
+
+  func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
+    takeUpdate()
+    guard daemon.isRunning else {
+      // The daemon looks for a host name; what was published under the old one is void.
+      if let group { try daemon.check(avahi_entry_group_reset(group)) }
+      announcedName = nil
+      return
+    }
+    if group == nil {
+      states.removeAll()
+      let context = Unmanaged.passUnretained(self).toOpaque()
+      group = avahi_entry_group_new(daemon.client, groupChanged, context)
+      guard group != nil else { throw daemon.failure }
+    }
+    try publish(daemon, now: now)
+  }
+
+  func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
+    let states = self.states
+    self.states.removeAll()
+    for state in states {
+      switch state {
+      case AVAHI_ENTRY_GROUP_ESTABLISHED:
+        guard announcedName != name else { continue }
+        announcedName = name
+        renames = 0
+        outlet.push(.announced(name))
+      case AVAHI_ENTRY_GROUP_COLLISION:
+        try rename(daemon, now: now)
+      case AVAHI_ENTRY_GROUP_FAILURE:
+        throw daemon.failure
+      default:
+        break
+      }
+    }
+    if let due = nextRename, due <= now {
+      nextRename = nil
+      renames = 0
+      try rename(daemon, now: now)
+    }
+    if takeUpdate() { try update(daemon) }
+  }
+
+  func disconnected(_ problem: DiscoveryProblem, now: Duration) {
+    group = nil
+    states.removeAll()
+    announcedName = nil
+    nextRename = nil
+    if availability.becameUnavailable(problem) { outlet.push(.unavailable(problem)) }
+  }
+
+  func idle(now: Duration) { takeUpdate() }
+
+  /// Takes the program's last word; returns whether it changes what is published.
+  @discardableResult
+  private func takeUpdate() -> Bool {
+    guard let update = inlet.take(), update != announcement else { return false }
+    announcement = update
+    return true
+  }
+
+  private func publish(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
+    guard let group else { return }
+    if avahi_entry_group_is_empty(group) == 0 { try daemon.check(avahi_entry_group_reset(group)) }
+    let status = withStringList(announcement.info) { txt in
+      avahi_entry_group_add_service_strlst(
+        group,
+        daemon.interface,
+        whiteboard_avahi_any_protocol,
+        AvahiPublishFlags(rawValue: 0),
+        name.text,
+        advertisement.service.text,
+        nil,
+        nil,
+        advertisement.port,
+        txt
+      )
+    }
+    guard status != Int32(AVAHI_ERR_COLLISION) else { return try rename(daemon, now: now) }
+    try daemon.check(status)
+    if announcement.role == .relay {
+      try daemon.check(
+        avahi_entry_group_add_service_subtype(
+          group,
+          daemon.interface,
+          whiteboard_avahi_any_protocol,
+          AvahiPublishFlags(rawValue: 0),
+          name.text,
+          advertisement.service.text,
+          nil,
+          "_relay._sub.\(advertisement.service.text)"
+        )
+      )
+    }
+    try daemon.check(avahi_entry_group_commit(group))
+    if availability.becameAvailable() { outlet.push(.available) }
+  }
+
+  private func update(_ daemon: AvahiDaemon) throws(AvahiFailure) {
+    guard let group, daemon.isRunning, nextRename == nil else { return }
+    let status = withStringList(announcement.info) { txt in
+      avahi_entry_group_update_service_txt_strlst(
+        group,
+        daemon.interface,
+        whiteboard_avahi_any_protocol,
+        AvahiPublishFlags(rawValue: 0),
+        name.text,
+        advertisement.service.text,
+        nil,
+        txt
+      )
+    }
+    guard status != Int32(AVAHI_ERR_NO_CHANGE) else { return }
+    try daemon.check(status)
+  }
+
+  private func rename(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
+    guard nextRename == nil else { return }
+    guard renames < Self.renamesAtOnce else {
+      nextRename = now + Self.renamePause
+      return
+    }
+    renames += 1
+    var random = SystemRandomNumberGenerator()
+    let old = name
+    name = InstanceName.renamed(
+      peer: announcement.peer,
+      session: announcement.session,
+      using: &random
+    )
+    announcedName = nil
+    outlet.push(.renamed(from: old, to: name))
+    try publish(daemon, now: now)
+  }
+
+  fileprivate func note(_ state: AvahiEntryGroupState) { states.append(state) }
+}
+
+private func groupChanged(
+  _: OpaquePointer?,
+  _ state: AvahiEntryGroupState,
+  _ context: UnsafeMutableRawPointer?
+) {
+  guard let context else { return }
+  Unmanaged<AdvertiserDriver>.fromOpaque(context).takeUnretainedValue().note(state)
+}
+
+/// Lends a record to libavahi as its kind of list, which is built from the end.
+private func withStringList<Result>(
+  _ info: DiscoveryInfo,
+  _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result
+) -> Result {
+  var list: UnsafeMutablePointer<AvahiStringList>?
+  for string in info.strings.reversed() {
+    list = avahi_string_list_add_arbitrary(list, string, string.count)
+  }
+  defer { avahi_string_list_free(list) }
+  return body(list)
+}

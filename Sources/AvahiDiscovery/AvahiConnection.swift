@@ -1,0 +1,233 @@
+import CAvahi
+import Glibc
+import PeerDiscovery
+
+/// What a scope does with a connection to the daemon; confined to the thread of that scope.
+///
+/// Callbacks of libavahi only note what happened. What follows from it is done in `work`, which is
+/// called outside every callback, so that anything may be freed there.
+protocol AvahiDriver: AnyObject {
+  /// When `work` has something to do though nothing happens.
+  var deadline: Duration? { get }
+
+  /// The daemon is in another state; called with each client at least once before `work`.
+  func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
+
+  /// Does what the callbacks noted and what is due.
+  func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
+
+  /// The connection is gone, and whatever was made with it is freed.
+  func disconnected(_ problem: DiscoveryProblem, now: Duration)
+
+  /// Does what is due without a daemon.
+  func idle(now: Duration)
+}
+
+/// A daemon that can be called, until the next failure.
+struct AvahiDaemon {
+  let client: OpaquePointer
+  /// Whether the daemon has a host name of its own and so takes services.
+  let isRunning: Bool
+  /// The interface to use, or that for all.
+  let interface: AvahiIfIndex
+
+  /// The error of the last call.
+  var failure: AvahiFailure { AvahiFailure(code: avahi_client_errno(client)) }
+
+  /// Throws where a call returned an error.
+  func check(_ status: Int32) throws(AvahiFailure) {
+    if status < 0 { throw AvahiFailure(code: status) }
+  }
+}
+
+/// A call to the daemon that failed.
+struct AvahiFailure: Error {
+  let code: Int32
+}
+
+/// The poll loop of one thread, and a client in it that is made anew whenever it fails.
+///
+/// Implements DSC-21: a client that lost its daemon or bus is of no more use (libavahi reports
+/// `AVAHI_CLIENT_FAILURE` even to those who asked for `AVAHI_CLIENT_NO_FAIL`), and frees all that
+/// was made with it.
+final class AvahiConnection {
+  private static let interfaceCheck = Duration.seconds(2)
+
+  private let configuration: AvahiConfiguration
+  private let driver: any AvahiDriver
+  private let bell: Bell
+  private let loop: OpaquePointer
+  private let watch: OpaquePointer?
+  private let start = ContinuousClock.now
+  private var client: OpaquePointer?
+  private var interface = whiteboard_avahi_any_interface
+  private var latestState: AvahiClientState?
+  private var isConnected = false
+  private var isRunning = false
+  private var pause: Duration
+  private var nextAttempt = Duration.zero
+  private var nextInterfaceCheck = Duration.zero
+
+  init(_ configuration: AvahiConfiguration, bell: Bell, driver: any AvahiDriver) {
+    self.configuration = configuration
+    self.driver = driver
+    self.bell = bell
+    pause = configuration.shortestPause
+    guard let loop = avahi_simple_poll_new() else {
+      preconditionFailure("a poll loop needs no more than memory and a pipe")
+    }
+    self.loop = loop
+    let context = Unmanaged.passUnretained(bell).toOpaque()
+    watch = whiteboard_avahi_watch_input(
+      avahi_simple_poll_get(loop),
+      bell.descriptor,
+      bellRang,
+      context
+    )
+  }
+
+  deinit {
+    if let watch { whiteboard_avahi_watch_free(avahi_simple_poll_get(loop), watch) }
+    avahi_simple_poll_free(loop)
+  }
+
+  private var now: Duration { start.duration(to: .now) }
+
+  /// Waits for something to happen and deals with it.
+  func step() {
+    checkInterface()
+    if client == nil, nextAttempt <= now { connect() }
+    deal()
+    var deadlines = [driver.deadline, configuration.interface.map { _ in nextInterfaceCheck }]
+    if client == nil { deadlines.append(nextAttempt) }
+    let timeout = deadlines.compactMap(\.self).min().map { milliseconds(from: now, to: $0) } ?? -1
+    if avahi_simple_poll_iterate(loop, timeout) < 0 {
+      fail(AvahiFailure(code: Int32(AVAHI_ERR_OS)))
+    }
+    deal()
+  }
+
+  /// Frees everything, which makes the daemon say goodbye for what was published.
+  func close() {
+    if let client { avahi_client_free(client) }
+    client = nil
+  }
+
+  private func connect() {
+    if let name = configuration.interface {
+      let index = if_nametoindex(name)
+      guard index > 0, let index = AvahiIfIndex(exactly: index) else {
+        return retry(.noSuchInterface(name))
+      }
+      interface = index
+    }
+    latestState = nil
+    var code: Int32 = 0
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    client = avahi_client_new(
+      avahi_simple_poll_get(loop),
+      AVAHI_CLIENT_NO_FAIL,
+      clientChanged,
+      context,
+      &code
+    )
+    if client == nil { retry(configuration.problem(connecting: code)) }
+  }
+
+  private func deal() {
+    if let state = latestState, let client {
+      latestState = nil
+      switch state {
+      case AVAHI_CLIENT_FAILURE:
+        return fail(AvahiFailure(code: avahi_client_errno(client)))
+      case AVAHI_CLIENT_CONNECTING:
+        isConnected = false
+        driver.disconnected(
+          configuration.problem(connecting: Int32(AVAHI_ERR_NO_DAEMON)),
+          now: now
+        )
+      default:
+        isConnected = true
+        isRunning = state == AVAHI_CLIENT_S_RUNNING
+        perform { daemon throws(AvahiFailure) in
+          try driver.daemonChanged(daemon, now: now)
+        }
+      }
+    }
+    if isConnected {
+      perform { daemon throws(AvahiFailure) in try driver.work(daemon, now: now) }
+    } else {
+      driver.idle(now: now)
+    }
+  }
+
+  private func perform(_ body: (AvahiDaemon) throws(AvahiFailure) -> Void) {
+    guard let client else { return }
+    do throws(AvahiFailure) {
+      try body(AvahiDaemon(client: client, isRunning: isRunning, interface: interface))
+      if isRunning { pause = configuration.shortestPause }
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func fail(_ failure: AvahiFailure) {
+    let wasConnected = isConnected
+    close()
+    isConnected = false
+    let code = failure.code
+    switch code {
+    case Int32(AVAHI_ERR_DISCONNECTED), Int32(AVAHI_ERR_NO_DAEMON), Int32(AVAHI_ERR_DBUS_ERROR):
+      retry(configuration.problem(connecting: wasConnected ? Int32(AVAHI_ERR_DISCONNECTED) : code))
+    default:
+      retry(AvahiConfiguration.problem(code))
+    }
+  }
+
+  private func retry(_ problem: DiscoveryProblem) {
+    driver.disconnected(problem, now: now)
+    nextAttempt = now + pause
+    pause = min(pause * 2, configuration.longestPause)
+  }
+
+  /// Notices that the interface we were asked to use went away, or is another one by that name.
+  private func checkInterface() {
+    guard let name = configuration.interface, nextInterfaceCheck <= now else { return }
+    nextInterfaceCheck = now + Self.interfaceCheck
+    guard client != nil, if_nametoindex(name) != UInt32(bitPattern: interface) else { return }
+    close()
+    isConnected = false
+    retry(.noSuchInterface(name))
+  }
+
+  fileprivate func note(_ state: AvahiClientState) {
+    // A failure is final; nothing that comes after it counts.
+    if latestState != AVAHI_CLIENT_FAILURE { latestState = state }
+  }
+}
+
+private func clientChanged(
+  _: OpaquePointer?,
+  _ state: AvahiClientState,
+  _ context: UnsafeMutableRawPointer?
+) {
+  guard let context else { return }
+  Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().note(state)
+}
+
+private func bellRang(
+  _: OpaquePointer?,
+  _: Int32,
+  _: AvahiWatchEvent,
+  _ context: UnsafeMutableRawPointer?
+) {
+  guard let context else { return }
+  Unmanaged<Bell>.fromOpaque(context).takeUnretainedValue().silence()
+}
+
+/// Rounds up, so that what is due at the deadline is due when the wait ends.
+private func milliseconds(from now: Duration, to deadline: Duration) -> Int32 {
+  let (seconds, attoseconds) = max(deadline - now, .zero).components
+  guard seconds < 3600 else { return 3_600_000 }
+  return Int32(seconds) * 1000 + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+}

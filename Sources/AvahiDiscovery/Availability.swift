@@ -1,0 +1,25 @@
+import PeerDiscovery
+
+/// Whether the discovery system was there when we last said so.
+struct Availability {
+  private enum State: Equatable {
+    case unknown
+    case available
+    case unavailable(DiscoveryProblem)
+  }
+
+  private var said = State.unknown
+
+  /// Whether this is news.
+  mutating func becameAvailable() -> Bool { say(.available) }
+
+  /// Whether this is news; another problem is.
+  mutating func becameUnavailable(_ problem: DiscoveryProblem) -> Bool {
+    say(.unavailable(problem))
+  }
+
+  private mutating func say(_ state: State) -> Bool {
+    defer { said = state }
+    return said != state
+  }
+}

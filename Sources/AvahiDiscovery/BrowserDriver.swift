@@ -1,0 +1,305 @@
+import CAvahi
+import Glibc
+import PeerDiscovery
+
+/// Browses, and keeps a resolver open for every instance on every interface and protocol.
+///
+/// Browsers are told of an instance that comes and goes, and not of its TXT record; only a resolver
+/// that stays open is. When a resolver fails, the instance is resolved once more from scratch, and
+/// when that fails too it is taken for gone; the second resolver stays open and brings the instance
+/// back should it be heard again. Implements DSC-14 and DSC-17.
+final class BrowserDriver: AvahiDriver {
+  /// How many resolvers are open at most: the daemon lets a client have 1024 objects.
+  static let maximumResolvers = 900
+
+  private enum Attempt {
+    case first
+    case second
+    case given
+  }
+
+  private struct Resolving {
+    let name: String
+    let domain: String
+    var resolver: OpaquePointer
+    var attempt = Attempt.first
+  }
+
+  private enum Note {
+    case appeared(PeerTable.SightingKey, name: String, domain: String)
+    case disappeared(PeerTable.SightingKey)
+    case browserFailed
+    case resolved(OpaquePointer, NetworkAddress, port: UInt16, txt: [[UInt8]])
+    case resolverFailed(OpaquePointer)
+  }
+
+  private let query: BrowserQuery
+  private let outlet: EventOutlet<BrowserQueue, BrowserEvent>
+  private var availability = Availability()
+  private var table: PeerTable
+  private var browser: OpaquePointer?
+  private var resolving: [PeerTable.SightingKey: Resolving] = [:]
+  private var keys: [OpaquePointer: PeerTable.SightingKey] = [:]
+  private var notes: [Note] = []
+
+  init(
+    _ query: BrowserQuery,
+    configuration: AvahiConfiguration,
+    outlet: EventOutlet<BrowserQueue, BrowserEvent>
+  ) {
+    self.query = query
+    self.outlet = outlet
+    table = PeerTable(excluding: query.own)
+  }
+
+  var deadline: Duration? { table.deadline }
+
+  private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
+    // Browsing needs a daemon, but not one that has settled on a host name.
+    guard browser == nil else { return }
+    let type = query.relaysOnly ? "_relay._sub.\(query.service.text)" : query.service.text
+    browser = avahi_service_browser_new(
+      daemon.client,
+      daemon.interface,
+      whiteboard_avahi_any_protocol,
+      type,
+      nil,
+      AvahiLookupFlags(rawValue: 0),
+      browserCalled,
+      context
+    )
+    guard browser != nil else { throw daemon.failure }
+    table.becameAvailable(now: now)
+    if availability.becameAvailable() { outlet.push(.available) }
+  }
+
+  func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
+    let notes = self.notes
+    self.notes.removeAll()
+    for note in notes { try handle(note, daemon) }
+    table.expire(now: now)
+    for key in table.takeEvictions() { stopResolving(key) }
+    publish()
+  }
+
+  func disconnected(_ problem: DiscoveryProblem, now: Duration) {
+    browser = nil
+    resolving.removeAll()
+    keys.removeAll()
+    notes.removeAll()
+    table.becameUnavailable(now: now)
+    if availability.becameUnavailable(problem) { outlet.push(.unavailable(problem)) }
+    idle(now: now)
+  }
+
+  func idle(now: Duration) {
+    table.expire(now: now)
+    publish()
+  }
+
+  private func publish() {
+    for event in table.takeEvents() { outlet.push(event) }
+  }
+
+  private func handle(_ note: Note, _ daemon: AvahiDaemon) throws(AvahiFailure) {
+    switch note {
+    case .appeared(let key, let name, let domain):
+      guard resolving[key] == nil, resolving.count < Self.maximumResolvers else { return }
+      try resolve(key, name: name, domain: domain, key.isIPv6 ? .ipv6 : .ipv4, daemon)
+    case .disappeared(let key):
+      stopResolving(key)
+      table.removed(key)
+    case .browserFailed:
+      throw daemon.failure
+    case .resolved(let resolver, let address, let port, let txt):
+      guard let key = keys[resolver] else { return }
+      resolving[key]?.attempt = .first
+      guard let announcement = try? Announcement.parse(strings: txt) else {
+        return table.removed(key)
+      }
+      let endpoint = Endpoint(
+        address: address,
+        port: port,
+        interface: NetworkInterface(index: key.interface, name: interfaceName(key.interface))
+      )
+      table.resolved(key, announcement, at: endpoint)
+    case .resolverFailed(let resolver):
+      guard let key = keys[resolver], let known = resolving[key] else { return }
+      switch known.attempt {
+      case .first:
+        stopResolving(key)
+        try resolve(key, name: known.name, domain: known.domain, .any, daemon)
+        resolving[key]?.attempt = .second
+      case .second, .given:
+        resolving[key]?.attempt = .given
+        table.removed(key)
+      }
+    }
+  }
+
+  private enum AddressFamily {
+    case ipv4
+    case ipv6
+    case any
+
+    var avahi: AvahiProtocol {
+      switch self {
+      case .ipv4: whiteboard_avahi_ipv4
+      case .ipv6: whiteboard_avahi_ipv6
+      case .any: whiteboard_avahi_any_protocol
+      }
+    }
+  }
+
+  private func resolve(
+    _ key: PeerTable.SightingKey,
+    name: String,
+    domain: String,
+    _ family: AddressFamily,
+    _ daemon: AvahiDaemon
+  ) throws(AvahiFailure) {
+    let resolver = avahi_service_resolver_new(
+      daemon.client,
+      AvahiIfIndex(bitPattern: key.interface),
+      key.isIPv6 ? whiteboard_avahi_ipv6 : whiteboard_avahi_ipv4,
+      name,
+      query.service.text,
+      domain,
+      family.avahi,
+      AvahiLookupFlags(rawValue: 0),
+      resolverCalled,
+      context
+    )
+    guard let resolver else {
+      let failure = daemon.failure
+      // A name that the daemon itself gave us and will not take back costs that name alone.
+      guard failure.code == Int32(AVAHI_ERR_DISCONNECTED) else { return }
+      throw failure
+    }
+    resolving[key] = Resolving(name: name, domain: domain, resolver: resolver)
+    keys[resolver] = key
+  }
+
+  private func stopResolving(_ key: PeerTable.SightingKey) {
+    guard let known = resolving.removeValue(forKey: key) else { return }
+    keys[known.resolver] = nil
+    avahi_service_resolver_free(known.resolver)
+  }
+
+  private func interfaceName(_ index: UInt32) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
+      guard let base = buffer.baseAddress, if_indextoname(index, base) != nil else {
+        return String(index)
+      }
+      return String(cString: base)
+    }
+  }
+
+  // MARK: What the callbacks note
+
+  fileprivate func noteBrowsed(
+    _ interface: AvahiIfIndex,
+    _ transport: AvahiProtocol,
+    _ event: AvahiBrowserEvent,
+    _ name: UnsafePointer<CChar>?,
+    _ domain: UnsafePointer<CChar>?
+  ) {
+    switch event {
+    case AVAHI_BROWSER_NEW, AVAHI_BROWSER_REMOVE:
+      guard let name, let domain, interface >= 0 else { return }
+      let nameText = String(cString: name)
+      let domainText = String(cString: domain)
+      let key = PeerTable.SightingKey(
+        instance: "\(nameText).\(domainText)",
+        interface: UInt32(bitPattern: interface),
+        isIPv6: transport == whiteboard_avahi_ipv6
+      )
+      notes.append(
+        event == AVAHI_BROWSER_NEW
+          ? .appeared(key, name: nameText, domain: domainText) : .disappeared(key)
+      )
+    case AVAHI_BROWSER_FAILURE:
+      notes.append(.browserFailed)
+    default:
+      break
+    }
+  }
+
+  fileprivate func noteResolved(
+    _ resolver: OpaquePointer?,
+    _ event: AvahiResolverEvent,
+    _ address: UnsafePointer<AvahiAddress>?,
+    _ port: UInt16,
+    _ txt: UnsafeMutablePointer<AvahiStringList>?
+  ) {
+    guard let resolver else { return }
+    guard event == AVAHI_RESOLVER_FOUND,
+      let address = address.flatMap({ networkAddress($0.pointee) })
+    else { return notes.append(.resolverFailed(resolver)) }
+    notes.append(.resolved(resolver, address, port: port, txt: strings(txt)))
+  }
+}
+
+private func networkAddress(_ address: AvahiAddress) -> NetworkAddress? {
+  switch address.proto {
+  case whiteboard_avahi_ipv4:
+    withUnsafeBytes(of: address.data.ipv4.address) { NetworkAddress(bytes: $0) }
+  case whiteboard_avahi_ipv6:
+    withUnsafeBytes(of: address.data.ipv6.address) { NetworkAddress(bytes: $0) }
+  default:
+    nil
+  }
+}
+
+/// The strings of a record, as many as it takes to see that they are too many.
+private func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
+  var result: [[UInt8]] = []
+  var size = 0
+  var next = list
+  while let item = next, size <= DiscoveryInfo.maximumSize {
+    let count = avahi_string_list_get_size(item)
+    result.append(Array(UnsafeBufferPointer(start: avahi_string_list_get_text(item), count: count)))
+    size += 1 + count
+    next = avahi_string_list_get_next(item)
+  }
+  return result
+}
+
+// The parameters are libavahi's.
+private func browserCalled(
+  _: OpaquePointer?,
+  _ interface: AvahiIfIndex,
+  _ transport: AvahiProtocol,
+  _ event: AvahiBrowserEvent,
+  _ name: UnsafePointer<CChar>?,
+  _: UnsafePointer<CChar>?,
+  _ domain: UnsafePointer<CChar>?,
+  _: AvahiLookupResultFlags,
+  _ context: UnsafeMutableRawPointer?
+) {
+  guard let context else { return }
+  Unmanaged<BrowserDriver>.fromOpaque(context).takeUnretainedValue()
+    .noteBrowsed(interface, transport, event, name, domain)
+}
+
+private func resolverCalled(
+  _ resolver: OpaquePointer?,
+  _: AvahiIfIndex,
+  _: AvahiProtocol,
+  _ event: AvahiResolverEvent,
+  _: UnsafePointer<CChar>?,
+  _: UnsafePointer<CChar>?,
+  _: UnsafePointer<CChar>?,
+  _: UnsafePointer<CChar>?,
+  _ address: UnsafePointer<AvahiAddress>?,
+  _ port: UInt16,
+  _ txt: UnsafeMutablePointer<AvahiStringList>?,
+  _: AvahiLookupResultFlags,
+  _ context: UnsafeMutableRawPointer?
+) {
+  guard let context else { return }
+  Unmanaged<BrowserDriver>.fromOpaque(context).takeUnretainedValue()
+    .noteResolved(resolver, event, address, port, txt)
+}

@@ -1,0 +1,30 @@
+import Glibc
+
+/// A value behind a pthread mutex, for a few lines at a time.
+///
+/// This target has no NIO to take a lock from, and the thread sanitizer does not see
+/// `Synchronization.Mutex` on Linux.
+// Unchecked: the value is only reached with the mutex held, and the mutex never moves.
+final class Locked<Value>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private var value: Value
+
+  init(_ value: sending Value) {
+    self.value = value
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    let status = pthread_mutex_init(mutex, nil)
+    precondition(status == 0, "a mutex without attributes can always be made")
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&value)
+  }
+}

@@ -1,0 +1,45 @@
+// What Swift sees of libavahi-client: the client, its browsers, resolvers and entry groups, the
+// simple poll loop, and the string lists. Variadic functions do not import into Swift, and none is
+// needed: each has a `_strlst` or `_arbitrary` sibling.
+#ifndef WHITEBOARD_AVAHI_H
+#define WHITEBOARD_AVAHI_H
+
+#include <avahi-client/client.h>
+#include <avahi-client/lookup.h>
+#include <avahi-client/publish.h>
+#include <avahi-common/address.h>
+#include <avahi-common/error.h>
+#include <avahi-common/malloc.h>
+#include <avahi-common/simple-watch.h>
+#include <avahi-common/strlst.h>
+#include <avahi-common/watch.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+
+// The headers declare these in anonymous enums, which arrive in Swift as `Int`.
+static const AvahiIfIndex whiteboard_avahi_any_interface = AVAHI_IF_UNSPEC;
+static const AvahiProtocol whiteboard_avahi_any_protocol = AVAHI_PROTO_UNSPEC;
+static const AvahiProtocol whiteboard_avahi_ipv4 = AVAHI_PROTO_INET;
+static const AvahiProtocol whiteboard_avahi_ipv6 = AVAHI_PROTO_INET6;
+
+// Calls the loop's own function pointer, so that Swift need not unpack the struct.
+static inline AvahiWatch *whiteboard_avahi_watch_input(
+    const AvahiPoll *loop, int descriptor, AvahiWatchCallback callback, void *context) {
+  return loop->watch_new(loop, descriptor, AVAHI_WATCH_IN, callback, context);
+}
+
+static inline void whiteboard_avahi_watch_free(const AvahiPoll *loop, AvahiWatch *watch) {
+  loop->watch_free(watch);
+}
+
+// glibc's module leaves eventfd out, and poll loops are woken by one.
+static inline int whiteboard_avahi_bell_new(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+static inline void whiteboard_avahi_bell_ring(int descriptor) { eventfd_write(descriptor, 1); }
+
+static inline void whiteboard_avahi_bell_silence(int descriptor) {
+  eventfd_t count;
+  eventfd_read(descriptor, &count);
+}
+
+#endif

@@ -1,0 +1,87 @@
+/// What a browser's reader has yet to hear: at most one event for each peer, and one about the
+/// system. Implements DSC-19.
+package struct BrowserQueue: Sendable {
+  private enum Pending {
+    case found(DiscoveredPeer)
+    case updated(DiscoveredPeer)
+    case lost(DiscoveredPeer)
+  }
+
+  private var order: [DiscoveredPeer.ID] = []
+  private var pending: [DiscoveredPeer.ID: Pending] = [:]
+  private var system: BrowserEvent?
+
+  package init() {}
+
+  /// How many events wait.
+  package var count: Int { order.count + (system == nil ? 0 : 1) }
+
+  /// Adds an event, merged with what waits about the same peer.
+  package mutating func push(_ event: BrowserEvent) {
+    switch event {
+    case .found(let peer):
+      // A reader who has not yet heard of the loss hears of a change instead.
+      if case .lost? = pending[peer.id] {
+        set(.updated(peer), for: peer.id)
+      } else {
+        set(.found(peer), for: peer.id)
+      }
+    case .updated(let peer):
+      if case .found? = pending[peer.id] {
+        set(.found(peer), for: peer.id)
+      } else {
+        set(.updated(peer), for: peer.id)
+      }
+    case .lost(let peer):
+      if case .found? = pending[peer.id] {
+        pending[peer.id] = nil
+        order.removeAll { $0 == peer.id }
+      } else {
+        set(.lost(peer), for: peer.id)
+      }
+    case .available, .unavailable:
+      system = event
+    }
+  }
+
+  /// Removes the next event: what concerns the system first, then peers in order.
+  package mutating func pop() -> BrowserEvent? {
+    if let event = system {
+      system = nil
+      return event
+    }
+    guard !order.isEmpty else { return nil }
+    let id = order.removeFirst()
+    switch pending.removeValue(forKey: id) {
+    case .found(let peer): return .found(peer)
+    case .updated(let peer): return .updated(peer)
+    case .lost(let peer): return .lost(peer)
+    case nil: preconditionFailure("an id in the order has its event")
+    }
+  }
+
+  private mutating func set(_ event: Pending, for id: DiscoveredPeer.ID) {
+    if pending.updateValue(event, forKey: id) == nil { order.append(id) }
+  }
+}
+
+/// What an advertiser's reader has yet to hear: the last 16 events.
+package struct AdvertiserQueue: Sendable {
+  /// How many events wait at most; beyond it the oldest goes.
+  package static let limit = 16
+
+  private var events: [AdvertiserEvent] = []
+
+  package init() {}
+
+  /// Adds an event.
+  package mutating func push(_ event: AdvertiserEvent) {
+    if events.count == Self.limit { events.removeFirst() }
+    events.append(event)
+  }
+
+  /// Removes the oldest event.
+  package mutating func pop() -> AdvertiserEvent? {
+    events.isEmpty ? nil : events.removeFirst()
+  }
+}

@@ -1,0 +1,64 @@
+/// One machine on an `InMemoryNetwork`, which advertises and browses there.
+public struct InMemoryHost: Advertiser, Browser {
+  /// The name it was given; also how the network is told what befalls it.
+  public let name: String
+  /// The interface it has, and the addresses on it.
+  public let interface: NetworkInterface
+  /// The addresses that it announces.
+  public let addresses: [NetworkAddress]
+
+  private let network: InMemoryNetwork
+
+  init(
+    name: String,
+    interface: NetworkInterface,
+    addresses: [NetworkAddress],
+    network: InMemoryNetwork
+  ) {
+    self.name = name
+    self.interface = interface
+    self.addresses = addresses
+    self.network = network
+  }
+
+  /// Advertises for as long as the body runs; see `Advertiser`.
+  nonisolated(nonsending) public func advertise<Result>(
+    _ advertisement: Advertisement,
+    _ body: nonisolated(nonsending) (Advertising) async throws -> Result
+  ) async rethrows -> Result {
+    let (signal, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let network = network
+    let id = await network.register(advertisement, on: self, signal: continuation)
+    let events = DiscoveryEvents(signal: signal) { await network.popAdvertiserEvent(id) }
+    let handle = Advertising(advertisement.announcement, events: events) {
+      await network.replace(id, with: $0)
+    }
+    do {
+      let result = try await body(handle)
+      await network.unregister(id)
+      return result
+    } catch {
+      await network.unregister(id)
+      throw error
+    }
+  }
+
+  /// Browses for as long as the body runs; see `Browser`.
+  nonisolated(nonsending) public func browse<Result>(
+    _ query: BrowserQuery,
+    _ body: nonisolated(nonsending) (DiscoveryEvents<BrowserEvent>) async throws -> Result
+  ) async rethrows -> Result {
+    let (signal, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let network = network
+    let id = await network.addBrowser(query, on: self, signal: continuation)
+    let events = DiscoveryEvents(signal: signal) { await network.popBrowserEvent(id) }
+    do {
+      let result = try await body(events)
+      await network.removeBrowser(id)
+      return result
+    } catch {
+      await network.removeBrowser(id)
+      throw error
+    }
+  }
+}
