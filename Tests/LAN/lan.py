@@ -317,7 +317,7 @@ _DBUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configurati
 
 _AVAHI = """[server]
 host-name={name}
-use-ipv4=yes
+use-ipv4={ipv4}
 use-ipv6={ipv6}
 deny-interfaces=lo
 ratelimit-interval-usec=1000000
@@ -375,7 +375,8 @@ class Host:
         command("ip", "link", "set", self.port, "master", self._switch, "up")
         hardware = f"02:77:00:00:{self.subnet:02x}:{self.number:02x}"
         self.ip("link", "set", "eth0", "address", hardware, "up")
-        self.settle(self.subnet)
+        if self.rig.ipv4:
+            self.settle(self.subnet)
 
     def settle(self, subnet, number=None):
         """Gives the host its address on a subnet, as a DHCP server would; the old one goes away."""
@@ -391,6 +392,14 @@ class Host:
         subnet = self.subnet if subnet is None else subnet
         self._move_port(f"br{subnet}")
         self.settle(subnet, number)
+
+    def second_cable(self, subnet):
+        """Gives the host another interface, eth1, on another subnet's switch."""
+        port = f"q{self.number}"
+        command("ip", "link", "add", port, "type", "veth", "peer", "name", "eth1", "netns", self.first)
+        command("ip", "link", "set", port, "master", f"br{subnet}", "up")
+        self.ip("link", "set", "eth1", "up")
+        self.ip("address", "add", f"10.77.{subnet}.{self.number}/24", "brd", "+", "dev", "eth1")
 
     # Programs
 
@@ -440,7 +449,8 @@ class Host:
             self.start_bus()
         (self.directory / "avahi.conf").write_text(
             _AVAHI.format(
-                name=self.name, ipv6="yes" if self.rig.ipv6 else "no", mute="no" if publishing else "yes"
+                name=self.name, mute="no" if publishing else "yes",
+                ipv4="yes" if self.rig.ipv4 else "no", ipv6="yes" if self.rig.ipv6 else "no",
             )
         )
         (self.directory / "run/avahi-daemon/pid").unlink(missing_ok=True)
@@ -597,11 +607,11 @@ class Rig:
 
     _count = 0
 
-    def __init__(self, *subnets, avahi=True, ipv6=True):
+    def __init__(self, *subnets, avahi=True, ipv4=True, ipv6=True):
         Rig._count += 1
         self.name = f"whiteboard-lan-{os.environ.get(INSIDE)}-{Rig._count}"
         self.directory = STATE / f"rig{Rig._count}"
-        self.ipv6, self._with_avahi = ipv6, avahi
+        self.ipv4, self.ipv6, self._with_avahi = ipv4, ipv6, avahi
         self._subnets = max(2, len(subnets))
         places = [subnet for subnet, count in enumerate(subnets) for _ in range(count)]
         if not 1 <= len(places) <= 60:
@@ -667,12 +677,12 @@ class Rig:
                 host.cable()
 
     def logs(self, last=60):
-        """What every program on every host said last, daemons aside unless they ended."""
+        """What every program on every host said last; of the daemons only those that failed."""
         parts = []
         for host in self.hosts:
             for process in host.processes:
-                daemon = process in (host.bus, host.avahi)
-                if daemon and process.is_running:
+                daemon = process.name in ("dbus-daemon", "avahi-daemon")
+                if daemon and process.popen.poll() in (None, 0, -signal.SIGKILL):
                     continue
                 state = "running" if process.is_running else f"ended with {process.popen.returncode}"
                 parts.append(f"--- {process} ({state}): {' '.join(process.arguments)}\n{process.log(last)}")

@@ -21,11 +21,12 @@ class Skip(Exception):
     """The scenario cannot be played here, for a reason that is not the programs'."""
 
 
-def scenario(*subnets, limit=90, avahi=True, ipv6=True):
-    """Declares a scenario: how many hosts sit on each subnet, and how many seconds it may take at most."""
+def scenario(*subnets, limit=90, **rig):
+    """Declares a scenario: how many hosts sit on each subnet (and what else `lan.Rig` takes), and how many
+    seconds it may take at most."""
 
     def declare(function):
-        function.rig = {"subnets": subnets or (3,), "avahi": avahi, "ipv6": ipv6}
+        function.subnets, function.rig = subnets, rig
         function.limit = limit
         function.sentence = function.__name__.replace("_", " ")
         _scenarios[function.__name__] = function
@@ -114,8 +115,7 @@ def play(one, seed, logs):
     signal.signal(signal.SIGALRM, too_long)
     signal.alarm(one.limit)
     try:
-        subnets = one.rig["subnets"]
-        with lan.Rig(*subnets, avahi=one.rig["avahi"], ipv6=one.rig["ipv6"]) as rig:
+        with lan.Rig(*one.subnets, **one.rig) as rig:
             scene = peers.Scene(rig, seed)
             try:
                 one(scene)
