@@ -1,0 +1,85 @@
+/// What identifies the bytes of an asset: their SHA-256.
+public struct AssetID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The hash.
+  public let value: Bytes32
+
+  /// The id of exactly 32 bytes, or nil.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard let value = Bytes32(bytes) else { return nil }
+    self.value = value
+  }
+
+  /// The id of 64 lower-case hexadecimal digits, or nil.
+  public init?(hex: String) {
+    guard let bytes = Hexadecimal.decode(hex) else { return nil }
+    self.init(bytes)
+  }
+
+  /// The 32 bytes.
+  public var bytes: [UInt8] { value.bytes }
+
+  /// The text form: 64 lower-case hexadecimal digits.
+  public var description: String { value.hex }
+
+  /// Orders byte by byte.
+  public static func < (lhs: AssetID, rhs: AssetID) -> Bool { lhs.value < rhs.value }
+}
+
+/// The image formats that a photo may have.
+public enum PhotoFormat: UInt8, Hashable, Sendable {
+  /// JPEG.
+  case jpeg = 1
+  /// PNG.
+  case png = 2
+
+  /// The format's name: `jpeg` or `png`.
+  public var name: String { self == .jpeg ? "jpeg" : "png" }
+}
+
+/// What a photo object says of its bytes, which travel apart (BRD-16).
+public struct AssetReference: Hashable, Sendable {
+  /// The SHA-256 of the bytes.
+  public let id: AssetID
+  /// The format.
+  public let format: PhotoFormat
+  /// How many bytes there are.
+  public let byteCount: Int
+  /// Pixels across.
+  public let width: Int
+  /// Pixels down.
+  public let height: Int
+
+  /// A reference to bytes whose header was read.
+  /// - Throws: `PhotoError` beyond the limits.
+  public init(id: AssetID, byteCount: Int, header: PhotoHeader) throws(PhotoError) {
+    guard byteCount >= 1, byteCount <= BoardLimits.photoBytes else { throw .tooManyBytes }
+    self.id = id
+    self.byteCount = byteCount
+    format = header.format
+    width = header.width
+    height = header.height
+  }
+
+  package init?(_ value: Value) {
+    guard case .bytes(let bytes) = value else { return nil }
+    var reader = ByteReader(bytes)
+    guard let hash = try? reader.take(32), let id = AssetID(hash),
+      let formatByte = try? reader.byte(), let format = PhotoFormat(rawValue: formatByte),
+      let byteCount = try? reader.fixed32(), let width = try? reader.fixed32(),
+      let height = try? reader.fixed32(), reader.remaining == 0,
+      let header = try? PhotoHeader(format: format, width: Int(width), height: Int(height)),
+      let reference = try? AssetReference(id: id, byteCount: Int(byteCount), header: header)
+    else { return nil }
+    self = reference
+  }
+
+  package var value: Value {
+    var writer = ByteWriter()
+    writer.raw(id.bytes)
+    writer.byte(format.rawValue)
+    writer.fixed32(UInt32(byteCount))
+    writer.fixed32(UInt32(width))
+    writer.fixed32(UInt32(height))
+    return .bytes(writer.bytes)
+  }
+}

@@ -1,0 +1,39 @@
+/// Why a local change was refused; nothing of it was applied.
+public enum BoardError: Error, Hashable, Sendable {
+  /// There is no such object, or it is deleted.
+  case unknownObject(ObjectID)
+  /// A member who is present has selected it.
+  case held(ObjectID, by: MemberID)
+  /// Its author, who is present, is still drawing it.
+  case unfinished(ObjectID)
+  /// The object has no such property.
+  case wrongKind(ObjectID)
+  /// A number is not one, or beyond its limits; which one is named.
+  case outOfRange(String)
+  /// A text is longer than its limit; which one is named.
+  case tooLong(String)
+  /// A stroke has no points.
+  case empty
+  /// One gesture has more operations than fit in a batch.
+  case tooManyOperations
+  /// The board holds all the objects it may hold.
+  case boardFull
+  /// The cell was written with the greatest time there is and cannot be overwritten.
+  case clockExhausted
+
+  /// The stable word for this error.
+  public var code: String {
+    switch self {
+    case .unknownObject: "unknown-object"
+    case .held: "held"
+    case .unfinished: "unfinished"
+    case .wrongKind: "wrong-kind"
+    case .outOfRange: "out-of-range"
+    case .tooLong: "too-long"
+    case .empty: "empty"
+    case .tooManyOperations: "too-many-operations"
+    case .boardFull: "board-full"
+    case .clockExhausted: "clock-exhausted"
+    }
+  }
+}

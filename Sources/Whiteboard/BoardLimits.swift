@@ -1,0 +1,55 @@
+/// The numbers that bound a board; each is in the limits table of `Protocol/board.md` (BRD-30).
+public enum BoardLimits {
+  /// The greatest sequence number of one incarnation.
+  public static let sequence: UInt64 = (1 << 48) - 1
+  /// The greatest hybrid time: 47 bits of milliseconds and a 16-bit counter.
+  public static let time: UInt64 = (1 << 63) - 1
+  /// Operations in one batch.
+  public static let operationsPerBatch = 4096
+  /// Bytes of one encoded batch.
+  public static let batchBytes = 1 << 20
+  /// Bytes of one value.
+  public static let valueBytes = 1 << 16
+  /// The greatest property number.
+  public static let property: UInt16 = 1023
+  /// Objects that a replica creates locally before it refuses, chat lines and deleted ones included.
+  public static let objects = 100_000
+  /// Objects that a replica keeps, whoever sent them.
+  public static let storedObjects = 1 << 20
+  /// Cells that a replica keeps, whoever sent them.
+  public static let storedCells = 1 << 24
+  /// Incarnations in a context.
+  public static let incarnations = 1 << 16
+  /// Ranges of sequence numbers in a context, or in a set of living objects.
+  public static let ranges = 1 << 21
+  /// UTF-8 bytes of the visible text of one text object.
+  public static let textBytes = 8192
+  /// Characters of one text object, the deleted ones counted.
+  public static let textElements = 65_536
+  /// UTF-8 bytes of one chat line.
+  public static let chatBytes = 8192
+  /// UTF-8 bytes of a name.
+  public static let nameBytes = 64
+  /// Points of one committed piece of a stroke.
+  public static let pointsPerChunk = 128
+  /// Points of one stroke.
+  public static let pointsPerStroke = 65_536
+  /// Points of one preview datagram.
+  public static let pointsPerPreview = 16
+  /// Coordinates are at least minus this and less than this, in board units.
+  public static let coordinate: Double = 33_554_432
+  /// The least scale.
+  public static let leastScale: Double = 1.0 / 1024
+  /// The greatest scale.
+  public static let greatestScale: Double = 1024
+  /// The greatest line width in board units.
+  public static let lineWidth: Double = 1024
+  /// Bytes of a z index.
+  public static let zIndexBytes = 64
+  /// Bytes of a photo.
+  public static let photoBytes = 32 << 20
+  /// Pixels of a photo.
+  public static let photoPixels = 64_000_000
+  /// Milliseconds by which a remote stamp may lead our wall clock and still advance our clock.
+  public static let drift: UInt64 = 60_000
+}

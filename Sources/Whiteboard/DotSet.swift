@@ -1,0 +1,138 @@
+/// A set of sequence numbers as sorted ranges that neither overlap nor touch.
+public struct SequenceRanges: Hashable, Sendable {
+  /// The ranges, ascending.
+  public private(set) var ranges: [ClosedRange<UInt64>] = []
+
+  /// The empty set.
+  public init() {}
+
+  /// Whether `sequence` is in the set.
+  /// - Complexity: O(log *n*) in the number of ranges, O(1) where there is one.
+  public func contains(_ sequence: UInt64) -> Bool {
+    let index = firstIndex(endingAtOrAfter: sequence)
+    return index < ranges.count && ranges[index].lowerBound <= sequence
+  }
+
+  /// Whether every number of `range` is in the set.
+  public func contains(_ range: ClosedRange<UInt64>) -> Bool {
+    let index = firstIndex(endingAtOrAfter: range.lowerBound)
+    return index < ranges.count && ranges[index].lowerBound <= range.lowerBound
+      && ranges[index].upperBound >= range.upperBound
+  }
+
+  /// Whether any number of `range` is in the set.
+  public func overlaps(_ range: ClosedRange<UInt64>) -> Bool {
+    let index = firstIndex(endingAtOrAfter: range.lowerBound)
+    return index < ranges.count && ranges[index].lowerBound <= range.upperBound
+  }
+
+  /// Adds a range.
+  public mutating func insert(_ range: ClosedRange<UInt64>) {
+    guard let last = ranges.last else {
+      ranges.append(range)
+      return
+    }
+    if last.upperBound < range.lowerBound {
+      if last.upperBound + 1 == range.lowerBound {
+        ranges[ranges.count - 1] = last.lowerBound...range.upperBound
+      } else {
+        ranges.append(range)
+      }
+      return
+    }
+    // The first range that touches or follows, and the first one wholly after.
+    let start = firstIndex(endingAtOrAfter: range.lowerBound - 1)
+    var end = start
+    var merged = range
+    while end < ranges.count, ranges[end].lowerBound <= range.upperBound + 1 {
+      merged =
+        min(
+          merged.lowerBound,
+          ranges[end].lowerBound
+        )...max(
+          merged.upperBound,
+          ranges[end].upperBound
+        )
+      end += 1
+    }
+    ranges.replaceSubrange(start..<end, with: CollectionOfOne(merged))
+  }
+
+  /// Whether every number of `other` is in the set.
+  public func isSuperset(of other: SequenceRanges) -> Bool {
+    other.ranges.allSatisfy { contains($0) }
+  }
+
+  private func firstIndex(endingAtOrAfter sequence: UInt64) -> Int {
+    if ranges.count <= 1 {
+      return ranges.first.map { $0.upperBound >= sequence ? 0 : 1 } ?? 0
+    }
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound >= sequence { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
+/// A set of dots, kept as ranges for each incarnation.
+public struct DotSet: Hashable, Sendable {
+  /// The ranges of each incarnation that has any.
+  public private(set) var entries: [Incarnation: SequenceRanges] = [:]
+
+  /// The empty set.
+  public init() {}
+
+  /// Whether there is no dot in the set.
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// How many ranges there are in all.
+  public var rangeCount: Int { entries.values.reduce(0) { $0 + $1.ranges.count } }
+
+  /// The incarnations, ascending.
+  public var incarnations: [Incarnation] { entries.keys.sorted() }
+
+  /// Whether `dot` is in the set.
+  public func contains(_ dot: Dot) -> Bool {
+    entries[dot.incarnation]?.contains(dot.sequence) ?? false
+  }
+
+  /// The ranges of one incarnation.
+  public subscript(incarnation: Incarnation) -> SequenceRanges {
+    entries[incarnation] ?? SequenceRanges()
+  }
+
+  /// Adds one dot.
+  public mutating func insert(_ dot: Dot) {
+    insert(dot.sequence...dot.sequence, of: dot.incarnation)
+  }
+
+  /// Adds a range of one incarnation's dots.
+  public mutating func insert(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) {
+    entries[incarnation, default: SequenceRanges()].insert(range)
+  }
+
+  /// Adds every dot of `other`.
+  public mutating func formUnion(_ other: DotSet) {
+    for (incarnation, ranges) in other.entries {
+      if entries[incarnation] == nil {
+        entries[incarnation] = ranges
+      } else {
+        for range in ranges.ranges { insert(range, of: incarnation) }
+      }
+    }
+  }
+
+  /// Whether every dot of `other` is in the set.
+  public func isSuperset(of other: DotSet) -> Bool {
+    other.entries.allSatisfy { incarnation, ranges in
+      entries[incarnation]?.isSuperset(of: ranges) ?? false
+    }
+  }
+}
+
+/// What a replica has seen: the version vector (the ranges that start at 1) and the cloud of dots
+/// beyond its gaps (the others), in one set (BRD-4).
+public typealias Context = DotSet

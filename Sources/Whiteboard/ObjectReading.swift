@@ -1,0 +1,159 @@
+/// How cells are read: a cell that is absent, or not of the shape its property has, reads as the
+/// default (BRD-18).
+extension ObjectRecord {
+  package var kind: ObjectKind? {
+    guard case .unsigned(let number)? = self[.kind]?.value else { return nil }
+    return ObjectKind(rawValue: number)
+  }
+
+  package var isDeleted: Bool {
+    guard case .unsigned(let number)? = self[.deleted]?.value else { return false }
+    return number != 0
+  }
+
+  package var selection: MemberID? {
+    guard case .bytes(let bytes)? = self[.selection]?.value else { return nil }
+    return MemberID(bytes)
+  }
+
+  package var scale: Double {
+    guard case .unsigned(let steps)? = self[.scale]?.value else { return 1 }
+    return FixedPoint.scale(of: steps)
+  }
+
+  package var angle: Double {
+    guard case .unsigned(let steps)? = self[.angle]?.value else { return 0 }
+    return FixedPoint.radians(steps)
+  }
+
+  package var zIndex: [UInt8] {
+    guard case .bytes(let bytes)? = self[.zIndex]?.value else { return [] }
+    return bytes
+  }
+
+  package var color: UInt32? {
+    guard case .unsigned(let number)? = self[.color]?.value else { return nil }
+    return UInt32(exactly: number)
+  }
+
+  package var lineWidth: Double {
+    guard case .unsigned(let steps)? = self[.lineWidth]?.value, steps >= 1 else {
+      return ObjectDefaults.lineWidth
+    }
+    return min(Double(steps) / FixedPoint.unit, BoardLimits.lineWidth)
+  }
+
+  package var asset: AssetReference? { self[.asset].flatMap { AssetReference($0.value) } }
+
+  package var isFinished: Bool { self[.end] != nil }
+
+  /// The milliseconds of the latest write, the selection aside.
+  package var updatedAt: UInt64 {
+    var latest: UInt64 = 0
+    for (property, cell) in zip(properties, cells) where !property.isSelection {
+      latest = max(latest, cell.time.milliseconds)
+    }
+    return latest
+  }
+
+  package var text: String { TextTree(self).text }
+
+  /// The committed points: the pieces that follow on each other from the first point.
+  package var points: [InkPoint] {
+    var points: [InkPoint] = []
+    for index in indices(of: 64) {
+      guard properties[index].index == UInt64(points.count),
+        let more = InkCoding.points(of: cells[index].value),
+        points.count + more.count <= BoardLimits.pointsPerStroke
+      else { continue }
+      points += more
+    }
+    return points
+  }
+
+  /// Centre and size, where cells tell them.
+  package func frame(points: [InkPoint]?) -> (center: Point, size: Size) {
+    var size = ObjectDefaults.size(of: kind)
+    var center = Point(x: 0, y: 0)
+    if let points, let bounds = InkBounds(points) {
+      center = bounds.center
+      size = bounds.size(lineWidth: lineWidth)
+    } else if case .pair(let width, let height)? = self[.size]?.value, width >= 0, height >= 0 {
+      size = Size(
+        width: Double(width) / FixedPoint.unit,
+        height: Double(height) / FixedPoint.unit
+      )
+    }
+    if case .pair(let x, let y)? = self[.position]?.value {
+      center = Point(x: Double(x) / FixedPoint.unit, y: Double(y) / FixedPoint.unit)
+    }
+    return (center, size)
+  }
+
+  package var chatLine: (author: MemberID, name: String?, text: String, time: UInt64)? {
+    guard case .bytes(let bytes)? = self[.chatAuthor]?.value, let author = MemberID(bytes),
+      case .text(let text)? = self[.chatText]?.value,
+      case .unsigned(let time)? = self[.chatTime]?.value
+    else { return nil }
+    var name: String?
+    if case .text(let known)? = self[.chatName]?.value { name = known }
+    return (author, name, text, time)
+  }
+}
+
+/// The extent of a stroke's points.
+package struct InkBounds {
+  private let x: ClosedRange<Int32>
+  private let y: ClosedRange<Int32>
+
+  package init?(_ points: [InkPoint]) {
+    guard let first = points.first else { return nil }
+    var x = first.x...first.x
+    var y = first.y...first.y
+    for point in points {
+      x = min(x.lowerBound, point.x)...max(x.upperBound, point.x)
+      y = min(y.lowerBound, point.y)...max(y.upperBound, point.y)
+    }
+    self.x = x
+    self.y = y
+  }
+
+  package var center: Point {
+    Point(
+      x: (Double(x.lowerBound) + Double(x.upperBound)) / 2 / FixedPoint.ink,
+      y: (Double(y.lowerBound) + Double(y.upperBound)) / 2 / FixedPoint.ink
+    )
+  }
+
+  package func size(lineWidth: Double) -> Size {
+    Size(
+      width: (Double(x.upperBound) - Double(x.lowerBound)) / FixedPoint.ink + lineWidth,
+      height: (Double(y.upperBound) - Double(y.lowerBound)) / FixedPoint.ink + lineWidth
+    )
+  }
+}
+
+/// What stands where no cell says otherwise (BRD-18).
+package enum ObjectDefaults {
+  /// Of a stroke, in board units.
+  package static let lineWidth: Double = 5
+  /// The longest side of a new photo, in board units.
+  package static let photoSide: Double = 200
+
+  package static func size(of kind: ObjectKind?) -> Size {
+    switch kind {
+    case .some(.text): Size(width: 200, height: 50)
+    case .some(.photo): Size(width: 200, height: 200)
+    case .some(.game): Size(width: 120, height: 50)
+    default: Size(width: 0, height: 0)
+    }
+  }
+}
+
+extension BoardState {
+  /// Whether users see the object: created, not deleted, and, where it is a chat line, complete.
+  public func isVisible(_ id: ObjectID) -> Bool {
+    guard let record = record(id), let kind = record.kind, !record.isDeleted else { return false }
+    return kind != .chat || record.chatLine != nil
+  }
+}

@@ -1,0 +1,73 @@
+/// An object as it was at one moment: a value that may leave the board's isolation.
+///
+/// Text in it comes from peers: it can hold anything, and is not for printing to a terminal as it is.
+public struct ObjectSnapshot: Hashable, Sendable {
+  /// The object.
+  public let id: ObjectID
+  /// What it is.
+  public let kind: ObjectKind
+  /// Its centre, in board units.
+  public let centerPosition: Point
+  /// Its size before scaling.
+  public let size: Size
+  /// How much larger than `size` it shows.
+  public let scale: Double
+  /// Radians clockwise, from 0 up to a full turn.
+  public let angle: Double
+  /// Who is present and has selected it.
+  public let selectedBy: MemberID?
+  /// Its place in the stack; compares byte by byte, higher in front.
+  public let zIndex: [UInt8]
+  /// Milliseconds since 1970 of the latest write, the selection aside.
+  public let updatedAt: UInt64
+  /// Its colour, `0xRRGGBBAA`, where it has one of its own.
+  public let color: UInt32?
+  /// The words of a text.
+  public let text: String?
+  /// The committed points of a drawing, where they were drawn; to show them, see `shown(_:)`.
+  public let ink: [InkPoint]?
+  /// The line width of a drawing.
+  public let lineWidth: Double?
+  /// Whether a drawing's author has finished it.
+  public let isFinished: Bool?
+  /// A photo's bytes, by reference.
+  public let asset: AssetReference?
+  /// Whether a photo's bytes are here.
+  public let isAssetAvailable: Bool?
+
+  /// A drawing's points relative to its centre, neither scaled nor rotated, in board units.
+  public var points: [Point]? {
+    guard let ink else { return nil }
+    guard let center = InkBounds(ink)?.center else { return [] }
+    return ink.map { Point(x: $0.point.x - center.x, y: $0.point.y - center.y) }
+  }
+
+  /// Where a point shows that is given relative to the centre, neither scaled nor rotated.
+  /// - Parameters:
+  ///   - offset: the point relative to the centre.
+  ///   - sine: the sine of `angle`.
+  ///   - cosine: the cosine of `angle`.
+  /// - Returns: the place on the board.
+  public func shown(_ offset: Point, sine: Double, cosine: Double) -> Point {
+    Point(
+      x: centerPosition.x + scale * (offset.x * cosine - offset.y * sine),
+      y: centerPosition.y + scale * (offset.x * sine + offset.y * cosine)
+    )
+  }
+}
+
+/// One line of the chat.
+public struct ChatLine: Hashable, Sendable {
+  /// The line's object.
+  public let id: ObjectID
+  /// Who wrote it, as the line says.
+  public let author: MemberID
+  /// The name its author went by; text from a peer.
+  public let name: String?
+  /// What it says; text from a peer.
+  public let text: String
+  /// Milliseconds since 1970 by its author's wall clock.
+  public let sentAt: UInt64
+  /// Its place in the order: lines are sorted by this, then by id.
+  public let time: HybridTime
+}

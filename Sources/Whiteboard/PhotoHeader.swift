@@ -1,0 +1,103 @@
+/// Why bytes are not a photo that a board takes.
+public enum PhotoError: Error, Hashable, Sendable {
+  /// Neither JPEG nor PNG.
+  case unknownFormat
+  /// The header breaks off or contradicts its format.
+  case malformed
+  /// A side of no pixels, or more pixels than `BoardLimits.photoPixels`.
+  case tooManyPixels
+  /// No bytes, or more than `BoardLimits.photoBytes`.
+  case tooManyBytes
+
+  /// The stable word for this error.
+  public var code: String {
+    switch self {
+    case .unknownFormat: "photo-format"
+    case .malformed: "photo-malformed"
+    case .tooManyPixels: "photo-pixels"
+    case .tooManyBytes: "photo-bytes"
+    }
+  }
+}
+
+/// The format and the size of a photo, read from its header before anything decodes it (BRD-17).
+public struct PhotoHeader: Hashable, Sendable {
+  /// The format.
+  public let format: PhotoFormat
+  /// Pixels across.
+  public let width: Int
+  /// Pixels down.
+  public let height: Int
+
+  /// A header of known numbers.
+  /// - Throws: `PhotoError.tooManyPixels` beyond the limits.
+  public init(format: PhotoFormat, width: Int, height: Int) throws(PhotoError) {
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    guard width >= 1, height >= 1, !overflow, pixels <= BoardLimits.photoPixels else {
+      throw .tooManyPixels
+    }
+    self.format = format
+    self.width = width
+    self.height = height
+  }
+
+  /// Reads the header of a photo.
+  ///
+  /// A PNG needs its first 33 bytes. A JPEG needs all up to its frame header, which may follow
+  /// hundreds of kilobytes of metadata: give it the whole file.
+  /// - Complexity: O(1) for a PNG, O(segments) for a JPEG.
+  public init(reading bytes: [UInt8]) throws(PhotoError) {
+    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+      try self.init(png: bytes)
+    } else if bytes.starts(with: [0xFF, 0xD8]) {
+      try self.init(jpeg: bytes)
+    } else {
+      throw .unknownFormat
+    }
+  }
+
+  private init(png bytes: [UInt8]) throws(PhotoError) {
+    // A length of 13, "IHDR", width, height, then depth, colour, compression, filter, interlace.
+    guard bytes.count >= 33, Array(bytes[8..<16]) == [0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
+    else { throw .malformed }
+    func number(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
+    let depths: [UInt8]
+    switch bytes[25] {
+    case 0: depths = [1, 2, 4, 8, 16]
+    case 3: depths = [1, 2, 4, 8]
+    case 2, 4, 6: depths = [8, 16]
+    default: throw .malformed
+    }
+    guard depths.contains(bytes[24]), bytes[26] == 0, bytes[27] == 0, bytes[28] <= 1 else {
+      throw .malformed
+    }
+    try self.init(format: .png, width: number(16), height: number(20))
+  }
+
+  private init(jpeg bytes: [UInt8]) throws(PhotoError) {
+    var offset = 2
+    while true {
+      guard offset < bytes.count, bytes[offset] == 0xFF else { throw .malformed }
+      while offset < bytes.count, bytes[offset] == 0xFF { offset += 1 }
+      guard offset + 2 < bytes.count else { throw .malformed }
+      let marker = bytes[offset]
+      let length = Int(bytes[offset + 1]) << 8 | Int(bytes[offset + 2])
+      guard length >= 2 else { throw .malformed }
+      switch marker {
+      case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+        guard length >= 8, offset + 8 <= bytes.count else { throw .malformed }
+        try self.init(
+          format: .jpeg,
+          width: Int(bytes[offset + 6]) << 8 | Int(bytes[offset + 7]),
+          height: Int(bytes[offset + 4]) << 8 | Int(bytes[offset + 5])
+        )
+        return
+      case 0x00, 0x01, 0xD0...0xDA:
+        // A scan, an end, a restart or padding before any frame header.
+        throw .malformed
+      default:
+        offset += 1 + length
+      }
+    }
+  }
+}

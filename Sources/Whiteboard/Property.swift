@@ -1,0 +1,147 @@
+/// Which aspect of an object a cell is: a number, and for some numbers a qualifier (BRD-8).
+///
+/// The number alone tells which kind of qualifier follows, so that properties nobody here knows
+/// can be kept and forwarded.
+public struct Property: Hashable, Comparable, Sendable {
+  /// The property's number, at most `BoardLimits.property`.
+  public let number: UInt16
+  private let high: UInt64
+  private let low: UInt64
+
+  /// What follows a property's number.
+  public enum Qualification: UInt8, Sendable {
+    /// Nothing.
+    case none = 0
+    /// A number, such as the index of a stroke's first point.
+    case number = 1
+    /// A dot, such as that of a run of text.
+    case dot = 2
+  }
+
+  /// How the numbers of this range are qualified, or nil where the range is reserved.
+  public static func qualification(of number: UInt16) -> Qualification? {
+    Qualification(rawValue: UInt8((number >> 6) & 3))
+  }
+
+  /// A property without a qualifier.
+  public init(_ number: UInt16) {
+    precondition(Self.qualification(of: number) == Qualification.none, "a plain property")
+    self.number = number
+    high = 0
+    low = 0
+  }
+
+  /// A property qualified by a number.
+  public init(_ number: UInt16, index: UInt64) {
+    precondition(Self.qualification(of: number) == .number, "a numbered property")
+    self.number = number
+    high = index
+    low = 0
+  }
+
+  /// A property qualified by a dot.
+  public init(_ number: UInt16, dot: Dot) {
+    precondition(Self.qualification(of: number) == .dot, "a dotted property")
+    self.number = number
+    high = dot.incarnation.rawValue
+    low = dot.sequence
+  }
+
+  /// The number that qualifies the property, or nil.
+  public var index: UInt64? {
+    Self.qualification(of: number) == .number ? high : nil
+  }
+
+  /// The dot that qualifies the property, or nil.
+  public var dot: Dot? {
+    guard Self.qualification(of: number) == .dot, let incarnation = Incarnation(exactly: high)
+    else { return nil }
+    return Dot(incarnation, low)
+  }
+
+  /// Orders by number, then by qualifier.
+  public static func < (lhs: Property, rhs: Property) -> Bool {
+    if lhs.number != rhs.number { return lhs.number < rhs.number }
+    if lhs.high != rhs.high { return lhs.high < rhs.high }
+    return lhs.low < rhs.low
+  }
+}
+
+extension Property {
+  /// The centre, a pair in 1/64 of a board unit.
+  public static let position = Property(0)
+  /// The scale, unsigned, in 1/65536.
+  public static let scale = Property(1)
+  /// The angle, unsigned, in 1/4096 of a turn clockwise.
+  public static let angle = Property(2)
+  /// Whether the object is deleted: unsigned, 0 or 1.
+  public static let deleted = Property(3)
+  /// Who has selected it: 32 bytes, or none.
+  public static let selection = Property(4)
+  /// The unscaled size, a pair in 1/64 of a board unit.
+  public static let size = Property(5)
+  /// The place in the stack: bytes, compared byte by byte.
+  public static let zIndex = Property(6)
+  /// What the object is; written by the create operation and by nothing else.
+  public static let kind = Property(7)
+  /// Not a cell: the operation that removes the object for good.
+  public static let purge = Property(8)
+  /// The colour, unsigned, `0xRRGGBBAA`.
+  public static let color = Property(9)
+  /// The line width, unsigned, in 1/64 of a board unit.
+  public static let lineWidth = Property(10)
+  /// The photo's asset.
+  public static let asset = Property(11)
+  /// The number of points of a finished stroke.
+  public static let end = Property(12)
+  /// Who wrote a chat line: 32 bytes.
+  public static let chatAuthor = Property(13)
+  /// The name its author went by.
+  public static let chatName = Property(14)
+  /// What it says.
+  public static let chatText = Property(15)
+  /// When, by its author's wall clock: unsigned, milliseconds since 1970.
+  public static let chatTime = Property(16)
+
+  /// The points of a stroke from the one numbered `first`.
+  public static func ink(first: UInt64) -> Property { Property(64, index: first) }
+  /// The run of characters that the operation `dot` inserted.
+  public static func run(_ dot: Dot) -> Property { Property(128, dot: dot) }
+  /// The characters that the operation `dot` deleted.
+  public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
+
+  /// Which operations may write a property; whether one counts depends on it alone (BRD-10).
+  package enum Right {
+    /// Any operation.
+    case anyone
+    /// Only operations of the incarnation that created the object.
+    case creator
+    /// Only the operation whose dot qualifies the property.
+    case own
+    /// Only the operation that creates the object.
+    case create
+  }
+
+  /// Who may write this property.
+  package var right: Right {
+    switch number {
+    case 7: .create
+    case 11...16, 64: .creator
+    case 128, 129: .own
+    default: .anyone
+    }
+  }
+
+  /// Whether the operation `dot` has the right to write this property of `object`.
+  package func mayBeWritten(by dot: Dot, of object: ObjectID) -> Bool {
+    switch right {
+    case .anyone: dot != object.dot
+    case .create: dot == object.dot
+    case .creator: dot.incarnation == object.dot.incarnation && dot != object.dot
+    case .own: self.dot == dot && dot != object.dot
+    }
+  }
+
+  /// Whether presence and digest leave this property out.
+  package var isSelection: Bool { number == 4 }
+}

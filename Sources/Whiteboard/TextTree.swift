@@ -1,0 +1,225 @@
+/// The text of one object: a Fugue tree whose runs and deletions are write-once cells (BRD-14).
+///
+/// The text is a pure walk over two grow-only sets, so it needs no merge of its own, and runs that
+/// two people type at one place are not interleaved.
+package struct TextTree {
+  /// One character's name: the run that brought it and its place in that run.
+  package struct Element: Hashable {
+    package let run: Dot
+    package let offset: Int
+  }
+
+  /// Where a run hangs.
+  package enum Anchor: Hashable {
+    /// At the root.
+    case root
+    /// Left of a character.
+    case left(Element)
+    /// Right of a character.
+    case right(Element)
+  }
+
+  /// Characters deleted together: some consecutive ones of one run.
+  package struct Deletion: Hashable {
+    package let run: Dot
+    package let offsets: ClosedRange<Int>
+  }
+
+  private struct Run {
+    let anchor: Anchor
+    let scalars: [Unicode.Scalar]
+  }
+
+  private struct Item {
+    let element: Element
+    let scalar: Unicode.Scalar
+    let isDeleted: Bool
+  }
+
+  private var items: [Item] = []
+  private var hasRootRun = false
+  private var hasRightRun: Set<Element> = []
+  private var lengths: [Dot: Int] = [:]
+
+  /// Walks the cells of an object.
+  ///
+  /// Cells that are not of the form, or hang on what is not here, show
+  /// nothing.
+  package init(_ record: ObjectRecord) {
+    var runs: [Dot: Run] = [:]
+    var lefts: [Element: [Dot]] = [:]
+    var rights: [Element: [Dot]] = [:]
+    var roots: [Dot] = []
+    for index in record.indices(of: 128) {
+      guard let dot = record.properties[index].dot,
+        case .bytes(let bytes) = record.cells[index].value,
+        let (anchor, text) = try? Self.decodeRun(bytes)
+      else { continue }
+      runs[dot] = Run(anchor: anchor, scalars: Array(text.unicodeScalars))
+      // Dots come in ascending order, and so do siblings.
+      switch anchor {
+      case .root: roots.append(dot)
+      case .left(let element): lefts[element, default: []].append(dot)
+      case .right(let element): rights[element, default: []].append(dot)
+      }
+    }
+    var deleted: [Dot: SequenceRanges] = [:]
+    for index in record.indices(of: 129) {
+      guard case .bytes(let bytes) = record.cells[index].value,
+        let deletion = try? Self.decodeDeletion(bytes)
+      else { continue }
+      deleted[deletion.run, default: SequenceRanges()].insert(
+        UInt64(deletion.offsets.lowerBound) + 1...UInt64(deletion.offsets.upperBound) + 1
+      )
+    }
+    hasRootRun = !roots.isEmpty
+    hasRightRun = Set(rights.keys)
+    lengths = runs.mapValues(\.scalars.count)
+
+    enum Step {
+      case enter(Element)
+      case show(Element, Unicode.Scalar)
+    }
+    var steps: [Step] = roots.reversed().map { .enter(Element(run: $0, offset: 0)) }
+    while let step = steps.popLast() {
+      switch step {
+      case .show(let element, let scalar):
+        let isDeleted = deleted[element.run]?.contains(UInt64(element.offset) + 1) ?? false
+        items.append(Item(element: element, scalar: scalar, isDeleted: isDeleted))
+      case .enter(let element):
+        guard let run = runs[element.run] else { continue }
+        var after = (rights[element] ?? []).map { Element(run: $0, offset: 0) }
+        if element.offset + 1 < run.scalars.count {
+          after.append(Element(run: element.run, offset: element.offset + 1))
+          after.sort { $0.run < $1.run }
+        }
+        for next in after.reversed() { steps.append(.enter(next)) }
+        steps.append(.show(element, run.scalars[element.offset]))
+        for next in (lefts[element] ?? []).reversed() {
+          steps.append(.enter(Element(run: next, offset: 0)))
+        }
+      }
+    }
+  }
+
+  /// The visible text.
+  package var text: String {
+    var text = String.UnicodeScalarView()
+    for item in items where !item.isDeleted { text.append(item.scalar) }
+    return String(text)
+  }
+
+  /// The visible characters.
+  package var scalars: [Unicode.Scalar] {
+    items.lazy.filter { !$0.isDeleted }.map(\.scalar)
+  }
+
+  /// How many characters there are, the deleted ones counted.
+  package var elementCount: Int { items.count }
+
+  /// Where a run hangs that is inserted before the visible character at `offset`.
+  package func anchor(at offset: Int) -> Anchor {
+    guard offset > 0 else {
+      guard hasRootRun, let first = items.first else { return .root }
+      return .left(first.element)
+    }
+    var visible = 0
+    for (index, item) in items.enumerated() where !item.isDeleted {
+      visible += 1
+      guard visible == offset else { continue }
+      let next = index + 1 < items.count ? items[index + 1].element : nil
+      let continuesRun = item.element.offset + 1 < lengths[item.element.run, default: 0]
+      // Right of the left neighbour where nothing hangs there, else left of what follows it.
+      if let next, continuesRun || hasRightRun.contains(item.element) {
+        return .left(next)
+      }
+      return .right(item.element)
+    }
+    return items.last.map { .right($0.element) } ?? .root
+  }
+
+  /// The deletions that take the visible characters in `range` away.
+  package func deletions(of range: Range<Int>) -> [Deletion] {
+    var result: [Deletion] = []
+    var visible = 0
+    for item in items where !item.isDeleted {
+      defer { visible += 1 }
+      guard range.contains(visible) else { continue }
+      if let last = result.last, last.run == item.element.run,
+        last.offsets.upperBound + 1 == item.element.offset
+      {
+        result[result.count - 1] = Deletion(
+          run: last.run,
+          offsets: last.offsets.lowerBound...item.element.offset
+        )
+      } else {
+        result.append(
+          Deletion(run: item.element.run, offsets: item.element.offset...item.element.offset)
+        )
+      }
+    }
+    return result
+  }
+
+  // MARK: - The values of the cells
+
+  package static func encodeRun(_ text: String, at anchor: Anchor) -> Value {
+    var writer = ByteWriter()
+    switch anchor {
+    case .root: writer.byte(0)
+    case .left(let element):
+      writer.byte(1)
+      write(element, to: &writer)
+    case .right(let element):
+      writer.byte(2)
+      write(element, to: &writer)
+    }
+    writer.raw(text.utf8)
+    return .bytes(writer.bytes)
+  }
+
+  package static func decodeRun(_ bytes: [UInt8]) throws(CodecError) -> (Anchor, String) {
+    var reader = ByteReader(bytes)
+    let anchor: Anchor
+    switch try reader.byte() {
+    case 0: anchor = .root
+    case 1: anchor = .left(try readElement(&reader))
+    case 2: anchor = .right(try readElement(&reader))
+    default: throw .reserved("anchor")
+    }
+    guard reader.remaining > 0 else { throw .truncated }
+    guard let text = String(validating: reader.rest(), as: UTF8.self) else { throw .notText }
+    return (anchor, text)
+  }
+
+  package static func encodeDeletion(_ deletion: Deletion) -> Value {
+    var writer = ByteWriter()
+    write(
+      Element(run: deletion.run, offset: deletion.offsets.lowerBound),
+      to: &writer
+    )
+    writer.count(deletion.offsets.count - 1)
+    return .bytes(writer.bytes)
+  }
+
+  package static func decodeDeletion(_ bytes: [UInt8]) throws(CodecError) -> Deletion {
+    var reader = ByteReader(bytes)
+    let first = try readElement(&reader)
+    let more = Int(try reader.varint(upTo: UInt64(BoardLimits.valueBytes), "deletion"))
+    try reader.finish()
+    return Deletion(run: first.run, offsets: first.offset...(first.offset + more))
+  }
+
+  private static func write(_ element: Element, to writer: inout ByteWriter) {
+    writer.incarnation(element.run.incarnation)
+    writer.varint(element.run.sequence)
+    writer.count(element.offset)
+  }
+
+  private static func readElement(_ reader: inout ByteReader) throws(CodecError) -> Element {
+    let incarnation = try reader.incarnation()
+    let sequence = try reader.sequence()
+    let offset = Int(try reader.varint(upTo: UInt64(BoardLimits.valueBytes), "offset"))
+    return Element(run: Dot(incarnation, sequence), offset: offset)
+  }
+}

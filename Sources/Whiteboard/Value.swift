@@ -1,0 +1,72 @@
+/// What a cell holds, in one of the shapes that the wire knows (BRD-9).
+public enum Value: Sendable {
+  /// Nothing: a value taken back.
+  case none
+  /// A number from zero up.
+  case unsigned(UInt64)
+  /// A number of either sign.
+  case signed(Int64)
+  /// Two numbers that change together, such as x and y.
+  case pair(Int32, Int32)
+  /// Bytes whose meaning the property gives.
+  case bytes([UInt8])
+  /// Text.
+  case text(String)
+  /// A reference to an operation or an object.
+  case dot(Dot)
+
+  /// The number of this shape on the wire.
+  package var shape: UInt8 {
+    switch self {
+    case .none: 0
+    case .unsigned: 1
+    case .signed: 2
+    case .pair: 3
+    case .bytes: 4
+    case .text: 5
+    case .dot: 6
+    }
+  }
+
+  /// How many bytes the value holds outside of itself.
+  package var length: Int {
+    switch self {
+    case .bytes(let bytes): bytes.count
+    case .text(let text): text.utf8.count
+    default: 0
+    }
+  }
+}
+
+extension Value: Hashable {
+  /// Whether both are the same bits; text that merely looks the same (NFC and NFD) is not.
+  public static func == (lhs: Value, rhs: Value) -> Bool {
+    switch (lhs, rhs) {
+    case (.none, .none): true
+    case (.unsigned(let left), .unsigned(let right)): left == right
+    case (.signed(let left), .signed(let right)): left == right
+    case (.pair(let leftX, let leftY), .pair(let rightX, let rightY)):
+      leftX == rightX && leftY == rightY
+    case (.bytes(let left), .bytes(let right)): left == right
+    case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.dot(let left), .dot(let right)): left == right
+    default: false
+    }
+  }
+
+  /// Feeds the bits.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(shape)
+    switch self {
+    case .none: break
+    case .unsigned(let number): hasher.combine(number)
+    case .signed(let number): hasher.combine(number)
+    case .pair(let x, let y):
+      hasher.combine(x)
+      hasher.combine(y)
+    case .bytes(let bytes): hasher.combine(bytes)
+    case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
+    case .dot(let dot): hasher.combine(dot)
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import Testing
+
+@testable import Whiteboard
+
+/// Some boards that edited and heard of each other's batches in some order, not of all of them.
+private struct Room {
+  var boards: [Board] = []
+  var batches: [Batch] = []
+
+  init(seed: UInt64, boards count: Int, steps: Int) {
+    var random = SeededGenerator(seed: seed)
+    for number in 0..<count {
+      let board = Board(
+        incarnation: .random(using: &random),
+        member: RandomEditing.member(UInt8(number)),
+        wallClock: 1_700_000_000_000 + UInt64(random.below(3_600_000))
+      )
+      boards.append(board)
+    }
+    for _ in 0..<steps {
+      let board = boards[random.below(count)]
+      board.wallClock += UInt64(random.below(50))
+      if random.chance(60) {
+        RandomEditing.edit(board, &random)
+        batches += board.takeBatches()
+      } else if let batch = batches.randomElement(using: &random) {
+        do {
+          try board.receive(batch)
+        } catch {
+          preconditionFailure("a small board is not full")
+        }
+      }
+    }
+  }
+}
+
+@Suite struct BoardStateTests {
+  @Test("[SYN-2] merging is idempotent, commutative and associative", arguments: 0..<150)
+  func laws(seed: UInt64) {
+    let room = Room(seed: seed, boards: 3, steps: 60)
+    let (a, b, c) = (room.boards[0].state, room.boards[1].state, room.boards[2].state)
+    #expect(a.joined(a).dump == a.dump)
+    #expect(a.joined(b).dump == b.joined(a).dump)
+    #expect(a.joined(b).joined(c).dump == a.joined(b.joined(c)).dump)
+    #expect(a.joined(b).joined(b).dump == a.joined(b).dump)
+    #expect(room.batches.count > 10)
+  }
+
+  @Test("[SYN-1] batches in any order, any number of times, give one state", arguments: 0..<150)
+  func anyOrder(seed: UInt64) {
+    let room = Room(seed: seed, boards: 3, steps: 60)
+    var random = SeededGenerator(seed: seed &+ 1_000_000)
+    let straight = BoardState().applying(room.batches)
+    let twisted = BoardState().applying(
+      (room.batches + room.batches).shuffled(using: &random)
+    )
+    #expect(straight.dump == twisted.dump)
+    for board in room.boards {
+      #expect(board.state.applying(room.batches.shuffled(using: &random)).dump == straight.dump)
+    }
+  }
+
+  @Test("[SYN-5] an answer brings what the batches would have brought", arguments: 0..<150)
+  func answers(seed: UInt64) {
+    let room = Room(seed: seed, boards: 3, steps: 60)
+    var random = SeededGenerator(seed: seed &+ 2_000_000)
+    var joined = BoardState()
+    for board in room.boards.shuffled(using: &random) { joined = joined.joined(board.state) }
+    #expect(joined.dump == BoardState().applying(room.batches).dump)
+  }
+
+  @Test("[SYN-3] each surviving write is the winner, or beaten, or purged", arguments: 0..<50)
+  func oracle(seed: UInt64) {
+    let room = Room(seed: seed, boards: 3, steps: 80)
+    let state = BoardState().applying(room.batches)
+    var purged: Set<ObjectID> = []
+    var winners: [ObjectID: [Property: Cell]] = [:]
+    for batch in room.batches {
+      for (index, operation) in batch.operations.enumerated() {
+        if operation.property == .purge {
+          purged.insert(operation.object)
+          continue
+        }
+        let cell = Cell(
+          value: operation.value,
+          time: HybridTime(batch.time.rawValue + UInt64(index)),
+          dot: batch.dot(at: index)
+        )
+        let known = winners[operation.object]?[operation.property]
+        if known.map({ cell.beats($0) }) ?? true {
+          winners[operation.object, default: [:]][operation.property] = cell
+        }
+      }
+    }
+    for id in purged { winners[id] = nil }
+    #expect(Set(winners.keys) == Set(state.records.keys))
+    for (id, cells) in winners {
+      for (property, cell) in cells { #expect(state.record(id)?[property] == cell) }
+      #expect(state.record(id)?.cells.count == cells.count)
+    }
+  }
+
+  @Test("[SYN-8] a purged object does not come back, whatever arrives late and in which order")
+  func purge() throws {
+    let author = Board(
+      incarnation: Incarnation(1),
+      member: RandomEditing.member(1),
+      wallClock: 1000
+    )
+    let other = Board(
+      incarnation: Incarnation(2),
+      member: RandomEditing.member(2),
+      wallClock: 1000
+    )
+    let id = try author.createText("gone", at: Point(x: 0, y: 0))
+    let create = author.takeBatches()
+    for batch in create { try other.receive(batch) }
+    // A year ahead, the other restores and moves it while it is being purged.
+    other.wallClock += 31_536_000_000
+    try author.delete(id)
+    try author.purge(id)
+    let purge = author.takeBatches()
+    try other.object(id)?.changePosition(to: Point(x: 5, y: 5))
+    let late = other.takeBatches()
+    for order in [create + purge + late, late + purge + create, purge + late + create] {
+      let state = BoardState().applying(order)
+      #expect(state.records.isEmpty)
+      #expect(state.dump == BoardState().applying(create + purge + late).dump)
+    }
+    // By an answer too: from a replica that holds it, to one that has seen the purge, and back.
+    let holding = other.state
+    let purged = author.state
+    #expect(holding.joined(purged).records.isEmpty)
+    #expect(purged.joined(holding).records.isEmpty)
+  }
+
+  @Test("[SYN-4] cells that arrive before their object wait, show nothing, and are passed on")
+  func orphans() throws {
+    let author = Board(
+      incarnation: Incarnation(1),
+      member: RandomEditing.member(1),
+      wallClock: 1000
+    )
+    let id = try author.createText("early", at: Point(x: 0, y: 0))
+    let create = author.takeBatches()
+    try author.object(id)?.changeScale(to: 2)
+    let scale = author.takeBatches()
+    let early = BoardState().applying(scale)
+    #expect(!early.isVisible(id))
+    #expect(early.orphans == [id])
+    let passedOn = BoardState().joined(early).applying(create)
+    #expect(passedOn.dump == author.state.dump)
+    #expect(passedOn.orphans.isEmpty)
+  }
+
+  @Test("[SYN-4] cells of what was never an object are dropped alike in every order")
+  func impossibleOrphans() throws {
+    let author = Incarnation(1)
+    let create = try Batch(
+      author: author,
+      firstSequence: 1,
+      time: HybridTime(1 << 20),
+      operations: [
+        Operation(ObjectID(Dot(author, 1)), .kind, .unsigned(1)),
+        Operation(ObjectID(Dot(author, 1)), .scale, .unsigned(7)),
+      ]
+    )
+    // It claims that the operation that scales is an object.
+    let hostile = try Batch(
+      author: Incarnation(9),
+      firstSequence: 1,
+      time: HybridTime(1 << 20),
+      operations: [Operation(ObjectID(Dot(author, 2)), .scale, .unsigned(9))]
+    )
+    let one = BoardState().applying([create, hostile])
+    let two = BoardState().applying([hostile, create])
+    let three = BoardState().applying([hostile]).joined(BoardState().applying([create]))
+    #expect(one.dump == two.dump)
+    #expect(one.dump == three.dump)
+    #expect(one.objectCount == 1)
+  }
+
+  @Test("[SYN-8] a purge of an object that never was burns its dot on every replica")
+  func burntDot() throws {
+    let board = Board(
+      incarnation: Incarnation(1),
+      member: RandomEditing.member(1),
+      wallClock: 1000
+    )
+    let hostile = try Batch(
+      author: Incarnation(9),
+      firstSequence: 1,
+      time: HybridTime(1 << 20),
+      operations: [Operation(ObjectID(Dot(Incarnation(1), 3)), .purge, .none)]
+    )
+    try board.receive(hostile)
+    let id = try board.createText("still works", at: Point(x: 0, y: 0))
+    let batches = board.takeBatches()
+    #expect(board.object(id) != nil)
+    let elsewhere = BoardState().applying(batches + [hostile])
+    #expect(elsewhere.dump == board.state.dump)
+    #expect(elsewhere.isVisible(id))
+  }
+
+  @Test("[BRD-5] at equal times the greater incarnation wins, then the greater sequence")
+  func ties() {
+    func cell(_ time: UInt64, _ incarnation: UInt64, _ sequence: UInt64) -> Cell {
+      Cell(
+        value: .none,
+        time: HybridTime(time),
+        dot: Dot(Incarnation(incarnation), sequence)
+      )
+    }
+    #expect(cell(2, 1, 1).beats(cell(1, 9, 9)))
+    #expect(cell(1, 2, 1).beats(cell(1, 1, 9)))
+    #expect(cell(1, 1, 2).beats(cell(1, 1, 1)))
+    #expect(!cell(1, 1, 1).beats(cell(1, 1, 1)))
+  }
+}

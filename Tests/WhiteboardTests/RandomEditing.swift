@@ -1,0 +1,121 @@
+@testable import Whiteboard
+
+/// Random local edits of every kind on one board.
+enum RandomEditing {
+  static func member(_ number: UInt8) -> MemberID {
+    guard let member = MemberID(Array(repeating: number, count: 32)) else {
+      preconditionFailure("32 bytes")
+    }
+    return member
+  }
+
+  static func asset(_ number: UInt8) -> AssetReference {
+    guard let id = AssetID(Array(repeating: number, count: 32)),
+      let header = try? PhotoHeader(format: .png, width: 30, height: 20),
+      let asset = try? AssetReference(id: id, byteCount: 1000, header: header)
+    else { preconditionFailure("a legal asset") }
+    return asset
+  }
+
+  static func point(_ random: inout SeededGenerator) -> Point {
+    Point(x: Double(random.below(4000)) / 3 - 600, y: Double(random.below(4000)) / 7)
+  }
+
+  /// One gesture; what the board refuses is no failure.
+  /// - Returns: whether anything was written.
+  @discardableResult
+  static func edit(_ board: Board, _ random: inout SeededGenerator) -> Bool {
+    do {
+      try act(board, &random)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private static func act(
+    _ board: Board,
+    _ random: inout SeededGenerator
+  ) throws(BoardError) {
+    let ids = board.state.records.keys.sorted()
+    let choice = ids.isEmpty ? 0 : random.below(14)
+    let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
+    let place = point(&random)
+    switch (choice, id) {
+    case (0, _), (1, _):
+      try board.createText(["", "a", "héllo", "x🙂y"][random.below(4)], at: place)
+    case (2, _):
+      let first = try InkPoint(place)
+      try board.createDrawing([first, InkPoint(x: first.x + 5, y: first.y - 9)])
+    case (3, _): try board.say("line \(random.below(100))", as: "Anna")
+    case (4, _): try board.createPhoto(asset(UInt8(random.below(5))), at: place)
+    case (5, let id?): try board.delete(id)
+    case (6, let id?): try board.purge(id)
+    case (7, let id?): try board.object(id)?.changeScale(to: Double(1 + random.below(50)) / 10)
+    case (8, let id?): try board.object(id)?.changeAngle(to: Double(random.below(700)) / 100)
+    case (9, let id?): try board.object(id)?.select(by: board.member)
+    case (10, let id?): try board.object(id)?.deselect()
+    case (11, let id?):
+      let count = board.state.record(id).map { TextTree($0).scalars.count } ?? 0
+      let start = random.below(count + 1)
+      let end = start + random.below(min(3, count - start) + 1)
+      try board.editText(id, replacing: start..<end, with: ["", "q", "rst"][random.below(3)])
+    case (12, _):
+      // Many objects move in one gesture.
+      try board.gesture { () throws(BoardError) in
+        for id in ids.prefix(5) { try board.object(id)?.changePosition(to: place) }
+      }
+    case (13, let id?):
+      // An undelete, and a property from a version to come.
+      try board.gesture { () throws(BoardError) in
+        try board.stage(id, .deleted, .unsigned(0))
+        try board.stage(id, Property(40), .dot(id.dot))
+      }
+    case (_, let id?): try board.object(id)?.changePosition(to: place)
+    case (_, nil): break
+    }
+  }
+}
+
+extension BoardState {
+  /// Everything in the state, in order: equal dumps are equal states.
+  var dump: String {
+    var lines: [String] = []
+    for incarnation in context.incarnations {
+      lines.append("seen \(incarnation) \(context[incarnation].ranges)")
+    }
+    for id in records.keys.sorted() {
+      guard let record = record(id) else { continue }
+      lines.append("object \(id) orphan=\(orphans.contains(id))")
+      for (property, cell) in zip(record.properties, record.cells) {
+        lines.append("  \(property) \(cell)")
+      }
+    }
+    lines.append("cells \(cellCount)")
+    return lines.joined(separator: "\n")
+  }
+
+  func joined(_ other: BoardState) -> BoardState {
+    var result = self
+    var changes = ChangeLog()
+    do {
+      try result.merge(other.difference(since: context), changes: &changes)
+    } catch {
+      preconditionFailure("a small board is not full")
+    }
+    return result
+  }
+
+  func applying(_ batches: [Batch]) -> BoardState {
+    var result = self
+    var changes = ChangeLog()
+    for batch in batches {
+      do {
+        try result.apply(batch, changes: &changes)
+      } catch {
+        preconditionFailure("a small board is not full")
+      }
+    }
+    return result
+  }
+}

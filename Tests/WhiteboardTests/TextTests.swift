@@ -1,0 +1,138 @@
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct TextTests {
+  private func board(_ number: UInt64) -> Board {
+    Board(
+      incarnation: Incarnation(number),
+      member: RandomEditing.member(UInt8(number)),
+      wallClock: 1000
+    )
+  }
+
+  private func text(_ board: Board, _ id: ObjectID) -> String? { board.snapshot(id)?.text }
+
+  @Test("[BRD-14] two who type in one text both keep what they typed, runs in one piece")
+  func runs() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("ab", at: Point(x: 0, y: 0))
+    for batch in anna.takeBatches() { try bob.receive(batch) }
+    // Anna types forwards, Bob backwards, at the same place, letter by letter.
+    for (index, letter) in "hello".enumerated() {
+      try anna.editText(id, replacing: (1 + index)..<(1 + index), with: String(letter))
+    }
+    for letter in "world".reversed() {
+      try bob.editText(id, replacing: 1..<1, with: String(letter))
+    }
+    #expect(text(anna, id) == "ahellob")
+    #expect(text(bob, id) == "aworldb")
+    let (fromAnna, fromBob) = (anna.takeBatches(), bob.takeBatches())
+    for batch in fromBob.reversed() { try anna.receive(batch) }
+    for batch in fromAnna { try bob.receive(batch) }
+    #expect(text(anna, id) == text(bob, id))
+    #expect(["ahelloworldb", "aworldhellob"].contains(text(anna, id) ?? ""))
+  }
+
+  @Test("[BRD-14] the walk does what an array does", arguments: 0..<100)
+  func model(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let board = board(1)
+    let id = try board.createText("", at: Point(x: 0, y: 0))
+    var model: [Unicode.Scalar] = []
+    for _ in 0..<40 {
+      let start = random.below(model.count + 1)
+      let end = start + random.below(min(4, model.count - start) + 1)
+      let word = Array(["", "k", "läng", "🙂"][random.below(4)].unicodeScalars)
+      var inserted = String.UnicodeScalarView()
+      inserted.append(contentsOf: word)
+      try board.editText(id, replacing: start..<end, with: String(inserted))
+      model.replaceSubrange(start..<end, with: word)
+      var expected = String.UnicodeScalarView()
+      expected.append(contentsOf: model)
+      #expect(text(board, id) == String(expected))
+    }
+  }
+
+  @Test("[BRD-14] replicas that typed apart agree, and no run is torn", arguments: 0..<100)
+  func convergence(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let boards = [board(1), board(2), board(3)]
+    let id = try boards[0].createText("--", at: Point(x: 0, y: 0))
+    var batches = boards[0].takeBatches()
+    for board in boards.dropFirst() { for batch in batches { try board.receive(batch) } }
+    var words: [String] = []
+    for (number, board) in boards.enumerated() {
+      let word = String(repeating: ["A", "B", "C"][number], count: 4)
+      words.append(word)
+      for (offset, letter) in word.enumerated() {
+        let place = random.chance(50) ? 1 + offset : 1
+        try board.editText(id, replacing: place..<place, with: String(letter))
+      }
+      batches += board.takeBatches()
+    }
+    for board in boards {
+      for batch in batches.shuffled(using: &random) { try board.receive(batch) }
+    }
+    let result = text(boards[0], id) ?? ""
+    #expect(boards.allSatisfy { text($0, id) == result })
+    #expect(result.count == 14)
+    for word in words { #expect(result.split(separator: word).count <= 2 && result.contains(word)) }
+  }
+
+  @Test func `replacing a text keeps what others type at its ends`() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("the quick fox", at: Point(x: 0, y: 0))
+    for batch in anna.takeBatches() { try bob.receive(batch) }
+    try anna.replaceText(id, with: "the slow fox")
+    try bob.editText(id, replacing: 13..<13, with: " jumps")
+    for batch in anna.takeBatches() { try bob.receive(batch) }
+    #expect(text(bob, id) == "the slow fox jumps")
+  }
+
+  @Test func `a text beyond its limit is refused and nothing of it is kept`() throws {
+    let board = board(1)
+    let id = try board.createText(
+      String(repeating: "x", count: BoardLimits.textBytes),
+      at: Point(x: 0, y: 0)
+    )
+    _ = board.takeBatches()
+    #expect(throws: BoardError.tooLong("text")) {
+      try board.editText(id, replacing: 0..<0, with: "y")
+    }
+    #expect(throws: BoardError.tooLong("text")) {
+      try board.createText(
+        String(repeating: "x", count: BoardLimits.textBytes + 1),
+        at: Point(x: 0, y: 0)
+      )
+    }
+    #expect(board.takeBatches().isEmpty)
+    try board.editText(id, replacing: 0..<1, with: "y")
+    #expect(text(board, id)?.utf8.count == BoardLimits.textBytes)
+  }
+
+  @Test func `runs that hang on themselves or on nothing show nothing and do not hang us`() throws {
+    let author = Incarnation(1)
+    let id = ObjectID(Dot(author, 1))
+    func run(_ sequence: UInt64, _ anchor: TextTree.Anchor) -> Operation {
+      Operation(id, .run(Dot(author, sequence)), TextTree.encodeRun("x", at: anchor))
+    }
+    let batch = try Batch(
+      author: author,
+      firstSequence: 1,
+      time: HybridTime(1),
+      operations: [
+        Operation(id, .kind, .unsigned(1)),
+        run(2, .right(.init(run: Dot(author, 2), offset: 0))),
+        run(3, .left(.init(run: Dot(author, 4), offset: 0))),
+        run(4, .left(.init(run: Dot(author, 3), offset: 0))),
+        run(5, .right(.init(run: Dot(Incarnation(7), 1), offset: 9))),
+        Operation(id, .run(Dot(author, 6)), .bytes([0, 0xFF])),
+        Operation(id, .run(Dot(author, 7)), .unsigned(4)),
+        run(8, .root),
+      ]
+    )
+    let state = BoardState().applying([batch])
+    #expect(state.record(id)?.text == "x")
+  }
+}
