@@ -1,0 +1,117 @@
+import Whiteboard
+
+/// Decides whom to ask for which asset: each once, one member at a time, the next one on failure.
+///
+/// Implements SYN-35 to SYN-37.
+struct AssetExchange {
+  /// What to do.
+  enum Effect: Equatable {
+    /// Ask this member for this asset.
+    case ask(AssetID, MemberID)
+  }
+
+  /// How many assets are asked for at once.
+  static let parallel = 4
+  /// Milliseconds without a sign of the asset after which the next member is asked.
+  static let patience: UInt64 = 30_000
+  /// Milliseconds after which all members are asked again for what none of them had.
+  static let retry: UInt64 = 10_000
+
+  private struct Want {
+    let reference: AssetReference
+    let preferred: MemberID?
+    var tried: Set<MemberID> = []
+    var asking: MemberID?
+    var deadline: UInt64 = 0
+  }
+
+  private var wants: [AssetID: Want] = [:]
+  private var order: [AssetID] = []
+  private var members: Set<MemberID> = []
+
+  /// Whether this asset was asked for from this member and has not come yet.
+  func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
+
+  /// The reference of an asset that is wanted.
+  func reference(of id: AssetID) -> AssetReference? { wants[id]?.reference }
+
+  /// Whether some asset is under way, or waits for a member not yet asked.
+  var isBusy: Bool {
+    wants.values.contains { $0.asking != nil || !members.subtracting($0.tried).isEmpty }
+  }
+
+  mutating func want(
+    _ reference: AssetReference,
+    preferring member: MemberID?,
+    now: UInt64
+  ) -> [Effect] {
+    guard wants[reference.id] == nil else { return [] }
+    wants[reference.id] = Want(reference: reference, preferred: member)
+    order.append(reference.id)
+    return advance(now)
+  }
+
+  mutating func memberJoined(_ member: MemberID, now: UInt64) -> [Effect] {
+    members.insert(member)
+    return advance(now)
+  }
+
+  mutating func memberLeft(_ member: MemberID, now: UInt64) -> [Effect] {
+    members.remove(member)
+    for id in order {
+      wants[id]?.tried.remove(member)
+      if wants[id]?.asking == member { wants[id]?.asking = nil }
+    }
+    return advance(now)
+  }
+
+  mutating func unavailable(_ id: AssetID, from member: MemberID, now: UInt64) -> [Effect] {
+    guard wants[id]?.asking == member else { return [] }
+    giveUp(id, now)
+    return advance(now)
+  }
+
+  mutating func progressed(_ id: AssetID, now: UInt64) {
+    wants[id]?.deadline = now + Self.patience
+  }
+
+  mutating func arrived(_ id: AssetID, now: UInt64) -> [Effect] {
+    guard wants.removeValue(forKey: id) != nil else { return [] }
+    order.removeAll { $0 == id }
+    return advance(now)
+  }
+
+  mutating func tick(_ now: UInt64) -> [Effect] {
+    for id in order {
+      guard let want = wants[id], now >= want.deadline else { continue }
+      if want.asking != nil {
+        giveUp(id, now)
+      } else if members.isSubset(of: want.tried) {
+        wants[id]?.tried = []
+      }
+    }
+    return advance(now)
+  }
+
+  private mutating func giveUp(_ id: AssetID, _ now: UInt64) {
+    if let member = wants[id]?.asking { wants[id]?.tried.insert(member) }
+    wants[id]?.asking = nil
+    wants[id]?.deadline = now + Self.retry
+  }
+
+  private mutating func advance(_ now: UInt64) -> [Effect] {
+    var effects: [Effect] = []
+    var active = wants.values.reduce(0) { $0 + ($1.asking == nil ? 0 : 1) }
+    for id in order where active < Self.parallel {
+      guard let want = wants[id], want.asking == nil else { continue }
+      let open = members.subtracting(want.tried)
+      guard let next = want.preferred.flatMap({ open.contains($0) ? $0 : nil }) ?? open.min()
+      else { continue }
+      wants[id]?.asking = next
+      wants[id]?.deadline = now + Self.patience
+      active += 1
+      effects.append(.ask(id, next))
+    }
+    return effects
+  }
+}

@@ -1,0 +1,67 @@
+import Crypto
+import Whiteboard
+
+/// One hash of all that a board shows; implements SYN-40.
+public enum BoardDigest {
+  private static let domain = "whiteboard-digest-1\n"
+
+  /// The digest: equal on replicas of equal context, different where any one cell differs.
+  ///
+  /// Over every cell of every object that is not deleted, in order; selections are left out.
+  /// - Complexity: O(*n* log *n*) in the objects.
+  public static func digest(of state: BoardState) -> Bytes32 {
+    var hash = SHA256()
+    hash.update(data: Array(domain.utf8))
+    for id in state.records.keys.sorted() {
+      guard let record = state.record(id), record.kind != nil, !record.isDeleted else { continue }
+      hash.update(data: encode(id, record))
+    }
+    guard let digest = Bytes32(Array(hash.finalize())) else {
+      preconditionFailure("a SHA-256 has 32 bytes")
+    }
+    return digest
+  }
+
+  /// The bytes that one object adds to what is hashed.
+  package static func encode(_ id: ObjectID, _ record: ObjectRecord) -> [UInt8] {
+    var writer = ByteWriter()
+    for (property, cell) in zip(record.properties, record.cells) where !property.isSelection {
+      write(id.dot, to: &writer)
+      writer.byte(UInt8(property.number >> 8))
+      writer.byte(UInt8(property.number & 0xFF))
+      if let dot = property.dot {
+        write(dot, to: &writer)
+      } else {
+        writer.fixed64(property.index ?? 0)
+        writer.fixed64(0)
+      }
+      write(cell.dot, to: &writer)
+      writer.fixed64(cell.time.rawValue)
+      write(cell.value, to: &writer)
+    }
+    return writer.bytes
+  }
+
+  private static func write(_ dot: Dot, to writer: inout ByteWriter) {
+    writer.incarnation(dot.incarnation)
+    writer.fixed64(dot.sequence)
+  }
+
+  private static func write(_ value: Value, to writer: inout ByteWriter) {
+    var content = ByteWriter()
+    switch value {
+    case .none: break
+    case .unsigned(let number): content.fixed64(number)
+    case .signed(let number): content.fixed64(UInt64(bitPattern: number))
+    case .pair(let x, let y):
+      content.fixed32(UInt32(bitPattern: x))
+      content.fixed32(UInt32(bitPattern: y))
+    case .bytes(let bytes): content.raw(bytes)
+    case .text(let text): content.raw(text.utf8)
+    case .dot(let dot): write(dot, to: &content)
+    }
+    writer.byte(value.shape)
+    writer.fixed32(UInt32(content.bytes.count))
+    writer.raw(content.bytes)
+  }
+}

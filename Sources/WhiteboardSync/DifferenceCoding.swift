@@ -1,0 +1,158 @@
+import Whiteboard
+
+/// The binary form of a catch-up answer; implements SYN-26 and SYN-27.
+public enum DifferenceCoding {
+  private static let version: UInt8 = 1
+
+  /// The one canonical form of an answer.
+  public static func encode(_ difference: Difference) -> [UInt8] {
+    var used: Set<Incarnation> = []
+    for entry in difference.entries {
+      used.insert(entry.object.dot.incarnation)
+      for (property, cell) in zip(entry.properties, entry.cells) {
+        used.insert(cell.dot.incarnation)
+        if let dot = property.dot { used.insert(dot.incarnation) }
+        if case .dot(let dot) = cell.value { used.insert(dot.incarnation) }
+      }
+    }
+    var table = IncarnationTable(used.sorted())
+    var writer = ByteWriter()
+    writer.byte(version)
+    ContextCoding.write(difference.context, to: &writer)
+    ContextCoding.write(difference.living, to: &writer)
+    writer.count(table.incarnations.count)
+    for incarnation in table.incarnations { writer.incarnation(incarnation) }
+    writer.count(difference.entries.count)
+    var pair = LastPair()
+    var lastObject: UInt64 = 0
+    var lastSequence: UInt64 = 0
+    var lastTime: UInt64 = 0
+    for entry in difference.entries {
+      writer.count(table.index(of: entry.object.dot.incarnation))
+      writer.zigzag(Int64(entry.object.dot.sequence) - Int64(lastObject))
+      lastObject = entry.object.dot.sequence
+      writer.count(entry.cells.count)
+      for (property, cell) in zip(entry.properties, entry.cells) {
+        writer.varint(UInt64(property.number) << 3 | UInt64(cell.value.shape))
+        if let number = property.index { writer.varint(number) }
+        if let dot = property.dot {
+          writer.count(table.index(of: dot.incarnation))
+          writer.varint(dot.sequence)
+        }
+        writer.count(table.index(of: cell.dot.incarnation))
+        writer.zigzag(Int64(cell.dot.sequence) - Int64(lastSequence))
+        writer.zigzag(Int64(cell.time.rawValue) - Int64(lastTime))
+        lastSequence = cell.dot.sequence
+        lastTime = cell.time.rawValue
+        if case .dot(let dot) = cell.value {
+          writer.count(table.index(of: dot.incarnation))
+          writer.varint(dot.sequence)
+        } else {
+          ValueCoding.write(cell.value, to: &writer, &pair)
+        }
+      }
+    }
+    return writer.bytes
+  }
+
+  /// Reads an answer.
+  /// - Throws: `CodecError` for anything but the canonical form of an answer without contradictions.
+  public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Difference {
+    var reader = ByteReader(bytes)
+    guard try reader.byte() == version else { throw .reserved("version") }
+    var difference = Difference(context: try ContextCoding.read(&reader))
+    difference.living = try ContextCoding.read(&reader)
+    var table = try Table(&reader)
+    let count = try reader.count(upTo: BoardLimits.storedObjects, "objects")
+    var cells = Cells()
+    var lastObject: UInt64 = 0
+    for _ in 0..<count {
+      let incarnation = try table.incarnation(&reader)
+      lastObject = try ValueCoding.sequence(after: lastObject, &reader)
+      var entry = Difference.Entry(object: ObjectID(Dot(incarnation, lastObject)))
+      if let last = difference.entries.last, entry.object <= last.object {
+        throw .notCanonical("objects")
+      }
+      let cellCount = try reader.count(upTo: BoardLimits.storedCells, "cells")
+      guard cellCount >= 1 else { throw .notCanonical("cells") }
+      for _ in 0..<cellCount {
+        let (property, cell) = try cells.next(&table, &reader)
+        if let last = entry.properties.last, property <= last { throw .notCanonical("cells") }
+        entry.properties.append(property)
+        entry.cells.append(cell)
+      }
+      difference.entries.append(entry)
+    }
+    try table.finish()
+    try reader.finish()
+    try difference.validate()
+    return difference
+  }
+
+  private struct Cells {
+    private var pair = LastPair()
+    private var lastSequence: UInt64 = 0
+    private var lastTime: UInt64 = 0
+
+    mutating func next(
+      _ table: inout Table,
+      _ reader: inout ByteReader
+    ) throws(CodecError) -> (Property, Cell) {
+      let tag = try reader.varint()
+      let (number, qualification) = try ValueCoding.qualification(of: tag >> 3)
+      let property: Property =
+        switch qualification {
+        case .none: Property(number)
+        case .number: Property(number, index: try reader.varint())
+        case .dot: Property(number, dot: try table.dot(&reader))
+        }
+      let author = try table.incarnation(&reader)
+      lastSequence = try ValueCoding.sequence(after: lastSequence, &reader)
+      let (time, overflow) = Int64(lastTime).addingReportingOverflow(try reader.zigzag())
+      guard !overflow, time >= 0 else { throw .overLimit("time") }
+      lastTime = UInt64(time)
+      let shape = UInt8(tag & 7)
+      let value: Value =
+        shape == 6
+        ? .dot(try table.dot(&reader)) : try ValueCoding.read(shape: shape, &reader, &pair)
+      return (
+        property,
+        Cell(value: value, time: HybridTime(lastTime), dot: Dot(author, lastSequence))
+      )
+    }
+  }
+
+  private struct Table {
+    private let incarnations: [Incarnation]
+    private var isUsed: [Bool]
+
+    init(_ reader: inout ByteReader) throws(CodecError) {
+      let count = try reader.count(upTo: BoardLimits.incarnations, "incarnations")
+      guard count * 8 <= reader.remaining else { throw .truncated }
+      var incarnations: [Incarnation] = []
+      for _ in 0..<count {
+        let next = try reader.incarnation()
+        if let last = incarnations.last, next <= last { throw .notCanonical("incarnations") }
+        incarnations.append(next)
+      }
+      self.incarnations = incarnations
+      isUsed = Array(repeating: false, count: count)
+    }
+
+    mutating func incarnation(_ reader: inout ByteReader) throws(CodecError) -> Incarnation {
+      let index = try reader.varint()
+      guard index < UInt64(incarnations.count) else { throw .overLimit("incarnation index") }
+      isUsed[Int(index)] = true
+      return incarnations[Int(index)]
+    }
+
+    mutating func dot(_ reader: inout ByteReader) throws(CodecError) -> Dot {
+      let incarnation = try incarnation(&reader)
+      return Dot(incarnation, try reader.sequence())
+    }
+
+    func finish() throws(CodecError) {
+      guard isUsed.allSatisfy({ $0 }) else { throw .notCanonical("incarnations") }
+    }
+  }
+}

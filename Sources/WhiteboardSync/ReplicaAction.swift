@@ -1,0 +1,85 @@
+import Whiteboard
+
+/// Both clocks at one moment; the core has none of its own.
+public struct Moment: Hashable, Sendable {
+  /// Milliseconds since 1970 by the wall clock, which may jump.
+  public let wall: UInt64
+  /// Milliseconds of a clock that never goes back.
+  public let uptime: UInt64
+
+  /// A moment on both clocks.
+  public init(wall: UInt64, uptime: UInt64) {
+    self.wall = wall
+    self.uptime = uptime
+  }
+}
+
+/// Points of a stroke that is being drawn elsewhere and that are not committed yet.
+public struct StrokePreview: Hashable, Sendable {
+  /// The stroke.
+  public let stroke: ObjectID
+  /// Who draws it.
+  public let member: MemberID
+  /// How many points are committed: the index of the first of `points`.
+  public let first: Int
+  /// The points to show after the committed ones; replaces what the last preview showed.
+  public let points: [InkPoint]
+}
+
+/// What a member did that a member may not; the session decides what becomes of its link.
+public enum ReplicaError: Error, Hashable, Sendable {
+  /// A message or a datagram is not of its form.
+  case malformed(CodecError)
+  /// An answer to nothing that was asked.
+  case unrequestedAnswer
+  /// A batch under our own name that we never wrote.
+  case forgedBatch
+  /// The board would pass its storage limits.
+  case boardFull
+
+  /// The stable word for this error.
+  public var code: String {
+    switch self {
+    case .malformed(let error): error.code
+    case .unrequestedAnswer: "unrequested-answer"
+    case .forgedBatch: "forged-batch"
+    case .boardFull: "board-full"
+    }
+  }
+}
+
+/// What the owner of a `Replica` is to do or to tell, in order.
+///
+/// `from` is the member whose message brought a change; nil where it was made here.
+public enum ReplicaAction: Hashable, Sendable {
+  /// Send a reliable message to these members.
+  case send([UInt8], to: [MemberID])
+  /// Send a datagram to these members; it may be lost.
+  case sendDatagram([UInt8], to: [MemberID])
+  /// An object appeared.
+  case objectAdded(ObjectSnapshot, from: MemberID?)
+  /// An object changed in something other than its selection.
+  case objectChanged(ObjectSnapshot, from: MemberID?)
+  /// An object went: deleted or purged.
+  case objectRemoved(ObjectID, from: MemberID?)
+  /// Who holds an object changed; nil means nobody who is present.
+  case selected(ObjectID, by: MemberID?)
+  /// An object that we had selected went to another in a race.
+  case selectionLost(ObjectID, to: MemberID)
+  /// A line of the chat appeared.
+  case chat(ChatLine, from: MemberID?)
+  /// What shows of a stroke being drawn elsewhere grew, beyond its committed points.
+  case preview(StrokePreview)
+  /// Where a member points; nil where it points nowhere.
+  case presence(MemberID, cursor: Point?)
+  /// An asset was asked for from a member: accept one resource of it with this hash.
+  case wantAsset(AssetReference, from: MemberID)
+  /// Send the bytes of an asset as a resource of this name; then call `assetSent`.
+  case sendAsset(AssetID, ResourceDTO, to: MemberID)
+  /// Bytes of the application's arrived.
+  case data([UInt8], from: MemberID, isReliable: Bool)
+  /// All that a member had when we asked is here.
+  case caughtUp(MemberID)
+  /// A member broke the protocol; nothing of the message was applied.
+  case protocolViolation(MemberID, ReplicaError)
+}

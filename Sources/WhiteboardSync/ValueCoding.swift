@@ -1,0 +1,115 @@
+import Whiteboard
+
+/// The incarnations that a batch or an answer refers to by index.
+struct IncarnationTable {
+  private(set) var incarnations: [Incarnation] = []
+  private var indices: [Incarnation: Int] = [:]
+
+  /// The index of an incarnation, which is added where it is new.
+  mutating func index(of incarnation: Incarnation) -> Int {
+    if let index = indices[incarnation] { return index }
+    indices[incarnation] = incarnations.count
+    incarnations.append(incarnation)
+    return incarnations.count - 1
+  }
+
+  /// A table of these, in this order.
+  init(_ incarnations: [Incarnation] = []) {
+    self.incarnations = incarnations
+    for (index, incarnation) in incarnations.enumerated() { indices[incarnation] = index }
+  }
+}
+
+/// The last pair that was coded: the next one is coded as the difference from it.
+struct LastPair {
+  private var x: Int32 = 0
+  private var y: Int32 = 0
+
+  mutating func write(_ newX: Int32, _ newY: Int32, to writer: inout ByteWriter) {
+    writer.zigzag(Int64(newX) - Int64(x))
+    writer.zigzag(Int64(newY) - Int64(y))
+    x = newX
+    y = newY
+  }
+
+  mutating func read(_ reader: inout ByteReader) throws(CodecError) -> Value {
+    x = try Self.next(x, &reader)
+    y = try Self.next(y, &reader)
+    return .pair(x, y)
+  }
+
+  private static func next(
+    _ last: Int32,
+    _ reader: inout ByteReader
+  ) throws(CodecError) -> Int32 {
+    let (sum, overflow) = Int64(last).addingReportingOverflow(try reader.zigzag())
+    guard !overflow, let number = Int32(exactly: sum) else { throw .overLimit("pair") }
+    return number
+  }
+}
+
+/// What batches and answers have in common.
+enum ValueCoding {
+  /// Reads a value of any shape but a dot's.
+  static func read(
+    shape: UInt8,
+    _ reader: inout ByteReader,
+    _ pair: inout LastPair
+  ) throws(CodecError) -> Value {
+    switch shape {
+    case 0: return .none
+    case 1: return .unsigned(try reader.varint())
+    case 2: return .signed(try reader.zigzag())
+    case 3: return try pair.read(&reader)
+    case 4:
+      let count = try reader.count(upTo: BoardLimits.valueBytes, "value")
+      return .bytes(try reader.take(count))
+    case 5:
+      let count = try reader.count(upTo: BoardLimits.valueBytes, "value")
+      guard let text = String(validating: try reader.take(count), as: UTF8.self) else {
+        throw .notText
+      }
+      return .text(text)
+    default: throw .reserved("shape")
+    }
+  }
+
+  /// Writes a value of any shape but a dot's.
+  static func write(_ value: Value, to writer: inout ByteWriter, _ pair: inout LastPair) {
+    switch value {
+    case .none, .dot: break
+    case .unsigned(let number): writer.varint(number)
+    case .signed(let number): writer.zigzag(number)
+    case .pair(let x, let y): pair.write(x, y, to: &writer)
+    case .bytes(let bytes):
+      writer.count(bytes.count)
+      writer.raw(bytes)
+    case .text(let text):
+      writer.count(text.utf8.count)
+      writer.raw(text.utf8)
+    }
+  }
+
+  /// How a property number of the wire is qualified.
+  static func qualification(
+    of number: UInt64
+  ) throws(CodecError) -> (number: UInt16, Property.Qualification) {
+    guard number <= UInt64(BoardLimits.property) else { throw .overLimit("property") }
+    guard let qualification = Property.qualification(of: UInt16(number)) else {
+      throw .reserved("property \(number)")
+    }
+    return (UInt16(number), qualification)
+  }
+
+  /// A sequence number that is coded as the difference from the last one.
+  static func sequence(
+    after last: UInt64,
+    _ reader: inout ByteReader
+  ) throws(CodecError) -> UInt64 {
+    let (sum, overflow) = Int64(last).addingReportingOverflow(try reader.zigzag())
+    guard !overflow, sum >= 1, sum <= Int64(BoardLimits.sequence) else {
+      throw .overLimit("sequence")
+    }
+    return UInt64(sum)
+  }
+}
