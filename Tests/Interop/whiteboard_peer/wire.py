@@ -105,6 +105,8 @@ def parse_base64(text, maximum=65_536, exactly=None):
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except ValueError as error:
         raise malformed("not base64") from error
+    if base64_text(data) != text:
+        raise malformed("base64 with stray bits")
     if len(data) > maximum or exactly is not None and len(data) != exactly:
         raise malformed("base64 of the wrong length")
     return data

@@ -1,0 +1,556 @@
+"""The binary forms of board.md: sets, batches, answers, ink, text runs."""
+
+import struct
+
+from .cells import (
+    DOT,
+    MAXIMUM_SEQUENCE,
+    MAXIMUM_TIME,
+    NONE,
+    PAIR,
+    PURGE,
+    SIGNED,
+    STRING,
+    UNSIGNED,
+    BoardError,
+    Cell,
+    Dot,
+    DotSet,
+    Operation,
+    check_right,
+    qualifier_class,
+)
+from .wire import encode_vint
+
+MAXIMUM_BATCH = 1 << 20
+MAXIMUM_VALUE = 65_536
+PART = 1 << 20
+
+
+def zigzag(value):
+    return encode_vint((value << 1 ^ value >> 63) & 0xFFFFFFFFFFFFFFFF)
+
+
+class Reader:
+    """Reads canonical forms, or raises `BoardError`."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    @property
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, count):
+        if count > self.left:
+            raise BoardError("truncated")
+        part = self.data[self.at : self.at + count]
+        self.at += count
+        return part
+
+    def u8(self):
+        return self.take(1)[0]
+
+    def u32(self):
+        return struct.unpack(">I", self.take(4))[0]
+
+    def u64(self):
+        return struct.unpack(">Q", self.take(8))[0]
+
+    def varint(self):
+        value = 0
+        for index in range(10):
+            byte = self.u8()
+            if index == 9 and byte > 1:
+                raise BoardError("varint", "over 64 bits")
+            value |= (byte & 0x7F) << 7 * index
+            if byte < 0x80:
+                if byte == 0 and index:
+                    raise BoardError("varint", "not the shortest form")
+                return value
+        raise BoardError("varint")
+
+    def zigzag(self):
+        value = self.varint()
+        return value >> 1 ^ -(value & 1)
+
+    def incarnation(self):
+        value = self.u64()
+        if value == 0:
+            raise BoardError("reserved", "incarnation 0")
+        return value
+
+    def sequence(self):
+        return check_sequence(self.varint())
+
+    def count(self, limit=None):
+        value = self.varint()
+        if limit is not None and value > limit:
+            raise BoardError("limit")
+        if value > self.left:
+            raise BoardError("truncated", "a count beyond the bytes")
+        return value
+
+    def end(self):
+        if self.left:
+            raise BoardError("trailing")
+
+
+def check_sequence(value):
+    if not 1 <= value <= MAXIMUM_SEQUENCE:
+        raise BoardError("limit", "a sequence")
+    return value
+
+
+def check_time(value):
+    if not 0 <= value <= MAXIMUM_TIME:
+        raise BoardError("limit", "a time")
+    return value
+
+
+# Sets
+
+
+def encode_set(dots):
+    out = bytearray(encode_vint(len(dots.ranges)))
+    for incarnation in sorted(dots.ranges):
+        ranges = dots.ranges[incarnation]
+        out += struct.pack(">Q", incarnation) + encode_vint(len(ranges))
+        after = 1
+        for low, high in ranges:
+            out += encode_vint(low - after) + encode_vint(high - low)
+            after = high + 2
+    return bytes(out)
+
+
+def read_set(reader):
+    dots = DotSet()
+    before = 0
+    total = 0
+    for _ in range(reader.count(65_536)):
+        incarnation = reader.incarnation()
+        if incarnation <= before:
+            raise BoardError("canonical", "incarnations not ascending")
+        before = incarnation
+        count = reader.count()
+        total += count
+        if total > 2_097_152:
+            raise BoardError("limit", "ranges")
+        if count == 0:
+            raise BoardError("canonical", "no range")
+        ranges = []
+        after = 1
+        for _ in range(count):
+            low = check_sequence(after + reader.varint())
+            high = check_sequence(low + reader.varint())
+            ranges.append([low, high])
+            after = high + 2
+        dots.ranges[incarnation] = ranges
+    return dots
+
+
+# Values
+
+
+class _Pairs:
+    """The last pair, from which the next one is a difference."""
+
+    def __init__(self):
+        self.last = (0, 0)
+
+    def encode(self, pair):
+        out = b"".join(zigzag(a - b) for a, b in zip(pair, self.last))
+        self.last = pair
+        return out
+
+    def read(self, reader):
+        pair = tuple(b + reader.zigzag() for b in self.last)
+        if not all(-(2**31) <= v < 2**31 for v in pair):
+            raise BoardError("limit", "a pair beyond 32 bits")
+        self.last = pair
+        return pair
+
+
+def _encode_value(shape, value, pairs, encode_dot):
+    if shape == NONE:
+        return b""
+    if shape == UNSIGNED:
+        return encode_vint(value)
+    if shape == SIGNED:
+        return zigzag(value)
+    if shape == PAIR:
+        return pairs.encode(value)
+    if shape == DOT:
+        return encode_dot(value)
+    return encode_vint(len(value)) + value
+
+
+def _read_value(reader, shape, pairs, read_dot):
+    if shape == NONE:
+        return None
+    if shape == UNSIGNED:
+        return reader.varint()
+    if shape == SIGNED:
+        return reader.zigzag()
+    if shape == PAIR:
+        return pairs.read(reader)
+    if shape == DOT:
+        return read_dot()
+    length = reader.varint()
+    if length > MAXIMUM_VALUE:
+        raise BoardError("limit", "a value")
+    value = bytes(reader.take(length))
+    if shape == STRING:
+        try:
+            value.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise BoardError("text") from error
+    return value
+
+
+def _check_tag(number, shape):
+    if number > 1023:
+        raise BoardError("limit", "a property number")
+    if shape == 7 or qualifier_class(number) == 3:
+        raise BoardError("reserved")
+
+
+# Batches
+
+
+def encode_batch(author, first, time, operations):
+    """`operations` are (object or None for own, number, qualifier, shape, value); a qualifier or
+    value may be the string "own" for the operation's own dot."""
+    table = []
+
+    def index(incarnation):
+        if incarnation == author:
+            return 0
+        if incarnation not in table:
+            table.append(incarnation)
+        return table.index(incarnation) + 1
+
+    body = bytearray()
+    pairs = _Pairs()
+    before = None
+    for offset, (target, number, qualifier, shape, value) in enumerate(operations):
+        own = Dot(author, first + offset)
+        target = own if target is None else target
+
+        def dot(named):
+            if named == "own" or named == own:
+                return b"\0"
+            return encode_vint(index(named.incarnation) + 1) + encode_vint(named.sequence)
+
+        same = target == before
+        body += encode_vint(number * 16 + shape * 2 + same)
+        if not same:
+            if target == own:
+                body += b"\0"
+            else:
+                difference = target.sequence - (before.sequence if before else 0)
+                body += encode_vint(index(target.incarnation) + 1) + zigzag(difference)
+        if qualifier_class(number) == 1:
+            body += encode_vint(qualifier)
+        elif qualifier_class(number) == 2:
+            body += dot(qualifier)
+        body += _encode_value(shape, value, pairs, dot)
+        before = target
+    head = struct.pack(">Q", author) + encode_vint(first) + encode_vint(time)
+    head += encode_vint(len(operations)) + encode_vint(len(table))
+    return head + b"".join(struct.pack(">Q", entry) for entry in table) + bytes(body)
+
+
+def decode_batch(data):
+    """The operations of a batch (SYN-20 to SYN-24)."""
+    if len(data) > MAXIMUM_BATCH:
+        raise BoardError("limit", "a batch")
+    reader = Reader(data)
+    author = reader.incarnation()
+    first = reader.sequence()
+    time = check_time(reader.varint())
+    count = reader.varint()
+    if not 1 <= count <= 4_096:
+        raise BoardError("limit", "operations")
+    check_sequence(first + count - 1)
+    check_time(time + count - 1)
+    if count > reader.left:
+        raise BoardError("truncated")
+    table = [author]
+    for _ in range(reader.count()):
+        incarnation = reader.incarnation()
+        if incarnation in table:
+            raise BoardError("canonical", "an incarnation twice in the table")
+        table.append(incarnation)
+    used = 0
+    pairs = _Pairs()
+    operations = []
+    before = None
+    for offset in range(count):
+        own = Dot(author, first + offset)
+
+        def incarnation_of(index):
+            nonlocal used
+            if index >= len(table):
+                raise BoardError("limit", "an index beyond the table")
+            if index > used + 1:
+                raise BoardError("canonical", "a table not in order of first use")
+            used = max(used, index)
+            return table[index]
+
+        def not_own(dot):
+            if dot == own:
+                raise BoardError("canonical", "the own dot by name")
+            return dot
+
+        def read_dot():
+            index = reader.varint()
+            if index == 0:
+                return own
+            incarnation = incarnation_of(index - 1)
+            return not_own(Dot(incarnation, reader.sequence()))
+
+        tag = reader.varint()
+        number, shape, same = tag >> 4, tag >> 1 & 7, tag & 1
+        _check_tag(number, shape)
+        if same:
+            if before is None:
+                raise BoardError("canonical", "the same object as none")
+            target = before
+        else:
+            index = reader.varint()
+            if index == 0:
+                target = own
+            else:
+                incarnation = incarnation_of(index - 1)
+                base = before.sequence if before else 0
+                target = not_own(Dot(incarnation, check_sequence(base + reader.zigzag())))
+            if target == before:
+                raise BoardError("canonical", "the same object named again")
+        qualifier = None
+        if qualifier_class(number) == 1:
+            qualifier = reader.varint()
+        elif qualifier_class(number) == 2:
+            qualifier = read_dot()
+        value = _read_value(reader, shape, pairs, read_dot)
+        check_right(own, target, number, qualifier, shape)
+        operations.append(
+            Operation(own, time + offset, target, number, qualifier, shape, value)
+        )
+        before = target
+    if used != len(table) - 1:
+        raise BoardError("canonical", "an incarnation that is not used")
+    reader.end()
+    return operations
+
+
+# Answers
+
+
+def _cell_order(key):
+    return key[0], key[1] or 0
+
+
+def encode_answer(context, living, cells):
+    incarnations = set()
+    for identifier, held in cells.items():
+        incarnations.add(identifier.incarnation)
+        for (_, qualifier), cell in held.items():
+            incarnations.add(cell.dot.incarnation)
+            for value in (qualifier, cell.value):
+                if isinstance(value, Dot):
+                    incarnations.add(value.incarnation)
+    table = sorted(incarnations)
+    index = {incarnation: i for i, incarnation in enumerate(table)}
+    out = bytearray(b"\1" + encode_set(context) + encode_set(living))
+    out += encode_vint(len(table)) + b"".join(struct.pack(">Q", i) for i in table)
+    out += encode_vint(len(cells))
+
+    def dot(named):
+        return encode_vint(index[named.incarnation]) + encode_vint(named.sequence)
+
+    pairs = _Pairs()
+    last_object = last_sequence = last_time = 0
+    for identifier in sorted(cells):
+        held = cells[identifier]
+        out += encode_vint(index[identifier.incarnation])
+        out += zigzag(identifier.sequence - last_object) + encode_vint(len(held))
+        last_object = identifier.sequence
+        for number, qualifier in sorted(held, key=_cell_order):
+            cell = held[number, qualifier]
+            out += encode_vint(number * 8 + cell.shape)
+            if qualifier_class(number) == 1:
+                out += encode_vint(qualifier)
+            elif qualifier_class(number) == 2:
+                out += dot(qualifier)
+            out += encode_vint(index[cell.dot.incarnation])
+            out += zigzag(cell.dot.sequence - last_sequence) + zigzag(cell.time - last_time)
+            last_sequence, last_time = cell.dot.sequence, cell.time
+            out += _encode_value(cell.shape, cell.value, pairs, dot)
+    return bytes(out)
+
+
+def decode_answer(data):
+    """(context, living, cells by object) of SYN-26, checked by SYN-27."""
+    reader = Reader(data)
+    if reader.u8() != 1:
+        raise BoardError("reserved", "the version of the answer")
+    context, living = read_set(reader), read_set(reader)
+    if any(not _covers(context, i, *r) for i, rs in living.ranges.items() for r in rs):
+        raise BoardError("inconsistent", "living beyond the context")
+    table = []
+    for _ in range(reader.count()):
+        incarnation = reader.incarnation()
+        if table and incarnation <= table[-1]:
+            raise BoardError("canonical", "the table is not ascending")
+        table.append(incarnation)
+    used = set()
+
+    def incarnation_of(index):
+        if index >= len(table):
+            raise BoardError("limit", "an index beyond the table")
+        used.add(index)
+        return table[index]
+
+    def read_dot():
+        incarnation = incarnation_of(reader.varint())
+        return Dot(incarnation, reader.sequence())
+
+    pairs = _Pairs()
+    cells = {}
+    last_object = last_sequence = last_time = 0
+    before = None
+    for _ in range(reader.count()):
+        incarnation = incarnation_of(reader.varint())
+        identifier = Dot(incarnation, check_sequence(last_object + reader.zigzag()))
+        last_object = identifier.sequence
+        if before is not None and identifier <= before:
+            raise BoardError("canonical", "objects not ascending")
+        before = identifier
+        if identifier in context and identifier not in living:
+            raise BoardError("inconsistent", "cells of an object that is not living")
+        count = reader.count()
+        if count == 0:
+            raise BoardError("canonical", "an object without cells")
+        held = cells[identifier] = {}
+        last_key = None
+        for _ in range(count):
+            tag = reader.varint()
+            number, shape = tag >> 3, tag & 7
+            _check_tag(number, shape)
+            if number == PURGE:
+                raise BoardError("reserved", "a purge in an answer")
+            qualifier = None
+            if qualifier_class(number) == 1:
+                qualifier = reader.varint()
+            elif qualifier_class(number) == 2:
+                qualifier = read_dot()
+            key = number, qualifier
+            if last_key is not None and _cell_order(key) <= _cell_order(last_key):
+                raise BoardError("canonical", "cells not ascending")
+            last_key = key
+            author = incarnation_of(reader.varint())
+            last_sequence = check_sequence(last_sequence + reader.zigzag())
+            last_time = check_time(last_time + reader.zigzag())
+            dot = Dot(author, last_sequence)
+            value = _read_value(reader, shape, pairs, read_dot)
+            check_right(dot, identifier, number, qualifier, shape)
+            if dot not in context:
+                raise BoardError("inconsistent", "a cell beyond the context")
+            held[key] = Cell(shape, value, last_time, dot)
+    if len(used) != len(table):
+        raise BoardError("canonical", "an incarnation that is not used")
+    reader.end()
+    return context, living, cells
+
+
+def _covers(dots, incarnation, low, high):
+    return any(a <= low and high <= b for a, b in dots.ranges.get(incarnation, []))
+
+
+# Ink and text
+
+
+def encode_ink(points):
+    """`points` are (x, y, pressure) in 1/16 unit (BRD-15)."""
+    has_pressure = any(point[2] for point in points)
+    out = bytearray(encode_vint(len(points) << 1 | has_pressure))
+    last = (0, 0, 0)
+    for point in points:
+        out += zigzag(point[0] - last[0]) + zigzag(point[1] - last[1])
+        if has_pressure:
+            out += zigzag(point[2] - last[2])
+        last = point
+    return bytes(out)
+
+
+def decode_ink(data, maximum):
+    reader = Reader(data)
+    head = reader.varint()
+    count, has_pressure = head >> 1, head & 1
+    if count > maximum:
+        raise BoardError("limit", "points")
+    if count * (2 + has_pressure) > reader.left:
+        raise BoardError("truncated")
+    last = (0, 0, 0)
+    points = []
+    for _ in range(count):
+        pressure = 0
+        x, y = last[0] + reader.zigzag(), last[1] + reader.zigzag()
+        if has_pressure:
+            pressure = last[2] + reader.zigzag()
+            if not 0 <= pressure <= 255:
+                raise BoardError("limit", "a pressure")
+        last = (x, y, pressure)
+        if not all(-(2**29) <= v < 2**29 for v in (x, y)):
+            raise BoardError("limit", "a coordinate")
+        points.append(last)
+    if has_pressure and not any(p[2] for p in points):
+        raise BoardError("canonical", "pressure that is none")
+    reader.end()
+    return points
+
+
+ROOT, LEFT, RIGHT = 0, 1, 2
+
+
+def encode_run(anchor, character, text):
+    """`character` is (dot of its run, offset), or None at the root."""
+    out = bytes([anchor])
+    if character is not None:
+        (incarnation, sequence), offset = character
+        out += struct.pack(">Q", incarnation) + encode_vint(sequence) + encode_vint(offset)
+    return out + text.encode("utf-8")
+
+
+def decode_run(data):
+    reader = Reader(data)
+    anchor = reader.u8()
+    if anchor > RIGHT:
+        raise BoardError("reserved", "an anchor")
+    character = None
+    if anchor != ROOT:
+        dot = Dot(reader.incarnation(), reader.sequence())
+        character = dot, reader.varint()
+    try:
+        text = bytes(reader.take(reader.left)).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BoardError("text") from error
+    if not text:
+        raise BoardError("truncated", "no character")
+    return anchor, character, text
+
+
+def encode_deletion(run, first, count):
+    head = struct.pack(">Q", run.incarnation) + encode_vint(run.sequence)
+    return head + encode_vint(first) + encode_vint(count - 1)
+
+
+def decode_deletion(data):
+    """(dot of the run, first offset, number of characters)."""
+    reader = Reader(data)
+    run = Dot(reader.incarnation(), reader.sequence())
+    first, further = reader.varint(), reader.varint()
+    reader.end()
+    return run, first, further + 1

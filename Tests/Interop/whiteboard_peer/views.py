@@ -1,0 +1,170 @@
+"""What people see of the cells: objects as JSON, text, points, chat (BRD-13 to BRD-21)."""
+
+import datetime
+import math
+import struct
+
+from . import cells, codec
+from .wire import base32, parse_base32
+
+KINDS = {cells.TEXT: "text", cells.DRAWING: "drawing", cells.PHOTO: "photo", cells.GAME: "game"}
+
+
+def object_text(identifier):
+    return f"{identifier.sequence}-{base32(struct.pack('>Q', identifier.incarnation))}"
+
+
+def parse_object(text):
+    sequence, incarnation = text.split("-")
+    return cells.Dot(int.from_bytes(parse_base32(incarnation, 8), "big"), int(sequence))
+
+
+def _decoded(state, identifier, number, decode):
+    """(qualifier, decoded value) of every cell of `number` that decodes."""
+    for (found, qualifier), cell in state.objects[identifier].items():
+        if found == number and cell.shape in cells.SHAPES[number]:
+            try:
+                yield qualifier, decode(cell.value)
+            except codec.BoardError:
+                continue
+
+
+def text_characters(state, identifier):
+    """Every character of the tree in its order: (run, offset, character, is visible)."""
+    runs = dict(_decoded(state, identifier, cells.RUN, codec.decode_run))
+    gone = set()
+    for _, (run, first, count) in _decoded(
+        state, identifier, cells.DELETION, codec.decode_deletion
+    ):
+        if run in runs:
+            last = min(first + count, len(runs[run][2]))
+            gone.update((run, offset) for offset in range(first, last))
+    children = {}
+    for run in sorted(runs):
+        anchor, character, _ = runs[run]
+        children.setdefault((anchor, character), []).append(run)
+    result = []
+    # A stack in place of recursion: long texts are deep.
+    stack = [("runs", children.get((codec.ROOT, None), []))]
+    while stack:
+        what, argument = stack.pop()
+        if what == "runs":
+            stack.extend(("character", (run, 0)) for run in reversed(argument))
+        elif what == "show":
+            run, offset = argument
+            result.append((run, offset, runs[run][2][offset], argument not in gone))
+        else:
+            run, offset = argument
+            right = list(children.get((codec.RIGHT, argument), []))
+            following = []
+            if offset + 1 < len(runs[run][2]):
+                following = [(run, offset + 1)]
+            # Right children: the rest of the run and other runs, by dot of their run.
+            right_side = sorted(
+                [(other, 0) for other in right] + following, key=lambda child: child[0]
+            )
+            stack.extend(("character", child) for child in reversed(right_side))
+            stack.append(("show", argument))
+            left = children.get((codec.LEFT, argument), [])
+            stack.extend(("character", (other, 0)) for other in reversed(left))
+    return result
+
+
+def text_of(state, identifier):
+    return "".join(c for _, _, c, visible in text_characters(state, identifier) if visible)
+
+
+def points_of(state, identifier):
+    """The committed points from index 0 on, as (x, y, pressure) in 1/16 unit."""
+    pieces = dict(
+        _decoded(state, identifier, cells.INK, lambda value: codec.decode_ink(value, 128))
+    )
+    points = []
+    while len(points) in pieces and pieces[len(points)]:
+        points += pieces[len(points)]
+    return points
+
+
+def asset_of(state, identifier):
+    """(sha256, format, byte count, width, height) or None (BRD-16)."""
+    value = state.read(identifier, cells.ASSET)
+    if value is None or len(value) != 45:
+        return None
+    return value[:32], value[32], *struct.unpack(">III", value[33:])
+
+
+def describe(state, identifier, has_asset=lambda sha256: False):
+    """The object as JSON (BRD-19)."""
+
+    def read(number, default):
+        value = state.read(identifier, number)
+        return default if value is None else value
+
+    kind = state.read(identifier, cells.KIND)
+    result = {"id": object_text(identifier), "type": KINDS.get(kind, "unknown")}
+    points = points_of(state, identifier) if kind == cells.DRAWING else []
+    low = [min((p[i] for p in points), default=0) / 16 for i in (0, 1)]
+    high = [max((p[i] for p in points), default=0) / 16 for i in (0, 1)]
+    middle = [(a + b) / 2 for a, b in zip(low, high)]
+    position = state.read(identifier, cells.POSITION)
+    centre = [v / 64 for v in position] if position else middle
+    line_width = read(cells.LINE_WIDTH, 320) / 64
+    size = state.read(identifier, cells.SIZE)
+    defaults = {cells.TEXT: (200, 50), cells.PHOTO: (200, 200)}
+    if kind == cells.DRAWING:
+        extent = [b - a + line_width for a, b in zip(low, high)]
+    else:
+        extent = [v / 64 for v in size] if size else list(defaults.get(kind, (0, 0)))
+    scale = min(max(read(cells.SCALE, 65_536) / 65_536, 1 / 1024), 1024)
+    selection = state.read(identifier, cells.SELECTION)
+    latest = max(cell.time for key, cell in state.objects[identifier].items())
+    result.update(
+        centerPosition=centre,
+        size=extent,
+        scale=scale,
+        angle=read(cells.ANGLE, 0) / 4_096 * 2 * math.pi,
+        selectedBy=base32(selection) if selection and len(selection) == 32 else None,
+        updatedAt=datetime.datetime.fromtimestamp(
+            (latest >> 16) / 1000, datetime.timezone.utc
+        ).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        zIndex=read(cells.Z_INDEX, b"").hex(),
+    )
+    if kind == cells.TEXT:
+        result["text"] = text_of(state, identifier)
+    if kind == cells.DRAWING:
+        result["points"] = [[p[0] / 16 - middle[0], p[1] / 16 - middle[1]] for p in points]
+        result["lineWidth"] = line_width
+        result["isFinished"] = state.read(identifier, cells.END) is not None
+    if kind == cells.PHOTO:
+        asset = asset_of(state, identifier)
+        if asset:
+            result["sha256"] = asset[0].hex()
+            result["byteCount"] = asset[2]
+            result["pixelSize"] = list(asset[3:])
+            result["isAssetAvailable"] = has_asset(asset[0])
+    return result
+
+
+def drawn_objects(state):
+    """The ids of visible objects that are not chat lines, from back to front (BRD-13)."""
+
+    def depth(identifier):
+        z = state.read(identifier, cells.Z_INDEX)
+        return (z is not None, z or b"", identifier)
+
+    shown = [i for i in state.visible() if state.read(i, cells.KIND) != cells.CHAT]
+    return sorted(shown, key=depth)
+
+
+def chat_lines(state):
+    """(author, text) of every line in order (BRD-21)."""
+    lines = []
+    for identifier in state.visible():
+        if state.read(identifier, cells.KIND) != cells.CHAT:
+            continue
+        author = state.read(identifier, cells.CHAT_AUTHOR)
+        text = state.read(identifier, cells.CHAT_TEXT)
+        if author is not None and text is not None:
+            time = state.objects[identifier][cells.KIND, None].time
+            lines.append((time, identifier, author, text.decode("utf-8")))
+    return [line[2:] for line in sorted(lines)]
