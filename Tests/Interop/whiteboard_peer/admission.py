@@ -40,8 +40,19 @@ def new_code():
 
 
 def normal_code(typed):
-    """Any run of spaces and hyphens is one hyphen, capitals are small (4.2)."""
-    return "-".join(part for part in re.split(r"[\s-]+", typed.lower()) if part)
+    """Any run of spaces and hyphens of any kind is one hyphen, capitals are small (4.2)."""
+    parts = re.split(r"[\s\u2010-\u2015\u2212-]+", typed.lower())
+    return "-".join(part for part in parts if part)
+
+
+def parse_code(typed):
+    """The code that somebody typed; raises `ValueError` for what is none."""
+    code = normal_code(typed)
+    parts = code.split("-")
+    known = set(word_list())
+    if len(parts) != 4 or not known.issuperset(parts):
+        raise ValueError("a code is four words of the list")
+    return code
 
 
 def stretch_code(code, session_id, listener_id):

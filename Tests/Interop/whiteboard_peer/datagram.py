@@ -17,11 +17,11 @@ MAXIMUM_DATAGRAM = 65_536
 WINDOW = 2_048
 
 
-def expand_label(secret, label, context, length):
+def expand_label(secret, label, context, length, algorithm=hashes.SHA256):
     """HKDF-Expand-Label of RFC 8446, 7.1."""
     full = b"tls13 " + label
     info = struct.pack(">H", length) + bytes([len(full)]) + full + bytes([len(context)]) + context
-    return HKDFExpand(hashes.SHA256(), length, info).derive(secret)
+    return HKDFExpand(algorithm(), length, info).derive(secret)
 
 
 class DirectionKeys:
