@@ -1,17 +1,21 @@
 """The real `whiteboard-peer` with the peer of this folder, over loopback and without discovery."""
 
 import base64
+import hashlib
+import math
 import os
 import pathlib
-import socket
+import threading
 import unittest
 
 from links import make_link, parse_link
 from mitm import Interceptor
-from program import BINARY, Failed, Program, data_of
+from pictures import png
+from program import BINARY, Program, data_of
 from support import InteropCase
-from whiteboard_peer import wire
-from whiteboard_peer.session import NotVerified, Refused, WrongPeer
+from whiteboard_peer import cells, views, wire
+from whiteboard_peer.board import BoardPeer
+from whiteboard_peer.session import Refused
 from whiteboard_peer.wire import base32, parse_base32
 
 CODE = "zebra-acid-acid-zebra"
@@ -39,6 +43,7 @@ class SwiftCase(InteropCase):
         return program
 
     def guest_of(self, program, name="python", **options):
+        options.setdefault("kind", BoardPeer)
         return self.peer(name, program.session, **options)
 
     def joined_pair(self):
@@ -48,6 +53,22 @@ class SwiftCase(InteropCase):
         remote = guest.join(program.address, program.id)
         program.events.wait("joined", peer=guest.identity.text)
         return program, guest, remote
+
+    def host_and_program(self, **options):
+        """(Python host, program that joined it, the host's view of the program)."""
+        host = self.peer("host", kind=BoardPeer, **options)
+        program = self.program("join", make_link(host.address, host.session, host.id))
+        remote = host.events.wait("connected", 30)["remote"]
+        program.events.wait("joined", 30, peer=host.identity.text)
+        program.id = remote.peer_id
+        return host, program, remote
+
+    def both_ways(self):
+        """A pair in which the program listened, and one in which it dialled."""
+        program, guest, remote = self.joined_pair()
+        yield "program hosts", program, guest, remote
+        host, program, remote = self.host_and_program()
+        yield "program joined", program, host, remote
 
 
 class Joining(SwiftCase):
@@ -112,8 +133,6 @@ class Joining(SwiftCase):
         self.assertNotEqual(program.process.wait(30), 0)
 
     def test_python_asks_and_the_program_says_yes_or_no(self):
-        import threading
-
         program = self.swift_host("ask")
         for verb in ("accept", "decline"):
             guest = self.guest_of(program, name=verb)
@@ -170,7 +189,335 @@ class Joining(SwiftCase):
         self.assertEqual(program.process.wait(30), EXIT_REFUSED)
 
 
-@unittest.skipUnless(BINARY.exists(), f"{BINARY.name} is not built")
+class Payloads(SwiftCase):
+    def test_application_messages(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                program.do("send", text="hello")
+                event = peer.events.wait("data", reliable=True)
+                self.assertEqual(event["data"], b"hello")
+                program.do("send", base64=base64.b64encode(bytes(range(256))).decode())
+                self.assertEqual(peer.events.wait("data")["data"], bytes(range(256)))
+                for size in (0, 1, 65_000, 200_000, wire.MAXIMUM_MESSAGE - 1):
+                    data = os.urandom(size)
+                    peer.send_data(remote, data)
+                    event = program.events.wait("data", 60)
+                    self.assertEqual(data_of(event), data)
+                    self.assertTrue(event["reliable"])
+                    self.assertEqual(event["from"], peer.identity.text)
+
+    def test_datagrams_over_udp(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                peer.wait_until(lambda: remote.udp_works, 10)
+                for size in (0, 1, 1_164, 1_165, 20_000, 65_535):
+                    data = os.urandom(size)
+                    self.assertEqual(peer.send_data(remote, data, reliable=False), "udp")
+                    event = program.events.wait("data", reliable=False)
+                    self.assertEqual(data_of(event), data)
+                with peer.condition:
+                    remote.sealer.next_epoch()
+                peer.send_data(remote, b"next epoch", reliable=False)
+                self.assertEqual(data_of(program.events.wait("data")), b"next epoch")
+                program.do("send", text="quick", unreliable=True)
+                event = peer.events.wait("data", reliable=False)
+                self.assertEqual((event["data"], event["path"]), (b"quick", "udp"))
+
+    def test_dgm_9_datagrams_without_udp(self):
+        """A peer that answers no probe is sent DATAGRAM frames."""
+        program = self.swift_host()
+        guest = self.guest_of(program)
+        guest.send_packet = lambda *_: None
+        remote = guest.join(program.address, program.id)
+        program.events.wait("joined")
+        program.do("send", text="slow", unreliable=True)
+        event = guest.events.wait("data", reliable=False)
+        self.assertEqual((event["data"], event["path"]), (b"slow", "link"))
+        self.assertEqual(guest.send_data(remote, b"back", reliable=False), "link")
+        self.assertEqual(data_of(program.events.wait("data", reliable=False)), b"back")
+
+    def test_resources_with_a_dto_as_name(self):
+        name = '{"id":"7-aaaaaaaaaaaac","type":"drawing","isDeleted":false,"note":"\u00e9"}'
+        for what, program, peer, remote in self.both_ways():
+            for size in (0, 1, 5_000_000):
+                with self.subTest(what, size=size):
+                    path = self.file(size)
+                    program.do("resource", file=str(path), name=name, timeout=60)
+                    event = peer.events.wait("resource")
+                    self.assertEqual(event["name"], name)
+                    self.assertEqual(event["path"].read_bytes(), path.read_bytes())
+                    peer_path = self.file(size)
+                    remote.send_resource(name, peer_path).wait()
+                    event = program.events.wait(
+                        "resource-finished", direction="incoming", outcome="delivered"
+                    )
+                    self.assertEqual((event["name"], event["size"]), (name, size))
+                    data = peer_path.read_bytes()
+                    self.assertEqual(event["sha256"], hashlib.sha256(data).hexdigest())
+                    self.assertEqual(pathlib.Path(event["path"]).read_bytes(), data)
+
+    def test_res_1_a_resource_goes_on_where_its_link_broke(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                path = self.file(30_000_000)
+                cuts = []
+
+                def cut(transfer):
+                    if transfer.offset > 15_000_000 and not cuts:
+                        cuts.append(transfer.offset)
+                        for bulk in remote.bulk_links:
+                            bulk.link.abort()
+
+                transfer = remote.send_resource("big", path, progress=cut)
+                transfer.wait()
+                self.assertGreater(transfer.started_at, 0)
+                event = program.events.wait("resource-finished", name="big", outcome="delivered")
+                received = pathlib.Path(event["path"]).read_bytes()
+                self.assertEqual(received, path.read_bytes())
+
+    def test_a_resource_that_is_refused(self):
+        program, guest, _ = self.joined_pair()
+        guest.accept_resource = lambda *_: False
+        mark = program.begin("resource", file=str(self.file(1_000)), name="x")
+        ended = program.events.wait("resource-finished", direction="outgoing")
+        self.assertNotEqual(ended["outcome"], "delivered")
+        program.events.wait_any(("done", "error"), request=mark)
+
+    def test_streams(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                path = self.file(3_000_000)
+                mark = program.begin("stream", name="sketch", file=str(path))
+                stream = peer.events.wait("stream", name="sketch")["stream"]
+                self.assertEqual(stream.read_all(), path.read_bytes())
+                stream.finish()
+                program.finish(mark)
+                ours = remote.open_stream("ours")
+                program.events.wait("stream-opened", direction="incoming", name="ours")
+                data = os.urandom(1_000_000)
+                ours.write(data)
+                ours.finish()
+                program.events.wait("stream-closed", name="ours", direction="incoming")
+                parts = [e for e in program.events.all("stream-data")]
+                self.assertEqual(b"".join(map(data_of, parts)), data)
+                self.assertLessEqual(max(len(data_of(e)) for e in parts), 48 * 1024)
+
+    def test_a_stream_that_is_reset(self):
+        program, guest, remote = self.joined_pair()
+        ours = remote.open_stream("reset")
+        program.events.wait("stream-opened", name="reset")
+        ours.reset(9, "why")
+        program.events.wait("stream-closed", name="reset")
+        mark = program.begin("stream", name="theirs", file=str(self.file(50_000_000)))
+        theirs = guest.events.wait("stream", name="theirs")["stream"]
+        theirs.reset(9, "why")
+        self.assertEqual(
+            program.events.wait_any(("done", "error"), request=mark)["event"], "error"
+        )
+
+    def test_chat(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                program.do("say", text="hello \u00e9")
+                peer.wait_until(lambda: views.chat_lines(peer.state), 10)
+                line = views.chat_lines(peer.state)[-1]
+                self.assertEqual(line, (remote.peer_id, "hello \u00e9"))
+                peer.say("hi")
+                event = program.events.wait("chat", where=lambda e: e["text"] == "hi")
+                self.assertEqual(event["peer"], peer.identity.text)
+
+
+class Board(SwiftCase):
+    def assert_same_board(self, program, peer, remote):
+        peer.wait_synced(remote, 30)
+        self.assertEqual(program.digest(), peer.digest())
+        theirs = {o["id"]: o for o in program.objects()}
+        ours = {o["id"]: o for o in peer.objects()}
+        self.assertEqual(sorted(theirs), sorted(ours))
+        for identifier, mine in ours.items():
+            their = theirs[identifier]
+            self.assertEqual(their["type"], mine["type"])
+            for key in ("centerPosition", "size"):
+                for a, b in zip(their[key], mine[key]):
+                    self.assertAlmostEqual(a, b, places=2, msg=f"{key} of {their}")
+            for key in ("scale", "angle"):
+                self.assertAlmostEqual(their[key], mine[key], places=3, msg=key)
+            self.assertEqual(their.get("selectedBy"), mine["selectedBy"])
+            self.assertEqual(their["updatedAt"], mine["updatedAt"])
+            for key in ("text", "lineWidth", "zIndex"):
+                if key in their or key in mine:
+                    self.assertEqual(their[key], mine[key])
+            if "points" in mine:
+                self.assertEqual(len(their["points"]), len(mine["points"]))
+
+    def test_what_the_program_makes(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                text = program.do("text", at=[10, 20], text="hello")["id"]
+                stroke = program.do("stroke", points=[[0, 0], [10, 5], [30, 40]])["id"]
+                photo_file = self.directory() / "picture.png"
+                photo_file.write_bytes(png(64, 48))
+                photo = program.do("photo", at=[100, 100], file=str(photo_file))["id"]
+                sha256 = hashlib.sha256(photo_file.read_bytes()).digest()
+                self.assertEqual(peer.wait_asset(sha256).read_bytes(), photo_file.read_bytes())
+                program.do("move", id=text, to=[-5.5, 7.25])
+                program.do("scale", id=photo, factor=2.5)
+                program.do("rotate", id=photo, degrees=90)
+                program.do("edit", id=text, text="hello, world")
+                self.assert_same_board(program, peer, remote)
+                drawn = {o["id"]: o for o in peer.objects()}
+                self.assertEqual(drawn[text]["text"], "hello, world")
+                self.assertEqual(drawn[text]["centerPosition"], [-5.5, 7.25])
+                self.assertAlmostEqual(drawn[photo]["angle"], math.pi / 2)
+                self.assertEqual(len(drawn[stroke]["points"]), 3)
+                program.do("select", id=photo)
+                program.do("delete", id=stroke)
+                self.assert_same_board(program, peer, remote)
+                self.assertNotIn(stroke, {o["id"] for o in peer.objects()})
+
+    def test_what_python_makes(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                text = peer.add_text(10, 20, "hello")
+                stroke = peer.add_stroke([(x, x * x / 10) for x in range(300)])
+                path = self.directory() / "picture.png"
+                path.write_bytes(png(64, 48))
+                photo = peer.add_photo(50, 50, path)
+                program.events.wait("object-added", id=views.object_text(text))
+                program.events.wait("object-added", id=views.object_text(photo))
+                peer.insert_text(text, 5, " w\u00f6rld")
+                peer.delete_text(text, 0, 1)
+                peer.write(text, cells.ANGLE, cells.UNSIGNED, 2_048)
+                peer.write(photo, cells.SCALE, cells.UNSIGNED, 3 * 65_536)
+                peer.write(photo, cells.Z_INDEX, cells.BYTES, b"\x80")
+                peer.write(photo, 300, cells.SIGNED, -7)
+                self.assert_same_board(program, peer, remote)
+                self.assertEqual(views.text_of(peer.state, text), "ello w\u00f6rld")
+                self.wait_for_asset(program, photo, path)
+                peer.write(stroke, cells.DELETED, cells.UNSIGNED, 1)
+                self.assert_same_board(program, peer, remote)
+
+    def wait_for_asset(self, program, photo, path):
+        identifier = views.object_text(photo)
+        event = program.events.wait_any(
+            ("object-changed", "object-added"),
+            30,
+            where=lambda e: e["id"] == identifier and e["object"].get("path"),
+        )
+        stored = pathlib.Path(event["object"]["path"])
+        self.assertEqual(stored.read_bytes(), path.read_bytes())
+
+    def test_catch_up_of_a_late_joiner(self):
+        program = self.swift_host()
+        for number in range(50):
+            program.do("text", at=[number, 0], text=f"text {number}")
+        program.do("stroke", points=[[x, x % 7] for x in range(400)])
+        guest = self.guest_of(program)
+        remote = guest.join(program.address, program.id)
+        self.assert_same_board(program, guest, remote)
+        self.assertEqual(len(guest.objects()), 51)
+
+    def test_catch_up_of_the_program(self):
+        host = self.peer("host", kind=BoardPeer)
+        for number in range(50):
+            host.add_text(number, 0, f"text {number}")
+        gone = host.add_text(0, 0, "gone")
+        host.write(gone, cells.DELETED, cells.UNSIGNED, 1)
+        host.commit([(gone, cells.PURGE, None, cells.NONE, None)])
+        program = self.program("join", make_link(host.address, host.session, host.id))
+        remote = host.events.wait("connected", 30)["remote"]
+        self.assert_same_board(program, host, remote)
+        self.assertEqual(len(program.objects()), 50)
+
+    def test_both_edit_at_once(self):
+        program, guest, remote = self.joined_pair()
+        guest.wait_synced(remote)
+        shared = guest.add_text(0, 0, "ab")
+        identifier = views.object_text(shared)
+        program.events.wait("object-added", id=identifier)
+        marks = []
+        for number in range(40):
+            marks.append(program.begin("move", id=identifier, to=[number, number]))
+            guest.write(shared, cells.POSITION, cells.PAIR, (-64 * number, 0))
+            guest.insert_text(shared, 1, str(number % 10))
+            if number % 10 == 0:
+                marks.append(program.begin("edit", id=identifier, text=f"a{number}b"))
+        for mark in marks:
+            program.finish(mark)
+        self.assert_same_board(program, guest, remote)
+
+    def test_a_stroke_is_seen_while_it_is_drawn(self):
+        program, guest, remote = self.joined_pair()
+        guest.wait_until(lambda: remote.udp_works, 10)
+        points = [[x, 10 * math.sin(x / 10)] for x in range(200)]
+        mark = program.begin("stroke", points=points, over=1.5)
+        previews = [guest.events.wait("preview") for _ in range(5)]
+        self.assertLessEqual(max(len(p["points"]) for p in previews), 16)
+        done = program.finish(mark)
+        self.assertEqual(views.object_text(previews[0]["stroke"]), done["id"])
+        self.assert_same_board(program, guest, remote)
+
+    def test_syn_37_an_asset_that_nobody_asked_for(self):
+        program, guest, remote = self.joined_pair()
+        path = self.directory() / "picture.png"
+        path.write_bytes(png(8, 8))
+        sha256 = hashlib.sha256(path.read_bytes()).digest()
+        name = '{"id":"1-aaaaaaaaaaaac","type":"imageData","isDeleted":false,"sha256":"%s"}'
+        transfer = remote.send_resource(name % sha256.hex(), path)
+        with self.assertRaises(Exception) as raised:
+            transfer.wait()
+        self.assertEqual(getattr(raised.exception, "code", None), "refused")
+
+
+class Resumption(SwiftCase):
+    def test_messages_survive_cuts_of_the_link(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                count = 200
+                for number in range(count):
+                    program.begin("send", text=f"p{number}")
+                    peer.send_data(remote, b"q%d" % number)
+                    if number % 40 == 20:
+                        remote.cut()
+                        peer.wait_until(lambda: remote.control is not None, 15)
+                got = [peer.events.wait("data", 30)["data"].decode() for _ in range(count)]
+                self.assertEqual(got, [f"p{n}" for n in range(count)])
+                got = [data_of(program.events.wait("data", 30)).decode() for _ in range(count)]
+                self.assertEqual(got, [f"q{n}" for n in range(count)])
+                self.assertTrue(peer.events.wait("connected", resumed=True))
+                self.assertEqual(program.events.all("left"), [])
+
+    def test_the_board_survives_cuts_of_the_link(self):
+        program, guest, remote = self.joined_pair()
+        for number in range(40):
+            program.begin("text", at=[number, 0], text=str(number))
+            guest.add_text(number, 100, str(number))
+            if number % 10 == 5:
+                remote.cut()
+                guest.wait_until(lambda: remote.control is not None, 15)
+        guest.wait_until(lambda: len(guest.objects()) == 80, 20)
+        guest.wait_synced(remote)
+        self.assertEqual(program.digest(), guest.digest())
+
+    def test_a_restarted_peer_is_a_new_incarnation(self):
+        program, guest, remote = self.joined_pair()
+        guest.add_text(0, 0, "before")
+        guest.wait_synced(remote)
+        for each in guest.remotes.values():
+            each.control.link.abort()
+        guest._closed = True
+        again = self.guest_of(program, identity=guest.identity)
+        back = again.join(program.address, program.id)
+        again.wait_synced(back)
+        self.assertEqual(program.digest(), again.digest())
+        self.assertEqual(len(again.objects()), 1)
+
+    def test_a_killed_program_is_noticed_and_comes_back_as_another(self):
+        host, program, remote = self.host_and_program()
+        program.process.kill()
+        host.wait_until(lambda: remote.state == "reconnecting", 10)
+
+
 class ManInTheMiddle(SwiftCase):
     """The program on both sides and an active proxy between them, in each admission mode."""
 

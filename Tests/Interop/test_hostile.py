@@ -16,9 +16,10 @@ import unittest
 
 from program import BINARY, Program
 from support import InteropCase
-from whiteboard_peer import datagram, wire
+from whiteboard_peer import cells, codec, datagram, wire
+from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import attach_proof
-from whiteboard_peer.session import Peer, parse_close, parse_hello
+from whiteboard_peer.session import parse_close, parse_hello
 from whiteboard_peer.tls import ATTACH_LABEL, DATAGRAM_LABEL, Identity, Link, LinkBroken
 from whiteboard_peer.wire import base32, encode_frame, encode_vint
 
@@ -116,7 +117,20 @@ class Attacks:
         link = good.open(name="good")
         link.send_frame(wire.PING, b"12345678")
         self.assertEqual(self.next_frame(link, wire.PONG), b"12345678")
+        self.assert_answers_probe(link)
         link.close("left")
+
+    def assert_answers_probe(self, link):
+        secret = link.exporter(DATAGRAM_LABEL)
+        sealer, opener = datagram.Sealer(secret, b"d"), datagram.Opener(secret, b"l")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.settimeout(0.5)
+            for _ in range(10):
+                sock.sendto(sealer.seal(datagram.PROBE, b"12345678"), self.address)
+                with contextlib.suppress(TimeoutError):
+                    self.assertEqual(self.answer(sock, opener), b"12345678")
+                    return
+        self.fail("no answer to ten probes")
 
     def next_frame(self, link, wanted, timeout=10):
         deadline = time.monotonic() + timeout
@@ -704,10 +718,94 @@ class Attacks:
         self.assertEqual(wire.parse_json(payload)["code"], 1)
 
 
+    # Board
+
+    def messages(self, *messages, start=1):
+        """MESSAGE frames with these, one part each."""
+        flags = bytes([wire.Part.FIRST | wire.Part.LAST])
+        return b"".join(
+            encode_frame(wire.MESSAGE, encode_vint(start + index) + flags + message)
+            for index, message in enumerate(messages)
+        )
+
+    def test_messages_that_break_a_rule_of_the_board(self):
+        author = b"\x00" * 7 + b"\x05"
+        kind = encode_vint(cells.KIND * 16 + cells.UNSIGNED * 2)
+        good = author + b"\x01\x01\x01\x00" + kind + b"\x00\x01"
+        codec.decode_batch(good)
+        for message in [
+            b"",
+            b"\x00",
+            b"\x07",
+            b"\x7f",
+            b"\x01",
+            b"\x01" + good[:-1],
+            b"\x01" + good + b"\x00",
+            b"\x01" + bytes(8) + good[8:],
+            b"\x01" + author + b"\x00" + good[9:],
+            b"\x01" + author + b"\x81\x00" + good[9:],
+            b"\x01" + author + b"\x01" + b"\xff" * 9 + b"\x01" + good[10:],
+            b"\x01" + author + b"\x01\x01\x00\x00",
+            b"\x01" + author + b"\x01\x01" + encode_vint(4_097) + bytes(5_000),
+            b"\x01" + author + b"\x01\x01\x01" + encode_vint(2**63),
+            b"\x01" + author + b"\x01\x01\x01\x00" + encode_vint(1024 * 16) + b"\x00",
+            b"\x01" + author + b"\x01\x01\x01\x00" + encode_vint(14) + b"\x00",
+            b"\x01" + author + b"\x01\x01\x01\x00" + encode_vint(cells.POSITION * 16 + 6) + b"\x00",
+            b"\x02",
+            b"\x02\x01" + bytes(8) + b"\x00",
+            b"\x02\x01" + author + encode_vint(2**40),
+            b"\x02\x01" + author + b"\x01" + author + encode_vint(2**40),
+            b"\x03\x01\x00\x01" + bytes(32) + b"x",
+            b"\x03" + encode_vint(2**60) + b"\x00\x01" + bytes(32) + b"x",
+            b"\x04",
+            b"\x05",
+            b"\x05" + bytes(33),
+            b"\x06" + bytes(31),
+        ]:
+            with self.subTest(message=message[:40]):
+                self.assert_frame_closes(self.messages(message), "protocol-error")
+
+    def test_messages_of_later_versions_are_skipped(self):
+        link = self.open()
+        link.send(self.messages(b"\x80", b"\xff" + os.urandom(1_000)))
+        link.send_frame(wire.PING, b"abcdefgh")
+        self.assertEqual(self.next_frame(link, wire.PONG), b"abcdefgh")
+
+    def test_random_messages(self):
+        seed = random.randrange(2**32)
+        print(f"seed {seed}", flush=True)
+        generator = random.Random(seed)
+        for _ in range(60):
+            link = self.attacker.open()
+            try:
+                for number in range(5):
+                    kind = generator.choice([1, 2, 3, 4, 5, 6, 0x10, 0x81])
+                    body = generator.randbytes(generator.randrange(60))
+                    link.send(self.messages(bytes([kind]) + body, start=number + 1))
+            except LinkBroken:
+                pass
+            link.close("left")
+
+    def test_random_datagrams_inside_good_packets(self):
+        seed = random.randrange(2**32)
+        print(f"seed {seed}", flush=True)
+        generator = random.Random(seed)
+        control = self.open()
+        sealer = datagram.Sealer(control.exporter(DATAGRAM_LABEL), b"d")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for _ in range(2_000):
+                size = generator.randrange(100)
+                content = bytes([generator.choice([1, 2, 0x10, 0x80])]) + generator.randbytes(size)
+                kind = generator.choice([0, 0, 0, 1, 2, 3, 4, 255])
+                sock.sendto(sealer.seal(kind, content), self.address)
+        control.send_frame(wire.PING, b"abcdefgh")
+        self.assertEqual(self.next_frame(control, wire.PONG), b"abcdefgh")
+
+
 class AgainstPython(Attacks, InteropCase):
     def setUp(self):
         self.storage = self.directory()
-        self.host = self.peer("host", resource_directory=self.storage)
+        self.host = self.peer("host", kind=BoardPeer, resource_directory=self.storage)
         self.address, self.session = self.host.address, self.host.session
         self.target_id = self.host.id
         super().setUp()

@@ -408,6 +408,12 @@ class BoardPeer(Peer):
     # Datagrams
 
     def on_datagram(self, remote, message, path):
+        try:
+            self._take_datagram(remote, message, path)
+        except BoardError as error:
+            self.events.add("dropped", remote=remote, word=error.word)
+
+    def _take_datagram(self, remote, message, path):
         kind = message[0] if message else 0x80
         if kind == APPLICATION:
             self.events.add("data", remote=remote, data=message[1:], reliable=False, path=path)
