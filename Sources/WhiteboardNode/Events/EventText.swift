@@ -21,6 +21,9 @@ package enum EventText {
       doneLine(done)
     case .error(let failure):
       "! \(TerminalText.cleaned(failure.message))"
+    case .note(let remark) where remark.code == "help":
+      // Our own words, of several lines.
+      remark.message
     case .note(let remark):
       "- \(TerminalText.cleaned(remark.message))"
     case .warning(let remark):
@@ -89,8 +92,8 @@ package enum EventText {
     if let name = board.boardName {
       line = "\(TerminalText.quoted(name)) by \(line)"
     }
-    if let participants = board.participants, !participants.isEmpty {
-      line += ", with \(TerminalText.cleaned(participants, limit: 128))"
+    if let participants = board.participants {
+      line += ", \(count(participants, "person", "people")) there"
     }
     if let address = board.addresses.first {
       line += ", at \(TerminalText.cleaned(address, limit: 128))"
@@ -163,8 +166,8 @@ package enum EventText {
     if let points = object.points {
       line += ", \(count(points.count, "point"))"
     }
-    if object.asset != nil {
-      line += object.path == nil ? ", its photo not here yet" : ", with its photo"
+    if let isHere = object.isAssetAvailable {
+      line += isHere ? ", with its photo" : ", its photo not here yet"
     }
     line += " at \(object.centerPosition.map(number).joined(separator: ","))"
     if object.scale != 1 {

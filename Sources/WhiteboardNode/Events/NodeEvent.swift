@@ -139,9 +139,9 @@ extension NodeEvent {
     package var boardName: String?
     /// Where to reach it.
     package var addresses: [String]
-    /// Who is there, as announced.
-    package var participants: String?
-    /// `host`, `member` or `relay`, as announced.
+    /// How many are there, as announced.
+    package var participants: Int?
+    /// `member` or `relay`, as announced.
     package var role: String?
   }
 
@@ -448,7 +448,7 @@ extension NodeEvent {
     package var message: String
   }
 
-  /// One object as lines of output tell it.
+  /// One object as lines of output tell it (BRD-19).
   package struct ObjectDescription: Encodable, Sendable, Equatable {
     /// Which.
     package var id: String
@@ -462,25 +462,33 @@ extension NodeEvent {
     package var scale: Double
     /// Radians clockwise.
     package var angle: Double
-    /// Who has it in hand.
+    /// Who is present and has it in hand.
     package var selectedBy: String?
-    /// What lies over what.
+    /// What lies over what: hexadecimal, higher in front.
     package var zIndex: String
     /// When it was last changed, RFC 3339.
     package var updatedAt: String
-    /// Who made it.
-    package var author: String?
+    /// The colour, `#rrggbbaa`, where it has one of its own.
+    package var color: String?
     /// The words of a text.
     package var text: String?
-    /// The points of a drawing.
+    /// The points of a drawing, relative to its centre, neither scaled nor turned.
     package var points: [[Double]]?
     /// The width of a drawing's line.
     package var lineWidth: Double?
-    /// The colour of a drawing.
-    package var colour: String?
-    /// The photo's file, by SHA-256.
-    package var asset: String?
-    /// Where the photo's file lies, once it is here.
+    /// Whether a drawing's author has finished it.
+    package var isFinished: Bool?
+    /// The photo's bytes, by SHA-256.
+    package var sha256: String?
+    /// The photo's format.
+    package var format: String?
+    /// How many bytes the photo has.
+    package var byteCount: Int?
+    /// The photo's width and height in pixels.
+    package var pixelSize: [Int]?
+    /// Whether the photo's bytes are here.
+    package var isAssetAvailable: Bool?
+    /// Where the photo's bytes lie, once they are here.
     package var path: String?
   }
 

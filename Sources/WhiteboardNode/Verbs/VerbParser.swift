@@ -5,8 +5,11 @@
 package enum VerbParser {
   /// The longest line, in bytes: a message of 16 MiB in base64 and room beside it.
   package static let maximumLineLength = 23 * 1024 * 1024
-  /// The longest message of `send`, in bytes.
-  package static let maximumMessageLength = 16 * 1024 * 1024
+  /// The longest message of `send`, in bytes: what a session carries, less the byte that says what
+  /// it is.
+  package static let maximumMessageLength = 16 * 1024 * 1024 - 1
+  /// The longest message of `send --unreliable`, in bytes.
+  package static let maximumDatagramLength = 64 * 1024 - 1
   /// The longest text of a text object or chat line, in bytes of UTF-8.
   package static let maximumTextLength = 8 * 1024
   /// The most points of one stroke.

@@ -38,7 +38,7 @@ package enum VerbTable {
       Entry(
         name: name,
         arguments: "X,Y FILE [as=ALIAS]",
-        summary: "put a photo on the board (JPEG, PNG, GIF or WebP)",
+        summary: "put a photo on the board (JPEG or PNG)",
         keys: ["at", "file", "as"]
       )
     case .select:

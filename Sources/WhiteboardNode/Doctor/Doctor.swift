@@ -1,0 +1,331 @@
+import AvahiDiscovery
+import FoundationEssentials
+import PeerDiscovery
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// Looks for what keeps boards from being found and joined on this machine, and says how to mend it.
+package struct Doctor: Sendable {
+  /// What one look came to.
+  package struct Finding: Encodable, Equatable, Sendable {
+    /// What was looked at.
+    package var check: String
+    /// What it came to.
+    package var verdict: Verdict
+    /// What was seen.
+    package var seen: String
+    /// What to do, where something is to be done.
+    package var advice: String?
+
+    /// How bad it is.
+    package enum Verdict: String, Encodable, Sendable {
+      /// As it should be.
+      case fine
+      /// Works, but worth knowing.
+      case note
+      /// Something will not work.
+      case fault
+    }
+  }
+
+  /// What one run came to, as `--json` writes it.
+  package struct Report: Encodable, Sendable {
+    /// The version of the form.
+    package var v = EventLine.version
+    /// What this line is.
+    package var event = "doctor"
+    /// Each look in its order.
+    package var findings: [Finding]
+    /// The likeliest cause of trouble, where there is one.
+    package var likelyCause: String?
+
+    /// Whether nothing is at fault.
+    package var isHealthy: Bool { !findings.contains { $0.verdict == .fault } }
+  }
+
+  /// The port to try.
+  package var port: Int
+  /// The interface to look at; all when nil.
+  package var interface: String?
+  /// Where keys and boards lie.
+  package var dataDirectory: String
+
+  /// Makes a doctor.
+  package init(
+    port: Int = HostPort.defaultPort,
+    interface: String? = nil,
+    dataDirectory: String
+  ) {
+    self.port = port
+    self.interface = interface
+    self.dataDirectory = dataDirectory
+  }
+
+  /// Looks at everything; takes a few seconds at most.
+  package func run() async -> Report {
+    let interfaces = NetworkSurvey.interfaces()
+    var findings = [
+      interfacesFinding(interfaces), multicastFinding(interfaces), busFinding(),
+    ]
+    findings.append(await daemonFinding())
+    findings.append(portFinding())
+    findings += firewallFindings()
+    findings.append(clockFinding(Date()))
+    findings.append(dataDirectoryFinding())
+    let worst = findings.first { $0.verdict == .fault } ?? findings.first { $0.advice != nil }
+    return Report(
+      findings: findings,
+      likelyCause: worst.map { finding in
+        finding.advice.map { "\(finding.seen) \($0)" } ?? finding.seen
+      }
+    )
+  }
+
+  private func interfacesFinding(_ interfaces: [NetworkSurvey.Interface]) -> Finding {
+    if let interface, !interfaces.contains(where: { $0.name == interface }) {
+      return Finding(
+        check: "interfaces",
+        verdict: .fault,
+        seen: "There is no interface \(TerminalText.quoted(interface)) that is up.",
+        advice: "See the names with: ip link"
+      )
+    }
+    let outward = interfaces.filter { !$0.isLoopback && !$0.addresses.isEmpty }
+    guard !outward.isEmpty else {
+      return Finding(
+        check: "interfaces",
+        verdict: .fault,
+        seen: "No network interface is up with an address.",
+        advice: "Connect to a network; boards on this machine alone work all the same."
+      )
+    }
+    let list = outward.map { "\($0.name) (\($0.addresses.joined(separator: ", ")))" }
+    return Finding(check: "interfaces", verdict: .fine, seen: list.joined(separator: "; ") + ".")
+  }
+
+  private func multicastFinding(_ interfaces: [NetworkSurvey.Interface]) -> Finding {
+    let candidates = interfaces.filter {
+      !$0.isLoopback && !$0.addresses.isEmpty && (interface == nil || $0.name == interface)
+    }
+    let deaf = candidates.filter { !$0.canMulticast || !NetworkSurvey.joinsMulticast($0) }
+    guard !candidates.isEmpty, deaf.count < candidates.count else {
+      return Finding(
+        check: "multicast",
+        verdict: .fault,
+        seen: "No interface passes multicast, which discovery needs.",
+        advice: "Join by link or HOST:PORT, or switch it on: ip link set DEV multicast on"
+      )
+    }
+    guard deaf.isEmpty else {
+      return Finding(
+        check: "multicast",
+        verdict: .note,
+        seen: "\(deaf.map(\.name).joined(separator: ", ")) passes no multicast.",
+        advice: "Boards there are joined by link or HOST:PORT."
+      )
+    }
+    return Finding(
+      check: "multicast",
+      verdict: .fine,
+      seen: "\(candidates.map(\.name).joined(separator: ", ")) can join the group of mDNS."
+    )
+  }
+
+  private func busFinding() -> Finding {
+    switch NetworkSurvey.connectsToSystemBus() {
+    case nil:
+      return Finding(check: "bus", verdict: .fine, seen: "The system D-Bus answers.")
+    case let number?:
+      return Finding(
+        check: "bus",
+        verdict: .fault,
+        seen: "The system D-Bus does not answer (\(NetworkSurvey.words(for: number))).",
+        advice: "Start it: systemctl start dbus"
+      )
+    }
+  }
+
+  /// Announces something of its own and sees whether the daemon hands it back.
+  private func daemonFinding() async -> Finding {
+    guard let me = AnnouncedPeerID(bytes: randomBytes(32)),
+      let board = AnnouncedSessionID(bytes: randomBytes(16))
+    else {
+      return Finding(check: "daemon", verdict: .note, seen: "Discovery was not tried.")
+    }
+    let discovery = AvahiDiscovery(interface: interface)
+    let announcement = Announcement(
+      peer: me,
+      session: board,
+      incarnation: AnnouncedIncarnation(.random(in: 1...UInt64.max)),
+      boardName: "whiteboard-peer doctor",
+      hostName: "doctor"
+    )
+    let advertisement = Advertisement(port: 9, announcement: announcement)
+    let outcome = await firstOf(within: .seconds(5)) { () -> Result<Void, DiscoveryProblem>? in
+      await discovery.advertise(advertisement) { _ in
+        await discovery.browse(BrowserQuery(excluding: nil)) { events in
+          for await event in events {
+            switch event {
+            case .found(let peer) where peer.announcement.peer == me: return .success(())
+            case .unavailable(let problem): return .failure(problem)
+            default: continue
+            }
+          }
+          return nil
+        }
+      }
+    }
+    switch outcome {
+    case .success?:
+      return Finding(
+        check: "daemon",
+        verdict: .fine,
+        seen: "Avahi announces us and hands it back."
+      )
+    case .failure(let problem)?:
+      return Finding(
+        check: "daemon",
+        verdict: .fault,
+        seen: problem.summary,
+        advice: problem.advice
+      )
+    case nil:
+      return Finding(
+        check: "daemon",
+        verdict: .fault,
+        seen: "Avahi answers, but what it announces does not come back.",
+        advice: "Restart it: systemctl restart avahi-daemon; let UDP port 5353 through a firewall."
+      )
+    }
+  }
+
+  private func portFinding() -> Finding {
+    switch NetworkSurvey.bindFailure(port: port) {
+    case nil:
+      return Finding(
+        check: "port",
+        verdict: .fine,
+        seen: "Port \(port) is free, TCP and UDP."
+      )
+    case EADDRINUSE?:
+      return Finding(
+        check: "port",
+        verdict: .note,
+        seen: "Port \(port) is taken, by another board or program; the next free one serves.",
+        advice: "See who has it: ss -tulpn 'sport = :\(port)'"
+      )
+    case let number?:
+      return Finding(
+        check: "port",
+        verdict: .fault,
+        seen: "Port \(port) cannot be opened (\(NetworkSurvey.words(for: number))).",
+        advice: "Choose another: --listen 0.0.0.0:PORT"
+      )
+    }
+  }
+
+  private func firewallFindings() -> [Finding] {
+    var findings: [Finding] = []
+    if let ufw = try? String(contentsOfFile: "/etc/ufw/ufw.conf", encoding: .utf8),
+      ufw.split(separator: "\n").contains("ENABLED=yes")
+    {
+      findings.append(
+        Finding(
+          check: "firewall",
+          verdict: .note,
+          seen: "The firewall ufw is on.",
+          advice: "Let boards through: ufw allow \(port) && ufw allow 5353/udp"
+        )
+      )
+    }
+    if FileManager.default.fileExists(atPath: "/run/firewalld") {
+      findings.append(
+        Finding(
+          check: "firewall",
+          verdict: .note,
+          seen: "The firewall firewalld is on.",
+          advice: "Let boards through: firewall-cmd --add-service=mdns "
+            + "--add-port=\(port)/tcp --add-port=\(port)/udp"
+        )
+      )
+    }
+    if findings.isEmpty {
+      findings.append(
+        Finding(check: "firewall", verdict: .fine, seen: "Neither ufw nor firewalld is on.")
+      )
+    }
+    return findings
+  }
+
+  /// A clock that is far off spoils nobody's board, but times on it would be wrong.
+  private func clockFinding(_ now: Date) -> Finding {
+    // The day this was written: no right clock shows less.
+    let earliest = Date(timeIntervalSince1970: 1_795_219_200)
+    guard now >= earliest else {
+      return Finding(
+        check: "clock",
+        verdict: .fault,
+        seen: "The clock stands in the past.",
+        advice: "Set it: timedatectl set-ntp true, or date -s"
+      )
+    }
+    return Finding(
+      check: "clock",
+      verdict: .fine,
+      seen: "The clock says \(now.formatted(.iso8601))."
+    )
+  }
+
+  private func dataDirectoryFinding() -> Finding {
+    let shown = TerminalText.quoted(dataDirectory, limit: 256)
+    guard let status = NetworkSurvey.status(of: dataDirectory) else {
+      return Finding(
+        check: "data",
+        verdict: .fine,
+        seen: "\(shown) is made when it is first needed."
+      )
+    }
+    guard status.owner == getuid() else {
+      return Finding(
+        check: "data",
+        verdict: .fault,
+        seen: "\(shown) belongs to somebody else.",
+        advice: "Choose another directory with --data-dir."
+      )
+    }
+    guard status.mode & 0o077 == 0 else {
+      return Finding(
+        check: "data",
+        verdict: .fault,
+        seen: "Others can look into \(shown), where our key lies.",
+        advice: "Close it: chmod 700 \(shown)"
+      )
+    }
+    return Finding(check: "data", verdict: .fine, seen: "\(shown) is ours alone.")
+  }
+
+  private func randomBytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in .random(in: 0...255) }
+  }
+}
+
+/// What the body returns, or nil when that takes longer; the body is cancelled then, and waited for.
+func firstOf<Success: Sendable>(
+  within limit: Duration,
+  _ body: @escaping @Sendable () async -> Success?
+) async -> Success? {
+  await withTaskGroup(of: Success?.self) { group in
+    group.addTask(operation: body)
+    group.addTask {
+      try? await ContinuousClock().sleep(for: limit)
+      return nil
+    }
+    let first = await group.next() ?? nil
+    group.cancelAll()
+    return first
+  }
+}

@@ -1,0 +1,97 @@
+import Dispatch
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// A file of ours that is read piece by piece, without holding up anybody else.
+final class FileReading: Sendable {
+  private let descriptor: Int32
+  private let file: String
+  private let queue = DispatchQueue(label: "whiteboard.file")
+
+  /// Opens a regular file.
+  ///
+  /// - Throws: `fileUnreadable` with the reason.
+  init(_ file: String) throws(VerbError) {
+    try FileReading.check(file)
+    descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    self.file = file
+    guard descriptor >= 0 else { throw FileReading.unreadable(file, errno) }
+  }
+
+  deinit {
+    if descriptor >= 0 {
+      close(descriptor)
+    }
+  }
+
+  /// The next bytes, at most so many, or nil at the end.
+  ///
+  /// - Throws: `fileUnreadable` with the reason.
+  func next(upTo count: Int) async throws(VerbError) -> [UInt8]? {
+    let descriptor = descriptor
+    let result: Result<[UInt8], VerbError> = await withCheckedContinuation { continuation in
+      queue.async { [file] in
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = read(descriptor, &bytes, count)
+        if got < 0 {
+          continuation.resume(returning: .failure(FileReading.unreadable(file, errno)))
+        } else {
+          bytes.removeSubrange(got...)
+          continuation.resume(returning: .success(bytes))
+        }
+      }
+    }
+    let bytes = try result.get()
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  /// Sees that a file is there, regular and ours to read.
+  ///
+  /// - Throws: `fileUnreadable` with the reason.
+  static func check(_ file: String) throws(VerbError) {
+    var status = stat()
+    guard stat(file, &status) == 0 else { throw unreadable(file, errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw VerbError(
+        .fileUnreadable,
+        "\(TerminalText.quoted(file, limit: 256)) is no regular file"
+      )
+    }
+    guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }
+  }
+
+  /// All bytes of a file.
+  ///
+  /// - Throws: `fileUnreadable` with the reason, `tooBig` above the limit.
+  static func whole(_ file: String, limit: Int) throws(VerbError) -> [UInt8] {
+    try check(file)
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw unreadable(file, errno) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 256 * 1024)
+    while true {
+      let got = read(descriptor, &piece, piece.count)
+      guard got >= 0 else { throw unreadable(file, errno) }
+      guard got > 0 else { return bytes }
+      guard bytes.count + got <= limit else {
+        throw VerbError(
+          .tooBig,
+          "\(TerminalText.quoted(file, limit: 256)) has more than \(limit) bytes"
+        )
+      }
+      bytes.append(contentsOf: piece.prefix(got))
+    }
+  }
+
+  private static func unreadable(_ file: String, _ number: Int32) -> VerbError {
+    VerbError(
+      .fileUnreadable,
+      "\(TerminalText.quoted(file, limit: 256)) cannot be read: \(NetworkSurvey.words(for: number))"
+    )
+  }
+}

@@ -1,0 +1,82 @@
+import PeerDiscovery
+import PeerSession
+
+/// The boards that discovery knows of, and which of them a person means.
+struct Nearby: Sendable {
+  private var peers: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
+
+  /// Takes in a peer that was found or has changed.
+  mutating func insert(_ peer: DiscoveredPeer) {
+    peers[peer.id] = peer
+  }
+
+  /// Forgets a peer that is gone.
+  mutating func remove(_ peer: DiscoveredPeer) {
+    peers[peer.id] = nil
+  }
+
+  /// One board and those who announce it.
+  struct Board: Sendable {
+    let id: SessionID
+    let peers: [DiscoveredPeer]
+
+    /// What to call it, to a person.
+    var label: String {
+      let name = peers.first.map { TerminalText.quoted($0.announcement.boardName.raw) } ?? ""
+      let host = peers.first.map { TerminalText.cleaned($0.announcement.hostName.raw, limit: 64) }
+      return "\(name) by \(host ?? "") (\(id.short))"
+    }
+  }
+
+  /// The boards, by id; each with its announcers by their ids.
+  var boards: [Board] {
+    let sorted = peers.values.sorted {
+      $0.announcement.peer.text < $1.announcement.peer.text
+    }
+    let groups = Dictionary(grouping: sorted) { $0.announcement.session.bytes }
+    return groups.compactMap { bytes, peers in
+      SessionID(bytes: bytes).map { Board(id: $0, peers: peers) }
+    }
+    .sorted { $0.id.text < $1.id.text }
+  }
+
+  /// The boards that a person may mean; without a name that is all of them.
+  func boards(meantBy name: String?) -> [Board] {
+    guard let name else { return boards }
+    let lower = name.lowercased()
+    let isSame: (String) -> Bool = { $0.lowercased() == lower }
+    return boards.filter { board in
+      (name.utf8.count >= 4 && board.id.text.hasPrefix(lower))
+        || board.peers.contains {
+          isSame($0.announcement.boardName.raw) || isSame($0.announcement.hostName.raw)
+            || (name.utf8.count >= 4 && $0.announcement.peer.text.hasPrefix(lower))
+        }
+    }
+  }
+}
+
+extension NodeEvent.FoundBoard {
+  /// What discovery says of a peer and its board.
+  package init(_ peer: DiscoveredPeer) {
+    self.init(
+      peer: peer.announcement.peer.text,
+      name: peer.announcement.hostName.raw,
+      board: peer.announcement.session.text,
+      boardName: peer.announcement.boardName.raw,
+      addresses: peer.endpoints.map(\.description),
+      participants: peer.announcement.participants.map(Int.init),
+      role: peer.announcement.role.rawValue
+    )
+  }
+}
+
+extension NodeEvent.LostBoard {
+  /// What discovery said last of a peer that is gone.
+  package init(_ peer: DiscoveredPeer) {
+    self.init(
+      peer: peer.announcement.peer.text,
+      name: peer.announcement.hostName.raw,
+      board: peer.announcement.session.text
+    )
+  }
+}

@@ -1,0 +1,244 @@
+import PeerDiscovery
+import PeerSession
+import Whiteboard
+
+extension Node {
+  /// Finds the board that is meant and joins it.
+  ///
+  /// - Throws: ``NodeError`` when it is not found or more than one is meant, ``SessionError`` when
+  ///   the host does not let us in.
+  func join(
+    _ target: JoinTarget,
+    patience: Duration,
+    _ transport: PeerTransport
+  ) async throws -> Session {
+    switch target {
+    case .link(let link):
+      return try await join(try request(for: link), transport)
+    case .address(let address):
+      return try await join(
+        JoinRequest(
+          session: nil,
+          addresses: [PeerAddress(host: address.host, port: address.port)],
+          peer: nil,
+          trust: .unverified,
+          code: configuration.code
+        ),
+        transport
+      )
+    case .nearby, .name:
+      return try await joinNearby(target, patience: patience, transport)
+    }
+  }
+
+  private func request(for link: BoardLink) throws -> JoinRequest {
+    guard let board = SessionID(text: link.board) else {
+      throw NodeError(.usage, LinkError.badBoard.description)
+    }
+    var code = configuration.code
+    if !link.code.isEmpty {
+      do {
+        code = try JoinCode(words: link.code.joined(separator: "-"))
+      } catch {
+        throw NodeError(.usage, "the link's code is not one: \(error)")
+      }
+    }
+    let peer = link.peer.flatMap { PeerID(text: $0) }
+    if peer == nil {
+      emit(
+        .warning(
+          .init(
+            code: "link-without-peer",
+            message: "The link does not say whose board it is; a code or compared words must."
+          )
+        )
+      )
+    }
+    return JoinRequest(
+      session: board,
+      addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
+      peer: peer,
+      trust: peer == nil ? .unverified : .pinnedByLink,
+      code: code
+    )
+  }
+
+  // MARK: - Nearby
+
+  private func joinNearby(
+    _ target: JoinTarget,
+    patience: Duration,
+    _ transport: PeerTransport
+  ) async throws -> Session {
+    let name: String? = if case .name(let name) = target { name } else { nil }
+    let deadline = clock.now + patience
+    var lastRefusal: SessionError?
+    var tried: Set<PeerID> = []
+    repeat {
+      let known = tried
+      let isFound = await wait(timeout: deadline - clock.now) { node in
+        node.candidates(name).contains { !known.contains($0.peer) }
+      }
+      guard isFound else { break }
+      // Others may be heard in the same moment; who is meant is decided when they have been.
+      _ = await wait(timeout: .milliseconds(200)) { _ in false }
+      try Task.checkCancellation()
+      let boards = nearby.boards(meantBy: name)
+      guard boards.count <= 1 else { throw choice(boards) }
+      for candidate in candidates(name) where !tried.contains(candidate.peer) {
+        tried.insert(candidate.peer)
+        boardName = candidate.boardName
+        do {
+          return try await join(candidate.request, transport)
+        } catch let error as SessionError where error.code == .unreachable {
+          // What discovery said may be out of date; somebody else may know the board.
+          lastRefusal = error
+        }
+      }
+    } while clock.now < deadline && ending == nil
+    try Task.checkCancellation()
+    if let lastRefusal {
+      throw lastRefusal
+    }
+    throw notFound(name, patience)
+  }
+
+  private struct Candidate {
+    let peer: PeerID
+    let boardName: String
+    let request: JoinRequest
+  }
+
+  /// Whom to ask for the board that is meant.
+  private func candidates(_ name: String?) -> [Candidate] {
+    nearby.boards(meantBy: name).flatMap { board in
+      board.peers.compactMap { found -> Candidate? in
+        guard let peer = PeerID(bytes: found.announcement.peer.bytes) else { return nil }
+        let request = JoinRequest(
+          session: board.id,
+          addresses: found.endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) },
+          peer: peer,
+          trust: .discovered,
+          code: configuration.code
+        )
+        return Candidate(
+          peer: peer,
+          boardName: found.announcement.boardName.raw,
+          request: request
+        )
+      }
+    }
+  }
+
+  private func choice(_ boards: [Nearby.Board]) -> NodeError {
+    let list = boards.prefix(16).map(\.label).joined(separator: ", ")
+    return NodeError(
+      .usage,
+      "\(boards.count) boards are nearby: \(list). Name one: whiteboard-peer join NAME, or the "
+        + "start of its id"
+    )
+  }
+
+  private func notFound(_ name: String?, _ patience: Duration) -> NodeError {
+    let seconds = Int(patience / .seconds(1))
+    let wanted = name.map { "no board called \(TerminalText.quoted($0))" } ?? "no board"
+    var message = "\(wanted) was found nearby in \(seconds) s"
+    if let discoveryProblem {
+      message += ". \(discoveryProblem.description)"
+    } else if name != nil, !nearby.boards.isEmpty {
+      message += "; there is \(nearby.boards.prefix(16).map(\.label).joined(separator: ", "))"
+    } else {
+      message += "; join by link or HOST:PORT, or see: whiteboard-peer doctor"
+    }
+    return NodeError(.timedOut, message)
+  }
+
+  // MARK: - Asking
+
+  private func join(_ request: JoinRequest, _ transport: PeerTransport) async throws -> Session {
+    var request = request
+    switch configuration.admission {
+    case nil:
+      // Whoever knows what let us in is let in by us.
+      if let code = request.code {
+        request.admission = .code(code)
+        self.code = code
+        admission = .code
+      } else {
+        admission = .known
+      }
+    default:
+      request.admission = admissionPolicy(default: .known)
+    }
+    emit(
+      .peerState(
+        .init(peer: request.peer?.text ?? "", name: "", state: .connecting)
+      )
+    )
+    let timeout = request.timeout
+    let session = try await transport.join(request) { verification in
+      await self.verify(verification, timeout: timeout)
+    }
+    if boardName.isEmpty {
+      boardName = session.id.short
+    }
+    return session
+  }
+
+  /// Has the person here compare the words on both screens.
+  private func verify(_ verification: Verification, timeout: Duration) async -> Bool {
+    guard ending == nil else { return false }
+    guard input != nil, !isInputAtEnd || !verbs.isEmpty else {
+      emit(
+        .warning(
+          .init(
+            code: "nobody-to-ask",
+            message: "The host wants words compared, and nobody is here to do it: join on a "
+              + "terminal, or by link or code."
+          )
+        )
+      )
+      return false
+    }
+    let id = "to-\(nextVerification)"
+    nextVerification += 1
+    emit(
+      .invitation(
+        .init(
+          id: id,
+          peer: verification.peer.text,
+          name: verification.name.raw,
+          words: verification.words.joined(separator: " "),
+          direction: .outgoing,
+          deadline: deadlineText(timeout)
+        )
+      )
+    )
+    return await withCheckedContinuation { continuation in
+      invitations[id] = PendingInvitation(
+        kind: .outgoing(continuation),
+        peer: verification.peer,
+        name: verification.name.raw
+      )
+      spawn { node in await node.carryOutDueVerbs() }
+      spawn { node in
+        try? await node.clock.sleep(for: timeout)
+        node.answer(id, with: false)
+      }
+    }
+  }
+
+  /// Answers a question of ours, where it still waits.
+  func answer(_ id: String, with answer: Bool) {
+    guard case .outgoing(let continuation)? = invitations.removeValue(forKey: id)?.kind else {
+      return
+    }
+    continuation.resume(returning: answer)
+  }
+
+  /// When a time that begins now is over, RFC 3339.
+  func deadlineText(_ timeout: Duration) -> String {
+    let milliseconds = UInt64(max(timeout / .milliseconds(1), 0))
+    return Timestamp.text(milliseconds: SystemTime.milliseconds + milliseconds)
+  }
+}

@@ -1,0 +1,310 @@
+import FoundationEssentials
+import PeerDiscovery
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+extension Node {
+  /// Hosts or joins, and stays until the node is to end.
+  func serve() async throws(NodeError) {
+    try makeDirectories()
+    var transportConfiguration = TransportConfiguration(
+      identity: configuration.identity,
+      displayName: configuration.displayName,
+      inboxDirectory: configuration.inboxDirectory,
+      logger: configuration.logger
+    )
+    transportConfiguration.listen = configuration.listen
+    transportConfiguration.interface = configuration.interface
+    transportConfiguration.lostAfter = configuration.lostAfter
+    transportConfiguration.peerStore = configuration.peerStore
+    let body: @Sendable (PeerTransport) async throws -> Void = { transport in
+      try await self.serve(transport)
+    }
+    do {
+      try await PeerTransport.withTransport(transportConfiguration, body)
+    } catch let error as NodeError {
+      throw error
+    } catch let error as SessionError {
+      throw NodeError(error)
+    } catch {
+      throw NodeError(.internal, "the node cannot go on: \(error)")
+    }
+  }
+
+  private func makeDirectories() throws(NodeError) {
+    for directory in [
+      configuration.dataDirectory, configuration.inboxDirectory, configuration.assetsDirectory,
+      configuration.boardsDirectory,
+    ] {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: directory,
+          withIntermediateDirectories: true,
+          attributes: [.posixPermissions: 0o700]
+        )
+      } catch {
+        throw NodeError(.cannotCreate, "the directory \(directory) cannot be made")
+      }
+    }
+  }
+
+  private func serve(_ transport: PeerTransport) async throws {
+    defer { closeQueues() }
+    if let input {
+      spawn { node in await node.readLines(input) }
+    }
+    browse(except: transport.peerID)
+    guard let session = try await begin(transport) else { return }
+    self.session = session
+    guard let member = MemberID(transport.peerID.bytes),
+      let incarnation = Incarnation(exactly: session.incarnation.value)
+    else { throw NodeError(.internal, "the session has no incarnation") }
+    replica = Replica(incarnation: incarnation, member: member, now: now)
+    await tellReady(transport, session)
+    spawn { node in await node.followSession(session) }
+    spawn { node in await node.sendDatagrams(session) }
+    spawn { node in await node.tick() }
+    spawn { node in await node.carryOutVerbs() }
+    await untilEnding()
+    await goodbye(session)
+  }
+
+  /// Lets go of what we hold, and leaves.
+  private func goodbye(_ session: Session) async {
+    _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
+    // What is on its way gets as long as a person would wait for a program to end.
+    await withTaskGroup { group in
+      group.addTask { await self.drain(session) }
+      group.addTask { try? await self.clock.sleep(for: .seconds(2)) }
+      await group.next()
+      group.cancelAll()
+    }
+    await session.leave()
+  }
+
+  private func drain(_ session: Session) async {
+    while !Task.isCancelled, !isDrained(session) {
+      do {
+        try await clock.sleep(for: .milliseconds(10))
+      } catch {
+        return
+      }
+    }
+  }
+
+  /// Whether every peer that is reached has acknowledged everything of ours.
+  private func isDrained(_ session: Session) -> Bool {
+    session.peers().allSatisfy { status in
+      members[status.peer.id]?.isReached != true
+        || (status.isDelivered && queues[status.peer.id]?.isEmpty != false)
+    }
+  }
+
+  private func closeQueues() {
+    for peer in Array(queues.keys) {
+      queues[peer]?.close()
+    }
+    datagramSource.finish()
+    participantSource.finish()
+  }
+
+  // MARK: - Beginning
+
+  /// Hosts or joins; nil when the node is to end before that came to anything.
+  private func begin(_ transport: PeerTransport) async throws -> Session? {
+    switch configuration.part {
+    case .host(let name):
+      return try await host(name, transport)
+    case .join(let target, let patience):
+      let joining = Task { try await self.join(target, patience: patience, transport) }
+      // An end that is asked for meanwhile takes the invitation back.
+      spawn { node in
+        await node.untilEndingOrBegun()
+        if node.ending != nil {
+          joining.cancel()
+        }
+      }
+      defer { begun() }
+      do {
+        return try await joining.value
+      } catch {
+        guard ending == nil else { return nil }
+        throw error
+      }
+    }
+  }
+
+  private func untilEndingOrBegun() async {
+    _ = await wait { $0.isBegun }
+  }
+
+  private func begun() {
+    isBegun = true
+    changed()
+  }
+
+  private func host(_ name: String, _ transport: PeerTransport) async throws -> Session {
+    boardName = name
+    var id = SessionID.random()
+    if configuration.remembersBoards {
+      let shelf = BoardShelf(directory: configuration.boardsDirectory)
+      let board = try shelf.board(named: name) { id.text }
+      guard let known = SessionID(text: board.id) else {
+        throw NodeError(.badConfiguration, "the list of boards is damaged")
+      }
+      id = known
+    }
+    let policy = admissionPolicy(default: .code)
+    let session = try await transport.host(id, admission: policy)
+    if configuration.isAnnounced {
+      announce(transport, session)
+    }
+    return session
+  }
+
+  /// Who is let in, as the session wants it; makes a code where one is needed and none was given.
+  func admissionPolicy(default fallback: NodeConfiguration.Admission) -> AdmissionPolicy {
+    let admission = configuration.admission ?? fallback
+    self.admission = admission
+    switch admission {
+    case .ask: return .ask
+    case .known: return .known
+    case .anyone: return .anyone
+    case .code:
+      let code = configuration.code ?? .random()
+      self.code = code
+      return .code(code)
+    }
+  }
+
+  private func tellReady(_ transport: PeerTransport, _ session: Session) async {
+    var hosts = await transport.addresses()
+    if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
+      hosts = [listen.host]
+    }
+    if hosts.isEmpty {
+      hosts = ["127.0.0.1"]
+    }
+    let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
+    let words = code.map { $0.text.split(separator: "-").map(String.init) } ?? []
+    let link = addresses.first.map {
+      BoardLink(address: $0, board: session.id.text, peer: transport.peerID.text, code: words).text
+    }
+    emit(
+      .ready(
+        NodeEvent.Ready(
+          peer: transport.peerID.text,
+          name: configuration.displayName,
+          addresses: addresses.map(\.description),
+          port: transport.port,
+          board: session.id.text,
+          boardName: boardName,
+          admit: (admission ?? .known).rawValue,
+          code: code?.text,
+          link: link ?? "",
+          announced: isAnnouncing
+        )
+      )
+    )
+  }
+
+  // MARK: - Discovery
+
+  private func announce(_ transport: PeerTransport, _ session: Session) {
+    guard let discovery = configuration.discovery,
+      let peer = AnnouncedPeerID(bytes: transport.peerID.bytes),
+      let board = AnnouncedSessionID(bytes: session.id.bytes),
+      let port = UInt16(exactly: transport.port)
+    else { return }
+    isAnnouncing = true
+    let first = Announcement(
+      peer: peer,
+      session: board,
+      incarnation: AnnouncedIncarnation(session.incarnation.value),
+      boardName: boardName,
+      hostName: configuration.displayName,
+      participants: 1
+    )
+    let advertisement = Advertisement(port: port, announcement: first)
+    spawn { node in
+      let changes = node.participantChanges
+      await discovery.advertise(advertisement) { advertising in
+        var announcement = first
+        for await _ in changes {
+          announcement.participants = UInt16(clamping: node.members.count + 1)
+          await advertising.update(announcement)
+        }
+      }
+    }
+  }
+
+  private func browse(except own: PeerID) {
+    guard let discovery = configuration.discovery else { return }
+    let query = BrowserQuery(excluding: AnnouncedPeerID(bytes: own.bytes))
+    spawn { node in
+      await discovery.browse(query) { events in
+        for await event in events {
+          node.discovered(event)
+          await node.room()
+        }
+      }
+    }
+  }
+
+  private func discovered(_ event: BrowserEvent) {
+    switch event {
+    case .found(let peer):
+      nearby.insert(peer)
+      emit(.peerFound(NodeEvent.FoundBoard(peer)))
+      offerAddresses(peer)
+    case .updated(let peer):
+      nearby.insert(peer)
+      emit(.peerUpdated(NodeEvent.FoundBoard(peer)))
+      offerAddresses(peer)
+    case .lost(let peer):
+      // A hint: it ends no session.
+      nearby.remove(peer)
+      emit(.peerLost(NodeEvent.LostBoard(peer)))
+    case .unavailable(let problem):
+      discoveryProblem = problem
+      emit(.warning(.init(code: "discovery-unavailable", message: problem.description)))
+    case .available:
+      if discoveryProblem != nil {
+        emit(.note(.init(code: "discovery-available", message: "Boards nearby can be found.")))
+      }
+      discoveryProblem = nil
+    }
+    changed()
+  }
+
+  /// Tells the session where a member was seen, so that it is found again on other addresses.
+  private func offerAddresses(_ peer: DiscoveredPeer) {
+    guard let session, peer.announcement.session.bytes == session.id.bytes,
+      let id = PeerID(bytes: peer.announcement.peer.bytes)
+    else { return }
+    session.addAddresses(
+      peer.endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) },
+      for: id
+    )
+  }
+}
+
+extension NodeError {
+  /// Why a session could not be had, as the end of the program.
+  package init(_ error: SessionError) {
+    let code: Code =
+      switch error.code {
+      case .wrongCode, .lockedOut, .declined, .notKnown, .notVerified, .wrongPeer, .kicked:
+        .notAllowed
+      case .timedOut, .busy: .timedOut
+      case .unreachable, .noSuchSession, .full, .peerLost, .notConnected, .left, .shuttingDown,
+        .disconnected, .selfDialled:
+        .unreachable
+      case .versionMismatch, .protocolError: .protocol
+      case .system: .system
+      default: .internal
+      }
+    self.init(code, error.message)
+  }
+}

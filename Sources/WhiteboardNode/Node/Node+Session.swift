@@ -1,0 +1,232 @@
+import Logging
+import PeerDiscovery
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+extension Node {
+  /// Takes in what happens in the session, for as long as it lasts.
+  func followSession(_ session: Session) async {
+    for await event in session.events {
+      handle(event, session)
+      changed()
+      await room()
+    }
+    // Left, or ended from outside: what is on the board stays on it.
+    for peer in Array(members.keys) {
+      forget(peer)
+    }
+    changed()
+  }
+
+  private func handle(_ event: SessionEvent, _ session: Session) {
+    switch event {
+    case .invitation(let invitation):
+      invited(invitation)
+    case .invitationEnded(let id, let error):
+      guard let pending = invitations.removeValue(forKey: id.description) else { return }
+      emit(
+        .note(
+          .init(
+            code: "invitation-ended",
+            message: "\(EventText.person(pending.name, pending.peer.text)) asks no longer: "
+              + TerminalText.cleaned(error.message)
+          )
+        )
+      )
+    case .peerJoined(let peer):
+      joined(peer, session)
+    case .peerStateChanged(let peer, let state):
+      changed(peer, to: state)
+    case .peerLeft(let peer, let reason, _):
+      left(peer, reason)
+    case .message(let bytes, let peer):
+      guard let member = MemberID(peer.bytes) else { return }
+      replica?.received(bytes, from: member, now: now)
+      carryOutActions()
+    case .datagram(let bytes, let peer):
+      guard let member = MemberID(peer.bytes) else { return }
+      replica?.receivedDatagram(bytes, from: member, now: now)
+      carryOutActions()
+    case .datagramPath(let peer, let path):
+      guard path == .link else { return }
+      emit(
+        .note(
+          .init(
+            code: "datagrams-over-link",
+            message: "UDP does not pass to \(name(of: peer)); what is drawn there shows a little "
+              + "later."
+          )
+        )
+      )
+    case .resourceStarted(let info):
+      resourceStarted(info)
+    case .resourceProgress(let id, let bytes, let size):
+      resourceProgressed(id, bytes, size)
+    case .resourceFinished(let info, let result):
+      resourceFinished(info, result)
+    case .streamOpened(let stream):
+      spawn { node in await node.readStream(stream) }
+    case .warning(let warning):
+      emit(
+        .warning(.init(code: warning.code, message: TerminalText.cleaned(warning.message)))
+      )
+    }
+  }
+
+  private func invited(_ invitation: Invitation) {
+    let id = invitation.id.description
+    invitations[id] = PendingInvitation(
+      kind: .incoming(invitation.id),
+      peer: invitation.peer,
+      name: invitation.name.raw
+    )
+    emit(
+      .invitation(
+        .init(
+          id: id,
+          peer: invitation.peer.text,
+          name: invitation.name.raw,
+          words: invitation.words.joined(separator: " "),
+          direction: .incoming,
+          deadline: deadlineText(invitation.timeout)
+        )
+      )
+    )
+    spawn { node in await node.carryOutDueVerbs() }
+  }
+
+  // MARK: - Members
+
+  private func joined(_ peer: Peer, _ session: Session) {
+    let isNew = members[peer.id] == nil
+    members[peer.id] = Member(
+      name: peer.name.raw,
+      state: .connected,
+      address: peer.address?.description
+    )
+    // A process that took another's place is owed nothing of what that one was.
+    queues[peer.id]?.close()
+    queues[peer.id] = SendQueue()
+    let id = peer.id
+    spawn { node in await node.sendMessages(to: id, session) }
+    emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
+    emit(.joined(.init(peer: id.text, name: peer.name.raw)))
+    if let member = MemberID(id.bytes) {
+      replica?.peerJoined(member, now: now)
+      carryOutActions()
+    }
+    if isNew {
+      participantSource.yield()
+    }
+  }
+
+  private func changed(_ peer: PeerID, to state: PeerState) {
+    let shown: NodeEvent.PeerState.State =
+      switch state {
+      case .connecting: .connecting
+      case .connected: .connected
+      case .suspect: .suspect
+      case .reconnecting: .reconnecting
+      }
+    if members[peer]?.state == shown { return }
+    members[peer]?.state = shown
+    emit(.peerState(.init(peer: peer.text, name: members[peer]?.name ?? "", state: shown)))
+  }
+
+  private func left(_ peer: PeerID, _ reason: DepartureReason) {
+    let name = members[peer]?.name ?? ""
+    if reason == .lost {
+      emit(.peerState(.init(peer: peer.text, name: name, state: .lost)))
+    }
+    var message: String?
+    if case .refused(let error) = reason {
+      message = error.message
+    }
+    emit(.left(.init(peer: peer.text, name: name, reason: reason.word, message: message)))
+    forget(peer)
+  }
+
+  private func forget(_ peer: PeerID) {
+    queues[peer]?.close()
+    queues[peer] = nil
+    guard members.removeValue(forKey: peer) != nil else { return }
+    if let member = MemberID(peer.bytes) {
+      replica?.peerLeft(member, now: now)
+      carryOutActions()
+    }
+    participantSource.yield()
+  }
+
+  /// What to call a peer, to a person.
+  func name(of peer: PeerID) -> String {
+    EventText.person(members[peer]?.name ?? "", peer.text)
+  }
+
+  // MARK: - Sending
+
+  private func sendMessages(to peer: PeerID, _ session: Session) async {
+    while let message = await nextMessage(for: peer) {
+      do throws(SessionError) {
+        try await session.send(message, to: [peer])
+      } catch {
+        // The peer is gone or the session over; either is told as an event of the session.
+        configuration.logger.debug(
+          "a message was not taken",
+          metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
+        )
+      }
+      queues[peer]?.sent(message.count)
+      changed()
+    }
+  }
+
+  private func nextMessage(for peer: PeerID) async -> [UInt8]? {
+    await withCheckedContinuation { continuation in
+      guard queues[peer] != nil else {
+        continuation.resume(returning: nil)
+        return
+      }
+      queues[peer]?.next(continuation)
+    }
+  }
+
+  /// Sends datagrams, which never wait and may be lost.
+  func sendDatagrams(_ session: Session) async {
+    for await datagram in datagrams {
+      let peers = datagram.peers.filter { members[$0]?.isReached == true }
+      guard !peers.isEmpty else { continue }
+      try? await session.send(datagram.bytes, to: peers, mode: .unreliable)
+    }
+  }
+
+  /// Waits until so little waits to be sent that more may be made.
+  func roomToSend() async {
+    _ = await wait { node in
+      node.queues.values.allSatisfy { $0.byteCount < SendQueue.patience }
+    }
+  }
+
+  /// Whether everything of ours is with every peer, and everything of theirs that we know of is
+  /// here.
+  var isSynced: Bool {
+    guard let session, let replica else { return false }
+    return verbsBeside == 0 && queues.values.allSatisfy(\.isEmpty)
+      && session.peers().allSatisfy { $0.isDelivered } && replica.isSynced(now: now)
+  }
+
+  /// Has the replica do what is due, for as long as the node runs.
+  func tick() async {
+    while ending == nil {
+      do {
+        try await clock.sleep(for: .milliseconds(20))
+      } catch {
+        return
+      }
+      replica?.tick(now: now)
+      carryOutActions()
+      changed()
+      await room()
+    }
+  }
+}

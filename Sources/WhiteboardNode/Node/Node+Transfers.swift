@@ -1,0 +1,376 @@
+import Crypto
+import FoundationEssentials
+import Logging
+import PeerDiscovery
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+extension Node {
+  // MARK: - Resources as they go
+
+  func resourceStarted(_ info: ResourceInfo) {
+    transfers[info.id.text] = PendingTransfer(
+      kind: .resource(info.id),
+      name: info.name.raw,
+      direction: Direction(info.direction),
+      peer: info.peer
+    )
+    emit(
+      .resourceStarted(
+        .init(
+          transfer: info.id.text,
+          direction: Direction(info.direction),
+          peer: info.peer.text,
+          name: info.name.raw,
+          size: UInt64(clamping: info.size)
+        )
+      )
+    )
+  }
+
+  func resourceProgressed(_ id: TransferID, _ bytes: Int, _ size: Int) {
+    guard let transfer = transfers[id.text] else { return }
+    if transfer.direction == .incoming, let asset = asset(named: transfer.name) {
+      replica?.assetProgressed(asset, now: now)
+    }
+    emit(
+      .resourceProgress(
+        .init(
+          transfer: id.text,
+          direction: transfer.direction,
+          peer: transfer.peer.text,
+          bytes: UInt64(clamping: bytes),
+          size: UInt64(clamping: size)
+        )
+      )
+    )
+  }
+
+  func resourceFinished(
+    _ info: ResourceInfo,
+    _ result: Result<ReceivedResource, SessionError>
+  ) {
+    let known = transfers.removeValue(forKey: info.id.text)
+    var event = NodeEvent.ResourceFinished(
+      transfer: info.id.text,
+      direction: Direction(info.direction),
+      peer: info.peer.text,
+      name: info.name.raw,
+      outcome: .delivered
+    )
+    switch result {
+    case .success(let resource):
+      event.path = resource.path ?? known.flatMap { _ in sentPaths[info.id.text] }
+      event.size = UInt64(clamping: resource.size)
+      event.sha256 = resource.sha256
+    case .failure(let error):
+      event.outcome =
+        error.code == .transferCancelled || error.code == .cancelled ? .cancelled : .failed
+      event.message = error.message
+    }
+    sentPaths[info.id.text] = nil
+    if info.direction == .incoming, let asset = asset(named: info.name.raw) {
+      takeAsset(asset, from: info.peer, result, event)
+    } else {
+      emit(.resourceFinished(event))
+    }
+  }
+
+  // MARK: - Photos
+
+  /// The asset that a resource's name says it is, where it says so.
+  private func asset(named name: String) -> AssetID? {
+    guard let name = try? ResourceDTO(name: name), name.type == .imageData, !name.isDeleted else {
+      return nil
+    }
+    return name.sha256
+  }
+
+  /// Keeps a photo that was asked for; what was not, or is not what it should be, stays a file like
+  /// any other, or goes.
+  private func takeAsset(
+    _ id: AssetID,
+    from peer: PeerID,
+    _ result: Result<ReceivedResource, SessionError>,
+    _ event: NodeEvent.ResourceFinished
+  ) {
+    var event = event
+    guard let replica, let member = MemberID(peer.bytes),
+      let reference = replica.expectedAsset(id, from: member)
+    else {
+      emit(.resourceFinished(event))
+      return
+    }
+    guard case .success(let resource) = result, let path = resource.path else {
+      replica.assetFailed(id, from: member, now: now)
+      emit(.resourceFinished(event))
+      carryOutActions()
+      return
+    }
+    if resource.sha256 == id.description, resource.size == reference.byteCount,
+      let kept = keepAsset(reference, from: path)
+    {
+      event.path = kept
+      assetPaths[id] = kept
+      emit(.resourceFinished(event))
+      replica.assetStored(id, now: now)
+    } else {
+      event.outcome = .failed
+      event.path = nil
+      event.message = "The photo is not what its name says."
+      try? FileManager.default.removeItem(atPath: path)
+      emit(.resourceFinished(event))
+      replica.assetFailed(id, from: member, now: now)
+    }
+    carryOutActions()
+  }
+
+  /// Moves a received photo to where photos are, once its header is what the board says.
+  private func keepAsset(_ reference: AssetReference, from path: String) -> String? {
+    guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
+      let header = try? PhotoHeader(reading: bytes), header.format == reference.format,
+      header.width == reference.width, header.height == reference.height
+    else { return nil }
+    let kept = assetPath(reference.id, header.format)
+    do {
+      if FileManager.default.fileExists(atPath: kept) {
+        try FileManager.default.removeItem(atPath: path)
+      } else {
+        try FileManager.default.moveItem(atPath: path, toPath: kept)
+      }
+      return kept
+    } catch {
+      return nil
+    }
+  }
+
+  private func assetPath(_ id: AssetID, _ format: PhotoFormat) -> String {
+    "\(configuration.assetsDirectory)/\(id.description).\(format.name)"
+  }
+
+  /// Reads a photo from a file of ours and keeps it where photos are.
+  func importPhoto(_ file: String) throws(VerbError) -> AssetReference {
+    let bytes = try FileReading.whole(file, limit: BoardLimits.photoBytes)
+    let reference: AssetReference
+    do throws(PhotoError) {
+      let header = try PhotoHeader(reading: bytes)
+      guard let id = AssetID(Array(SHA256.hash(data: bytes))) else { throw .malformed }
+      reference = try AssetReference(id: id, byteCount: bytes.count, header: header)
+    } catch {
+      let shown = TerminalText.quoted(file, limit: 256)
+      switch error {
+      case .unknownFormat:
+        throw VerbError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
+      case .malformed:
+        throw VerbError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
+      case .tooManyPixels:
+        throw VerbError(
+          .tooBig,
+          "\(shown) has too many pixels; at most \(BoardLimits.photoPixels) fit"
+        )
+      case .tooManyBytes:
+        throw VerbError(
+          .tooBig,
+          "\(shown) has no bytes, or more than \(BoardLimits.photoBytes)"
+        )
+      }
+    }
+    let path = assetPath(reference.id, reference.format)
+    if !FileManager.default.fileExists(atPath: path) {
+      do {
+        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+      } catch {
+        throw VerbError(.internal, "the photo cannot be kept in \(configuration.assetsDirectory)")
+      }
+    }
+    assetPaths[reference.id] = path
+    return reference
+  }
+
+  /// Sends a photo to a member who asked for it.
+  func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
+    guard let session, let peer = PeerID(bytes: member.bytes), let path = assetPaths[id] else {
+      replica?.assetSent(id, to: member, now: now)
+      return
+    }
+    spawn { node in
+      do throws(SessionError) {
+        let transfer = try session.sendResource(atPath: path, named: name.name, to: peer)
+        node.sentPaths[transfer.id.text] = path
+        _ = try await transfer.result()
+      } catch {
+        // Told by the session as the end of the transfer; the member asks again, or elsewhere.
+        node.configuration.logger.debug(
+          "a photo was not sent",
+          metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
+        )
+      }
+      node.replica?.assetSent(id, to: member, now: node.now)
+    }
+  }
+
+  // MARK: - Sending files
+
+  /// Sends a file to some peers and waits until each has it.
+  func sendResource(
+    _ file: String,
+    named name: String,
+    to peers: [PeerID]
+  ) async throws(VerbError) -> [String] {
+    guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+    try FileReading.check(file)
+    var started: [ResourceTransfer] = []
+    for peer in peers {
+      do throws(SessionError) {
+        let transfer = try session.sendResource(atPath: file, named: name, to: peer)
+        sentPaths[transfer.id.text] = file
+        started.append(transfer)
+      } catch {
+        throw VerbError(error)
+      }
+    }
+    var failure: VerbError?
+    for transfer in started {
+      do throws(SessionError) {
+        _ = try await transfer.result()
+      } catch {
+        failure = failure ?? VerbError(error)
+      }
+    }
+    if let failure {
+      throw failure
+    }
+    return started.map(\.id.text)
+  }
+
+  /// Sends a file through a stream to each of some peers, and waits until each has read it.
+  func sendStream(
+    _ file: String,
+    named name: String,
+    to peers: [PeerID]
+  ) async throws(VerbError) -> [String] {
+    guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+    try FileReading.check(file)
+    var ids: [String] = []
+    for peer in peers {
+      ids.append(try await sendStream(file, named: name, to: peer, session))
+    }
+    return ids
+  }
+
+  private func sendStream(
+    _ file: String,
+    named name: String,
+    to peer: PeerID,
+    _ session: Session
+  ) async throws(VerbError) -> String {
+    let stream: PeerStream
+    do throws(SessionError) {
+      stream = try await session.openStream(named: name, to: peer)
+    } catch {
+      throw VerbError(error)
+    }
+    let id = stream.id.text
+    transfers[id] = PendingTransfer(
+      kind: .stream(stream),
+      name: name,
+      direction: .outgoing,
+      peer: peer
+    )
+    emit(
+      .streamOpened(.init(stream: id, direction: .outgoing, peer: peer.text, name: name))
+    )
+    var size: UInt64 = 0
+    var failure: VerbError?
+    do {
+      let reading = try FileReading(file)
+      while let chunk = try await reading.next(upTo: 64 * 1024) {
+        try await stream.write(chunk)
+        size += UInt64(chunk.count)
+      }
+      try await stream.finish()
+      // The other side ends its direction when it has read ours to the end.
+      for try await _ in stream.inbound {}
+    } catch let error as SessionError {
+      failure = VerbError(error)
+    } catch let error as VerbError {
+      stream.reset(code: 0)
+      failure = error
+    } catch {
+      failure = VerbError(.internal, "the stream failed")
+    }
+    transfers[id] = nil
+    emit(
+      .streamClosed(
+        .init(
+          stream: id,
+          direction: .outgoing,
+          peer: peer.text,
+          name: name,
+          outcome: failure.map { $0.code == .cancelled ? .cancelled : .failed } ?? .delivered,
+          size: size,
+          message: failure?.message
+        )
+      )
+    )
+    if let failure {
+      throw failure
+    }
+    return id
+  }
+
+  /// Tells what comes through a stream that a peer opened; it comes as fast as it is told.
+  func readStream(_ stream: PeerStream) async {
+    let id = stream.id.text
+    let peer = stream.peer.text
+    let name = stream.name.raw
+    transfers[id] = PendingTransfer(
+      kind: .stream(stream),
+      name: name,
+      direction: .incoming,
+      peer: stream.peer
+    )
+    emit(.streamOpened(.init(stream: id, direction: .incoming, peer: peer, name: name)))
+    var offset: UInt64 = 0
+    var end = NodeEvent.StreamClosed(
+      stream: id,
+      direction: .incoming,
+      peer: peer,
+      name: name,
+      outcome: .delivered,
+      size: 0
+    )
+    do throws(SessionError) {
+      for try await bytes in stream.inbound {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+          let piece = Array(rest.prefix(NodeEvent.StreamData.maximumLength))
+          rest = rest.dropFirst(piece.count)
+          emit(
+            .streamData(
+              .init(stream: id, peer: peer, offset: offset, base64: Base64.encode(piece))
+            )
+          )
+          offset += UInt64(piece.count)
+        }
+        await room()
+      }
+      try await stream.finish()
+    } catch {
+      end.outcome =
+        error.code == .reset || error.code == .cancelled ? .cancelled : .failed
+      end.message = error.message
+    }
+    end.size = offset
+    transfers[id] = nil
+    emit(.streamClosed(end))
+  }
+}
+
+extension Direction {
+  /// The same, as the session says it.
+  init(_ direction: ResourceInfo.Direction) {
+    self = direction == .incoming ? .incoming : .outgoing
+  }
+}

@@ -1,0 +1,322 @@
+import Logging
+import PeerDiscovery
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// Discovery, a session and a replica as one: what every program of this product runs.
+///
+/// Lines go in at a ``LineSource``, events come out at an ``EventSink``. Each verb is answered by
+/// exactly one `done` or `error`. Who reads the events slowly slows the node: it reads its session
+/// and its input no faster than its events are taken.
+package actor Node {
+  let configuration: NodeConfiguration
+  let sink: any EventSink
+  let input: (any LineSource)?
+  let clock = ContinuousClock()
+  let start: ContinuousClock.Instant
+
+  var pump = EventPump()
+  var ending: Ending?
+  private var endWaiter: CheckedContinuation<Void, Never>?
+  /// Work that runs beside everything else; the node's group of tasks takes it from here.
+  let jobs: AsyncStream<Job>
+  private let jobSource: AsyncStream<Job>.Continuation
+
+  // Who is there.
+  var session: Session?
+  var replica: Replica?
+  var boardName = ""
+  var admission: NodeConfiguration.Admission?
+  var code: JoinCode?
+  var isAnnouncing = false
+  var isBegun = false
+  var discoveryProblem: DiscoveryProblem?
+  var members: [PeerID: Member] = [:]
+  var queues: [PeerID: SendQueue] = [:]
+  var nearby = Nearby()
+  let datagrams: AsyncStream<Datagram>
+  let datagramSource: AsyncStream<Datagram>.Continuation
+  let participantChanges: AsyncStream<Void>
+  let participantSource: AsyncStream<Void>.Continuation
+
+  // What is to be done.
+  var verbs = VerbQueue()
+  var isInputAtEnd = false
+  var verbWaiter: CheckedContinuation<Void, Never>?
+  var readerWaiter: CheckedContinuation<Void, Never>?
+  var conditions: [Int: Condition] = [:]
+  var nextCondition = 0
+  /// Verbs that run beside the others and are not answered yet.
+  var verbsBeside = 0
+
+  // What is pending.
+  var invitations: [String: PendingInvitation] = [:]
+  var nextVerification = 1
+  var transfers: [String: PendingTransfer] = [:]
+
+  // What things are called.
+  var aliases: [ObjectAlias: ObjectID] = [:]
+  var lastObject: ObjectID?
+  var shown: [ObjectID: ObjectSnapshot] = [:]
+  var assetPaths: [AssetID: String] = [:]
+  /// The files that outgoing transfers read, by transfer.
+  var sentPaths: [String: String] = [:]
+  /// The first verb that failed, in a script that keeps going.
+  var firstFailure: NodeError?
+
+  typealias Job = @Sendable (isolated Node) async -> Void
+
+  /// Why the node ends.
+  enum Ending: Equatable {
+    case asked
+    case failed(NodeError)
+  }
+
+  /// A peer of the session.
+  struct Member {
+    var name: String
+    var state: NodeEvent.PeerState.State
+    var address: String?
+
+    /// Whether messages get through to it now, as far as we know.
+    var isReached: Bool { state == .connected || state == .suspect }
+  }
+
+  /// A datagram on its way out.
+  struct Datagram: Sendable {
+    let bytes: [UInt8]
+    let peers: [PeerID]
+  }
+
+  /// Somebody who waits for something to become true.
+  struct Condition {
+    let holds: (isolated Node) -> Bool
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
+  /// A question that `accept` or `decline` answers.
+  struct PendingInvitation {
+    enum Kind {
+      /// A peer asks to join.
+      case incoming(InvitationID)
+      /// We compare words before we join.
+      case outgoing(CheckedContinuation<Bool, Never>)
+    }
+
+    let kind: Kind
+    let peer: PeerID
+    let name: String
+  }
+
+  /// A transfer that `cancel` stops.
+  struct PendingTransfer {
+    enum Kind {
+      case resource(TransferID)
+      case stream(PeerStream)
+    }
+
+    let kind: Kind
+    let name: String
+    let direction: Direction
+    let peer: PeerID
+  }
+
+  /// Makes a node; nothing runs until ``run()``.
+  ///
+  /// - Parameters:
+  ///   - configuration: What it is and does.
+  ///   - input: Where verbs come from; nil for none.
+  ///   - sink: Where events go.
+  package init(
+    _ configuration: NodeConfiguration,
+    input: (any LineSource)?,
+    sink: any EventSink
+  ) {
+    self.configuration = configuration
+    self.input = input
+    self.sink = sink
+    start = clock.now
+    (jobs, jobSource) = AsyncStream.makeStream()
+    (datagrams, datagramSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
+    (participantChanges, participantSource) = AsyncStream.makeStream(
+      bufferingPolicy: .bufferingNewest(1)
+    )
+  }
+
+  /// Runs until it is asked to end, its script is over, or it cannot go on.
+  ///
+  /// Says goodbye to every peer and tells every event before it returns.
+  ///
+  /// - Throws: ``NodeError``: why it could not begin or go on, or which end its script came to.
+  package func run() async throws(NodeError) {
+    await withTaskCancellationHandler {
+      await withDiscardingTaskGroup { group in
+        group.addTask { await self.main() }
+        for await job in jobs {
+          group.addTask { await job(self) }
+        }
+        // What still runs belongs to a node that is over.
+        group.cancelAll()
+      }
+    } onCancel: {
+      // Ends by itself at once; nobody waits for it.
+      Task { await self.end(.asked) }
+    }
+    await flush()
+    if case .failed(let error)? = ending {
+      throw error
+    }
+  }
+
+  /// Asks the node to leave the board and end.
+  package func requestEnd() {
+    end(.asked)
+  }
+
+  /// Has work run beside everything else, until it is over or the node is.
+  func spawn(_ job: @escaping Job) {
+    jobSource.yield(job)
+  }
+
+  private func main() async {
+    do throws(NodeError) {
+      try await serve()
+    } catch {
+      end(.failed(error))
+    }
+    finishWaiters()
+    jobSource.finish()
+  }
+
+  // MARK: - Ending
+
+  /// Has the node end; the first reason counts.
+  func end(_ reason: Ending) {
+    guard ending == nil else { return }
+    ending = reason
+    endWaiter?.resume()
+    endWaiter = nil
+    finishWaiters()
+  }
+
+  /// Waits until the node is to end.
+  func untilEnding() async {
+    guard ending == nil else { return }
+    await withCheckedContinuation { endWaiter = $0 }
+  }
+
+  /// Nobody waits any longer for what will not come.
+  private func finishWaiters() {
+    guard ending != nil else { return }
+    for condition in conditions.values {
+      condition.continuation.resume(returning: false)
+    }
+    conditions = [:]
+    for invitation in invitations.values {
+      if case .outgoing(let continuation) = invitation.kind {
+        continuation.resume(returning: false)
+      }
+    }
+    invitations = [:]
+    verbWaiter?.resume()
+    verbWaiter = nil
+    readerWaiter?.resume()
+    readerWaiter = nil
+  }
+
+  // MARK: - Telling
+
+  /// Tells an event, after all those before it.
+  func emit(_ event: NodeEvent) {
+    pump.append(event)
+    deliver()
+  }
+
+  private func deliver() {
+    guard let events = pump.begin() else { return }
+    let sink = sink
+    // Ends when the sink has taken the events or failed; `flush` waits for it.
+    Task {
+      var failure: OutputError?
+      do throws(OutputError) {
+        try await sink.write(events)
+      } catch {
+        failure = error
+      }
+      self.delivered(failure)
+    }
+  }
+
+  private func delivered(_ failure: OutputError?) {
+    for waiter in pump.end(failure) {
+      waiter.resume()
+    }
+    if let failure {
+      end(
+        failure.isReaderGone
+          ? .asked : .failed(NodeError(.inputOutput, "the output cannot be written to"))
+      )
+    }
+    deliver()
+  }
+
+  /// Waits until events can be told again.
+  func room() async {
+    while !pump.hasRoom {
+      await withCheckedContinuation { pump.wait($0) }
+    }
+  }
+
+  /// Waits until every event has been told.
+  func flush() async {
+    while !pump.isIdle {
+      await withCheckedContinuation { pump.wait($0) }
+    }
+  }
+
+  // MARK: - Conditions
+
+  /// Something is not as it was: those who wait for it look again.
+  func changed() {
+    for (key, condition) in conditions where condition.holds(self) {
+      conditions[key] = nil
+      condition.continuation.resume(returning: true)
+    }
+  }
+
+  /// Waits until something is so.
+  ///
+  /// - Parameters:
+  ///   - timeout: How long at most; nil for as long as it takes.
+  ///   - holds: What is waited for; asked whenever anything changes.
+  /// - Returns: Whether it came to be so, before the time was over or the node was to end.
+  func wait(
+    timeout: Duration? = nil,
+    until holds: @escaping (isolated Node) -> Bool
+  ) async -> Bool {
+    guard ending == nil else { return false }
+    guard !holds(self) else { return true }
+    let key = nextCondition
+    nextCondition += 1
+    if let timeout {
+      spawn { node in
+        try? await node.clock.sleep(for: timeout)
+        node.conditions.removeValue(forKey: key)?.continuation.resume(returning: false)
+      }
+    }
+    return await withCheckedContinuation { continuation in
+      conditions[key] = Condition(holds: holds, continuation: continuation)
+    }
+  }
+
+  // MARK: - Time
+
+  /// Both clocks now.
+  var now: Moment {
+    Moment(
+      wall: SystemTime.milliseconds,
+      uptime: UInt64((clock.now - start) / .milliseconds(1)) + 1
+    )
+  }
+}

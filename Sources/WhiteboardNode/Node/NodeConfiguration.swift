@@ -1,0 +1,129 @@
+import Logging
+import PeerDiscovery
+import PeerSession
+
+/// What a node is made from.
+package struct NodeConfiguration: Sendable {
+  /// What the node does first.
+  package enum Part: Sendable {
+    /// Hosts the board of a name, which is made where there is none yet.
+    case host(boardName: String)
+    /// Joins a board, waiting that long for it to be found.
+    case join(JoinTarget, patience: Duration)
+  }
+
+  /// What the node does when its input is at its end or a verb fails.
+  package enum Script: Sendable, Equatable {
+    /// It goes on until it is told to end.
+    case none
+    /// It waits until everything is everywhere and ends; a failed verb ends it at once, or not
+    /// before the end of the input.
+    case run(keepsGoing: Bool)
+  }
+
+  /// Who is let in.
+  package enum Admission: String, Sendable, CaseIterable {
+    /// Whom the person here lets in.
+    case ask
+    /// Who knows the code.
+    case code
+    /// Who was trusted before.
+    case known
+    /// Everybody.
+    case anyone
+  }
+
+  /// What to do first.
+  package var part: Part
+  /// What to do at the end of the input.
+  package var script = Script.none
+  /// What we call ourselves.
+  package var displayName: String
+  /// Our key.
+  package var identity: PeerIdentity
+  /// The peers we remember; nil remembers nobody.
+  package var peerStore: PeerStore?
+  /// Where files go; it must exist.
+  package var dataDirectory: String
+  /// Whether the board of a name keeps its id from run to run.
+  package var remembersBoards = true
+  /// Where to listen; nil means any address, on the default port or the next free one.
+  package var listen: PeerAddress?
+  /// The only interface to be found on; nil means all.
+  package var interface: String?
+  /// Whether a hosted board is announced.
+  package var isAnnounced = true
+  /// Who is let in; nil means the default of each part: `code` for hosts, and for joiners the code
+  /// they hold, else those known.
+  package var admission: Admission?
+  /// The code to host or join by.
+  package var code: JoinCode?
+  /// How long a silent peer is waited for.
+  package var lostAfter = Duration.seconds(60)
+  /// How boards are announced and found; nil means neither.
+  package var discovery: (any Discovery)?
+  /// Where to log.
+  package var logger: Logger
+
+  /// Makes a configuration with the defaults.
+  package init(
+    part: Part,
+    displayName: String,
+    identity: PeerIdentity,
+    dataDirectory: String,
+    logger: Logger
+  ) {
+    self.part = part
+    self.displayName = displayName
+    self.identity = identity
+    self.dataDirectory = dataDirectory
+    self.logger = logger
+  }
+
+  var inboxDirectory: String { dataDirectory + "/inbox" }
+  var assetsDirectory: String { dataDirectory + "/assets" }
+  var boardsDirectory: String { dataDirectory + "/boards" }
+}
+
+/// Where a node reads its lines.
+package protocol LineSource: Sendable {
+  /// The next line, or nil at the end or when the task is cancelled.
+  func next() async throws(InputError) -> LineReader.Line?
+}
+
+extension LineReader: LineSource {}
+
+/// Where a node tells what happens.
+package protocol EventSink: Sendable {
+  /// Takes events in their order; returns when there is room for more.
+  ///
+  /// - Throws: ``OutputError`` when nobody can be told any more.
+  func write(_ events: [NodeEvent]) async throws(OutputError)
+}
+
+/// Tells events as lines, of JSON or of words.
+package struct LineSink: EventSink {
+  private let writer: LineWriter
+  private let isJSON: Bool
+
+  /// Makes a sink.
+  package init(_ writer: LineWriter, isJSON: Bool) {
+    self.writer = writer
+    self.isJSON = isJSON
+  }
+
+  /// Writes the events that this form tells.
+  package func write(_ events: [NodeEvent]) async throws(OutputError) {
+    var bytes: [UInt8] = []
+    for event in events {
+      if isJSON {
+        bytes.append(contentsOf: EventLine.json(event))
+      } else if let line = EventText.line(event) {
+        bytes.append(contentsOf: line.utf8)
+        bytes.append(UInt8(ascii: "\n"))
+      }
+    }
+    guard !bytes.isEmpty else { return }
+    try await writer.write(bytes)
+  }
+}

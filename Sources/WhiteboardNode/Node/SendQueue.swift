@@ -1,0 +1,63 @@
+/// What one peer is still to be sent, beyond what its session's outbox has taken.
+///
+/// Confined to the node's isolation. One queue a peer, so that a peer whose outbox is full holds up
+/// nobody else's messages.
+struct SendQueue {
+  private var messages: [[UInt8]] = []
+  private var head = 0
+  private var waiter: CheckedContinuation<[UInt8]?, Never>?
+  private var isClosed = false
+  /// How many bytes wait, those on their way into the outbox included.
+  private(set) var byteCount = 0
+
+  /// How many bytes wait before local verbs wait too.
+  static let patience = 16 * 1024 * 1024
+
+  /// Whether nothing waits.
+  var isEmpty: Bool { byteCount == 0 && head == messages.count }
+
+  /// Adds a message at the end, or hands it to the sender that waits.
+  mutating func append(_ message: [UInt8]) {
+    guard !isClosed else { return }
+    byteCount += message.count
+    if let waiter {
+      self.waiter = nil
+      waiter.resume(returning: message)
+    } else {
+      messages.append(message)
+    }
+  }
+
+  /// Hands the next message to the sender, now or when there is one; nil when there is no more.
+  mutating func next(_ continuation: CheckedContinuation<[UInt8]?, Never>) {
+    if head < messages.count {
+      let message = messages[head]
+      messages[head] = []
+      head += 1
+      if head == messages.count {
+        messages.removeAll(keepingCapacity: true)
+        head = 0
+      }
+      continuation.resume(returning: message)
+    } else if isClosed {
+      continuation.resume(returning: nil)
+    } else {
+      waiter = continuation
+    }
+  }
+
+  /// A message has been taken by the outbox.
+  mutating func sent(_ count: Int) {
+    byteCount -= count
+  }
+
+  /// Nothing more is sent.
+  mutating func close() {
+    isClosed = true
+    messages = []
+    head = 0
+    byteCount = 0
+    waiter?.resume(returning: nil)
+    waiter = nil
+  }
+}

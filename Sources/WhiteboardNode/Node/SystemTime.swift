@@ -1,0 +1,15 @@
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// The wall clock.
+enum SystemTime {
+  /// Milliseconds since 1970, zero where the clock stands before.
+  static var milliseconds: UInt64 {
+    var time = timespec()
+    guard clock_gettime(CLOCK_REALTIME, &time) == 0, time.tv_sec >= 0 else { return 0 }
+    return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+}

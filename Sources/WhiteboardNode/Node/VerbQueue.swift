@@ -1,0 +1,52 @@
+/// The verbs that were read and not yet carried out, in order.
+///
+/// `accept`, `decline` and `cancel` answer something that others began. Where they name something
+/// that is pending they act at once, even while another verb waits; otherwise they take their turn
+/// like all the rest, so that a script means the same however fast it is read.
+struct VerbQueue: Sendable {
+  /// One line of input.
+  enum Entry: Equatable, Sendable {
+    /// A verb to carry out.
+    case request(VerbRequest)
+    /// A line that could not be read; it is answered in its turn.
+    case failure(VerbError)
+  }
+
+  private var entries: [Entry] = []
+  private var head = 0
+
+  /// How many lines are read ahead.
+  static let capacity = 64
+
+  /// Whether no more lines should be read for now.
+  var isFull: Bool { entries.count - head >= VerbQueue.capacity }
+
+  /// Whether nothing is left to do.
+  var isEmpty: Bool { head == entries.count }
+
+  /// Adds a line at the end.
+  mutating func append(_ entry: Entry) {
+    entries.append(entry)
+  }
+
+  /// Takes the first line.
+  mutating func takeFirst() -> Entry? {
+    guard head < entries.count else { return nil }
+    defer {
+      head += 1
+      if head == entries.count {
+        entries.removeAll(keepingCapacity: true)
+        head = 0
+      }
+    }
+    return entries[head]
+  }
+
+  /// Takes the first line where it is a verb that `isDue` says can be carried out out of turn.
+  mutating func takeFirst(where isDue: (Verb) -> Bool) -> VerbRequest? {
+    guard head < entries.count, case .request(let request) = entries[head], isDue(request.verb)
+    else { return nil }
+    _ = takeFirst()
+    return request
+  }
+}

@@ -1,0 +1,194 @@
+import ArgumentParser
+import WhiteboardNode
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// `whiteboard-peer host`.
+struct HostCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "host",
+    abstract: "Make a board, or open one made here before, and let others in."
+  )
+
+  @Argument(help: "What the board is called.")
+  var name: String?
+
+  @OptionGroup var options: BoardOptions
+
+  mutating func run() async throws {
+    let configuration = try options.configuration(
+      .host(boardName: try BoardName.checked(name)),
+      isInteractive: Console.isTerminal
+    )
+    try await Program.run(configuration, json: options.common.json, input: STDIN_FILENO)
+  }
+}
+
+/// `whiteboard-peer join`.
+struct JoinCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "join",
+    abstract: "Join a board: the one nearby, one by name, a link, or HOST:PORT."
+  )
+
+  @Argument(help: ArgumentHelp("Which board.", valueName: "NAME|LINK|HOST:PORT"))
+  var target: String?
+
+  @Option(
+    help: ArgumentHelp("How long to wait for a board to be found.", valueName: "SECONDS")
+  )
+  var wait = 30.0
+
+  @OptionGroup var options: BoardOptions
+
+  mutating func run() async throws {
+    let configuration = try options.configuration(
+      try Program.joining(target, wait: wait),
+      isInteractive: Console.isTerminal
+    )
+    try await Program.run(configuration, json: options.common.json, input: STDIN_FILENO)
+  }
+}
+
+/// `whiteboard-peer run`.
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Carry out verbs from a file or standard input on a board, then quit.",
+    discussion: """
+      Waits at the end until everything is with every peer. A verb that fails ends it at once with
+      a status that is not 0, unless --keep-going.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The verbs, one a line; - is standard input.", valueName: "FILE|-"))
+  var file: String?
+
+  @Option(help: ArgumentHelp("Host a board of this name.", valueName: "NAME"))
+  var host: String?
+
+  @Option(help: ArgumentHelp("Join a board.", valueName: "NAME|LINK|HOST:PORT"))
+  var join: String?
+
+  @Flag(name: .customLong("keep-going"), help: "Go on after a verb that fails.")
+  var keepsGoing = false
+
+  @Option(
+    help: ArgumentHelp("How long to wait for a board to be found.", valueName: "SECONDS")
+  )
+  var wait = 30.0
+
+  @OptionGroup var options: BoardOptions
+
+  mutating func validate() throws {
+    guard (host == nil) != (join == nil) else {
+      throw ValidationError("Give one of --host NAME and --join TARGET.")
+    }
+    guard file != nil || isatty(STDIN_FILENO) == 0 else {
+      throw ValidationError("Give a FILE with verbs, - to type them, or a pipe.")
+    }
+  }
+
+  mutating func run() async throws {
+    let part: NodeConfiguration.Part =
+      if let host {
+        .host(boardName: try BoardName.checked(host))
+      } else {
+        try Program.joining(join, wait: wait)
+      }
+    var configuration = try options.configuration(part, isInteractive: false)
+    configuration.script = .run(keepsGoing: keepsGoing)
+    var descriptor = STDIN_FILENO
+    if let file, file != "-" {
+      descriptor = open(file, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        throw NodeError(
+          .noInput,
+          "the file \(TerminalText.quoted(file, limit: 256)) cannot be read"
+        )
+      }
+    }
+    try await Program.run(configuration, json: options.common.json, input: descriptor)
+  }
+}
+
+/// What a board may be called.
+enum BoardName {
+  /// The name, or one made of ours.
+  ///
+  /// - Throws: ``NodeError`` where it is too long to be announced.
+  static func checked(_ name: String?) throws(NodeError) -> String {
+    let name = name ?? "\(Environment["WHITEBOARD_NAME"] ?? Environment["USER"] ?? "our") board"
+    guard !name.isEmpty, name.utf8.count <= 128 else {
+      throw NodeError(.usage, "a board's name has 1 to 128 bytes")
+    }
+    return name
+  }
+}
+
+/// A node with the process's input, output and signals.
+enum Program {
+  /// What joining means, by what was given on the command line.
+  static func joining(
+    _ target: String?,
+    wait: Double
+  ) throws(NodeError) -> NodeConfiguration.Part {
+    guard (0...86_400).contains(wait) else {
+      throw NodeError(.usage, "--wait is a time from 0 to 86400 seconds")
+    }
+    do throws(LinkError) {
+      return .join(try JoinTarget(target), patience: .seconds(wait))
+    } catch {
+      throw NodeError(.usage, error.description)
+    }
+  }
+
+  /// Runs a node until it is over.
+  ///
+  /// - Throws: ``NodeError`` with the status to exit with.
+  static func run(
+    _ configuration: NodeConfiguration,
+    json: Bool,
+    input: Int32
+  ) async throws(NodeError) {
+    let reader: LineReader
+    do throws(InputError) {
+      reader = try LineReader(descriptor: input)
+    } catch {
+      throw NodeError(.system, "the input cannot be opened")
+    }
+    let ending = EndRequest()
+    let source: any LineSource =
+      isatty(input) == 1 ? TerminalLines(reader: reader) { await ending.request() } : reader
+    let writer = LineWriter(descriptor: STDOUT_FILENO)
+    let node = Node(configuration, input: source, sink: LineSink(writer, isJSON: json))
+    await ending.set(node)
+    let termination = Termination { await ending.request() }
+    defer { withExtendedLifetime(termination) {} }
+    try await node.run()
+    do throws(OutputError) {
+      try await writer.flush()
+    } catch {
+      guard error.isReaderGone else {
+        throw NodeError(.inputOutput, "the output cannot be written to")
+      }
+    }
+  }
+
+  /// Passes the wish to end on to the node.
+  private actor EndRequest {
+    private var node: Node?
+
+    func set(_ node: Node) {
+      self.node = node
+    }
+
+    func request() async {
+      await node?.requestEnd()
+    }
+  }
+}
