@@ -3,38 +3,66 @@ import PackageDescription
 
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
 ]
+
+/// The products of packages that more than one target names.
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioConcurrencyHelpers = Target.Dependency.product(
+  name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
 let package = Package(
   name: "whiteboard",
   products: [
-    .library(name: "PeerSession", targets: ["PeerSession"])
+    .library(name: "AvahiDiscovery", targets: ["AvahiDiscovery"]),
+    .library(name: "PeerDiscovery", targets: ["PeerDiscovery"]),
+    .library(name: "PeerSession", targets: ["PeerSession"]),
+    .library(name: "PeerWire", targets: ["PeerWire"]),
+    .library(name: "Whiteboard", targets: ["Whiteboard"]),
+    .library(name: "WhiteboardSync", targets: ["WhiteboardSync"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
+    .systemLibrary(
+      name: "CAvahi", pkgConfig: "avahi-client", providers: [.apt(["libavahi-client-dev"])]),
+    .target(name: "PeerDiscovery", swiftSettings: settings),
+    .target(
+      name: "AvahiDiscovery", dependencies: ["CAvahi", "PeerDiscovery"], swiftSettings: settings),
     .target(name: "PeerWire", swiftSettings: settings),
     .target(
       name: "PeerSession",
       dependencies: [
-        "PeerWire",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "X509", package: "swift-certificates"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        "PeerDiscovery", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore, nioPosix,
         .product(name: "CryptoExtras", package: "swift-crypto"),
-        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "X509", package: "swift-certificates"),
       ],
       swiftSettings: settings),
+    .target(name: "Whiteboard", swiftSettings: settings),
+    .target(
+      name: "WhiteboardSync", dependencies: ["Whiteboard", crypto], swiftSettings: settings),
+    .testTarget(name: "PeerWireTests", dependencies: ["PeerWire"]),
+    .testTarget(
+      name: "PeerSessionTests",
+      dependencies: [
+        "PeerDiscovery", "PeerSession", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore,
+        nioPosix,
+      ], exclude: ["Bulk"]),
+    .testTarget(name: "WhiteboardTests", dependencies: ["Whiteboard"]),
+    .testTarget(name: "WhiteboardSyncTests", dependencies: ["Whiteboard", "WhiteboardSync"]),
   ],
   swiftLanguageModes: [.v6]
 )

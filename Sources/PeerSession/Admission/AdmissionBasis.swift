@@ -1,0 +1,54 @@
+import PeerWire
+
+/// On what ground a link was let in, or the other end believed.
+enum AdmissionBasis: Equatable, Sendable {
+  /// Delivery state of an earlier link of the same incarnations (RSM-2).
+  case resumed
+  /// A member of the session vouches (5.2).
+  case ticket
+  /// The key was known before: named by a link, by a member, or stored.
+  case known
+  /// Nothing was proved.
+  case anyone
+  /// Both sides proved that they know the code.
+  case code
+  /// People compared words.
+  case ask
+
+  /// Whether the peer was admitted just now, so that it needs a ticket for the other members.
+  var isNew: Bool {
+    switch self {
+    case .resumed, .ticket: false
+    case .known, .anyone, .code, .ask: true
+    }
+  }
+
+  /// What the peer store remembers, or `nil` when nothing new was learnt.
+  var verification: KnownPeer.Verification? {
+    switch self {
+    case .resumed: nil
+    case .ticket, .known: .link
+    case .anyone: .anyone
+    case .code: .code
+    case .ask: .ask
+    }
+  }
+}
+
+/// The times of `Protocol/session.md`, 3.2.
+enum AdmissionTimes {
+  /// For each step by a machine after HELLO.
+  static let step = Duration.seconds(5)
+}
+
+/// Why a frame during admission closes the link.
+func protocolErrorMessage(_ error: ControlMessageError, in type: FrameType) -> String {
+  let fault =
+    switch error {
+    case .notJSON: "is not a JSON object within bounds"
+    case .missing(let key): "lacks \(key)"
+    case .wrongType(let key): "has a wrong type at \(key)"
+    case .outOfRange(let key): "is out of range at \(key)"
+    }
+  return "\(type) \(fault)"
+}

@@ -1,0 +1,21 @@
+/// Whom a session lets in (`Protocol/session.md`, 4).
+public enum AdmissionPolicy: Sendable {
+  /// Whoever asks.
+  case anyone
+  /// Peers that the peer store holds.
+  case known
+  /// Whoever proves to know the code.
+  case code(JoinCode)
+  /// Whomever a person lets in, comparing words first.
+  case ask
+}
+
+/// What a joiner knows of the key it dials, before it dials.
+public enum JoinTrust: Sendable, Equatable {
+  /// A link, a member of the session or an earlier admission named the key: it is proved.
+  case pinnedByLink
+  /// Discovery named the key: it is compared, but proves nothing.
+  case discovered
+  /// Nothing named the key: a code or compared words must prove it (HEL-4).
+  case unverified
+}

@@ -1,0 +1,68 @@
+import PeerWire
+
+/// Locks out whoever guesses at codes (ADM-3).
+///
+/// Counts wrong proofs by address and by key; `now` is the time since any fixed moment.
+struct AttemptLimiter: Sendable {
+  /// How long a wrong proof counts, and how long a lock lasts.
+  static let window = Duration.seconds(60)
+  /// The addresses and keys remembered; those that were wrong longest ago are forgotten first.
+  static let maximumEntries = 1_024
+
+  private enum Source: Hashable {
+    case address(String)
+    case peer(PeerID)
+  }
+
+  private struct Record {
+    var wrong: [Duration] = []
+    var lockedUntil: Duration?
+    var touched: Duration
+  }
+
+  private var records: [Source: Record] = [:]
+
+  /// Creates a limiter that remembers nothing.
+  init() {}
+
+  /// The number of addresses and keys remembered.
+  var count: Int { records.count }
+
+  /// Whether a proof from here is to be answered with `locked-out`, unseen.
+  func isLocked(address: String, peer: PeerID, now: Duration) -> Bool {
+    [.address(address), .peer(peer)].contains { source in
+      records[source]?.lockedUntil.map { now < $0 } ?? false
+    }
+  }
+
+  /// Counts a wrong proof; the third within a minute from an address or a key locks both.
+  mutating func proofWasWrong(address: String, peer: PeerID, now: Duration) {
+    let sources = [Source.address(address), .peer(peer)]
+    var isOver = false
+    for source in sources {
+      var record = records[source] ?? Record(touched: now)
+      record.wrong.removeAll { $0 <= now - Self.window }
+      record.wrong.append(now)
+      record.touched = now
+      isOver = isOver || record.wrong.count >= Limits.wrongProofs
+      records[source] = record
+    }
+    if isOver {
+      for source in sources {
+        records[source]?.lockedUntil = now + Self.window
+        records[source]?.wrong = []
+      }
+    }
+    makeRoom(now: now)
+  }
+
+  private mutating func makeRoom(now: Duration) {
+    guard records.count > Self.maximumEntries else { return }
+    records = records.filter { $0.value.touched > now - Self.window }
+    while records.count > Self.maximumEntries,
+      let oldest = records.min(by: { $0.value.touched < $1.value.touched })
+    {
+      records[oldest.key] = nil
+    }
+  }
+}

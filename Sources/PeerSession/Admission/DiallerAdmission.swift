@@ -1,0 +1,304 @@
+import PeerDiscovery
+import PeerWire
+
+/// What the owner of a link must do, in this order, after telling a ``DiallerAdmission`` of an event.
+enum DiallerAction: Equatable, Sendable {
+  /// Send a frame.
+  case send(FrameType, [UInt8])
+  /// Make the key, away from the event loop, then call ``DiallerAdmission/codeKeyComputed(_:now:)``.
+  case computeCodeKey(JoinCode, SessionID, listener: PeerID)
+  /// Show the words with the name of the other (ADM-7).
+  ///
+  /// When they must be compared, ask the person whether they are the same and call
+  /// ``DiallerAdmission/personAnswered(_:now:)`` (ADM-8).
+  case showWords([String], name: UntrustedText, mustBeCompared: Bool)
+  /// We are in, and the other end is who it should be.
+  case opened(DiallerAdmission.Opening)
+  /// Send CLOSE with this code and message, then close; the attempt failed for this reason.
+  case close(CloseCode, String)
+  /// The listener closed, with this code; the attempt failed.
+  case ended(CloseCode, UntrustedText)
+}
+
+/// Leads, on the dialler's side of one control link, to being let in.
+///
+/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner tells it what
+/// happened, does what it returns, and calls ``timePassed(now:)`` at ``deadline``. The owner has
+/// compared the listener's key with the one that was named, if one was (LNK-3). Once it returned
+/// `.opened`, `.close` or `.ended` it is over and returns nothing more.
+struct DiallerAdmission: Sendable {
+  /// What the owner knows when TLS is done.
+  struct Facts: Sendable {
+    var local: PeerID
+    var remote: PeerID
+    /// The exporter of the connection, ``TLSExporter/Label/binding``.
+    var binding: [UInt8]
+    var trust: JoinTrust
+    /// The code that the person gave, if any.
+    var code: JoinCode?
+    /// The code's key for this session and this listener, when it was made before.
+    var codeKey: CodeKey?
+    /// What to send first.
+    var hello: Control.DiallerHello
+    /// Our random bytes for the words (4.3).
+    var nonce = Bytes32.random()
+
+    /// Whether a listener that asks for nothing is refused (HEL-4).
+    var insistsOnProof: Bool {
+      trust != .pinnedByLink && (code != nil || trust == .unverified)
+    }
+  }
+
+  /// An open link: what both sides said.
+  struct Opening: Equatable, Sendable {
+    var hello: Control.ListenerHello
+    var accept: Control.Accept
+    /// Why the other end is believed to be who it should be.
+    var basis: AdmissionBasis
+    /// Frames that followed ACCEPT while our person compared words, in order.
+    var held: [(type: FrameType, payload: [UInt8])]
+
+    static func == (left: Self, right: Self) -> Bool {
+      left.hello == right.hello && left.accept == right.accept && left.basis == right.basis
+        && left.held.elementsEqual(right.held, by: ==)
+    }
+  }
+
+  private enum State {
+    case idle
+    case awaitingHello
+    case awaitingKey(Control.ListenerHello, JoinCode)
+    case awaitingAccept(Control.ListenerHello, AdmissionBasis)
+    case awaitingHostProof(Control.ListenerHello, Bytes32)
+    case awaitingNonce(Control.ListenerHello, ShortWords.Dialler)
+    case awaitingPeople(Comparison)
+    case over
+  }
+
+  /// Both people compare; ours only when the key is not proved otherwise.
+  private struct Comparison {
+    var hello: Control.ListenerHello
+    var needsOurPerson: Bool
+    var accept: Control.Accept?
+    var held: [(type: FrameType, payload: [UInt8])] = []
+    var heldBytes = 0
+  }
+
+  /// How many bytes of frames are held for a person before reading stops.
+  static let heldBytes = 4_194_304
+
+  /// When ``timePassed(now:)`` must be called at the latest, or `nil`.
+  private(set) var deadline: Duration?
+
+  private let facts: Facts
+  private var state = State.idle
+
+  /// Creates the decision about one link.
+  init(facts: Facts) { self.facts = facts }
+
+  /// Whether the owner reads on: not while much is held for a person who has not answered.
+  var shouldRead: Bool {
+    if case .awaitingPeople(let comparison) = state {
+      return comparison.heldBytes < Self.heldBytes
+    }
+    return true
+  }
+
+  /// Begins, once TLS is done and the key is the right one.
+  mutating func begin(now: Duration) -> [DiallerAction] {
+    guard case .idle = state else { return [] }
+    if facts.remote == facts.local { return close(.`self`, "This is our own address.") }
+    state = .awaitingHello
+    deadline = now + AdmissionTimes.step
+    return [.send(.hello, facts.hello.encoded())]
+  }
+
+  /// Takes any frame until the link is open.
+  mutating func frameReceived(
+    _ type: FrameType,
+    _ payload: [UInt8],
+    now: Duration
+  ) -> [DiallerAction] {
+    if case .over = state { return [] }
+    do throws(ControlMessageError) {
+      switch (state, type) {
+      case (_, .close):
+        let message = try Control.Close.decode(payload)
+        finish()
+        return [.ended(message.code, message.message)]
+      case (.awaitingHello, .hello):
+        return helloReceived(try Control.ListenerHello.decode(payload), now: now)
+      case (.awaitingAccept(let hello, let basis), .accept):
+        return open(hello, try Control.Accept.decode(payload), basis)
+      case (.awaitingHostProof(let hello, let expected), .accept):
+        let accept = try Control.Accept.decode(payload)
+        guard let proof = accept.proof, isEqualInConstantTime(proof.bytes, expected.bytes) else {
+          return close(.notVerified, "The host could not prove that it knows the code.")
+        }
+        return open(hello, accept, .code)
+      case (.awaitingNonce(let hello, let words), .sasNonce):
+        let (reveal, shown) = words.nonceReceived(try Control.ShortWordsNonce.decode(payload))
+        let needsOurPerson = facts.trust != .pinnedByLink
+        state = .awaitingPeople(Comparison(hello: hello, needsOurPerson: needsOurPerson))
+        deadline = now + (facts.hello.invitation ?? Control.InvitationRequest()).timeout
+        return [
+          .send(.sasReveal, reveal.encoded()),
+          .showWords(shown, name: hello.introduction.name, mustBeCompared: needsOurPerson),
+        ]
+      case (.awaitingPeople(let comparison), _):
+        return try frameReceived(type, payload, during: comparison)
+      default:
+        return close(.protocolError, "\(type) does not belong here.")
+      }
+    } catch {
+      return close(.protocolError, protocolErrorMessage(error, in: type))
+    }
+  }
+
+  /// Takes the key that `.computeCodeKey` asked for, and proves with it.
+  mutating func codeKeyComputed(_ key: CodeKey, now: Duration) -> [DiallerAction] {
+    guard case .awaitingKey(let hello, _) = state else { return [] }
+    return prove(key, to: hello, now: now)
+  }
+
+  /// Takes our person's answer to words that must be compared: whether they are the same.
+  mutating func personAnswered(_ isSame: Bool, now: Duration) -> [DiallerAction] {
+    guard case .awaitingPeople(var comparison) = state, comparison.needsOurPerson else { return [] }
+    guard isSame else { return close(.notVerified, "The words are not the same.") }
+    comparison.needsOurPerson = false
+    if let accept = comparison.accept {
+      return open(comparison.hello, accept, .ask, held: comparison.held)
+    }
+    state = .awaitingPeople(comparison)
+    return []
+  }
+
+  /// Takes the invitation back.
+  mutating func withdraw() -> [DiallerAction] {
+    if case .over = state { return [] }
+    return close(.withdrawn, "The invitation was taken back.")
+  }
+
+  /// Closes when the time of the present step is over.
+  mutating func timePassed(now: Duration) -> [DiallerAction] {
+    guard let deadline, now >= deadline else { return [] }
+    return close(.timedOut, "The time for this step is over.")
+  }
+
+  private mutating func helloReceived(
+    _ hello: Control.ListenerHello,
+    now: Duration
+  ) -> [DiallerAction] {
+    let own = facts.hello.introduction
+    guard own.versions.common(with: hello.introduction.versions) != nil else {
+      return close(
+        .versionMismatch,
+        "This peer speaks versions \(own.versions.lowest) to \(own.versions.highest)."
+      )
+    }
+    let session = hello.introduction.session
+    guard session != .unnamed, own.session == session || own.session == .unnamed else {
+      return close(.protocolError, "HELLO names another session.")
+    }
+    switch hello.admission {
+    case .none:
+      guard !facts.insistsOnProof else {
+        return close(.notVerified, "The listener offers no proof of who it is.")
+      }
+      state = .awaitingAccept(hello, facts.trust == .pinnedByLink ? .known : .anyone)
+      deadline = now + AdmissionTimes.step
+      return []
+    case .code:
+      guard let code = facts.code else {
+        return close(.withdrawn, "This session admits by a code, and none was given.")
+      }
+      if let key = facts.codeKey, key.session == session, key.listener == facts.remote {
+        return prove(key, to: hello, now: now)
+      }
+      state = .awaitingKey(hello, code)
+      deadline = now + AdmissionTimes.step
+      return [.computeCodeKey(code, session, listener: facts.remote)]
+    case .ask:
+      let words = ShortWords.Dialler(
+        context: ShortWords.Context(
+          binding: facts.binding,
+          session: session,
+          dialler: facts.local,
+          listener: facts.remote
+        ),
+        nonce: facts.nonce
+      )
+      state = .awaitingNonce(hello, words)
+      deadline = now + AdmissionTimes.step
+      return [.send(.sasCommit, words.commit.encoded())]
+    }
+  }
+
+  private mutating func prove(
+    _ key: CodeKey,
+    to hello: Control.ListenerHello,
+    now: Duration
+  ) -> [DiallerAction] {
+    let proof = key.proof(of: .joiner, binding: facts.binding, dialler: facts.local)
+    state = .awaitingHostProof(
+      hello,
+      key.proof(of: .host, binding: facts.binding, dialler: facts.local)
+    )
+    deadline = now + AdmissionTimes.step
+    return [.send(.codeProof, Control.CodeProof(proof: proof).encoded())]
+  }
+
+  private mutating func frameReceived(
+    _ type: FrameType,
+    _ payload: [UInt8],
+    during comparison: Comparison
+  ) throws(ControlMessageError) -> [DiallerAction] {
+    var comparison = comparison
+    guard comparison.accept != nil else {
+      guard type == .accept else {
+        return close(.protocolError, "\(type) does not belong here.")
+      }
+      let accept = try Control.Accept.decode(payload)
+      guard comparison.needsOurPerson else { return open(comparison.hello, accept, .ask) }
+      comparison.accept = accept
+      state = .awaitingPeople(comparison)
+      return []
+    }
+    // The listener holds the link for open and goes on; what it gives waits for our person, but
+    // its PING does not, or it would give the link up.
+    switch type {
+    case .ping:
+      guard payload.count == 8 else { return close(.protocolError, "A PING has 8 bytes.") }
+      return [.send(.pong, payload)]
+    case .pong:
+      return []
+    case .accept, .hello, .codeProof, .sasCommit, .sasNonce, .sasReveal:
+      return close(.protocolError, "\(type) does not belong here.")
+    default:
+      comparison.held.append((type, payload))
+      comparison.heldBytes += payload.count + 64
+      state = .awaitingPeople(comparison)
+      return []
+    }
+  }
+
+  private mutating func open(
+    _ hello: Control.ListenerHello,
+    _ accept: Control.Accept,
+    _ basis: AdmissionBasis,
+    held: [(type: FrameType, payload: [UInt8])] = []
+  ) -> [DiallerAction] {
+    finish()
+    return [.opened(Opening(hello: hello, accept: accept, basis: basis, held: held))]
+  }
+
+  private mutating func close(_ code: CloseCode, _ message: String) -> [DiallerAction] {
+    finish()
+    return [.close(code, message)]
+  }
+
+  private mutating func finish() {
+    state = .over
+    deadline = nil
+  }
+}

@@ -1,0 +1,74 @@
+/// Why what a person typed is not a code.
+public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// A code has four words.
+  case wrongCount(Int)
+  /// A word is not in the list; `nearest` is the one it may have been meant for.
+  case unknownWord(String, nearest: String)
+  /// Far more text than four words.
+  case tooLong
+
+  /// What is wrong, in a sentence.
+  public var description: String {
+    switch self {
+    case .wrongCount(let count): "A code has 4 words, and this has \(count)."
+    case .unknownWord(let word, let nearest):
+      "\(word) is not a word that codes are made of. Did you mean \(nearest)?"
+    case .tooLong: "A code has 4 words, and this is far longer."
+    }
+  }
+}
+
+/// Four words that let people into a session: 44 random bits (4.2).
+public struct JoinCode: Hashable, Sendable {
+  /// The number of words.
+  public static let wordCount = 4
+
+  /// The form that is typed, shown and stretched: lower case, joined by `-`.
+  public let text: String
+
+  /// Makes a new code.
+  public static func random() -> JoinCode {
+    var generator = SystemRandomNumberGenerator()
+    return random(using: &generator)
+  }
+
+  /// Makes a new code from `generator`.
+  public static func random(using generator: inout some RandomNumberGenerator) -> JoinCode {
+    let bytes = (0..<6).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    return JoinCode(text: WordList.words(bytes, count: wordCount).joined(separator: "-"))
+  }
+
+  /// Reads a code as people type or paste it: in any case, with any runs of spaces and dashes.
+  ///
+  /// - Throws: ``JoinCodeError``, which names the word that is not in the list.
+  public init(words: String) throws(JoinCodeError) {
+    guard words.utf8.count <= 256 else { throw .tooLong }
+    let pieces = words.unicodeScalars
+      .split { $0.properties.isWhitespace || $0.properties.isDash || $0 == "\u{AD}" }
+      .map { String($0).lowercased() }
+    // The first wrong word says more than a wrong count, since it may be where two ran together.
+    for piece in pieces where WordList.index(of: piece) == nil {
+      throw .unknownWord(Self.shown(piece), nearest: WordList.nearest(to: piece))
+    }
+    guard pieces.count == Self.wordCount else { throw .wrongCount(pieces.count) }
+    text = pieces.joined(separator: "-")
+  }
+
+  private init(text: String) { self.text = text }
+
+  /// The word without what could upset a terminal: a code may come from somebody else's link.
+  private static func shown(_ word: String) -> String {
+    let plain = word.unicodeScalars.map { scalar in
+      scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) ? Character(scalar) : "?"
+    }
+    return String(plain.prefix(24))
+  }
+}
+
+extension JoinCode: CustomStringConvertible, CustomReflectable {
+  /// Does not show the words, which are a secret; ``text`` does.
+  public var description: String { "JoinCode(4 words)" }
+
+  /// Shows nothing, for the same reason.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,311 @@
+import PeerDiscovery
+import PeerWire
+
+/// A request to join that a person must answer.
+struct InvitationToAnswer: Equatable, Sendable {
+  /// Who asks.
+  var peer: PeerID
+  /// What they call themselves; proves nothing.
+  var name: UntrustedText
+  /// The words that both screens show (ADM-7).
+  var words: [String]
+  /// The application's bytes, from a stranger.
+  var context: [UInt8]
+  /// How long they wait.
+  var timeout: Duration
+}
+
+/// What the owner of a link must do, in this order, after telling a ``ListenerAdmission`` of an event.
+enum ListenerAction: Equatable, Sendable {
+  /// Send a frame.
+  case send(FrameType, [UInt8])
+  /// Ask a person, then call ``ListenerAdmission/personAnswered(_:now:)``.
+  case askPerson(InvitationToAnswer)
+  /// The person who was asked need not answer any more.
+  case invitationEnded(CloseCode, UntrustedText)
+  /// Send ACCEPT with this proof: the dialler is in.
+  case accept(proof: Bytes32?, basis: AdmissionBasis)
+  /// Send CLOSE with this code and message, then close.
+  case close(CloseCode, String)
+  /// The dialler closed, with this code; close too.
+  case ended(CloseCode, UntrustedText)
+}
+
+/// Decides, on the listener's side of one control link, whether the dialler is let in.
+///
+/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner tells it what
+/// happened, does what it returns, and calls ``timePassed(now:)`` at ``deadline``. Once it returned
+/// `.accept`, `.close` or `.ended` it is over and returns nothing more.
+struct ListenerAdmission: Sendable {
+  /// How the session admits, with what that needs.
+  enum Mode: Sendable {
+    /// Whoever asks.
+    case anyone
+    /// Only peers that are stored; whether this one is.
+    case known(isKnown: Bool)
+    /// By this code.
+    case code(CodeKey)
+    /// By a person.
+    case ask
+  }
+
+  /// What the owner knows when HELLO arrives.
+  struct Facts: Sendable {
+    var local: PeerID
+    var remote: PeerID
+    /// The dialler's IP address, without port (ADM-3).
+    var address: String
+    /// The exporter of the connection, ``TLSExporter/Label/binding``.
+    var binding: [UInt8]
+    var mode: Mode
+    /// Whether this resumes delivery state that we hold (RSM-2).
+    var isResuming = false
+    /// Whether the host removed this peer (HEL-5).
+    var wasKicked = false
+    /// Whether the session has no room for one peer more, this one not counted (HEL-5).
+    var isFull = false
+    /// How many other links have ``ListenerAdmission/isPendingInvitation`` (HEL-5).
+    var pendingInvitations = 0
+    /// Whether one of these is of this peer.
+    var hasPendingInvitation = false
+    /// Our random bytes for the words (4.3).
+    var nonce = Bytes32.random()
+  }
+
+  private enum State {
+    case awaitingHello
+    case awaitingProof(CodeKey)
+    case awaitingCommit(Control.DiallerHello, SessionID)
+    case awaitingReveal(Control.DiallerHello, ShortWords.Listener)
+    case awaitingPerson
+    case over
+  }
+
+  /// When ``timePassed(now:)`` must be called at the latest, or `nil`.
+  private(set) var deadline: Duration?
+
+  private let facts: Facts
+  private var state = State.awaitingHello
+
+  /// Creates the decision about one link.
+  init(facts: Facts) { self.facts = facts }
+
+  /// Whether the link waits for a person, or is on its way to; at most 16 do (HEL-5).
+  var isPendingInvitation: Bool {
+    switch state {
+    case .awaitingCommit, .awaitingReveal, .awaitingPerson: true
+    case .awaitingHello, .awaitingProof, .over: false
+    }
+  }
+
+  /// Answers the dialler's HELLO, which named a session that is served here.
+  ///
+  /// `own` is what we say of ourselves; `isKnownAdmitter` tells whose tickets count here (TCK-1).
+  mutating func helloReceived(
+    _ hello: Control.DiallerHello,
+    answering own: Control.Introduction,
+    isKnownAdmitter: (PeerID) -> Bool,
+    now: Duration
+  ) -> [ListenerAction] {
+    guard case .awaitingHello = state else { return [] }
+    if facts.remote == facts.local { return close(.`self`, "This is the dialled peer itself.") }
+    guard own.versions.common(with: hello.introduction.versions) != nil else {
+      return close(
+        .versionMismatch,
+        "This peer speaks versions \(own.versions.lowest) to \(own.versions.highest)."
+      )
+    }
+    let named = hello.introduction.session
+    guard named == own.session || named == .unnamed else {
+      return close(.noSuchSession, "This session is not served here.")
+    }
+    if facts.wasKicked { return close(.kicked, "The host removed you from this session.") }
+    if facts.isFull && !facts.isResuming { return close(.full, "The session has no room.") }
+
+    if facts.isResuming { return admit(answering: own, basis: .resumed) }
+    if let ticket = hello.ticket {
+      do throws(TicketError) {
+        try ticket.verify(
+          session: own.session,
+          member: facts.remote,
+          isKnownAdmitter: isKnownAdmitter
+        )
+      } catch {
+        switch error {
+        case .invalid: return close(.protocolError, "The ticket does not verify.")
+        case .unknownAdmitter:
+          return close(.unknownAdmitter, "The ticket's signer is not a member here yet.")
+        }
+      }
+      return admit(answering: own, basis: .ticket)
+    }
+    switch facts.mode {
+    case .anyone:
+      return admit(answering: own, basis: .anyone)
+    case .known(let isKnown):
+      guard isKnown else { return close(.notKnown, "This session admits only known peers.") }
+      return admit(answering: own, basis: .known)
+    case .code(let key):
+      state = .awaitingProof(key)
+      deadline = now + AdmissionTimes.step
+      return [sendHello(own, .code)]
+    case .ask:
+      guard !facts.hasPendingInvitation, facts.pendingInvitations < Limits.pendingInvitations
+      else { return close(.busy, "Too many invitations are waiting for an answer.") }
+      state = .awaitingCommit(hello, own.session)
+      deadline = now + AdmissionTimes.step
+      return [sendHello(own, .ask)]
+    }
+  }
+
+  /// Takes any frame after HELLO; `limiter` is shared by all links of the program (ADM-3).
+  mutating func frameReceived(
+    _ type: FrameType,
+    _ payload: [UInt8],
+    limiter: inout AttemptLimiter,
+    now: Duration
+  ) -> [ListenerAction] {
+    if case .over = state { return [] }
+    do throws(ControlMessageError) {
+      switch (state, type) {
+      case (_, .close):
+        return closeReceived(try Control.Close.decode(payload))
+      case (.awaitingProof(let key), .codeProof):
+        guard !limiter.isLocked(address: facts.address, peer: facts.remote, now: now) else {
+          return close(.lockedOut, "Too many wrong codes. Try again in a minute.")
+        }
+        return proofReceived(
+          try Control.CodeProof.decode(payload),
+          key: key,
+          limiter: &limiter,
+          now: now
+        )
+      case (.awaitingCommit(let hello, let session), .sasCommit):
+        let words = ShortWords.Listener(
+          context: ShortWords.Context(
+            binding: facts.binding,
+            session: session,
+            dialler: facts.remote,
+            listener: facts.local
+          ),
+          nonce: facts.nonce,
+          commitReceived: try Control.ShortWordsCommit.decode(payload)
+        )
+        state = .awaitingReveal(hello, words)
+        deadline = now + AdmissionTimes.step
+        return [.send(.sasNonce, words.reply.encoded())]
+      case (.awaitingReveal(let hello, let words), .sasReveal):
+        guard let shown = words.revealReceived(try Control.ShortWordsReveal.decode(payload)) else {
+          return close(.protocolError, "The nonce is not the one that was committed to.")
+        }
+        let invitation = hello.invitation ?? Control.InvitationRequest()
+        state = .awaitingPerson
+        deadline = now + invitation.timeout
+        return [
+          .askPerson(
+            InvitationToAnswer(
+              peer: facts.remote,
+              name: hello.introduction.name,
+              words: shown,
+              context: invitation.context,
+              timeout: invitation.timeout
+            )
+          )
+        ]
+      default:
+        return close(.protocolError, "\(type) does not belong here.")
+      }
+    } catch {
+      return close(.protocolError, protocolErrorMessage(error, in: type))
+    }
+  }
+
+  /// Takes the person's answer to `.askPerson`; one that comes when the time is over, or the
+  /// invitation has ended, lets nobody in.
+  mutating func personAnswered(_ answer: InvitationAnswer, now: Duration) -> [ListenerAction] {
+    guard case .awaitingPerson = state else { return [] }
+    if let deadline, now >= deadline { return timePassed(now: now) }
+    finish()
+    switch answer {
+    case .accept: return [.accept(proof: nil, basis: .ask)]
+    case .decline(let reason): return [.close(.declined, reason)]
+    }
+  }
+
+  /// Closes when the time of the present step is over.
+  mutating func timePassed(now: Duration) -> [ListenerAction] {
+    guard let deadline, now >= deadline else { return [] }
+    return close(.timedOut, "The time for this step is over.")
+  }
+
+  /// Takes the end of the connection without CLOSE, and the owner's own wish to close it.
+  mutating func linkLost() -> [ListenerAction] {
+    if case .over = state { return [] }
+    return ending(.internalError, "The connection broke.")
+  }
+
+  private mutating func proofReceived(
+    _ message: Control.CodeProof,
+    key: CodeKey,
+    limiter: inout AttemptLimiter,
+    now: Duration
+  ) -> [ListenerAction] {
+    guard
+      key.isValid(
+        message.proof,
+        of: .joiner,
+        binding: facts.binding,
+        dialler: facts.remote
+      )
+    else {
+      limiter.proofWasWrong(address: facts.address, peer: facts.remote, now: now)
+      return close(.wrongCode, "")
+    }
+    finish()
+    return [
+      .accept(
+        proof: key.proof(of: .host, binding: facts.binding, dialler: facts.remote),
+        basis: .code
+      )
+    ]
+  }
+
+  private mutating func closeReceived(_ message: Control.Close) -> [ListenerAction] {
+    ending(message.code, message.message) + [.ended(message.code, message.message)]
+  }
+
+  private mutating func admit(
+    answering own: Control.Introduction,
+    basis: AdmissionBasis
+  ) -> [ListenerAction] {
+    finish()
+    return [sendHello(own, .none), .accept(proof: nil, basis: basis)]
+  }
+
+  private mutating func close(_ code: CloseCode, _ message: String) -> [ListenerAction] {
+    ending(code, UntrustedText(message)) + [.close(code, message)]
+  }
+
+  private mutating func ending(_ code: CloseCode, _ message: UntrustedText) -> [ListenerAction] {
+    var wasAsking = false
+    if case .awaitingPerson = state { wasAsking = true }
+    finish()
+    return wasAsking ? [.invitationEnded(code, message)] : []
+  }
+
+  private mutating func ending(_ code: CloseCode, _ message: String) -> [ListenerAction] {
+    ending(code, UntrustedText(message))
+  }
+
+  private mutating func finish() {
+    state = .over
+    deadline = nil
+  }
+
+  private func sendHello(
+    _ own: Control.Introduction,
+    _ admission: Control.AdmissionStep
+  ) -> ListenerAction {
+    .send(.hello, Control.ListenerHello(introduction: own, admission: admission).encoded())
+  }
+}

@@ -1,0 +1,239 @@
+import FoundationEssentials
+import PeerDiscovery
+import PeerWire
+
+/// A peer that was admitted once and is remembered.
+public struct KnownPeer: Equatable, Sendable {
+  /// How its key was proved, at best.
+  public enum Verification: String, Codable, Sendable {
+    /// By a code that both knew.
+    case code
+    /// By words that people compared.
+    case ask
+    /// By a link, or by a member of its session.
+    case link
+    /// Not at all.
+    case anyone
+  }
+
+  /// The key's hash.
+  public var peer: PeerID
+  /// What it called itself last; proves nothing.
+  public var name: UntrustedText
+  /// How its key was proved.
+  public var verified: Verification
+  /// When it was admitted first.
+  public var firstSeen: Date
+  /// When it was admitted last.
+  public var lastSeen: Date
+}
+
+/// Why peers cannot be remembered; `description` names the file and what mends it.
+public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The file is there, but does not hold peers.
+  case damaged(file: String)
+  /// Others may read or write the file, it is not ours, or the operating system refused.
+  case unusable(file: String, message: String)
+
+  /// What is wrong and what to do, in a sentence or two.
+  public var description: String {
+    switch self {
+    case .damaged(let file):
+      "The list of known peers in \(file) is damaged. Put it back from a copy, or move it away to "
+        + "begin a new one: mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
+    case .unusable(_, let message): message
+    }
+  }
+}
+
+/// The peers that were admitted before, in a file of JSON that only its owner reads.
+///
+/// Several processes may use one file: each change is made to what the file holds at that moment.
+public actor PeerStore {
+  /// The most peers remembered; beyond it the unverified go first, then those not seen longest.
+  public static let maximumPeers = 10_000
+
+  private static let maximumFile = 16_777_216
+
+  private let file: PrivateFile
+  private var peers: [PeerID: KnownPeer]
+
+  /// Opens a list, which need not exist yet.
+  ///
+  /// - Throws: ``PeerStoreError`` when the file is there and cannot be used; it is never overwritten.
+  public init(file path: String) throws {
+    file = PrivateFile(path: path)
+    do throws(PrivateFile.Failure) {
+      try file.prepareDirectory()
+    } catch {
+      throw PeerStoreError.unusable(file: path, message: error.explanation)
+    }
+    peers = try Self.load(file)
+  }
+
+  /// Whether a peer is remembered.
+  public func contains(_ peer: PeerID) -> Bool { peers[peer] != nil }
+
+  /// Everyone remembered, those seen last first.
+  public var all: [KnownPeer] {
+    peers.values.sorted { ($0.lastSeen, $1.peer) > ($1.lastSeen, $0.peer) }
+  }
+
+  /// Remembers a peer that was admitted now, and writes the file.
+  ///
+  /// A better proof than the one remembered takes its place; a worse one does not.
+  ///
+  /// - Throws: ``PeerStoreError``; the peer is then remembered until the program ends.
+  public func remember(
+    _ peer: PeerID,
+    name: String,
+    how: KnownPeer.Verification
+  ) throws {
+    try remember(peer, name: name, how: how, now: .now)
+  }
+
+  func remember(
+    _ peer: PeerID,
+    name: String,
+    how: KnownPeer.Verification,
+    now: Date
+  ) throws {
+    // The file holds whole milliseconds; what is in memory is the same.
+    let now = Date(timeIntervalSince1970: (now.timeIntervalSince1970 * 1_000).rounded() / 1_000)
+    try change { peers in
+      var entry =
+        peers[peer]
+        ?? KnownPeer(
+          peer: peer,
+          name: UntrustedText(name),
+          verified: how,
+          firstSeen: now,
+          lastSeen: now
+        )
+      entry.name = UntrustedText(String(name.unicodeScalars.prefix(Limits.displayName)))
+      entry.lastSeen = max(entry.lastSeen, now)
+      if how.strength > entry.verified.strength { entry.verified = how }
+      peers[peer] = entry
+    }
+  }
+
+  /// Forgets a peer, and writes the file.
+  ///
+  /// - Returns: Whether it was remembered.
+  /// - Throws: ``PeerStoreError`` when the file cannot be written.
+  public func forget(_ peer: PeerID) throws -> Bool {
+    guard peers[peer] != nil else { return false }
+    try change { $0[peer] = nil }
+    return true
+  }
+
+  /// The peer that was known by the name another key bears now: somebody new, or an impostor.
+  ///
+  /// Names are compared without regard to case and space. A peer that is itself remembered under
+  /// this name is no surprise.
+  ///
+  /// - Returns: Of several, the one seen last; `nil` when there is nothing to warn of.
+  public func warning(for peer: PeerID, named name: String) -> KnownPeer? {
+    let wanted = Self.comparable(name)
+    if let known = peers[peer], Self.comparable(known.name.raw) == wanted { return nil }
+    return peers.values
+      .filter { $0.peer != peer && Self.comparable($0.name.raw) == wanted }
+      .max { $0.lastSeen < $1.lastSeen }
+  }
+
+  private static func comparable(_ name: String) -> String {
+    UntrustedText(name).displayed.lowercased()
+  }
+
+  private func change(_ body: (inout [PeerID: KnownPeer]) -> Void) throws {
+    do {
+      try file.withLock {
+        var current = try Self.load(file)
+        body(&current)
+        Self.makeRoom(in: &current)
+        try file.replace(Self.encode(current))
+        peers = current
+      }
+    } catch let failure as PrivateFile.Failure {
+      body(&peers)
+      throw PeerStoreError.unusable(file: file.path, message: failure.explanation)
+    } catch {
+      body(&peers)
+      throw error
+    }
+  }
+
+  private static func makeRoom(in peers: inout [PeerID: KnownPeer]) {
+    let excess = peers.count - maximumPeers
+    guard excess > 0 else { return }
+    let order = peers.values.sorted {
+      ($0.verified == .anyone ? 0 : 1, $0.lastSeen) < ($1.verified == .anyone ? 0 : 1, $1.lastSeen)
+    }
+    for peer in order.prefix(excess) { peers[peer.peer] = nil }
+  }
+
+  private struct Document: Codable {
+    var version: Int
+    var peers: [Entry]
+  }
+
+  private struct Entry: Codable {
+    var peer: PeerID
+    var name: String
+    var verified: KnownPeer.Verification
+    /// Milliseconds since 1970, as everywhere else on disk and wire.
+    var firstSeen: Int
+    var lastSeen: Int
+  }
+
+  private static func load(_ file: PrivateFile) throws -> [PeerID: KnownPeer] {
+    let bytes: [UInt8]?
+    do throws(PrivateFile.Failure) {
+      bytes = try file.read(limit: maximumFile)
+    } catch {
+      if case .tooLarge = error { throw PeerStoreError.damaged(file: file.path) }
+      throw PeerStoreError.unusable(file: file.path, message: error.explanation)
+    }
+    guard let bytes else { return [:] }
+    guard (try? JSONBounds.check(bytes.span)) != nil,
+      let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)),
+      document.version == 1, document.peers.count <= maximumPeers
+    else { throw PeerStoreError.damaged(file: file.path) }
+    var peers: [PeerID: KnownPeer] = [:]
+    for entry in document.peers {
+      peers[entry.peer] = KnownPeer(
+        peer: entry.peer,
+        name: UntrustedText(entry.name),
+        verified: entry.verified,
+        firstSeen: Date(timeIntervalSince1970: Double(entry.firstSeen) / 1_000),
+        lastSeen: Date(timeIntervalSince1970: Double(entry.lastSeen) / 1_000)
+      )
+    }
+    return peers
+  }
+
+  private static func encode(_ peers: [PeerID: KnownPeer]) throws -> [UInt8] {
+    let entries = peers.values.sorted { $0.peer < $1.peer }.map { peer in
+      Entry(
+        peer: peer.peer,
+        name: peer.name.raw,
+        verified: peer.verified,
+        firstSeen: Int(peer.firstSeen.timeIntervalSince1970 * 1_000),
+        lastSeen: Int(peer.lastSeen.timeIntervalSince1970 * 1_000)
+      )
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+    return Array(try encoder.encode(Document(version: 1, peers: entries)))
+  }
+}
+
+extension KnownPeer.Verification {
+  fileprivate var strength: Int {
+    switch self {
+    case .anyone: 0
+    case .link: 1
+    case .code, .ask: 2
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import Crypto
+
+/// Three words that two screens show when no one sits between them (4.3).
+///
+/// The dialler commits to its nonce before it knows the listener's, so that a man in the middle
+/// has one guess in 2^33 and cannot search for nonces that make the words agree.
+enum ShortWords {
+  /// How many words are shown.
+  static let count = 3
+
+  /// Everything both sides must agree on, besides the nonces.
+  struct Context: Equatable, Sendable {
+    /// The exporter of the connection, ``TLSExporter/Label/binding``.
+    var binding: [UInt8]
+    var session: SessionID
+    var dialler: PeerID
+    var listener: PeerID
+  }
+
+  /// What the dialler sends first.
+  static func commitment(binding: [UInt8], nonce: Bytes32) -> Bytes32 {
+    let input = Array("whiteboard-p2p sas commit 1\0".utf8) + binding + nonce.bytes
+    guard let commitment = Bytes32(SHA256.hash(data: input)) else {
+      preconditionFailure("SHA-256 has 32 bytes")
+    }
+    return commitment
+  }
+
+  /// The secret that the words show the beginning of.
+  static func secret(_ context: Context, diallerNonce: Bytes32, listenerNonce: Bytes32) -> [UInt8] {
+    let input =
+      Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes
+      + context.session.bytes + context.dialler.bytes + context.listener.bytes
+    return Array(
+      HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: context.binding))
+    )
+  }
+
+  private static func words(
+    _ context: Context,
+    diallerNonce: Bytes32,
+    listenerNonce: Bytes32
+  ) -> [String] {
+    WordList.words(
+      secret(context, diallerNonce: diallerNonce, listenerNonce: listenerNonce),
+      count: count
+    )
+  }
+
+  /// The dialler's part.
+  struct Dialler: Equatable, Sendable {
+    private let context: Context
+    private let nonce: Bytes32
+
+    init(context: Context, nonce: Bytes32) {
+      self.context = context
+      self.nonce = nonce
+    }
+
+    /// What to send first.
+    var commit: Control.ShortWordsCommit {
+      .init(commit: commitment(binding: context.binding, nonce: nonce))
+    }
+
+    /// What to send, and to show, once the listener's nonce is here.
+    func nonceReceived(
+      _ message: Control.ShortWordsNonce
+    ) -> (reveal: Control.ShortWordsReveal, words: [String]) {
+      (
+        .init(nonce: nonce),
+        ShortWords.words(context, diallerNonce: nonce, listenerNonce: message.nonce)
+      )
+    }
+  }
+
+  /// The listener's part, once the commitment is here.
+  struct Listener: Equatable, Sendable {
+    private let context: Context
+    private let nonce: Bytes32
+    private let commitment: Bytes32
+
+    init(context: Context, nonce: Bytes32, commitReceived commit: Control.ShortWordsCommit) {
+      self.context = context
+      self.nonce = nonce
+      commitment = commit.commit
+    }
+
+    /// What to send, now that the dialler is bound.
+    var reply: Control.ShortWordsNonce { .init(nonce: nonce) }
+
+    /// The words to show, or `nil` when what is revealed is not what was committed to (ADM-6).
+    func revealReceived(_ message: Control.ShortWordsReveal) -> [String]? {
+      let revealed = ShortWords.commitment(binding: context.binding, nonce: message.nonce)
+      guard isEqualInConstantTime(revealed.bytes, commitment.bytes) else { return nil }
+      return ShortWords.words(context, diallerNonce: message.nonce, listenerNonce: nonce)
+    }
+  }
+}

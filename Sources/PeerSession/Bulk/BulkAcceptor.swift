@@ -1,0 +1,92 @@
+import NIOConcurrencyHelpers
+import PeerWire
+
+/// Serves one link on which the peer is the opener: one resource or stream after the other (BLK-2).
+final class BulkAcceptor: BulkFrameSink {
+  private enum Current {
+    case idle
+    case resource(ResourceReceiver)
+    case stream(StreamCore)
+  }
+
+  private let endpoint: BulkEndpoint
+  private let current = NIOLockedValueBox(Current.idle)
+
+  init(_ endpoint: BulkEndpoint) { self.endpoint = endpoint }
+
+  func receive(
+    _ frame: BulkFrame, from link: BulkLinkRunner
+  ) async throws(BulkViolation) -> Bool {
+    switch current.withLockedValue({ $0 }) {
+    case .resource(let receiver):
+      try await receive(receiver) { () throws(BulkViolation) in try await receiver.receive(frame) }
+      return true
+    case .stream(let stream):
+      return try await stream.receive(frame, from: link)
+    case .idle:
+      switch frame.type {
+      case .resourceOffer:
+        try await open(try Control.ResourceOffer.decode(frame), link)
+        return true
+      case .streamOpen:
+        return await open(try Control.StreamOpen.decode(frame), link)
+      default:
+        guard link.isLate(frame) else { throw .unexpected(frame.type) }
+        return true
+      }
+    }
+  }
+
+  func linkEnded(_ end: BulkEnd) async {
+    switch current.withLockedValue({ $0 }) {
+    case .idle: break
+    case .resource(let receiver): await receiver.interrupt(end)
+    case .stream(let stream): await stream.linkEnded(end)
+    }
+  }
+
+  private func open(
+    _ offer: Control.ResourceOffer, _ link: BulkLinkRunner
+  ) async throws(BulkViolation) {
+    guard let receiver = await endpoint.receiver(for: offer, on: link) else {
+      link.markLate(offer.id)
+      let cancel = Control.ResourceCancel(
+        id: offer.id, code: .busy, message: "Too many transfers are under way.")
+      do {
+        try await link.writer.write(cancel.bulkFrame())
+      } catch {
+        // The link is gone, which its reader learns in a moment.
+      }
+      return
+    }
+    current.withLockedValue { $0 = .resource(receiver) }
+    try await receive(receiver) { () throws(BulkViolation) in try await receiver.begin() }
+  }
+
+  /// Does a step of a transfer, and is idle again when it was the last.
+  private func receive(
+    _ receiver: ResourceReceiver, _ step: () async throws(BulkViolation) -> Bool
+  ) async throws(BulkViolation) {
+    if try await step() { return }
+    receiver.link.markLate(receiver.offer.id)
+    current.withLockedValue { $0 = .idle }
+  }
+
+  private func open(_ open: Control.StreamOpen, _ link: BulkLinkRunner) async -> Bool {
+    guard endpoint.mayTakeStream() else {
+      link.cut(
+        after: Control.StreamReset(id: open.id, code: 1, message: "Too many streams.").bulkFrame(),
+        SessionError(.busy, "The peer has too many streams open."))
+      return true
+    }
+    let stream = StreamCore(
+      id: open.id, name: open.name, peer: endpoint.peer, link: link
+    ) { [current, endpoint] isLinkIdle in
+      if isLinkIdle { current.withLockedValue { $0 = .idle } }
+      endpoint.streamEnded(isOurs: false)
+    }
+    current.withLockedValue { $0 = .stream(stream) }
+    await endpoint.context.events.streamOpened(PeerStream(stream))
+    return true
+  }
+}

@@ -1,0 +1,36 @@
+import NIOPosix
+
+/// What happens on the bulk links of a peer, told to whoever makes the session's events of it.
+protocol BulkEvents: Sendable {
+  /// The bytes of a transfer begin to move; once for each transfer, however many links it takes.
+  func resourceStarted(_ info: ResourceInfo) async
+  /// A transfer went on; at most ten times a second for each. May be dropped.
+  func resourceProgress(_ id: TransferID, bytes: Int, of total: Int)
+  /// A transfer ended; once for each that began, and for ours that never began.
+  func resourceFinished(
+    _ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) async
+  /// The peer opened a stream; while this waits, that stream is not read.
+  func streamOpened(_ stream: PeerStream) async
+}
+
+/// What all that runs on bulk links shares: where events go, the time, and threads that may block.
+struct BulkContext: Sendable {
+  var events: any BulkEvents
+  var time: BulkTime
+  var threads: NIOThreadPool
+
+  /// Runs blocking work on a thread of the pool.
+  ///
+  /// - Throws: What `body` throws, or `cancelled` when the task was cancelled before it began.
+  func work<T: Sendable>(
+    _ body: @escaping @Sendable () throws(SessionError) -> T
+  ) async throws(SessionError) -> T {
+    do {
+      return try await threads.runIfActive { try body() }
+    } catch {
+      if let error = error as? SessionError { throw error }
+      if error is CancellationError { throw .cancelled }
+      throw SessionError(.system, "The thread pool is not running.")
+    }
+  }
+}

@@ -1,0 +1,327 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import PeerDiscovery
+import PeerWire
+
+/// All bulk links with one incarnation of one peer, and what travels on them (8).
+///
+/// It lives from the peer's admission until the peer is lost or leaves, across control links
+/// (BLK-3). ``run()`` is its lifetime: everything that happens is a child of it.
+final class BulkEndpoint: Sendable {
+  private struct State {
+    /// Ours that run, and ours that wait for their turn (RES-6).
+    var running: [TransferID: ResourceSender] = [:]
+    var waiting: [ResourceSender] = []
+    var receivers: [TransferID: ResourceReceiver] = [:]
+    /// Incoming transfers whose beginning was reported and whose end was not.
+    var started: [TransferID: ResourceInfo] = [:]
+    /// Those of them whose link broke, the oldest first.
+    var interrupted: [TransferID] = []
+    var incomingStreams = 0
+    var outgoingStreams = 0
+    var acceptedLinks = 0
+    var endError: SessionError?
+  }
+
+  let peer: PeerID
+  let context: BulkContext
+  private let inbox: ResourceInbox
+  private let scope: WorkScope
+  private let pool: BulkPool
+  private let state = NIOLockedValueBox(State())
+
+  init(
+    peer: PeerID, inbox: ResourceInbox, links: any BulkLinkProvider, events: any BulkEvents,
+    time: BulkTime = BulkTime(ContinuousClock()), threads: NIOThreadPool = .singleton
+  ) {
+    self.peer = peer
+    self.inbox = inbox
+    context = BulkContext(events: events, time: time, threads: threads)
+    scope = WorkScope()
+    pool = BulkPool(peer: peer, links: links, scope: scope)
+  }
+
+  /// Runs links and transfers until ``close(_:)``, or until the task is cancelled.
+  ///
+  /// When it returns everything has ended and was reported.
+  func run() async {
+    await withTaskCancellationHandler {
+      await scope.run()
+    } onCancel: {
+      close(SessionError(.sessionEnded, "The session is over."))
+    }
+    let (error, left): (SessionError, [ResourceInfo]) = state.withLockedValue { state in
+      defer {
+        state.started = [:]
+        state.interrupted = []
+      }
+      return (state.endError ?? pool.endError, Array(state.started.values))
+    }
+    for info in left { await context.events.resourceFinished(info, .failure(error)) }
+  }
+
+  /// Ends everything with `error`: the peer is lost or left, or the session is over.
+  func close(_ error: SessionError) {
+    let waiting = state.withLockedValue { state in
+      state.endError = state.endError ?? error
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    pool.end(error)
+    // These find themselves cancelled and report it.
+    for sender in waiting { start(sender) }
+    scope.close()
+  }
+
+  // MARK: Links
+
+  /// Links that are open, whoever opens on them (BLK-4).
+  var linkCount: Int { pool.count + state.withLockedValue { $0.acceptedLinks } }
+
+  /// Links of ours that wait to be used again.
+  var idleLinkCount: Int { pool.idleCount }
+
+  /// Serves a link on which the peer is the opener.
+  func accept(_ link: BulkLink) {
+    let runner = BulkLinkRunner(link, idle: BulkAcceptor(self))
+    state.withLockedValue { $0.acceptedLinks += 1 }
+    let isRunning = scope.submit { [self] in
+      await runner.run()
+      state.withLockedValue { $0.acceptedLinks -= 1 }
+    }
+    if !isRunning {
+      state.withLockedValue { $0.acceptedLinks -= 1 }
+      // Closing needs no waiting: the channel ends itself.
+      Task { await link.discard() }
+    }
+  }
+
+  /// Notes that the control link was replaced after a break.
+  ///
+  /// Idle links may lead nowhere now and are dropped; a transfer that does not move for 3 s goes on
+  /// over a new link.
+  func reconnected() {
+    pool.dropIdle()
+    let running = state.withLockedValue { Array($0.running.values) }
+    for sender in running {
+      let before = sender.position
+      guard let link = before.link else { continue }
+      _ = scope.submit { [context] in
+        try? await context.time.sleep(.seconds(3))
+        if !Task.isCancelled, sender.position.bytes == before.bytes { link.abandon() }
+      }
+    }
+  }
+
+  // MARK: Resources
+
+  /// Sends a file to the peer; more than eight wait for each other (RES-6).
+  ///
+  /// - Throws: `invalidName`, or why the peer is gone. What is wrong with the file comes from the
+  ///   transfer's result.
+  func sendResource(
+    atPath path: String, named name: String
+  ) throws(SessionError) -> ResourceTransfer {
+    guard !name.utf8.contains(0), name.utf8.count <= Limits.resourceName else {
+      throw SessionError(
+        .invalidName, "A resource's name is at most 16,384 bytes of UTF-8 without NUL.")
+    }
+    let sender = ResourceSender(
+      path: path, name: UntrustedText(name), peer: peer, context: context
+    ) { [weak self] sender in self?.senderCancelled(sender) }
+    // Control characters take six bytes each, so a name within its limit may not fit in a frame.
+    guard sender.fitsInFrame else {
+      throw SessionError(.invalidName, "The resource's name does not fit in a frame.")
+    }
+    let (failure, isRunning): (SessionError?, Bool) = state.withLockedValue { state in
+      if let error = state.endError { return (error, false) }
+      if state.running.count < Limits.resources {
+        state.running[sender.id] = sender
+        return (nil, true)
+      }
+      state.waiting.append(sender)
+      return (nil, false)
+    }
+    if let failure { throw failure }
+    if isRunning { start(sender) }
+    return ResourceTransfer(sender)
+  }
+
+  /// Ends a transfer, in either direction.
+  ///
+  /// - Returns: Whether there is one of that id.
+  @discardableResult
+  func cancelResource(_ id: TransferID) -> Bool {
+    let (sender, receiver, interrupted):
+      (ResourceSender?, ResourceReceiver?, ResourceInfo?) = state.withLockedValue { state in
+        let sender = state.running[id] ?? state.waiting.first { $0.id == id }
+        let receiver = state.receivers[id]
+        guard receiver == nil, state.interrupted.contains(id) else {
+          return (sender, receiver, nil)
+        }
+        state.interrupted.removeAll { $0 == id }
+        return (sender, nil, state.started.removeValue(forKey: id))
+      }
+    sender?.cancel()
+    if let receiver { return scope.submit { await receiver.cancel() } }
+    if let interrupted {
+      return scope.submit { [self] in
+        await inbox.discard(id)
+        await context.events.resourceFinished(
+          interrupted,
+          .failure(SessionError(.transferCancelled, "The transfer was cancelled here.")))
+      }
+    }
+    return sender != nil
+  }
+
+  private func start(_ sender: ResourceSender) {
+    let isRunning = scope.submit { [self] in
+      await sender.run(pool)
+      let next = state.withLockedValue { state in
+        state.running[sender.id] = nil
+        guard state.running.count < Limits.resources, !state.waiting.isEmpty else {
+          return nil as ResourceSender?
+        }
+        let next = state.waiting.removeFirst()
+        state.running[next.id] = next
+        return next
+      }
+      if let next { start(next) }
+    }
+    if !isRunning { sender.outcome.set(.failure(pool.endError)) }
+  }
+
+  private func senderCancelled(_ sender: ResourceSender) {
+    let wasWaiting = state.withLockedValue { state in
+      guard let index = state.waiting.firstIndex(where: { $0 === sender }) else { return false }
+      state.waiting.remove(at: index)
+      return true
+    }
+    // It has nothing to do but to report.
+    if wasWaiting { start(sender) }
+  }
+
+  // MARK: Streams
+
+  /// Opens a stream to the peer.
+  ///
+  /// - Throws: `invalidName`; `busy` when 24 are open (STR-3); why there is no link.
+  func openStream(named name: String) async throws(SessionError) -> PeerStream {
+    guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {
+      throw SessionError(
+        .invalidName, "A stream's name is at most 1,024 bytes of UTF-8 without NUL.")
+    }
+    let isFull = state.withLockedValue { state in
+      guard state.outgoingStreams < Limits.streams else { return true }
+      state.outgoingStreams += 1
+      return false
+    }
+    guard !isFull else {
+      throw SessionError(.busy, "There are \(Limits.streams) streams to the peer already.")
+    }
+    while true {
+      let link: BulkLinkRunner
+      do {
+        link = try await pool.acquire()
+      } catch {
+        streamEnded(isOurs: true)
+        throw error
+      }
+      let stream = StreamCore(
+        id: .random(), name: UntrustedText(name), peer: peer, link: link
+      ) { [weak self] isLinkIdle in
+        self?.streamEnded(isOurs: true)
+        if isLinkIdle { self?.pool.release(link) }
+      }
+      // An idle link may have ended a moment ago.
+      guard link.attach(stream) else { continue }
+      do {
+        let open = Control.StreamOpen(id: stream.id, name: stream.name)
+        try await link.writer.write(open.bulkFrame())
+      } catch {
+        link.abandon()
+        throw error
+      }
+      return PeerStream(stream)
+    }
+  }
+
+  /// Counts a stream that the peer opens, unless there are too many (STR-3).
+  func mayTakeStream() -> Bool {
+    state.withLockedValue { state in
+      guard state.incomingStreams < Limits.streams else { return false }
+      state.incomingStreams += 1
+      return true
+    }
+  }
+
+  /// Counts down for a stream that has ended.
+  func streamEnded(isOurs: Bool) {
+    state.withLockedValue { state in
+      if isOurs { state.outgoingStreams -= 1 } else { state.incomingStreams -= 1 }
+    }
+  }
+
+  // MARK: Receivers
+
+  /// Makes the receiver of an offer, taking over from one whose link is as good as gone.
+  ///
+  /// - Returns: `nil` when the peer has too many transfers under way (RES-6).
+  func receiver(
+    for offer: Control.ResourceOffer, on link: BulkLinkRunner
+  ) async -> ResourceReceiver? {
+    if let old = state.withLockedValue({ $0.receivers[offer.id] }) {
+      // The sender knows that link to be broken before we do (RES-5).
+      await old.interrupt(.broken)
+      old.link.abandon()
+      // Cancelled with the link; the offer is then nobody's.
+      _ = try? await old.ended.value()
+    }
+    let receiver = ResourceReceiver(offer, from: peer, on: link, inbox: inbox, endpoint: self)
+    return state.withLockedValue { state in
+      guard state.receivers.count < Limits.resources, state.receivers[offer.id] == nil else {
+        return nil
+      }
+      state.receivers[offer.id] = receiver
+      state.interrupted.removeAll { $0 == offer.id }
+      return receiver
+    }
+  }
+
+  /// Reports that bytes of an offer come, the first time.
+  func receiverStarted(_ info: ResourceInfo) async {
+    let isFirst = state.withLockedValue { state in
+      guard state.started[info.id] == nil else { return false }
+      state.started[info.id] = info
+      return true
+    }
+    if isFirst { await context.events.resourceStarted(info) }
+  }
+
+  /// Takes note that a receiver is done, and reports the result if there is one; without one the
+  /// sender may go on over another link.
+  func receiverEnded(
+    _ receiver: ResourceReceiver, _ info: ResourceInfo,
+    _ result: Result<ReceivedResource, SessionError>?
+  ) async {
+    typealias Report = (ResourceInfo, Result<ReceivedResource, SessionError>)
+    let reports: [Report] = state.withLockedValue { state in
+      if state.receivers[info.id] === receiver { state.receivers[info.id] = nil }
+      guard let begun = state.started[info.id] else { return [] }
+      if let result {
+        state.started[info.id] = nil
+        return [(begun, result)]
+      }
+      state.interrupted.append(info.id)
+      // A peer that only ever begins is not remembered for ever.
+      guard state.interrupted.count > Limits.resources else { return [] }
+      let oldest = state.interrupted.removeFirst()
+      guard let info = state.started.removeValue(forKey: oldest) else { return [] }
+      return [(info, .failure(.bulkLinkLost))]
+    }
+    receiver.ended.set(.success(()))
+    for (info, result) in reports { await context.events.resourceFinished(info, result) }
+  }
+}

@@ -1,0 +1,125 @@
+import PeerDiscovery
+import PeerWire
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What the other side did that costs it this link, and the code it is told.
+struct BulkViolation: Error, Equatable, Sendable {
+  var code: CloseCode
+  var message: String
+
+  /// A frame that does not decode or does not belong (FRM-4).
+  static func protocolError(_ message: String) -> BulkViolation {
+    BulkViolation(code: .protocolError, message: message)
+  }
+
+  /// A frame that has no meaning now.
+  static func unexpected(_ type: FrameType) -> BulkViolation {
+    .protocolError("The frame \(type) has no meaning here.")
+  }
+
+  init(code: CloseCode, message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The violation that a fault of the framing is.
+  init(_ error: FrameError) {
+    switch error {
+    case .malformedLength:
+      self.init(code: .protocolError, message: "A frame's length is malformed.")
+    case .tooLarge(let length, let limit):
+      self.init(code: .tooLarge, message: "A frame of \(length) bytes is over \(limit).")
+    case .unknownType(let type):
+      self.init(code: .unknownFrame, message: "The frame type \(type) is not known.")
+    }
+  }
+}
+
+/// How a bulk link ended.
+enum BulkEnd: Error, Sendable {
+  /// TCP or TLS broke, or ended without CLOSE.
+  case broken
+  /// The other side said why.
+  case closed(CloseCode, message: UntrustedText)
+  /// The other side broke the protocol and was told.
+  case violated(BulkViolation)
+  /// We ended it.
+  case endedByUs(SessionError)
+
+  /// What those who used the link are told.
+  var error: SessionError {
+    switch self {
+    case .broken: .bulkLinkLost
+    case .closed(let code, let message):
+      switch code {
+      case .left: SessionError(.left, "The peer left the session.")
+      case .shuttingDown: SessionError(.shuttingDown, "The peer's program ended.")
+      case .protocolError, .unknownFrame, .tooLarge:
+        SessionError(.protocolError, "The peer refused our frames: \(message).")
+      default: SessionError(.linkLost, "The peer closed the link: \(code.rawValue) \(message)")
+      }
+    case .violated(let violation): SessionError(.protocolError, violation.message)
+    case .endedByUs(let error): error
+    }
+  }
+
+  /// Whether a resource may be tried again on another link (RES-5).
+  var mayRetry: Bool {
+    switch self {
+    case .broken: true
+    case .closed(let code, _): code == .left || code.redial != .never
+    case .violated, .endedByUs: false
+    }
+  }
+}
+
+extension SessionError {
+  /// The link under a stream broke (STR-1).
+  static let bulkLinkLost = SessionError(.linkLost, "The link broke.")
+
+  /// The error that a code of 8.2 is here, with the other side's words.
+  init(_ cancel: Control.ResourceCancel) {
+    let words = cancel.message.isEmpty ? "" : " The peer says: \(cancel.message)"
+    switch cancel.code {
+    case .cancelled: self.init(.transferCancelled, "The peer cancelled the transfer.\(words)")
+    case .refused: self.init(.declined, "The peer refused the transfer.\(words)")
+    case .busy: self.init(.busy, "The peer has too many transfers under way.\(words)")
+    case .sourceChanged: self.init(.sourceChanged, "The file changed while it was sent.\(words)")
+    case .sourceUnreadable:
+      self.init(.sourceUnreadable, "The sender cannot read the file.\(words)")
+    case .diskFull: self.init(.diskFull, "There is no space left at the receiver.\(words)")
+    case .quota: self.init(.quota, "The receiver's quota is used up.\(words)")
+    case .hashMismatch: self.init(.hashMismatch, "What arrived is not what was sent.\(words)")
+    case .sizeMismatch: self.init(.hashMismatch, "The length is not what was offered.\(words)")
+    case .ioError: self.init(.system, "The peer's system refused.\(words)")
+    }
+  }
+
+  /// The code of 8.2 that tells the other side of this error.
+  var resourceCode: Control.ResourceCode {
+    switch code {
+    case .transferCancelled, .cancelled: .cancelled
+    case .declined, .invalidName: .refused
+    case .busy: .busy
+    case .sourceChanged: .sourceChanged
+    case .sourceUnreadable: .sourceUnreadable
+    case .diskFull: .diskFull
+    case .quota: .quota
+    case .hashMismatch: .hashMismatch
+    default: .ioError
+    }
+  }
+
+  /// Tells what the system refused, from the number it gave.
+  static func system(_ what: String, errno number: Int32) -> SessionError {
+    switch number {
+    case ENOSPC, EDQUOT: SessionError(.diskFull, "There is no space left: \(what).")
+    default: SessionError(.system, "\(what): \(systemMessage(number)).")
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import NIOCore
+import PeerWire
+
+/// One frame of a bulk link, or some of the bytes of one.
+///
+/// The bytes of CHUNK and STREAM-DATA frames mean nothing by their borders, so ``BulkFrameDecoder``
+/// hands them on as they arrive, several values for one frame, rather than gather and copy them.
+/// All other frames come whole.
+struct BulkFrame: Sendable, Equatable {
+  /// The type.
+  var type: FrameType
+  /// The payload, or the part of it that arrived.
+  var payload: ByteBuffer
+}
+
+extension FrameType {
+  /// Whether the payload is a piece of a byte sequence, which frame borders do not divide.
+  var isByteSequence: Bool { self == .chunk || self == .streamData }
+}
+
+/// Turns the bytes of a bulk link into frames; confined to its event loop.
+///
+/// Frames of unknown optional types are skipped (FRM-3). The first fault fires a ``FrameError`` down
+/// the pipeline, and nothing is decoded after it. At most one control payload is held.
+final class BulkFrameDecoder: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = BulkFrame
+
+  private enum State {
+    case header
+    case payload(FrameType, length: Int)
+    case sequence(FrameType, remaining: Int)
+    case skipped(remaining: Int)
+    case failed
+  }
+
+  private var state = State.header
+  private var pending: ByteBuffer?
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if case .failed = state { return }
+    var bytes = unwrapInboundIn(data)
+    if var held = pending {
+      held.writeBuffer(&bytes)
+      bytes = held
+      pending = nil
+    }
+    do {
+      while let frame = try nextFrame(&bytes) {
+        context.fireChannelRead(wrapInboundOut(frame))
+      }
+    } catch {
+      state = .failed
+      context.fireErrorCaught(error)
+      return
+    }
+    // A slice would keep the whole buffer that was read.
+    if bytes.readableBytes > 0 { pending = ByteBuffer(bytes.readableBytesView) }
+  }
+
+  private func nextFrame(_ bytes: inout ByteBuffer) throws(FrameError) -> BulkFrame? {
+    while true {
+      switch state {
+      case .header:
+        guard let header = try readHeader(&bytes) else { return nil }
+        if let type = header.type {
+          state =
+            type.isByteSequence && header.length > 0
+            ? .sequence(type, remaining: header.length) : .payload(type, length: header.length)
+        } else {
+          state = .skipped(remaining: header.length)
+        }
+      case .payload(let type, let length):
+        guard let payload = bytes.readSlice(length: length) else { return nil }
+        state = .header
+        return BulkFrame(type: type, payload: payload)
+      case .sequence(let type, let remaining):
+        let length = min(remaining, bytes.readableBytes)
+        guard length > 0, let payload = bytes.readSlice(length: length) else { return nil }
+        state = length == remaining ? .header : .sequence(type, remaining: remaining - length)
+        return BulkFrame(type: type, payload: payload)
+      case .skipped(let remaining):
+        let length = min(remaining, bytes.readableBytes)
+        bytes.moveReaderIndex(forwardBy: length)
+        guard length == remaining else {
+          state = .skipped(remaining: remaining - length)
+          return nil
+        }
+        state = .header
+      case .failed:
+        return nil
+      }
+    }
+  }
+
+  private func readHeader(_ bytes: inout ByteBuffer) throws(FrameError) -> FrameHeader? {
+    var offset = 0
+    let header = try FrameHeader.read(
+      from: bytes.readableBytesUInt8Span, at: &offset, limit: Limits.framePayload)
+    if header != nil { bytes.moveReaderIndex(forwardBy: offset) }
+    return header
+  }
+}
+
+extension ByteBuffer {
+  /// Appends the head of a frame whose payload of `length` bytes follows.
+  mutating func writeBulkHeader(_ type: FrameType, length: Int) {
+    writeInteger(type.rawValue)
+    var rest = length
+    while rest >= 0x80 {
+      writeInteger(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    writeInteger(UInt8(rest))
+  }
+
+  /// One whole frame.
+  static func bulkFrame(_ type: FrameType, _ payload: [UInt8] = []) -> ByteBuffer {
+    var buffer = ByteBuffer()
+    buffer.reserveCapacity(payload.count + FrameHeader.maximumLength)
+    buffer.writeBulkHeader(type, length: payload.count)
+    buffer.writeBytes(payload)
+    return buffer
+  }
+}
+
+extension ControlPayload {
+  /// The payload in its frame.
+  func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
+
+  /// Reads the payload of a frame whose type is known to be right.
+  ///
+  /// - Throws: ``BulkViolation``; the link must be closed (FRM-4).
+  static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {
+    do {
+      return try decode(Array(frame.payload.readableBytesView))
+    } catch {
+      throw .protocolError("The payload of a frame does not decode: \(error).")
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import PeerWire
+
+/// The links to one peer on which we are the opener: in use, or idle and used again (BLK-2).
+final class BulkPool: Sendable {
+  /// Idle links that are kept.
+  private static let idleLimit = 4
+
+  private struct State {
+    var idle: [BulkLinkRunner] = []
+    var open: Set<ObjectIdentifier> = []
+    var opening = 0
+    var endError: SessionError?
+  }
+
+  private let peer: PeerID
+  private let links: any BulkLinkProvider
+  private let scope: WorkScope
+  private let idleSink = IdleLinkSink()
+  private let state = NIOLockedValueBox(State())
+
+  init(peer: PeerID, links: any BulkLinkProvider, scope: WorkScope) {
+    self.peer = peer
+    self.links = links
+    self.scope = scope
+  }
+
+  /// Links of ours that are open or being opened.
+  var count: Int { state.withLockedValue { $0.open.count + $0.opening } }
+
+  /// Links that wait to be used again.
+  var idleCount: Int { state.withLockedValue { $0.idle.count } }
+
+  /// Why there are no more links.
+  var endError: SessionError {
+    state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session is over.")
+  }
+
+  /// An idle link, or a new one.
+  ///
+  /// - Throws: What ``BulkLinkProvider/openLink(to:)`` throws.
+  func acquire() async throws(SessionError) -> BulkLinkRunner {
+    while let link = state.withLockedValue({ $0.idle.popLast() }) {
+      if link.isOpen { return link }
+    }
+    let failure = state.withLockedValue { state in
+      if state.endError == nil { state.opening += 1 }
+      return state.endError
+    }
+    if let failure { throw failure }
+    defer { state.withLockedValue { $0.opening -= 1 } }
+    let link = try await links.openLink(to: peer)
+    let runner = BulkLinkRunner(link, idle: idleSink)
+    state.withLockedValue { _ = $0.open.insert(ObjectIdentifier(runner)) }
+    let isRunning = scope.submit { [self] in
+      await runner.run()
+      state.withLockedValue { state in
+        state.open.remove(ObjectIdentifier(runner))
+        state.idle.removeAll { $0 === runner }
+      }
+    }
+    guard isRunning else {
+      state.withLockedValue { _ = $0.open.remove(ObjectIdentifier(runner)) }
+      await link.discard()
+      throw endError
+    }
+    return runner
+  }
+
+  /// Takes back a link on which nothing is under way.
+  func release(_ link: BulkLinkRunner) {
+    link.detach()
+    let isKept = state.withLockedValue { state in
+      guard link.isOpen, state.endError == nil, state.idle.count < Self.idleLimit else {
+        return false
+      }
+      state.idle.append(link)
+      return true
+    }
+    if !isKept { closePlainly(link) }
+  }
+
+  /// Closes what is idle: the path it was made over may be gone.
+  func dropIdle() {
+    let idle = state.withLockedValue { state in
+      defer { state.idle = [] }
+      return state.idle
+    }
+    for link in idle { closePlainly(link) }
+  }
+
+  /// Opens no more links.
+  func end(_ error: SessionError) {
+    state.withLockedValue { $0.endError = $0.endError ?? error }
+  }
+
+  private func closePlainly(_ link: BulkLinkRunner) {
+    link.cut(
+      after: Control.Close(.left, "").bulkFrame(),
+      SessionError(.sessionEnded, "The link was idle."))
+  }
+}

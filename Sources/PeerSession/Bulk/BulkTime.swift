@@ -1,0 +1,41 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A clock without its type, so that those who hold it need no parameter.
+struct BulkTime: Sendable {
+  /// The time since some fixed moment.
+  let now: @Sendable () -> Duration
+  /// Waits; throws only when the task is cancelled.
+  let sleep: @Sendable (Duration) async throws -> Void
+
+  /// Tells the time by `clock`.
+  init<C: Clock>(_ clock: C) where C.Duration == Duration {
+    let start = clock.now
+    now = { start.duration(to: clock.now) }
+    sleep = { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) }
+  }
+}
+
+/// Lets something through at most ten times a second.
+struct ProgressThrottle {
+  /// The least time between two reports.
+  static let interval = Duration.milliseconds(100)
+
+  private var last: Duration?
+
+  /// Whether a report may go out at `now`; it then counts as sent.
+  mutating func allows(_ now: Duration) -> Bool {
+    if let last, now - last < Self.interval { return false }
+    last = now
+    return true
+  }
+}
+
+/// The system's words for an error number.
+func systemMessage(_ number: Int32) -> String { String(cString: strerror(number)) }
+
+/// The time of day by the system's clock.
+func secondsSince1970() -> Int { time(nil) }

@@ -1,0 +1,157 @@
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The writing side of one bulk link, with a bound on what waits to be taken by the system.
+///
+/// Bytes count from the moment they are pushed until the channel has handed them to the kernel, so
+/// the bound holds however far ahead of the event loop the writers are. Writers take turns, first
+/// come first served.
+final class BulkWriter: Sendable {
+  /// Bytes that may wait before a writer is made to.
+  static let limit = 1_048_576
+
+  private typealias Waiter = CheckedContinuation<Void, any Error>
+
+  private struct State {
+    var waitingBytes = 0
+    var isTaken = false
+    var holder: (id: Int, waiter: Waiter)?
+    var queue = CircularBuffer<(id: Int, waiter: Waiter)>()
+    var cancelled: Set<Int> = []
+    var nextID = 0
+    var failure: SessionError?
+  }
+
+  let channel: any Channel
+  private let state = NIOLockedValueBox(State())
+
+  init(channel: any Channel) { self.channel = channel }
+
+  /// Bytes pushed and not yet taken by the system.
+  var waitingBytes: Int { state.withLockedValue { $0.waitingBytes } }
+
+  /// Waits for the turn and for room, writes one buffer of whole frames, and gives the turn back.
+  ///
+  /// - Throws: `SessionError.cancelled` when nothing was written; otherwise why the link ended.
+  func write(_ frames: ByteBuffer) async throws(SessionError) {
+    try await begin()
+    push(frames)
+    finish()
+  }
+
+  /// Waits for the turn and for room; each success needs one ``finish()``.
+  ///
+  /// - Throws: `SessionError.cancelled`, or why the link ended; the turn is then not held.
+  func begin() async throws(SessionError) {
+    try await wait { state, waiter, id in
+      if !state.isTaken && state.queue.isEmpty && state.waitingBytes < Self.limit {
+        state.isTaken = true
+        return false
+      }
+      state.queue.append((id, waiter))
+      return true
+    }
+  }
+
+  /// Waits for room while the turn is held, and keeps the turn whatever happens.
+  func waitForRoom() async throws(SessionError) {
+    try await wait { state, waiter, id in
+      if state.waitingBytes < Self.limit { return false }
+      state.holder = (id, waiter)
+      return true
+    }
+  }
+
+  /// Gives the turn to whoever is next.
+  func finish() {
+    let next = state.withLockedValue { state in
+      state.isTaken = false
+      return Self.next(&state)
+    }
+    next?.resume()
+  }
+
+  /// Writes at once, turn or no turn and however much waits.
+  ///
+  /// For the holder of the turn, and for the one frame that ends a link.
+  @discardableResult
+  func push(_ frames: ByteBuffer) -> EventLoopFuture<Void> {
+    let count = frames.readableBytes
+    state.withLockedValue { $0.waitingBytes += count }
+    let written = channel.writeAndFlush(frames)
+    written.whenComplete { [self] result in
+      let next = state.withLockedValue { state in
+        state.waitingBytes -= count
+        if case .success = result { return Self.next(&state) }
+        return nil
+      }
+      next?.resume()
+      if case .failure = result { fail(.bulkLinkLost) }
+    }
+    return written
+  }
+
+  /// Ends all waiting, now and later, with `error`.
+  func fail(_ error: SessionError) {
+    let (waiters, error): ([Waiter], SessionError) = state.withLockedValue { state in
+      let failure = state.failure ?? error
+      state.failure = failure
+      var waiters = state.queue.map(\.waiter)
+      if let holder = state.holder { waiters.append(holder.waiter) }
+      state.queue.removeAll()
+      state.holder = nil
+      return (waiters, failure)
+    }
+    for waiter in waiters { waiter.resume(throwing: error) }
+  }
+
+  private static func next(_ state: inout State) -> Waiter? {
+    guard state.waitingBytes < limit else { return nil }
+    if let holder = state.holder {
+      state.holder = nil
+      return holder.waiter
+    }
+    guard !state.isTaken, let first = state.queue.popFirst() else { return nil }
+    state.isTaken = true
+    return first.waiter
+  }
+
+  private func wait(
+    _ enter: @Sendable (inout State, Waiter, Int) -> Bool
+  ) async throws(SessionError) {
+    let id = state.withLockedValue { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    do {
+      try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { (waiter: Waiter) in
+          let result: Result<Void, any Error>? = state.withLockedValue { state in
+            if let failure = state.failure { return .failure(failure) }
+            if state.cancelled.remove(id) != nil { return .failure(SessionError.cancelled) }
+            return enter(&state, waiter, id) ? nil : .success(())
+          }
+          if let result { waiter.resume(with: result) }
+        }
+      } onCancel: {
+        let waiter: Waiter? = state.withLockedValue { state in
+          if state.holder?.id == id {
+            defer { state.holder = nil }
+            return state.holder?.waiter
+          }
+          if let index = state.queue.firstIndex(where: { $0.id == id }) {
+            return state.queue.remove(at: index).waiter
+          }
+          state.cancelled.insert(id)
+          return nil
+        }
+        waiter?.resume(throwing: SessionError.cancelled)
+      }
+      // A cancellation that came too late to matter leaves its mark.
+      state.withLockedValue { _ = $0.cancelled.remove(id) }
+    } catch {
+      state.withLockedValue { _ = $0.cancelled.remove(id) }
+      throw error as? SessionError ?? .bulkLinkLost
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import NIOConcurrencyHelpers
+
+/// A result that comes once and that any number of tasks may wait for.
+final class Outcome<Value: Sendable>: Sendable {
+  private typealias Waiter = CheckedContinuation<Result<Value, SessionError>, Never>
+
+  private struct State {
+    var result: Result<Value, SessionError>?
+    var waiters: [Int: Waiter] = [:]
+    var cancelled: Set<Int> = []
+    var nextID = 0
+  }
+
+  private let state = NIOLockedValueBox(State())
+
+  /// Whether the result is there.
+  var isSet: Bool { state.withLockedValue { $0.result != nil } }
+
+  /// Sets the result, unless it was set before.
+  ///
+  /// - Returns: Whether this was the first.
+  @discardableResult
+  func set(_ result: Result<Value, SessionError>) -> Bool {
+    let waiters: [Waiter]? = state.withLockedValue { state in
+      guard state.result == nil else { return nil }
+      state.result = result
+      defer { state.waiters = [:] }
+      return Array(state.waiters.values)
+    }
+    for waiter in waiters ?? [] { waiter.resume(returning: result) }
+    return waiters != nil
+  }
+
+  /// Waits for the result.
+  ///
+  /// - Throws: The error that was set, or `cancelled` when the waiting task is.
+  func value() async throws(SessionError) -> Value {
+    let id = state.withLockedValue { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { (waiter: Waiter) in
+        let ready: Result<Value, SessionError>? = state.withLockedValue { state in
+          if let result = state.result { return result }
+          if state.cancelled.contains(id) { return .failure(.cancelled) }
+          state.waiters[id] = waiter
+          return nil
+        }
+        if let ready { waiter.resume(returning: ready) }
+      }
+    } onCancel: {
+      let waiter = state.withLockedValue { state in
+        state.cancelled.insert(id)
+        return state.waiters.removeValue(forKey: id)
+      }
+      waiter?.resume(returning: .failure(.cancelled))
+    }
+    state.withLockedValue { _ = $0.cancelled.remove(id) }
+    return try result.get()
+  }
+}

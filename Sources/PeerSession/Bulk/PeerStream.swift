@@ -1,0 +1,82 @@
+import PeerDiscovery
+
+/// Ordered bytes to and from one peer, over a connection of their own.
+///
+/// Each direction ends by itself: ours with ``finish()``, the peer's when ``inbound`` ends. Bytes
+/// arrive in order, or the stream ends with an error; a stream does not outlive its connection
+/// (STR-1), so a break of it is an error even when the peer stays in the session. Letting go of the
+/// last reference resets a stream that was not finished on our side.
+public final class PeerStream: Sendable {
+  /// Names the stream; chosen by who opened it.
+  public let id: TransferID
+  /// What the opener called it.
+  public let name: UntrustedText
+  /// Who is at the other end.
+  public let peer: PeerID
+
+  let core: StreamCore
+
+  init(_ core: StreamCore) {
+    self.core = core
+    id = core.id
+    name = core.name
+    peer = core.peer
+  }
+
+  deinit { core.release() }
+
+  /// The peer's bytes, for one reader.
+  public var inbound: Inbound { Inbound(stream: self) }
+
+  /// The code of the peer's reset, once one arrived.
+  public var resetCode: UInt32? { core.resetCode }
+
+  /// Sends bytes after those sent before, all of them or none of a later write.
+  ///
+  /// Waits while the peer does not take what was sent: about 1 MiB of ours and the system's buffers
+  /// lie between the two. Writes of several tasks do not mix.
+  ///
+  /// - Throws: `cancelled` when the task was cancelled before anything of this write was sent; later
+  ///   than that, the stream is reset, since its bytes would have a hole. Otherwise `reset` or what
+  ///   broke the connection.
+  public func write(_ bytes: [UInt8]) async throws(SessionError) { try await core.write(bytes) }
+
+  /// Says that no more bytes will be written; the peer's direction goes on.
+  ///
+  /// - Throws: Why the stream had ended before.
+  public func finish() async throws(SessionError) { try await core.finish() }
+
+  /// Ends both directions at once; what was not delivered is dropped.
+  ///
+  /// - Parameter code: For the peer's application; 1 is what a peer with too many streams answers.
+  public func reset(code: UInt32) { core.reset(code: code) }
+
+  /// The bytes of the peer, in order, in pieces of no particular length.
+  ///
+  /// At most 1 MiB is held for a reader that does not take them; then the writer is made to wait.
+  /// Ends when the peer finished; throws when the stream was reset or broke. A cancelled task gets
+  /// `cancelled`, and nothing is lost: a new iterator goes on.
+  public struct Inbound: AsyncSequence, Sendable {
+    let stream: PeerStream
+
+    /// Takes bytes.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      let stream: PeerStream
+
+      /// The next bytes, at least one, or `nil` when the peer has finished.
+      public mutating func next() async throws(SessionError) -> [UInt8]? {
+        try await stream.core.read()
+      }
+
+      /// The next bytes, at least one, or `nil` when the peer has finished.
+      public mutating func next(
+        isolation actor: isolated (any Actor)?
+      ) async throws(SessionError) -> [UInt8]? {
+        try await stream.core.read()
+      }
+    }
+
+    /// Starts taking.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream) }
+  }
+}

@@ -1,0 +1,238 @@
+import Crypto
+import NIOConcurrencyHelpers
+import NIOPosix
+import PeerDiscovery
+
+/// Where the resources of all peers and sessions arrive: who may store how much, and what of an
+/// unfinished transfer is there to go on with.
+actor ResourceInbox {
+  /// What a receiver may store, and what it has already.
+  struct Admission: Sendable {
+    /// Where the bytes go; `nil` when all of it was delivered before.
+    var file: StagingFile?
+    /// The bytes there are.
+    var offset: Int
+    /// Their hash.
+    var hash: SHA256
+    /// Where the finished file is, when it was delivered before.
+    var delivered: ReceivedResource?
+  }
+
+  private struct Active {
+    var peer: PeerID
+    var size: Int
+    var written: Int
+  }
+
+  private struct Kept {
+    var peer: PeerID
+    var offset: Int
+    var hash: SHA256
+  }
+
+  private struct Delivered {
+    var peer: PeerID
+    var name: UntrustedText
+    var resource: ReceivedResource
+    var hash: SHA256
+  }
+
+  /// Transfers that are remembered for a sender that has not heard that they are done.
+  private static let rememberedLimit = 256
+
+  private let directory: StagingDirectory
+  private let quota: Int
+  private let threads: NIOThreadPool
+  private var active: [TransferID: Active] = [:]
+  private var kept: [TransferID: Kept] = [:]
+  private var delivered: [TransferID: Delivered] = [:]
+  private var deliveredOrder: [TransferID] = []
+
+  private init(_ directory: StagingDirectory, quota: Int, threads: NIOThreadPool) {
+    self.directory = directory
+    self.quota = quota
+    self.threads = threads
+  }
+
+  /// Opens the inbox, makes it where it is missing, and removes unfinished transfers of which nothing
+  /// was heard for seven days.
+  ///
+  /// - Parameters:
+  ///   - directory: The path of the inbox; private to its owner.
+  ///   - quota: The bytes that finished and unfinished resources may take together.
+  ///   - now: Seconds since 1970.
+  /// - Throws: `system`.
+  static func open(
+    directory path: String, quota: Int, threads: NIOThreadPool = .singleton,
+    calls: DiskCalls = .system, now: Int = secondsSince1970()
+  ) async throws(SessionError) -> ResourceInbox {
+    let directory = try await run(threads) { () throws(SessionError) in
+      let directory = try StagingDirectory(path: path, calls: calls)
+      try directory.sweep(now: now)
+      return directory
+    }
+    return ResourceInbox(directory, quota: quota, threads: threads)
+  }
+
+  /// Decides whether an offer fits, and finds what there is of it.
+  ///
+  /// - Throws: `quota`, `diskFull`, `declined` when the id is another's, `system`, or
+  ///   `transferCancelled` once `isCancelled`.
+  func admit(
+    _ offer: Control.ResourceOffer, from peer: PeerID, isCancelled: @escaping @Sendable () -> Bool
+  ) async throws(SessionError) -> Admission {
+    let record = StagingRecord(
+      sender: peer, name: hexadecimal(SHA256.hash(data: Array(offer.name.raw.utf8))),
+      size: offer.size, modified: offer.modified)
+    if let known = delivered[offer.id] {
+      guard known.peer == peer, known.name == offer.name, known.resource.size == offer.size else {
+        throw SessionError(.declined, "That id was used before.")
+      }
+      return Admission(
+        file: nil, offset: offer.size, hash: known.hash, delivered: known.resource)
+    }
+    try checkUnused(offer.id)
+    let directory = directory
+    let survey = try await Self.run(threads) { () throws(SessionError) in
+      try directory.survey()
+    }
+    // Nothing below waits until the space is reserved.
+    try checkUnused(offer.id)
+    guard !survey.delivered.contains(offer.id) else {
+      throw SessionError(.declined, "There is a resource of that id already.")
+    }
+    let idle = survey.partials.filter { active[$0.id] == nil }
+    if let other = idle.first(where: { $0.id == offer.id })?.record, other.sender != peer {
+      throw SessionError(.declined, "That id is another peer's.")
+    }
+    let source = Self.source(record, offer.id, idle)
+    let removed = try room(for: offer.size, keeping: source, idle, survey)
+    active[offer.id] = Active(peer: peer, size: offer.size, written: source?.size ?? 0)
+    if let source, source.id != offer.id {
+      active[source.id] = Active(peer: peer, size: 0, written: 0)
+    }
+    defer { if let source, source.id != offer.id { active[source.id] = nil } }
+    let remembered = source.flatMap { source in
+      kept[source.id].flatMap { $0.peer == peer && $0.offset == source.size ? $0 : nil }
+    }
+    if let source { kept[source.id] = nil }
+    for id in removed { kept[id] = nil }
+    do {
+      return try await Self.run(threads) { () throws(SessionError) in
+        for id in removed { directory.remove(id) }
+        guard let source, source.size > 0 else {
+          if let source { directory.remove(source.id) }
+          let file = try directory.create(offer.id, record)
+          return Admission(file: file, offset: 0, hash: SHA256(), delivered: nil)
+        }
+        let file = try directory.reopen(source.id, as: offer.id, record)
+        let hash: SHA256
+        if let remembered {
+          hash = remembered.hash
+        } else {
+          hash = try file.hashPrefix(source.size, isCancelled: isCancelled)
+        }
+        return Admission(file: file, offset: source.size, hash: hash, delivered: nil)
+      }
+    } catch {
+      active[offer.id] = nil
+      throw error
+    }
+  }
+
+  /// Notes how much of a transfer is on the disk, for those who come after it.
+  func note(_ id: TransferID, written: Int) { active[id]?.written = written }
+
+  /// Keeps what there is of a transfer whose link broke (RES-1).
+  func keep(_ id: TransferID, written: Int, hash: SHA256) {
+    guard let entry = active.removeValue(forKey: id) else { return }
+    // The hash of more bytes than anybody goes on with is only a saving.
+    if kept.count >= Self.rememberedLimit { kept.removeAll() }
+    kept[id] = Kept(peer: entry.peer, offset: written, hash: hash)
+  }
+
+  /// Removes what there is of a transfer.
+  func discard(_ id: TransferID) async {
+    let directory = directory
+    // A file that cannot be removed goes with the sweep of the next start.
+    try? await Self.run(threads) { () throws(SessionError) in directory.remove(id) }
+    active[id] = nil
+    kept[id] = nil
+  }
+
+  /// Hands a whole and verified file to the application.
+  ///
+  /// - Throws: `declined`, `diskFull` or `system`; the caller then discards.
+  func deliver(
+    _ offer: Control.ResourceOffer, from peer: PeerID, _ file: StagingFile, hash: SHA256
+  ) async throws(SessionError) -> ReceivedResource {
+    let directory = directory
+    let path = try await Self.run(threads) { () throws(SessionError) in
+      try directory.deliver(offer.id, file)
+    }
+    let resource = ReceivedResource(path: path, sha256: hash.text, size: offer.size)
+    active[offer.id] = nil
+    kept[offer.id] = nil
+    delivered[offer.id] = Delivered(
+      peer: peer, name: offer.name, resource: resource, hash: hash)
+    deliveredOrder.append(offer.id)
+    if deliveredOrder.count > Self.rememberedLimit {
+      delivered[deliveredOrder.removeFirst()] = nil
+    }
+    return resource
+  }
+
+  private func checkUnused(_ id: TransferID) throws(SessionError) {
+    guard active[id] == nil else {
+      throw SessionError(.declined, "A transfer of that id is under way.")
+    }
+  }
+
+  /// What there is of the offered file: under its id, or of a sender that was started anew (RES-1).
+  private static func source(
+    _ record: StagingRecord, _ id: TransferID, _ idle: [StagingDirectory.Partial]
+  ) -> StagingDirectory.Partial? {
+    let candidates = idle.filter { $0.size <= record.size }
+    return candidates.first { $0.id == id && $0.record == record }
+      ?? candidates.filter { $0.record?.isSameFile(as: record) == true }.max { $0.size < $1.size }
+  }
+
+  /// The unfinished transfers that must go so that `size` bytes fit, the oldest first.
+  private func room(
+    for size: Int, keeping source: StagingDirectory.Partial?, _ idle: [StagingDirectory.Partial],
+    _ survey: StagingDirectory.Survey
+  ) throws(SessionError) -> [TransferID] {
+    var others = idle.filter { $0.id != source?.id }.sorted { $0.modified < $1.modified }[...]
+    var used = survey.deliveredBytes + others.reduce(0) { $0 + $1.size }
+    var promised = size - (source?.size ?? 0)
+    for entry in active.values {
+      used += entry.size
+      promised += max(entry.size - entry.written, 0)
+    }
+    var free = survey.freeBytes ?? .max
+    var removed: [TransferID] = []
+    while used > quota - size || promised > free {
+      guard let oldest = others.popFirst() else {
+        if used > quota - size {
+          throw SessionError(.quota, "The resource does not fit in the inbox's quota.")
+        }
+        throw SessionError(.diskFull, "There is not enough space on the disk for the resource.")
+      }
+      used -= oldest.size
+      free += free == .max ? 0 : oldest.size
+      removed.append(oldest.id)
+    }
+    return removed
+  }
+
+  private static func run<T: Sendable>(
+    _ threads: NIOThreadPool, _ body: @escaping @Sendable () throws(SessionError) -> T
+  ) async throws(SessionError) -> T {
+    // Not cancelled half way: what was begun on the disk is finished.
+    do {
+      return try await Task { try await threads.runIfActive { try body() } }.value
+    } catch {
+      throw error as? SessionError ?? SessionError(.system, "The thread pool is not running.")
+    }
+  }
+}

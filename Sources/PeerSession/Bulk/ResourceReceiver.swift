@@ -1,0 +1,366 @@
+import Crypto
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import PeerDiscovery
+import PeerWire
+
+/// Takes one offered resource over one link (8.2).
+///
+/// Bytes are written and hashed on a thread pool, one batch under way while the next is gathered, so
+/// at most two batches are held. Nothing is delivered before it is whole and verified (RES-3). When
+/// the link breaks, what there is stays on the disk for the sender to go on with (RES-1, RES-5).
+actor ResourceReceiver {
+  /// Bytes gathered for one write.
+  private static let batchSize = 8 * Limits.framePayload
+
+  private enum Phase {
+    /// The offer is being looked at.
+    case admitting
+    /// ACCEPT is out.
+    case accepted
+    /// START was there.
+    case receiving
+    /// All is there and being put in place; too late to cancel.
+    case delivering
+    /// Our CANCEL is out, and the sender's is awaited (RES-4).
+    case cancelling
+    case over
+  }
+
+  /// How a transfer on this link ended.
+  private enum Close {
+    case failed(SessionError)
+    case interrupted
+  }
+
+  nonisolated let offer: Control.ResourceOffer
+  nonisolated let link: BulkLinkRunner
+  /// Set once nothing of the transfer touches the inbox any more.
+  nonisolated let ended = Outcome<Void>()
+  private nonisolated let peer: PeerID
+  private nonisolated let inbox: ResourceInbox
+  private nonisolated let endpoint: BulkEndpoint
+  private nonisolated let isCancelled = NIOLockedValueBox(false)
+
+  private var phase = Phase.admitting
+  private var isInterrupted = false
+  private var admission: ResourceInbox.Admission?
+  private var received = 0
+  private var written = 0
+  private var hash = SHA256()
+  private var pending: [ByteBuffer] = []
+  private var pendingBytes = 0
+  private var batch: EventLoopFuture<SHA256>?
+  private var throttle = ProgressThrottle()
+  private var info: ResourceInfo
+
+  init(
+    _ offer: Control.ResourceOffer, from peer: PeerID, on link: BulkLinkRunner,
+    inbox: ResourceInbox, endpoint: BulkEndpoint
+  ) {
+    self.offer = offer
+    self.peer = peer
+    self.link = link
+    self.inbox = inbox
+    self.endpoint = endpoint
+    info = ResourceInfo(
+      id: offer.id, name: offer.name, size: offer.size, peer: peer, direction: .incoming,
+      resumedFrom: 0)
+  }
+
+  /// Looks at the offer and answers it.
+  ///
+  /// - Returns: Whether the transfer goes on.
+  func begin() async throws(BulkViolation) -> Bool {
+    do throws(SessionError) {
+      let isCancelled = isCancelled
+      let admission = try await inbox.admit(offer, from: peer) {
+        isCancelled.withLockedValue { $0 }
+      }
+      self.admission = admission
+      if isInterrupted {
+        phase = .over
+        await inbox.keep(offer.id, written: admission.offset, hash: admission.hash)
+        await endpoint.receiverEnded(self, info, nil)
+        return false
+      }
+      if isCancelled.withLockedValue({ $0 }) {
+        if admission.file != nil { await inbox.discard(offer.id) }
+        throw SessionError(.transferCancelled, "The transfer was cancelled here.")
+      }
+      phase = .accepted
+      let accept = Control.ResourceAccept(
+        id: offer.id, offset: admission.offset,
+        prefix: admission.offset > 0 ? admission.hash.text : nil)
+      do {
+        try await link.writer.write(accept.bulkFrame())
+      } catch {
+        // The link is gone, which its reader learns in a moment.
+      }
+      return true
+    } catch {
+      phase = .over
+      await endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
+      if !isInterrupted { await tell(error) }
+      return false
+    }
+  }
+
+  /// Takes a frame of the transfer.
+  ///
+  /// - Returns: Whether the transfer goes on.
+  func receive(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
+    switch frame.type {
+    case .resourceStart:
+      let start = try Control.ResourceStart.decode(frame)
+      try check(start.id)
+      return try await begin(at: start.offset)
+    case .chunk:
+      guard frame.payload.readableBytes > 0 else { throw .protocolError("A chunk is empty.") }
+      return try await take(frame.payload)
+    case .resourceEnd:
+      let end = try Control.ResourceEnd.decode(frame)
+      try check(end.id)
+      return try await finish(end.sha256)
+    case .resourceCancel:
+      let cancel = try Control.ResourceCancel.decode(frame)
+      try check(cancel.id)
+      return await cancelled(cancel)
+    default:
+      throw .unexpected(frame.type)
+    }
+  }
+
+  /// Ends the transfer because our side wants to.
+  func cancel() async {
+    isCancelled.withLockedValue { $0 = true }
+    guard phase == .accepted || phase == .receiving else { return }
+    await fail(SessionError(.transferCancelled, "The transfer was cancelled here."))
+  }
+
+  /// Keeps what there is, since the link is gone or the sender goes on over another.
+  func interrupt(_ end: BulkEnd) async {
+    switch phase {
+    case .accepted, .receiving:
+      phase = .over
+      await close(.interrupted)
+    case .admitting:
+      isInterrupted = true
+      isCancelled.withLockedValue { $0 = true }
+    case .delivering, .cancelling, .over:
+      break
+    }
+  }
+
+  // MARK: Frames
+
+  private func check(_ id: TransferID) throws(BulkViolation) {
+    guard id == offer.id else { throw .protocolError("A frame names another transfer.") }
+  }
+
+  private func begin(at offset: Int) async throws(BulkViolation) -> Bool {
+    if phase == .cancelling { return true }
+    guard phase == .accepted, let admission else { throw .unexpected(.resourceStart) }
+    guard offset == admission.offset || offset == 0 else {
+      throw .protocolError("The transfer starts at neither of the two places allowed.")
+    }
+    guard admission.delivered == nil || offset == admission.offset else {
+      await fail(SessionError(.declined, "Another file was delivered under that id."))
+      return true
+    }
+    phase = .receiving
+    received = offset
+    written = offset
+    hash = offset > 0 || admission.delivered != nil ? admission.hash : SHA256()
+    if let file = admission.file, offset < admission.offset {
+      do {
+        try await endpoint.context.work { () throws(SessionError) in
+          try file.truncate(to: offset)
+        }
+      } catch {
+        await fail(error)
+        return true
+      }
+    }
+    info.resumedFrom = offset
+    if admission.delivered == nil { await endpoint.receiverStarted(info) }
+    return true
+  }
+
+  private func take(_ bytes: ByteBuffer) async throws(BulkViolation) -> Bool {
+    if phase == .cancelling { return true }
+    guard phase == .receiving, let admission else { throw .unexpected(.chunk) }
+    guard admission.delivered == nil, bytes.readableBytes <= offer.size - received else {
+      await fail(
+        SessionError(.hashMismatch, "More bytes came than were offered."), as: .sizeMismatch)
+      return true
+    }
+    received += bytes.readableBytes
+    pending.append(bytes)
+    pendingBytes += bytes.readableBytes
+    report()
+    if pendingBytes >= Self.batchSize { await submit() }
+    return true
+  }
+
+  private func finish(_ sha256: String) async throws(BulkViolation) -> Bool {
+    if phase == .cancelling { return true }
+    guard phase == .receiving, let admission else { throw .unexpected(.resourceEnd) }
+    guard received == offer.size else {
+      await fail(
+        SessionError(.hashMismatch, "Fewer bytes came than were offered."), as: .sizeMismatch)
+      return true
+    }
+    await submit()
+    await settle()
+    guard phase == .receiving else { return phase != .over }
+    guard hash.text == sha256 else {
+      await fail(SessionError(.hashMismatch, "What arrived is not what was sent."))
+      return true
+    }
+    phase = .delivering
+    do {
+      if let file = admission.file {
+        let resource = try await inbox.deliver(offer, from: peer, file, hash: hash)
+        await endpoint.receiverEnded(self, info, .success(resource))
+      } else {
+        await endpoint.receiverEnded(self, info, nil)
+      }
+    } catch {
+      phase = .receiving
+      await fail(error)
+      return true
+    }
+    phase = .over
+    do {
+      try await link.writer.write(Control.ResourceDone(id: offer.id).bulkFrame())
+    } catch {
+      // The sender asks again over another link, and is told then.
+    }
+    return false
+  }
+
+  private func cancelled(_ cancel: Control.ResourceCancel) async -> Bool {
+    switch phase {
+    case .cancelling:
+      phase = .over
+    case .receiving:
+      phase = .over
+      await close(.failed(SessionError(cancel)))
+      await tell(SessionError(cancel))
+    default:
+      // No START was there: no answer is due.
+      phase = .over
+      await close(.failed(SessionError(cancel)))
+    }
+    return false
+  }
+
+  // MARK: Writing
+
+  /// Hands what was gathered to the thread pool, once the batch before is done.
+  private func submit() async {
+    await settle()
+    guard phase == .receiving, batch == nil, !pending.isEmpty, let file = admission?.file else {
+      return
+    }
+    let (pieces, offset, hash) = (pending, written, hash)
+    written += pendingBytes
+    pending = []
+    pendingBytes = 0
+    batch = endpoint.context.threads.runIfActive(eventLoop: link.writer.channel.eventLoop) {
+      try file.write(pieces, at: offset, after: hash)
+    }
+  }
+
+  /// Waits for the batch under way.
+  private func settle() async {
+    guard let batch else { return }
+    do {
+      let hash = try await batch.get()
+      guard self.batch === batch else { return }
+      self.batch = nil
+      self.hash = hash
+    } catch {
+      guard self.batch === batch else { return }
+      self.batch = nil
+      await fail(error as? SessionError ?? SessionError(.system, "The disk could not be written."))
+    }
+  }
+
+  private func report() {
+    guard throttle.allows(endpoint.context.time.now()) else { return }
+    endpoint.context.events.resourceProgress(offer.id, bytes: received, of: offer.size)
+  }
+
+  // MARK: Ending
+
+  /// Ends the transfer from our side and tells the sender.
+  private func fail(_ error: SessionError, as code: Control.ResourceCode? = nil) async {
+    guard phase == .accepted || phase == .receiving else { return }
+    phase = .cancelling
+    // Told first, so that the sender stops; the disk may take its time.
+    await tell(error, as: code)
+    await close(.failed(error))
+  }
+
+  private func tell(_ error: SessionError, as code: Control.ResourceCode? = nil) async {
+    let cancel = Control.ResourceCancel(
+      id: offer.id, code: code ?? error.resourceCode, message: error.code.rawValue)
+    do {
+      try await link.writer.write(cancel.bulkFrame())
+    } catch {
+      // The link is gone, which its reader learns in a moment.
+    }
+  }
+
+  /// Lets go of the file and reports.
+  private func close(_ close: Close) async {
+    guard let admission else { return }
+    self.admission = nil
+    let last = pending
+    pending = []
+    pendingBytes = 0
+    var isIntact = true
+    if let batch {
+      self.batch = nil
+      do {
+        hash = try await batch.get()
+      } catch {
+        isIntact = false
+      }
+    }
+    switch close {
+    case .failed(let error):
+      if admission.file != nil { await inbox.discard(offer.id) }
+      await endpoint.receiverEnded(self, info, .failure(error))
+    case .interrupted:
+      if let file = admission.file {
+        // After a failed write the sender begins anew, and hears of the disk then.
+        if isIntact { await keep(file, last, admission) } else { await inbox.discard(offer.id) }
+      }
+      await endpoint.receiverEnded(self, info, nil)
+    }
+  }
+
+  private func keep(
+    _ file: StagingFile, _ last: [ByteBuffer], _ admission: ResourceInbox.Admission
+  ) async {
+    let hasStarted = received > 0 || written > 0
+    guard hasStarted else {
+      return await inbox.keep(offer.id, written: admission.offset, hash: admission.hash)
+    }
+    let (offset, before) = (written, hash)
+    do {
+      // Not cancelled with the link's task: these bytes came, and save the sender sending them.
+      let hash = try await endpoint.context.threads.runIfActive(
+        eventLoop: link.writer.channel.eventLoop
+      ) { try file.write(last, at: offset, after: before) }.get()
+      let count = last.reduce(0) { $0 + $1.readableBytes }
+      await inbox.keep(offer.id, written: offset + count, hash: hash)
+    } catch {
+      await inbox.discard(offer.id)
+    }
+  }
+}

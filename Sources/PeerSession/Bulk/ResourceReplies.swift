@@ -1,0 +1,125 @@
+import NIOConcurrencyHelpers
+import PeerWire
+
+/// What the receiver of a resource answers, checked against how far the sender is.
+final class ResourceReplies: BulkFrameSink {
+  /// An answer, or the end of the link.
+  enum Reply: Sendable {
+    case accepted(Control.ResourceAccept)
+    case done
+    case cancelled(Control.ResourceCancel)
+    case ended(BulkEnd)
+    /// The waiting task was cancelled.
+    case interrupted
+  }
+
+  /// What the sender has sent last, and so what may come.
+  enum Phase: Sendable {
+    case offered
+    case started
+    case finished
+    /// Our CANCEL is out: whatever crosses it is as good as an answer.
+    case cancelled
+    /// The last answer was there.
+    case over
+  }
+
+  private struct State {
+    var phase = Phase.offered
+    var replies: [Reply] = []
+    var waiter: CheckedContinuation<Reply, Never>?
+  }
+
+  private let id: TransferID
+  private let state = NIOLockedValueBox(State())
+
+  init(id: TransferID) { self.id = id }
+
+  /// Says what is about to be sent.
+  func advance(to phase: Phase) { state.withLockedValue { $0.phase = phase } }
+
+  /// The next answer, if it is there.
+  func poll() -> Reply? {
+    state.withLockedValue { $0.replies.isEmpty ? nil : $0.replies.removeFirst() }
+  }
+
+  /// The next answer.
+  func next() async -> Reply {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        let reply: Reply? = state.withLockedValue { state in
+          if !state.replies.isEmpty { return state.replies.removeFirst() }
+          if Task.isCancelled { return .interrupted }
+          state.waiter = waiter
+          return nil
+        }
+        if let reply { waiter.resume(returning: reply) }
+      }
+    } onCancel: {
+      let waiter = state.withLockedValue { state in
+        defer { state.waiter = nil }
+        return state.waiter
+      }
+      waiter?.resume(returning: .interrupted)
+    }
+  }
+
+  func receive(
+    _ frame: BulkFrame, from link: BulkLinkRunner
+  ) async throws(BulkViolation) -> Bool {
+    let reply: Reply
+    switch frame.type {
+    case .resourceAccept:
+      let accept = try Control.ResourceAccept.decode(frame)
+      guard accept.id == id else { return try late(frame, link) }
+      reply = .accepted(accept)
+    case .resourceDone:
+      guard try Control.ResourceDone.decode(frame).id == id else { return try late(frame, link) }
+      reply = .done
+    case .resourceCancel:
+      let cancel = try Control.ResourceCancel.decode(frame)
+      guard cancel.id == id else { return try late(frame, link) }
+      reply = .cancelled(cancel)
+    default:
+      throw .unexpected(frame.type)
+    }
+    let isExpected = state.withLockedValue { state in
+      switch (state.phase, reply) {
+      case (.offered, .accepted), (.cancelled, .accepted): return true
+      case (.finished, .done), (.cancelled, .done): break
+      case (.offered, .cancelled), (.started, .cancelled), (.finished, .cancelled),
+        (.cancelled, .cancelled):
+        break
+      default: return false
+      }
+      state.phase = .over
+      return true
+    }
+    guard isExpected else { throw .unexpected(frame.type) }
+    put(reply)
+    return true
+  }
+
+  func linkEnded(_ end: BulkEnd) async { put(.ended(end)) }
+
+  private func late(
+    _ frame: BulkFrame, _ link: BulkLinkRunner
+  ) throws(BulkViolation) -> Bool {
+    guard link.isLate(frame) else {
+      throw .protocolError("The frame \(frame.type) names another transfer.")
+    }
+    return true
+  }
+
+  private func put(_ reply: Reply) {
+    let waiter = state.withLockedValue { state in
+      guard let waiter = state.waiter else {
+        state.replies.append(reply)
+        return nil as CheckedContinuation<Reply, Never>?
+      }
+      state.waiter = nil
+      return waiter
+    }
+    waiter?.resume(returning: reply)
+  }
+}

@@ -1,0 +1,364 @@
+import Crypto
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import PeerDiscovery
+import PeerWire
+
+/// Sends one file to one peer, over as many links as it takes (8.2).
+///
+/// Reading and hashing happen on a thread pool, one block ahead of the link; nothing is read that
+/// the peer does not make room for, so memory does not grow with the file.
+final class ResourceSender: Sendable {
+  /// Links in a row that break before anything is across.
+  private static let attemptLimit = 20
+  /// How long the answer to our CANCEL is waited for.
+  private static let withdrawalLimit = Duration.seconds(10)
+
+  /// How a transfer ended, and what the link is still owed.
+  private struct Ending: Sendable {
+    var result: Result<ReceivedResource, SessionError>
+    var withdrawal: Attempt?
+  }
+
+  /// One try over one link.
+  private struct Attempt: Sendable {
+    var link: BulkLinkRunner
+    var replies: ResourceReplies
+    var hasOffered = false
+    var hasStarted = false
+  }
+
+  /// Where a try went.
+  private enum Step {
+    case sent(sha256: String)
+    case refused(Control.ResourceCancel)
+    case failed(SessionError)
+    case broken(BulkEnd, hasProgressed: Bool)
+    case interrupted
+  }
+
+  private struct State {
+    var info: ResourceInfo
+    var hasStarted = false
+    var sentBytes = 0
+    var throttle = ProgressThrottle()
+    var link: BulkLinkRunner?
+  }
+
+  let id: TransferID
+  let progress: AsyncStream<ResourceProgress>
+  let outcome = Outcome<ReceivedResource>()
+
+  private let path: String
+  private let peer: PeerID
+  private let context: BulkContext
+  private let reports: AsyncStream<ResourceProgress>.Continuation
+  private let cancellation = Outcome<Void>()
+  private let onCancel: @Sendable (ResourceSender) -> Void
+  private let state: NIOLockedValueBox<State>
+
+  init(
+    path: String, name: UntrustedText, peer: PeerID, context: BulkContext,
+    onCancel: @escaping @Sendable (ResourceSender) -> Void
+  ) {
+    let id = TransferID.random()
+    self.id = id
+    self.path = path
+    self.peer = peer
+    self.context = context
+    self.onCancel = onCancel
+    (progress, reports) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    state = NIOLockedValueBox(
+      State(
+        info: ResourceInfo(
+          id: id, name: name, size: 0, peer: peer, direction: .outgoing, resumedFrom: 0)))
+  }
+
+  /// Ends the transfer with `transferCancelled`, unless it has ended.
+  func cancel() {
+    if cancellation.set(.success(())) { onCancel(self) }
+  }
+
+  /// Whether ``cancel()`` was called.
+  private var isCancelled: Bool { cancellation.isSet }
+
+  /// Whether the offer, name and all, fits in a frame.
+  var fitsInFrame: Bool {
+    let name = state.withLockedValue { $0.info.name }
+    let offer = Control.ResourceOffer(
+      id: id, name: name, size: maximumControlInteger, modified: -maximumControlInteger)
+    return offer.encoded().count <= Limits.framePayload
+  }
+
+  /// Bytes handed to the link so far and the link, for ``BulkEndpoint/reconnected()``.
+  var position: (bytes: Int, link: BulkLinkRunner?) {
+    state.withLockedValue { ($0.sentBytes, $0.link) }
+  }
+
+  /// Transfers the file and reports how it ended; cancelled when the peer is gone.
+  func run(_ pool: BulkPool) async {
+    let ending = await withTaskGroup(of: Ending?.self) { group in
+      group.addTask { await self.transfer(pool) }
+      group.addTask {
+        // Cancelled itself when the transfer ends first.
+        _ = try? await self.cancellation.value()
+        return nil
+      }
+      var ending: Ending?
+      for await result in group {
+        ending = result ?? ending
+        group.cancelAll()
+      }
+      return ending
+    }
+    var result = ending?.result ?? .failure(.cancelled)
+    if case .failure(let error) = result, error == .cancelled {
+      result = .failure(
+        isCancelled
+          ? SessionError(.transferCancelled, "The transfer was cancelled here.") : pool.endError)
+    }
+    outcome.set(result)
+    reports.finish()
+    await context.events.resourceFinished(state.withLockedValue { $0.info }, result)
+    if let attempt = ending?.withdrawal {
+      var code = Control.ResourceCode.cancelled
+      if case .failure(let error) = result { code = error.resourceCode }
+      await withdraw(attempt, code, pool)
+    }
+  }
+
+  // MARK: The transfer
+
+  private func transfer(_ pool: BulkPool) async -> Ending {
+    let source: ResourceSource
+    do {
+      source = try await context.work { [path] () throws(SessionError) in
+        try ResourceSource(path: path)
+      }
+    } catch {
+      return Ending(result: .failure(error))
+    }
+    state.withLockedValue { $0.info.size = source.size }
+    var failures = 0
+    while true {
+      let link: BulkLinkRunner
+      do {
+        link = try await pool.acquire()
+      } catch {
+        failures += 1
+        guard error.mayTryLater, failures < Self.attemptLimit, await pause(failures) else {
+          return Ending(result: .failure(Task.isCancelled ? .cancelled : error))
+        }
+        continue
+      }
+      var attempt = Attempt(link: link, replies: ResourceReplies(id: id))
+      let step = await send(source, &attempt)
+      switch step {
+      case .sent(let sha256):
+        pool.release(link)
+        return Ending(
+          result: .success(ReceivedResource(path: nil, sha256: sha256, size: source.size)))
+      case .refused(let cancel):
+        // Our own CANCEL is the answer that the receiver waits for (RES-4).
+        link.markLate(id)
+        link.writer.push(
+          Control.ResourceCancel(id: id, code: cancel.code, message: "").bulkFrame())
+        pool.release(link)
+        return Ending(result: .failure(SessionError(cancel)))
+      case .failed(let error):
+        return Ending(result: .failure(error), withdrawal: attempt)
+      case .interrupted:
+        return Ending(result: .failure(.cancelled), withdrawal: attempt)
+      case .broken(let end, let hasProgressed):
+        failures = hasProgressed ? 0 : failures + 1
+        guard end.mayRetry, failures < Self.attemptLimit else {
+          return Ending(result: .failure(end.error))
+        }
+        if failures > 0, !(await pause(failures)) {
+          return Ending(result: .failure(.cancelled))
+        }
+      }
+    }
+  }
+
+  /// Waits a while before the next try, longer each time.
+  ///
+  /// - Returns: `false` when the task was cancelled.
+  private func pause(_ failures: Int) async -> Bool {
+    let steps = [200, 500, 1_000, 2_000]
+    let wait = failures <= steps.count ? steps[failures - 1] : 5_000
+    do {
+      try await context.time.sleep(.milliseconds(wait))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func send(_ source: ResourceSource, _ attempt: inout Attempt) async -> Step {
+    let link = attempt.link
+    let replies = attempt.replies
+    let info = state.withLockedValue { state in
+      state.link = link
+      return state.info
+    }
+    guard link.attach(replies) else { return .broken(.broken, hasProgressed: false) }
+    var hasProgressed = false
+    do throws(SessionError) {
+      let offer = Control.ResourceOffer(
+        id: id, name: info.name, size: source.size, modified: source.modified)
+      attempt.hasOffered = true
+      try await link.writer.write(offer.bulkFrame())
+      let accept: Control.ResourceAccept
+      switch await replies.next() {
+      case .accepted(let answer): accept = answer
+      case .done: return .failed(SessionError(.protocolError, "The receiver answered at odds."))
+      case .cancelled(let cancel): return .refused(cancel)
+      case .ended(let end): return .broken(end, hasProgressed: false)
+      case .interrupted: return .interrupted
+      }
+      guard accept.offset <= source.size else {
+        return .failed(
+          SessionError(.protocolError, "The receiver wants to go on behind the end of the file."))
+      }
+      var (offset, hash) = try await start(accept, source)
+      replies.advance(to: .started)
+      attempt.hasStarted = true
+      await reportStart(offset)
+      try await link.writer.write(Control.ResourceStart(id: id, offset: offset).bulkFrame())
+
+      var block = try await read(source, offset, hash)
+      while let current = block {
+        if let reply = replies.poll() {
+          return step(reply, hasProgressed: hasProgressed)
+        }
+        hash = current.hash
+        offset += current.count
+        let (from, after) = (offset, current.hash)
+        async let next = readResult(source, from, after)
+        try await link.writer.write(current.frames)
+        hasProgressed = true
+        report(offset, of: source.size)
+        block = try await next.get()
+      }
+      // The last block was checked when it was read; this closes the time since.
+      try await context.work { () throws(SessionError) in try source.checkUnchanged() }
+      let sha256 = hash.text
+      replies.advance(to: .finished)
+      try await link.writer.write(Control.ResourceEnd(id: id, sha256: sha256).bulkFrame())
+      switch await replies.next() {
+      case .done: return .sent(sha256: sha256)
+      case let reply: return step(reply, hasProgressed: hasProgressed)
+      }
+    } catch {
+      if Task.isCancelled { return .interrupted }
+      guard !link.isOpen || error == .bulkLinkLost else { return .failed(error) }
+      // What the receiver said before the link broke counts more than that it broke.
+      return step(await replies.next(), hasProgressed: hasProgressed)
+    }
+  }
+
+  private func step(_ reply: ResourceReplies.Reply, hasProgressed: Bool) -> Step {
+    switch reply {
+    case .cancelled(let cancel): .refused(cancel)
+    case .ended(let end): .broken(end, hasProgressed: hasProgressed)
+    case .interrupted: .interrupted
+    case .accepted, .done:
+      .failed(SessionError(.protocolError, "The receiver answered at odds."))
+    }
+  }
+
+  /// Decides where to begin (RES-2).
+  private func start(
+    _ accept: Control.ResourceAccept, _ source: ResourceSource
+  ) async throws(SessionError) -> (Int, SHA256) {
+    guard accept.offset > 0, let prefix = accept.prefix else { return (0, SHA256()) }
+    let cancellation = cancellation
+    let hash = try await context.work { () throws(SessionError) in
+      try source.hashPrefix(accept.offset) { cancellation.isSet }
+    }
+    return hash.text == prefix ? (accept.offset, hash) : (0, SHA256())
+  }
+
+  /// As ``read(_:_:_:)``, for `async let`, which would lose the type of the error.
+  private func readResult(
+    _ source: ResourceSource, _ offset: Int, _ hash: SHA256
+  ) async -> Result<ResourceSource.Block?, SessionError> {
+    do throws(SessionError) {
+      return .success(try await read(source, offset, hash))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func read(
+    _ source: ResourceSource, _ offset: Int, _ hash: SHA256
+  ) async throws(SessionError) -> ResourceSource.Block? {
+    guard offset < source.size else { return nil }
+    return try await context.work { () throws(SessionError) in
+      try source.block(at: offset, after: hash)
+    }
+  }
+
+  private func reportStart(_ offset: Int) async {
+    let info: ResourceInfo? = state.withLockedValue { state in
+      state.sentBytes = offset
+      guard !state.hasStarted else { return nil }
+      state.hasStarted = true
+      state.info.resumedFrom = offset
+      return state.info
+    }
+    if let info { await context.events.resourceStarted(info) }
+  }
+
+  private func report(_ bytes: Int, of total: Int) {
+    let now = context.time.now()
+    let isDue = state.withLockedValue { state in
+      state.sentBytes = bytes
+      return state.throttle.allows(now)
+    }
+    guard isDue else { return }
+    reports.yield(ResourceProgress(bytes: bytes, total: total))
+    context.events.resourceProgress(id, bytes: bytes, of: total)
+  }
+
+  // MARK: Cancelling
+
+  /// Tells the receiver that nothing more comes, and gives the link back once it is idle (RES-4).
+  private func withdraw(
+    _ attempt: Attempt, _ code: Control.ResourceCode, _ pool: BulkPool
+  ) async {
+    let link = attempt.link
+    guard attempt.hasOffered else { return pool.release(link) }
+    attempt.replies.advance(to: .cancelled)
+    link.markLate(id)
+    link.writer.push(Control.ResourceCancel(id: id, code: code, message: "").bulkFrame())
+    guard attempt.hasStarted else { return pool.release(link) }
+    let isAnswered = await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        while true {
+          switch await attempt.replies.next() {
+          case .cancelled, .done: return true
+          case .ended, .interrupted: return false
+          case .accepted: break
+          }
+        }
+      }
+      group.addTask { [context] in
+        // Ends early when the answer came.
+        try? await context.time.sleep(Self.withdrawalLimit)
+        return false
+      }
+      let first = await group.next() ?? false
+      group.cancelAll()
+      return first
+    }
+    if isAnswered { pool.release(link) } else { link.abandon() }
+  }
+}
+
+extension SessionError {
+  /// Whether a link may be had later (``BulkLinkProvider/openLink(to:)``).
+  var mayTryLater: Bool { code == .busy || code == .unreachable || code == .timedOut }
+}

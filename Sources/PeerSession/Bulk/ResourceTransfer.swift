@@ -1,0 +1,32 @@
+/// A resource on its way to one peer.
+public final class ResourceTransfer: Sendable {
+  /// Names the transfer, here and at the receiver.
+  public let id: TransferID
+  /// How far it is, at most ten times a second; a slow reader gets the newest. For one reader, and
+  /// over when the transfer is.
+  public let progress: AsyncStream<ResourceProgress>
+
+  private let sender: ResourceSender
+
+  init(_ sender: ResourceSender) {
+    self.sender = sender
+    id = sender.id
+    progress = sender.progress
+  }
+
+  /// Waits until the receiver has all of it, verified.
+  ///
+  /// A broken link does not end a transfer: it goes on where it was, while the peer is not lost
+  /// (RES-5). Cancelling the waiting task does not cancel the transfer.
+  ///
+  /// - Returns: Size and hash; there is no path on this side.
+  /// - Throws: `transferCancelled`, `declined`, `busy`, `sourceChanged`, `sourceUnreadable`,
+  ///   `diskFull`, `quota`, `hashMismatch`, `system`, or what ended the session with the peer;
+  ///   `cancelled` when the waiting task is cancelled.
+  public func result() async throws(SessionError) -> ReceivedResource {
+    try await sender.outcome.value()
+  }
+
+  /// Ends the transfer; the receiver drops what it has of it.
+  public func cancel() { sender.cancel() }
+}

@@ -1,0 +1,375 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// The state of one byte stream, shared by the link that carries it and the ``PeerStream`` that the
+/// application holds.
+final class StreamCore: BulkFrameSink {
+  /// Bytes held for a reader before the link is no longer read (STR-2).
+  static let heldLimit = 262_144
+  /// Bytes that go into one write to the link: four frames.
+  private static let burst = 4 * Limits.framePayload
+
+  private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
+
+  private struct State {
+    var held = CircularBuffer<ByteBuffer>()
+    var heldBytes = 0
+    var reader: Reader?
+    var isReaderCancelled = false
+    /// The link's reading task, waiting until enough was taken.
+    var deliverer: CheckedContinuation<Void, Never>?
+    var hasFinished = false
+    var isFinishWritten = false
+    var hasPeerFinished = false
+    var hasCompleted = false
+    var isDiscarding = false
+    var error: SessionError?
+    var resetCode: UInt32?
+
+    /// Whether arriving bytes are thrown away.
+    var isDropping: Bool { isDiscarding || error != nil }
+  }
+
+  let id: TransferID
+  let name: UntrustedText
+  let peer: PeerID
+  private let link: BulkLinkRunner
+  /// Hears once that the stream is over, and whether its link can be used again.
+  private let onEnd: @Sendable (_ isLinkIdle: Bool) -> Void
+  private let state = NIOLockedValueBox(State())
+
+  init(
+    id: TransferID, name: UntrustedText, peer: PeerID, link: BulkLinkRunner,
+    onEnd: @escaping @Sendable (_ isLinkIdle: Bool) -> Void
+  ) {
+    self.id = id
+    self.name = name
+    self.peer = peer
+    self.link = link
+    self.onEnd = onEnd
+  }
+
+  /// The code that the peer's reset carried.
+  var resetCode: UInt32? { state.withLockedValue { $0.resetCode } }
+
+  /// Bytes that arrived and were not taken.
+  var heldBytes: Int { state.withLockedValue { $0.heldBytes } }
+
+  /// Bytes written on the link that the system did not take yet.
+  var waitingBytes: Int { link.writer.waitingBytes }
+
+  // MARK: The application's side
+
+  /// Writes all of `bytes`, waiting while the peer does not take them.
+  func write(_ bytes: [UInt8]) async throws(SessionError) {
+    try checkWritable()
+    guard !bytes.isEmpty else { return }
+    do {
+      try await link.writer.begin()
+    } catch {
+      throw failure(error)
+    }
+    defer { link.writer.finish() }
+    try checkWritable()
+    var offset = 0
+    while offset < bytes.count {
+      if offset > 0 {
+        do {
+          try await link.writer.waitForRoom()
+        } catch {
+          // Part of it is gone: without a reset the peer would miss bytes in the middle (STR-1).
+          if error.code == .cancelled { reset(code: 0, message: "A write was cancelled.") }
+          throw failure(error)
+        }
+        try checkWritable()
+      }
+      let end = min(offset + Self.burst, bytes.count)
+      link.writer.push(Self.frames(bytes[offset..<end]))
+      offset = end
+    }
+  }
+
+  /// Says that no more bytes come in our direction.
+  func finish() async throws(SessionError) {
+    let (isFirst, error): (Bool, SessionError?) = state.withLockedValue { state in
+      if let error = state.error { return (false, error) }
+      defer { state.hasFinished = true }
+      return (!state.hasFinished, nil)
+    }
+    if let error { throw error }
+    guard isFirst else { return }
+    // The end must follow whatever is being written, even when the caller is cancelled meanwhile.
+    let writer = link.writer
+    do {
+      try await writer.begin()
+    } catch {
+      if error.code == .cancelled { reset(code: 0, message: "The end was cancelled.") }
+      throw failure(error)
+    }
+    writer.push(.bulkFrame(.streamFin))
+    writer.finish()
+    state.withLockedValue { $0.isFinishWritten = true }
+    completeIfBothFinished()
+  }
+
+  /// Ends both directions at once.
+  func reset(code: UInt32, message: String = "") {
+    guard end(SessionError(.reset, "The stream was reset here."), code: nil, dropHeld: true) else {
+      return
+    }
+    link.cut(
+      after: Control.StreamReset(id: id, code: code, message: message).bulkFrame(),
+      SessionError(.reset, "The stream was reset here."))
+  }
+
+  /// The application let go of the stream: nothing more can be read, and nothing more is written.
+  func release() {
+    enum Step {
+      case none
+      case finish
+      case reset
+    }
+    let (step, deliverer): (Step, CheckedContinuation<Void, Never>?) =
+      state.withLockedValue { state in
+        guard state.error == nil, !state.hasCompleted else { return (.none, nil) }
+        if !state.hasFinished && !(state.hasPeerFinished && state.heldBytes == 0) {
+          return (.reset, nil)
+        }
+        state.isDiscarding = true
+        state.held.removeAll()
+        state.heldBytes = 0
+        let deliverer = state.deliverer
+        state.deliverer = nil
+        guard !state.hasFinished else { return (.none, deliverer) }
+        state.hasFinished = true
+        return (.finish, deliverer)
+      }
+    deliverer?.resume()
+    switch step {
+    case .none: break
+    case .reset: reset(code: 0, message: "Nobody reads the stream any more.")
+    case .finish:
+      // Everything of ours was written before; the one frame may pass the bound.
+      link.writer.push(.bulkFrame(.streamFin))
+      state.withLockedValue { $0.isFinishWritten = true }
+      completeIfBothFinished()
+    }
+  }
+
+  /// The next bytes, or `nil` when the peer has finished.
+  func read() async throws(SessionError) -> [UInt8]? {
+    do {
+      return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { (reader: Reader) in
+          let (result, deliverer):
+            (Result<[UInt8]?, any Error>?, CheckedContinuation<Void, Never>?) =
+              state.withLockedValue { state in
+                if state.isReaderCancelled {
+                  state.isReaderCancelled = false
+                  return (.failure(SessionError.cancelled), nil)
+                }
+                if state.heldBytes > 0 {
+                  let bytes = Self.takeAll(&state)
+                  defer { state.deliverer = nil }
+                  return (.success(bytes), state.deliverer)
+                }
+                if let error = state.error { return (.failure(error), nil) }
+                if state.hasPeerFinished { return (.success(nil), nil) }
+                precondition(state.reader == nil, "a stream has one reader at a time")
+                state.reader = reader
+                return (nil, nil)
+              }
+          deliverer?.resume()
+          if let result { reader.resume(with: result) }
+        }
+      } onCancel: {
+        let reader: Reader? = state.withLockedValue { state in
+          guard let reader = state.reader else {
+            state.isReaderCancelled = true
+            return nil
+          }
+          state.reader = nil
+          return reader
+        }
+        reader?.resume(throwing: SessionError.cancelled)
+      }
+    } catch {
+      state.withLockedValue { $0.isReaderCancelled = false }
+      throw error as? SessionError ?? .bulkLinkLost
+    }
+  }
+
+  // MARK: The link's side
+
+  func receive(
+    _ frame: BulkFrame, from link: BulkLinkRunner
+  ) async throws(BulkViolation) -> Bool {
+    switch frame.type {
+    case .streamData:
+      guard frame.payload.readableBytes > 0 else {
+        throw .protocolError("A stream's bytes are empty.")
+      }
+      try await deliver(frame.payload)
+      return true
+    case .streamFin:
+      guard frame.payload.readableBytes == 0 else {
+        throw .protocolError("The end of a stream carries bytes.")
+      }
+      try finishPeer()
+      return true
+    case .streamReset:
+      let reset = try Control.StreamReset.decode(frame)
+      guard reset.id == id else { throw .protocolError("A reset names another stream.") }
+      let words = reset.message.isEmpty ? "" : " It says: \(reset.message)"
+      end(
+        SessionError(.reset, "The peer reset the stream with code \(reset.code).\(words)"),
+        code: reset.code, dropHeld: false)
+      return false
+    default:
+      // An opener's link may still see the last of what it carried before.
+      guard link.isLate(frame) else { throw .unexpected(frame.type) }
+      return true
+    }
+  }
+
+  func linkEnded(_ end: BulkEnd) async {
+    self.end(end.error, code: nil, dropHeld: false)
+  }
+
+  private func deliver(_ bytes: ByteBuffer) async throws(BulkViolation) {
+    let (hasFinished, mustWait, reader, taken): (Bool, Bool, Reader?, [UInt8]) =
+      state.withLockedValue { state in
+        if state.hasPeerFinished { return (true, false, nil, []) }
+        if state.isDropping { return (false, false, nil, []) }
+        state.held.append(bytes)
+        state.heldBytes += bytes.readableBytes
+        if let reader = state.reader {
+          state.reader = nil
+          return (false, false, reader, Self.takeAll(&state))
+        }
+        return (false, state.heldBytes >= Self.heldLimit, nil, [])
+      }
+    guard !hasFinished else { throw .unexpected(.streamData) }
+    reader?.resume(returning: taken)
+    if mustWait { await waitUntilTaken() }
+  }
+
+  private func waitUntilTaken() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let mayGoOn = state.withLockedValue { state in
+          if state.heldBytes < Self.heldLimit || state.isDropping || Task.isCancelled {
+            return true
+          }
+          state.deliverer = continuation
+          return false
+        }
+        if mayGoOn { continuation.resume() }
+      }
+    } onCancel: {
+      let deliverer = state.withLockedValue { state in
+        defer { state.deliverer = nil }
+        return state.deliverer
+      }
+      deliverer?.resume()
+    }
+  }
+
+  private func finishPeer() throws(BulkViolation) {
+    let (wasFinished, reader): (Bool, Reader?) = state.withLockedValue { state in
+      if state.hasPeerFinished { return (true, nil) }
+      state.hasPeerFinished = true
+      defer { state.reader = nil }
+      return (false, state.reader)
+    }
+    guard !wasFinished else { throw .unexpected(.streamFin) }
+    reader?.resume(returning: nil)
+    completeIfBothFinished()
+  }
+
+  private func completeIfBothFinished() {
+    let isComplete = state.withLockedValue { state in
+      guard state.isFinishWritten, state.hasPeerFinished, !state.hasCompleted, state.error == nil
+      else { return false }
+      state.hasCompleted = true
+      return true
+    }
+    if isComplete { onEnd(true) }
+  }
+
+  /// Ends the stream with an error, unless it had ended already.
+  @discardableResult
+  private func end(_ error: SessionError, code: UInt32?, dropHeld: Bool) -> Bool {
+    let (isFirst, reader, deliverer): (Bool, Reader?, CheckedContinuation<Void, Never>?) =
+      state.withLockedValue { state in
+        guard state.error == nil, !state.hasCompleted else { return (false, nil, nil) }
+        state.error = error
+        state.resetCode = code
+        if dropHeld {
+          state.held.removeAll()
+          state.heldBytes = 0
+        }
+        defer {
+          state.reader = nil
+          state.deliverer = nil
+        }
+        return (true, state.reader, state.deliverer)
+      }
+    reader?.resume(throwing: error)
+    deliverer?.resume()
+    // Those who wait to write are woken with the same reason.
+    if isFirst {
+      link.writer.fail(error)
+      onEnd(false)
+    }
+    return isFirst
+  }
+
+  private func checkWritable() throws(SessionError) {
+    let error: SessionError? = state.withLockedValue { state in
+      if let error = state.error { return error }
+      guard state.hasFinished else { return nil }
+      return SessionError(.sessionEnded, "This direction of the stream is finished.")
+    }
+    if let error { throw error }
+  }
+
+  /// What ended the stream, if anything did, rather than what the link says of it.
+  private func failure(_ error: SessionError) -> SessionError {
+    state.withLockedValue { $0.error } ?? error
+  }
+
+  private static func takeAll(_ state: inout State) -> [UInt8] {
+    let count = state.heldBytes
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
+      var offset = 0
+      for buffer in state.held {
+        buffer.withUnsafeReadableBytes { source in
+          UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[offset...])
+            .copyMemory(from: source)
+          offset += source.count
+        }
+      }
+      initialized = offset
+    }
+    state.held.removeAll(keepingCapacity: true)
+    state.heldBytes = 0
+    return bytes
+  }
+
+  private static func frames(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
+    var buffer = ByteBuffer()
+    let frames = (bytes.count + Limits.framePayload - 1) / Limits.framePayload
+    buffer.reserveCapacity(bytes.count + frames * FrameHeader.maximumLength)
+    var rest = bytes
+    while !rest.isEmpty {
+      let payload = rest.prefix(Limits.framePayload)
+      buffer.writeBulkHeader(.streamData, length: payload.count)
+      buffer.writeBytes(payload)
+      rest = rest.dropFirst(payload.count)
+    }
+    return buffer
+  }
+}

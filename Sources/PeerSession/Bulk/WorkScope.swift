@@ -1,0 +1,73 @@
+import NIOConcurrencyHelpers
+
+/// Work that is started from anywhere and runs as children of the one task that called ``run()``.
+///
+/// Everything submitted runs, if only to find itself cancelled.
+final class WorkScope: Sendable {
+  typealias Work = @Sendable () async -> Void
+
+  private struct State {
+    var pending: [Work] = []
+    var waiter: CheckedContinuation<[Work]?, Never>?
+    var isClosed = false
+  }
+
+  private let state = NIOLockedValueBox(State())
+
+  /// Starts `work` soon.
+  ///
+  /// - Returns: `false` when the scope is closed, and `work` never runs.
+  func submit(_ work: @escaping Work) -> Bool {
+    let (isOpen, waiter): (Bool, CheckedContinuation<[Work]?, Never>?) =
+      state.withLockedValue { state in
+        guard !state.isClosed else { return (false, nil) }
+        guard let waiter = state.waiter else {
+          state.pending.append(work)
+          return (true, nil)
+        }
+        state.waiter = nil
+        return (true, waiter)
+      }
+    waiter?.resume(returning: [work])
+    return isOpen
+  }
+
+  /// Takes no more work and cancels what runs.
+  func close() {
+    let waiter = state.withLockedValue { state in
+      state.isClosed = true
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume(returning: nil)
+  }
+
+  /// Runs what is submitted until ``close()``, or until the task is cancelled, and all of it ended.
+  func run() async {
+    await withTaskCancellationHandler {
+      await withDiscardingTaskGroup { group in
+        while let batch = await next() {
+          for work in batch { group.addTask { await work() } }
+        }
+        group.cancelAll()
+      }
+    } onCancel: {
+      close()
+    }
+  }
+
+  private func next() async -> [Work]? {
+    await withCheckedContinuation { continuation in
+      let batch: [Work]?? = state.withLockedValue { state in
+        if !state.pending.isEmpty {
+          defer { state.pending = [] }
+          return .some(state.pending)
+        }
+        if state.isClosed { return .some(nil) }
+        state.waiter = continuation
+        return .none
+      }
+      if case .some(let batch) = batch { continuation.resume(returning: batch) }
+    }
+  }
+}

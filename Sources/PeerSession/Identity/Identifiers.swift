@@ -1,0 +1,208 @@
+import PeerWire
+
+/// Who a peer is: SHA-256 over the DER SubjectPublicKeyInfo of its certificate (LNK-2).
+///
+/// Compares bytewise (DUP-1). The text is 52 lower-case base32 characters.
+public struct PeerID: Hashable, Comparable, Sendable {
+  /// The number of bytes.
+  public static let byteCount = 32
+
+  private let words: (UInt64, UInt64, UInt64, UInt64)
+
+  /// Reads exactly 32 bytes, or nothing.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    words = (
+      UInt64(bigEndianBytes: bytes[0..<8]), UInt64(bigEndianBytes: bytes[8..<16]),
+      UInt64(bigEndianBytes: bytes[16..<24]), UInt64(bigEndianBytes: bytes[24..<32])
+    )
+  }
+
+  /// The 32 bytes.
+  public var bytes: [UInt8] {
+    words.0.bigEndianBytes + words.1.bigEndianBytes + words.2.bigEndianBytes
+      + words.3.bigEndianBytes
+  }
+
+  /// Whether the first bytes are equal.
+  public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
+
+  /// Whether the bytes of `left` come first, compared from the first on.
+  public static func < (left: Self, right: Self) -> Bool { left.words < right.words }
+
+  /// Hashes the bytes.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(words.0)
+    hasher.combine(words.1)
+    hasher.combine(words.2)
+    hasher.combine(words.3)
+  }
+}
+
+/// Which session is meant: 16 bytes; for a whiteboard the board's id.
+///
+/// The text is 26 lower-case base32 characters.
+public struct SessionID: Hashable, Sendable {
+  /// The number of bytes.
+  public static let byteCount = 16
+
+  private let high: UInt64
+  private let low: UInt64
+
+  /// Reads exactly 16 bytes, or nothing.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    high = UInt64(bigEndianBytes: bytes[0..<8])
+    low = UInt64(bigEndianBytes: bytes[8..<16])
+  }
+
+  private init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// A new id that nobody else has.
+  public static func random() -> SessionID {
+    var generator = SystemRandomNumberGenerator()
+    return random(using: &generator)
+  }
+
+  /// A new id from `generator`.
+  public static func random(using generator: inout some RandomNumberGenerator) -> SessionID {
+    SessionID(high: generator.next(), low: generator.next())
+  }
+
+  /// The 16 bytes.
+  public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
+}
+
+/// One transfer of a resource, or one stream: 16 bytes chosen by its sender.
+///
+/// The text is 26 lower-case base32 characters.
+public struct TransferID: Hashable, Sendable {
+  /// The number of bytes.
+  public static let byteCount = 16
+
+  private let high: UInt64
+  private let low: UInt64
+
+  /// Reads exactly 16 bytes, or nothing.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    high = UInt64(bigEndianBytes: bytes[0..<8])
+    low = UInt64(bigEndianBytes: bytes[8..<16])
+  }
+
+  private init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// A new id that nobody else has.
+  public static func random() -> TransferID {
+    var generator = SystemRandomNumberGenerator()
+    return random(using: &generator)
+  }
+
+  /// A new id from `generator`.
+  public static func random(using generator: inout some RandomNumberGenerator) -> TransferID {
+    TransferID(high: generator.next(), low: generator.next())
+  }
+
+  /// The 16 bytes.
+  public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
+}
+
+/// One run of a peer in one session: a restarted process is a new incarnation.
+///
+/// The text is 13 lower-case base32 characters, of the 8 bytes of `value`, most significant first.
+public struct SessionIncarnation: Hashable, Sendable {
+  /// The number of bytes.
+  public static let byteCount = 8
+
+  /// The number.
+  public let value: UInt64
+
+  /// Wraps a number.
+  public init(_ value: UInt64) { self.value = value }
+
+  /// Reads exactly 8 bytes, or nothing.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    value = UInt64(bigEndianBytes: bytes[...])
+  }
+
+  /// A new incarnation.
+  public static func random() -> SessionIncarnation {
+    SessionIncarnation(UInt64.random(in: .min ... .max))
+  }
+
+  /// The 8 bytes.
+  public var bytes: [UInt8] { value.bigEndianBytes }
+}
+
+extension PeerID: Base32Identifier {}
+extension SessionID: Base32Identifier {}
+extension TransferID: Base32Identifier {}
+extension SessionIncarnation: Base32Identifier {}
+
+/// An identifier of a fixed number of bytes, written in base32 wherever it is text.
+public protocol Base32Identifier: Codable, CustomStringConvertible {
+  /// The number of bytes.
+  static var byteCount: Int { get }
+  /// The bytes.
+  var bytes: [UInt8] { get }
+  /// Reads exactly ``byteCount`` bytes, or nothing.
+  init?(bytes: [UInt8])
+}
+
+extension Base32Identifier {
+  /// The number of characters of the text.
+  public static var textLength: Int { Base32.length(ofBytes: byteCount) }
+
+  /// Reads the one text an identifier has, or nothing: other lengths, capitals, padding and spare
+  /// bits that are not zero are refused.
+  public init?(text: String) {
+    guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
+    self.init(bytes: bytes)
+  }
+
+  /// The text, in lower-case base32 without padding.
+  public var text: String { Base32.encode(bytes) }
+
+  /// The first 8 characters of the text, for people; never compare by them.
+  public var short: String { String(text.prefix(8)) }
+
+  /// The same as `text`.
+  public var description: String { text }
+
+  /// Reads the text.
+  ///
+  /// - Throws: `DecodingError.dataCorrupted` when it is not the text of an identifier.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let value = Self(text: try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(
+        in: container,
+        debugDescription: "not \(Self.textLength) base32 characters"
+      )
+    }
+    self = value
+  }
+
+  /// Writes the text.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+}
+
+extension UInt64 {
+  fileprivate init(bigEndianBytes bytes: ArraySlice<UInt8>) {
+    self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  fileprivate var bigEndianBytes: [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * $0)) }
+  }
+}

@@ -1,0 +1,190 @@
+import Crypto
+import FoundationEssentials
+import SwiftASN1
+import X509
+
+/// Why there is no identity; `description` names the file and the command that mends it.
+public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The file is there, but does not hold a key and its certificate.
+  case damaged(file: String, why: String)
+  /// The file holds a private key that is not on P-256.
+  case wrongKind(file: String)
+  /// Others may read or write the file, or write in its directory.
+  case notPrivate(path: String, message: String)
+  /// The file or its directory belongs to another user.
+  case notOurs(path: String, message: String)
+  /// The operating system refused.
+  case system(path: String, message: String)
+
+  /// What is wrong and what to do, in a sentence or two.
+  public var description: String {
+    switch self {
+    case .damaged(let file, let why):
+      "The identity in \(file) is damaged: \(why). Put it back from a copy, or move it away to "
+        + "begin as a new peer: mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
+    case .wrongKind(let file):
+      "The key in \(file) is not a P-256 key. Move it away to begin as a new peer: "
+        + "mv \(shellQuoted(file)) \(shellQuoted(file + ".old"))"
+    case .notPrivate(_, let message), .notOurs(_, let message), .system(_, let message):
+      message
+    }
+  }
+
+  fileprivate init(_ failure: PrivateFile.Failure) {
+    switch failure {
+    case .tooOpen(let path, _): self = .notPrivate(path: path, message: failure.explanation)
+    case .notOurs(let path): self = .notOurs(path: path, message: failure.explanation)
+    case .tooLarge(let path, _): self = .damaged(file: path, why: "it is too large")
+    case .wrongKind(let path), .system(_, let path, _):
+      self = .system(path: path, message: failure.explanation)
+    }
+  }
+}
+
+/// A peer's private key and the certificate that it shows: who this peer is.
+///
+/// The certificate is signed by the key itself, names nobody, and is never checked but for its key.
+public struct PeerIdentity: Sendable {
+  /// Who others know us as.
+  public let peerID: PeerID
+  /// The certificate, in DER.
+  public let certificateDER: [UInt8]
+
+  private let key: P256.Signing.PrivateKey
+
+  private static let fileName = "identity.pem"
+  private static let maximumFile = 65_536
+  private static let commonName = "whiteboard-peer"
+
+  /// Reads the identity in a directory, and makes both where they are missing.
+  ///
+  /// The directory gets mode 0700, the file 0600. Of several processes that begin at once all end
+  /// with the same identity. A file that is there is never written to. Blocks on the disk.
+  ///
+  /// - Throws: ``IdentityError`` when what is there cannot be used or be trusted.
+  public static func loadOrCreate(
+    inDirectory directory: String
+  ) throws(IdentityError) -> PeerIdentity {
+    let file = PrivateFile(
+      path: directory.hasSuffix("/")
+        ? directory + fileName
+        : directory + "/" + fileName
+    )
+    do {
+      try file.prepareDirectory()
+      if let bytes = try file.read(limit: maximumFile) {
+        return try PeerIdentity(pem: bytes, file: file.path)
+      }
+      let identity = ephemeral()
+      if try file.create(Array(identity.pem.utf8)) { return identity }
+      // Another process was first.
+      guard let bytes = try file.read(limit: maximumFile) else {
+        throw IdentityError.damaged(file: file.path, why: "it was removed while we began")
+      }
+      return try PeerIdentity(pem: bytes, file: file.path)
+    } catch let failure as PrivateFile.Failure {
+      throw IdentityError(failure)
+    } catch let error as IdentityError {
+      throw error
+    } catch {
+      throw .system(path: file.path, message: "\(file.path): \(error)")
+    }
+  }
+
+  /// Makes an identity that lives as long as this value.
+  public static func ephemeral() -> PeerIdentity {
+    let key = P256.Signing.PrivateKey()
+    do {
+      return PeerIdentity(key: key, certificateDER: try makeCertificate(for: key))
+    } catch {
+      preconditionFailure("a certificate made of our own constants and a P-256 key encodes")
+    }
+  }
+
+  /// The private key, PKCS #8 in DER.
+  ///
+  /// A secret: never log it.
+  public var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
+
+  /// The private key, PKCS #8 in PEM.
+  ///
+  /// A secret: never log it.
+  public var privateKeyPEM: String { key.pemRepresentation }
+
+  /// The certificate, in PEM.
+  public var certificatePEM: String {
+    PEMDocument(type: "CERTIFICATE", derBytes: certificateDER).pemString
+  }
+
+  /// The public key's SubjectPublicKeyInfo, in DER; ``peerID`` is its SHA-256.
+  public var publicKeyDER: [UInt8] { Array(key.publicKey.derRepresentation) }
+
+  /// Signs with ECDSA on P-256 and SHA-256.
+  ///
+  /// - Returns: The signature in DER; two signatures of the same bytes differ.
+  public func sign(_ bytes: [UInt8]) -> [UInt8] {
+    do {
+      return Array(try key.signature(for: bytes).derRepresentation)
+    } catch {
+      preconditionFailure("a P-256 key signs any bytes")
+    }
+  }
+
+  private init(key: P256.Signing.PrivateKey, certificateDER: [UInt8]) {
+    self.key = key
+    self.certificateDER = certificateDER
+    peerID = PeerID(publicKey: key.publicKey)
+  }
+
+  private var pem: String { privateKeyPEM + "\n" + certificatePEM + "\n" }
+
+  private init(pem bytes: [UInt8], file: String) throws(IdentityError) {
+    guard let text = String(validating: bytes, as: UTF8.self),
+      let documents = try? PEMDocument.parseMultiple(pemString: text)
+    else { throw .damaged(file: file, why: "it is not PEM") }
+    let keys = documents.filter { $0.discriminator.hasSuffix("PRIVATE KEY") }
+    let certificates = documents.filter { $0.discriminator == "CERTIFICATE" }
+    guard keys.count == 1, certificates.count == 1 else {
+      throw .damaged(
+        file: file,
+        why: "it should hold one private key and one certificate, "
+          + "and holds \(keys.count) and \(certificates.count)"
+      )
+    }
+    guard let anyKey = try? Certificate.PrivateKey(pemDocument: keys[0]) else {
+      throw .damaged(file: file, why: "its private key does not decode")
+    }
+    guard let key = try? P256.Signing.PrivateKey(pemRepresentation: keys[0].pemString) else {
+      throw P256.Signing.PublicKey(anyKey.publicKey) == nil
+        ? .wrongKind(file: file) : .damaged(file: file, why: "its private key does not decode")
+    }
+    guard let named = try? PeerID(certificateDER: certificates[0].derBytes) else {
+      throw .damaged(file: file, why: "its certificate does not decode")
+    }
+    self.init(key: key, certificateDER: certificates[0].derBytes)
+    guard named == peerID else {
+      throw .damaged(file: file, why: "its certificate belongs to another key")
+    }
+  }
+
+  private static func makeCertificate(for key: P256.Signing.PrivateKey) throws -> [UInt8] {
+    let name = try DistinguishedName { CommonName(commonName) }
+    // A day back, for clocks that differ: nobody checks these, but other software may complain.
+    let now = Date.now
+    let certificate = try Certificate(
+      version: .v3,
+      serialNumber: Certificate.SerialNumber(),
+      publicKey: .init(key.publicKey),
+      notValidBefore: now.addingTimeInterval(-86_400),
+      notValidAfter: now.addingTimeInterval(3_652 * 86_400),
+      issuer: name,
+      subject: name,
+      signatureAlgorithm: .ecdsaWithSHA256,
+      extensions: Certificate.Extensions(),
+      issuerPrivateKey: .init(key)
+    )
+    var serializer = DER.Serializer()
+    try serializer.serialize(certificate)
+    return serializer.serializedBytes
+  }
+}

@@ -1,0 +1,209 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A file that only its owner may read, written whole or not at all.
+struct PrivateFile {
+  /// Why a file of ours cannot be used.
+  enum Failure: Error, Equatable, Sendable {
+    /// A call of the operating system failed.
+    case system(call: String, path: String, errno: Int32)
+    /// The path is not a plain file, or not a directory.
+    case wrongKind(path: String)
+    /// Somebody else owns it.
+    case notOurs(path: String)
+    /// Others may read or write it.
+    case tooOpen(path: String, isDirectory: Bool)
+    /// More bytes than the caller allows.
+    case tooLarge(path: String, limit: Int)
+  }
+
+  /// Where the file is.
+  let path: String
+
+  private var directory: String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Makes the file's directory, with mode 0700, where it is missing.
+  ///
+  /// - Throws: ``Failure`` also when it is there but not ours, or others may write in it.
+  func prepareDirectory() throws(Failure) {
+    try Self.makeDirectory(directory)
+    var status = stat()
+    guard stat(directory, &status) == 0 else { throw failure("stat", directory) }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw .wrongKind(path: directory) }
+    guard status.st_uid == geteuid() else { throw .notOurs(path: directory) }
+    guard status.st_mode & 0o022 == 0 else { throw .tooOpen(path: directory, isDirectory: true) }
+  }
+
+  private static func makeDirectory(_ path: String) throws(Failure) {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    let error = errno
+    guard error == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      throw .system(call: "mkdir", path: path, errno: error)
+    }
+    try makeDirectory(String(path[..<slash]))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw .system(call: "mkdir", path: path, errno: errno)
+    }
+  }
+
+  /// Reads the file, or returns `nil` when there is none.
+  ///
+  /// - Throws: ``Failure`` also when the file is not ours, or others may read or write it.
+  func read(limit: Int) throws(Failure) -> [UInt8]? {
+    // Not blocking, so that a pipe in the file's place is refused rather than waited for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw failure("open")
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .wrongKind(path: path) }
+    guard status.st_uid == geteuid() else { throw .notOurs(path: path) }
+    guard status.st_mode & 0o077 == 0 else { throw .tooOpen(path: path, isDirectory: false) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = systemRead(descriptor, &chunk, chunk.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw failure("read") }
+      if count == 0 { return bytes }
+      bytes += chunk[..<count]
+      guard bytes.count <= limit else { throw .tooLarge(path: path, limit: limit) }
+    }
+  }
+
+  /// Writes the file unless there is one already.
+  ///
+  /// Of several processes that try at once exactly one succeeds, and none ever sees half a file.
+  ///
+  /// - Returns: Whether this call made the file.
+  func create(_ bytes: [UInt8]) throws(Failure) -> Bool {
+    let temporary = try writeTemporary(bytes)
+    defer { unlink(temporary) }
+    if link(temporary, path) == 0 {
+      try syncDirectory()
+      return true
+    }
+    if errno == EEXIST { return false }
+    throw failure("link")
+  }
+
+  /// Replaces the file, which may be missing.
+  func replace(_ bytes: [UInt8]) throws(Failure) {
+    let temporary = try writeTemporary(bytes)
+    guard rename(temporary, path) == 0 else {
+      let error = failure("rename")
+      unlink(temporary)
+      throw error
+    }
+    try syncDirectory()
+  }
+
+  /// Runs `body` while no other process that asks so runs its own, by a lock on `<path>.lock`.
+  ///
+  /// Blocks while another process holds the lock, which none does for longer than a write takes.
+  func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+    let lockPath = path + ".lock"
+    let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("open", lockPath) }
+    defer { close(descriptor) }
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw failure("flock", lockPath) }
+    }
+    return try body()
+  }
+
+  private func writeTemporary(_ bytes: [UInt8]) throws(Failure) -> String {
+    let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
+    let temporary = "\(path).\(suffix).new"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("open", temporary) }
+    do throws(Failure) {
+      try writeAll(bytes, to: descriptor)
+      guard fsync(descriptor) == 0 else { throw failure("fsync", temporary) }
+    } catch {
+      close(descriptor)
+      unlink(temporary)
+      throw error
+    }
+    guard close(descriptor) == 0 else {
+      let error = failure("close", temporary)
+      unlink(temporary)
+      throw error
+    }
+    return temporary
+  }
+
+  private func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw failure("write") }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private func syncDirectory() throws(Failure) {
+    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("open", directory) }
+    defer { close(descriptor) }
+    // Some file systems do not sync directories; the file itself was synced before.
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("fsync", directory) }
+  }
+
+  private func failure(_ call: String, _ path: String? = nil) -> Failure {
+    .system(call: call, path: path ?? self.path, errno: errno)
+  }
+}
+
+/// `read(2)`, which the method of the same name hides.
+private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: Int) -> Int {
+  buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, count) }
+}
+
+extension PrivateFile.Failure {
+  /// What happened and what mends it, in a sentence.
+  var explanation: String {
+    switch self {
+    case .system(let call, let path, let number):
+      "\(call) failed on \(path): \(String(cString: strerror(number)))."
+    case .wrongKind(let path):
+      "\(path) is not what it should be (a file or a directory). Move it away: "
+        + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
+    case .notOurs(let path):
+      "\(path) belongs to somebody else. Choose a directory of your own with --data-dir, or: "
+        + "sudo chown \(geteuid()) \(shellQuoted(path))"
+    case .tooOpen(let path, isDirectory: true):
+      "Others may write in \(path). Run: chmod 700 \(shellQuoted(path))"
+    case .tooOpen(let path, isDirectory: false):
+      "Others may read or write \(path). Run: chmod 600 \(shellQuoted(path))"
+    case .tooLarge(let path, let limit):
+      "\(path) has more than \(limit) bytes. Move it away: "
+        + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
+    }
+  }
+}
+
+/// `path` as a shell takes it for one word.
+func shellQuoted(_ path: String) -> String {
+  let isPlain = path.utf8.allSatisfy { byte in
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+  if isPlain && !path.isEmpty && !path.hasPrefix("-") { return path }
+  return "'"
+    + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+    + "'"
+}

@@ -1,0 +1,128 @@
+import Crypto
+
+/// The TLS 1.3 exporter of one connection (RFC 8446, 7.5; `Protocol/session.md`, 1.1).
+///
+/// TLS libraries without an exporter of their own still write its secret to their key log, which
+/// is where this comes from. The secret is never shown: it has no description of its own.
+struct TLSExporter: Sendable {
+  /// What the exporter is used for; each use has a label of its own (1.1).
+  enum Label: String, Sendable {
+    /// What proofs and words of admission are bound to.
+    case binding = "EXPORTER-whiteboard-p2p binding"
+    /// What ties a bulk link to its control link.
+    case attach = "EXPORTER-whiteboard-p2p attach"
+    /// What the keys of datagrams come from.
+    case datagram = "EXPORTER-whiteboard-p2p datagram"
+  }
+
+  /// The hash of the negotiated cipher suite, which the secret's length tells.
+  private enum Suite {
+    case sha256
+    case sha384
+  }
+
+  private let secret: SymmetricKey
+  private let suite: Suite
+
+  /// Takes the exporter secret itself: 32 bytes for a suite with SHA-256, 48 for SHA-384.
+  init?(secret: some Collection<UInt8>) {
+    switch secret.count {
+    case 32: suite = .sha256
+    case 48: suite = .sha384
+    default: return nil
+    }
+    self.secret = SymmetricKey(data: Array(secret))
+  }
+
+  /// Reads `EXPORTER_SECRET <client random> <secret>`, both hexadecimal, or nothing for another line.
+  init?(keyLogLine line: [UInt8]) {
+    guard line.count <= 256 else { return nil }
+    let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    guard fields.count == 3, fields[0].elementsEqual("EXPORTER_SECRET".utf8),
+      let random = bytes(hexadecimal: fields[1]), random.count == 32
+    else { return nil }
+    var last = fields[2]
+    while let byte = last.last, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
+      last = last.dropLast()
+    }
+    guard let secret = bytes(hexadecimal: last) else { return nil }
+    self.init(secret: secret)
+  }
+
+  /// The exported bytes for one of our labels and an empty context.
+  func export(_ label: Label, length: Int = 32) -> [UInt8] {
+    export(label: label.rawValue, length: length)
+  }
+
+  /// The exported bytes for `label` and an empty context.
+  ///
+  /// A label has at most 249 bytes, and a length is at most 255 times that of the hash.
+  func export(label: String, length: Int = 32) -> [UInt8] {
+    switch suite {
+    case .sha256: export(SHA256.self, label, length)
+    case .sha384: export(SHA384.self, label, length)
+    }
+  }
+
+  private func export<Hash: HashFunction>(
+    _ hash: Hash.Type,
+    _ label: String,
+    _ length: Int
+  ) -> [UInt8] {
+    let nothing = Array(Hash.hash(data: [UInt8]()))
+    let derived = HKDFLabel(label: label, context: nothing, length: Hash.Digest.byteCount)
+      .expand(secret, hash)
+    return HKDFLabel(label: "exporter", context: nothing, length: length)
+      .expand(SymmetricKey(data: derived), hash)
+  }
+}
+
+/// HKDF-Expand-Label (RFC 8446, 7.1).
+struct HKDFLabel {
+  /// Without the prefix `tls13 `, which is put before it; at most 249 bytes.
+  let label: String
+  /// At most 255 bytes.
+  let context: [UInt8]
+  /// How many bytes to make.
+  let length: Int
+
+  /// The structure that is fed to HKDF-Expand.
+  var encoded: [UInt8] {
+    let full = Array("tls13 ".utf8) + Array(label.utf8)
+    precondition(full.count <= 255 && context.count <= 255, "a label or context of ours is short")
+    var bytes = [UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
+    bytes.append(UInt8(full.count))
+    bytes += full
+    bytes.append(UInt8(context.count))
+    return bytes + context
+  }
+
+  /// Expands `secret`.
+  func expand<Hash: HashFunction>(_ secret: SymmetricKey, _ hash: Hash.Type) -> [UInt8] {
+    HKDF<Hash>.expand(pseudoRandomKey: secret, info: encoded, outputByteCount: length)
+      .withUnsafeBytes { Array($0) }
+  }
+}
+
+/// The bytes that an even number of hexadecimal digits stand for, or `nil`.
+private func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
+  guard text.count.isMultiple(of: 2) else { return nil }
+  var result: [UInt8] = []
+  var high: UInt8?
+  for character in text {
+    let digit: UInt8
+    switch character {
+    case 0x30...0x39: digit = character - 0x30
+    case 0x41...0x46: digit = character - 0x41 + 10
+    case 0x61...0x66: digit = character - 0x61 + 10
+    default: return nil
+    }
+    if let first = high {
+      result.append(first << 4 | digit)
+      high = nil
+    } else {
+      high = digit
+    }
+  }
+  return result
+}

@@ -1,0 +1,577 @@
+import PeerDiscovery
+import PeerWire
+
+/// The JSON payloads of `Protocol/session.md`, one type for each.
+enum Control {
+  /// The lowest and highest version this program speaks (HEL-1).
+  static let versions = VersionRange(lowest: 1, highest: 1)
+  /// Bytes in the `message` of CLOSE and in other explanations (3.6).
+  static let explanation = 512
+}
+
+extension Control {
+  /// The versions of the protocol a peer speaks, on the wire `[lowest, highest]`.
+  struct VersionRange: Codable, Equatable, Sendable {
+    var lowest: Int
+    var highest: Int
+
+    init(lowest: Int, highest: Int) {
+      self.lowest = lowest
+      self.highest = highest
+    }
+
+    init(from decoder: any Decoder) throws {
+      var container = try decoder.unkeyedContainer()
+      lowest = try container.decode(Int.self)
+      highest = try container.decode(Int.self)
+      guard container.isAtEnd, 0 <= lowest, lowest <= highest, highest <= maximumControlInteger
+      else {
+        throw DecodingError.dataCorruptedError(
+          in: container,
+          debugDescription: "not a range of versions"
+        )
+      }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.unkeyedContainer()
+      try container.encode(lowest)
+      try container.encode(highest)
+    }
+
+    /// The highest version in both ranges, or `nil` (HEL-1).
+    func common(with other: VersionRange) -> Int? {
+      let version = min(highest, other.highest)
+      return version >= max(lowest, other.lowest) ? version : nil
+    }
+  }
+
+  /// What a peer is in a session; one that this version does not know is a member.
+  enum Role: String, Codable, Sendable {
+    case member
+    case relay
+
+    init(from decoder: any Decoder) throws {
+      self = Role(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .member
+    }
+  }
+
+  /// What both directions of HELLO say (3.1).
+  struct Introduction: Codable, Equatable, Sendable {
+    var versions: VersionRange
+    var session: SessionID
+    /// 1 to 64 bytes; proves nothing.
+    var name: UntrustedText
+    var incarnation: SessionIncarnation
+    /// 0 for a peer that does not listen.
+    var port: Int
+    /// IP literals without scope, best first; at most 16.
+    var addresses: [String]
+    var role: Role
+    /// How many control links with this incarnation of the other were opened so far (DUP-1).
+    var links: Int
+
+    init(
+      versions: VersionRange = Control.versions,
+      session: SessionID,
+      name: UntrustedText,
+      incarnation: SessionIncarnation,
+      port: Int,
+      addresses: [String],
+      role: Role,
+      links: Int
+    ) {
+      self.versions = versions
+      self.session = session
+      self.name = name
+      self.incarnation = incarnation
+      self.port = port
+      self.addresses = addresses
+      self.role = role
+      self.links = links
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case versions = "protocol"
+      case session
+      case name
+      case incarnation
+      case port
+      case addresses
+      case role
+      case links
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      versions = try container.decode(VersionRange.self, forKey: .versions)
+      session = try container.decode(SessionID.self, forKey: .session)
+      name = UntrustedText(try container.text(.name, bytes: 1...Limits.displayName))
+      incarnation = try container.decode(SessionIncarnation.self, forKey: .incarnation)
+      port = try container.integer(.port, in: 0...65_535)
+      addresses = try container.addresses(.addresses)
+      role = try container.decode(Role.self, forKey: .role)
+      links = try container.integer(.links, in: 0...maximumControlInteger)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(versions, forKey: .versions)
+      try container.encode(session, forKey: .session)
+      try container.encode(name.raw, forKey: .name)
+      try container.encode(incarnation, forKey: .incarnation)
+      try container.encode(port, forKey: .port)
+      try container.encode(addresses, forKey: .addresses)
+      try container.encode(role, forKey: .role)
+      try container.encode(links, forKey: .links)
+    }
+  }
+
+  /// What a dialler with delivery state of an earlier link says (RSM-1).
+  struct Resume: Codable, Equatable, Sendable {
+    /// The incarnation of the listener whose receive state it still holds.
+    var incarnation: SessionIncarnation
+    /// The highest message sequence number taken from it.
+    var received: UInt64
+
+    init(incarnation: SessionIncarnation, received: UInt64) {
+      self.incarnation = incarnation
+      self.received = received
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      incarnation = try container.decode(SessionIncarnation.self, forKey: .incarnation)
+      received = UInt64(try container.integer(.received, in: 0...maximumControlInteger))
+    }
+  }
+
+  /// How long a dialler waits for a person, and what its application says to the other's (3.1).
+  struct InvitationRequest: Codable, Equatable, Sendable {
+    /// The time a dialler that names none waits.
+    static let defaultTimeout = Duration.seconds(60)
+    /// The times that are allowed, in milliseconds.
+    static let milliseconds = 1_000...600_000
+
+    /// Brought into the range that is allowed.
+    let timeout: Duration
+    /// At most 1,024 bytes.
+    let context: [UInt8]
+
+    /// Creates a request; a longer context than 1,024 bytes is a mistake of the caller.
+    init(timeout: Duration = defaultTimeout, context: [UInt8] = []) {
+      precondition(
+        context.count <= Limits.invitationContext,
+        "a context has at most 1,024 bytes (3.1)"
+      )
+      let lowest = Duration.milliseconds(Self.milliseconds.lowerBound)
+      let highest = Duration.milliseconds(Self.milliseconds.upperBound)
+      self.timeout = min(max(timeout, lowest), highest)
+      self.context = context
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case timeout
+      case context
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      timeout =
+        container.contains(.timeout)
+        ? .milliseconds(try container.integer(.timeout, in: Self.milliseconds))
+        : Self.defaultTimeout
+      context =
+        container.contains(.context)
+        ? try container.base64(.context, maximum: Limits.invitationContext) : []
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      let (seconds, attoseconds) = timeout.components
+      try container.encode(
+        Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000),
+        forKey: .timeout
+      )
+      if !context.isEmpty { try container.encode(Base64.encode(context), forKey: .context) }
+    }
+  }
+
+  /// HELLO as the dialler sends it.
+  struct DiallerHello: ControlPayload {
+    static let frameType = FrameType.hello
+
+    var introduction: Introduction
+    var resume: Resume?
+    var ticket: Ticket?
+    var invitation: InvitationRequest?
+
+    init(
+      introduction: Introduction,
+      resume: Resume? = nil,
+      ticket: Ticket? = nil,
+      invitation: InvitationRequest? = nil
+    ) {
+      self.introduction = introduction
+      self.resume = resume
+      self.ticket = ticket
+      self.invitation = invitation
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case resume
+      case ticket
+      case invitation
+    }
+
+    init(from decoder: any Decoder) throws {
+      introduction = try Introduction(from: decoder)
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      resume = try container.decodeIfPresent(Resume.self, forKey: .resume)
+      ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
+      invitation = try container.decodeIfPresent(InvitationRequest.self, forKey: .invitation)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      try introduction.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encodeIfPresent(resume, forKey: .resume)
+      try container.encodeIfPresent(ticket, forKey: .ticket)
+      try container.encodeIfPresent(invitation, forKey: .invitation)
+    }
+  }
+
+  /// What the dialler must do to be admitted (3.1).
+  enum AdmissionStep: String, Codable, Sendable {
+    case none
+    case code
+    case ask
+  }
+
+  /// HELLO as the listener sends it.
+  struct ListenerHello: ControlPayload {
+    static let frameType = FrameType.hello
+
+    var introduction: Introduction
+    var admission: AdmissionStep
+
+    init(introduction: Introduction, admission: AdmissionStep) {
+      self.introduction = introduction
+      self.admission = admission
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case admission
+    }
+
+    init(from decoder: any Decoder) throws {
+      introduction = try Introduction(from: decoder)
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      admission = try container.decode(AdmissionStep.self, forKey: .admission)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      try introduction.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(admission, forKey: .admission)
+    }
+  }
+
+  /// The admitted dialler's first news: the link is open (3.3).
+  struct Accept: ControlPayload {
+    static let frameType = FrameType.accept
+
+    /// What the listener still holds of the dialler's deliveries (RSM-2).
+    struct Received: Codable, Equatable, Sendable {
+      var received: UInt64
+
+      init(received: UInt64) { self.received = received }
+
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        received = UInt64(try container.integer(.received, in: 0...maximumControlInteger))
+      }
+    }
+
+    /// Who made the session.
+    var host: PeerID
+    /// How many peers it holds, both ends counted.
+    var maximum: Int
+    /// At most 256; see ``fitting(_:)``.
+    var members: [Member]
+    var ticket: Ticket?
+    var resume: Received?
+    /// The listener's proof in admission by code (4.2).
+    var proof: Bytes32?
+
+    init(
+      host: PeerID,
+      maximum: Int,
+      members: [Member],
+      ticket: Ticket? = nil,
+      resume: Received? = nil,
+      proof: Bytes32? = nil
+    ) {
+      self.host = host
+      self.maximum = maximum
+      self.members = members
+      self.ticket = ticket
+      self.resume = resume
+      self.proof = proof
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      host = try container.decode(PeerID.self, forKey: .host)
+      maximum = try container.integer(.maximum, in: 1...maximumControlInteger)
+      members = try container.array(.members, of: Member.self, maximum: Limits.members)
+      ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
+      resume = try container.decodeIfPresent(Received.self, forKey: .resume)
+      proof = try container.decodeIfPresent(Bytes32.self, forKey: .proof)
+    }
+  }
+
+  /// The last frame of a link that is closed on purpose (3.6).
+  struct Close: ControlPayload {
+    static let frameType = FrameType.close
+
+    /// A code that this version does not know has become `internal-error`.
+    var code: CloseCode
+    var message: UntrustedText
+
+    /// Creates a payload, cutting `message` to 512 bytes between characters.
+    init(_ code: CloseCode, _ message: String) {
+      self.code = code
+      self.message = UntrustedText(message.prefix(bytes: Control.explanation))
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case code
+      case message
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      code = CloseCode(received: try container.decode(String.self, forKey: .code))
+      message = UntrustedText(try container.text(.message, bytes: 0...Control.explanation))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(code.rawValue, forKey: .code)
+      try container.encode(message.raw, forKey: .message)
+    }
+  }
+
+  /// The dialler's proof that it knows the code (4.2).
+  struct CodeProof: ControlPayload {
+    static let frameType = FrameType.codeProof
+    var proof: Bytes32
+  }
+
+  /// The dialler's commitment to its nonce (4.3).
+  struct ShortWordsCommit: ControlPayload {
+    static let frameType = FrameType.sasCommit
+    var commit: Bytes32
+  }
+
+  /// The listener's nonce (4.3).
+  struct ShortWordsNonce: ControlPayload {
+    static let frameType = FrameType.sasNonce
+    var nonce: Bytes32
+  }
+
+  /// The nonce that the dialler had committed to (4.3).
+  struct ShortWordsReveal: ControlPayload {
+    static let frameType = FrameType.sasReveal
+    var nonce: Bytes32
+  }
+}
+
+extension Control {
+  /// One peer of a session, as another tells of it (5.1).
+  struct Member: Codable, Equatable, Sendable {
+    var peer: PeerID
+    /// 1 to 64 bytes; proves nothing.
+    var name: UntrustedText
+    var incarnation: SessionIncarnation
+    var port: Int
+    var addresses: [String]
+    var role: Role
+
+    init(
+      peer: PeerID,
+      name: UntrustedText,
+      incarnation: SessionIncarnation,
+      port: Int,
+      addresses: [String],
+      role: Role
+    ) {
+      self.peer = peer
+      self.name = name
+      self.incarnation = incarnation
+      self.port = port
+      self.addresses = addresses
+      self.role = role
+    }
+
+    /// The member that `peer`'s own HELLO describes.
+    init(peer: PeerID, _ introduction: Introduction) {
+      self.init(
+        peer: peer,
+        name: introduction.name,
+        incarnation: introduction.incarnation,
+        port: introduction.port,
+        addresses: introduction.addresses,
+        role: introduction.role
+      )
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case peer
+      case name
+      case incarnation
+      case port
+      case addresses
+      case role
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      peer = try container.decode(PeerID.self, forKey: .peer)
+      name = UntrustedText(try container.text(.name, bytes: 1...Limits.displayName))
+      incarnation = try container.decode(SessionIncarnation.self, forKey: .incarnation)
+      port = try container.integer(.port, in: 0...65_535)
+      addresses = try container.addresses(.addresses)
+      role = try container.decode(Role.self, forKey: .role)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(peer, forKey: .peer)
+      try container.encode(name.raw, forKey: .name)
+      try container.encode(incarnation, forKey: .incarnation)
+      try container.encode(port, forKey: .port)
+      try container.encode(addresses, forKey: .addresses)
+      try container.encode(role, forKey: .role)
+    }
+  }
+
+  /// Members the receiver may not know yet (MEM-1).
+  struct Members: ControlPayload {
+    static let frameType = FrameType.members
+
+    /// At most 256; see ``split(_:)``.
+    var members: [Member]
+
+    init(members: [Member]) { self.members = members }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      members = try container.array(.members, of: Member.self, maximum: Limits.members)
+    }
+  }
+
+  /// The host's order to drop a peer (MEM-3).
+  struct Kick: ControlPayload {
+    static let frameType = FrameType.kick
+
+    var peer: PeerID
+    var reason: UntrustedText
+
+    /// Creates an order, cutting `reason` to 512 bytes between characters.
+    init(peer: PeerID, reason: String) {
+      self.peer = peer
+      self.reason = UntrustedText(reason.prefix(bytes: Control.explanation))
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case peer
+      case reason
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      peer = try container.decode(PeerID.self, forKey: .peer)
+      reason = UntrustedText(try container.text(.reason, bytes: 0...Control.explanation))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(peer, forKey: .peer)
+      try container.encode(reason.raw, forKey: .reason)
+    }
+  }
+
+  /// Where the sender can be reached from now on (MEM-4).
+  struct Addresses: ControlPayload {
+    static let frameType = FrameType.addresses
+
+    var port: Int
+    var addresses: [String]
+
+    init(port: Int, addresses: [String]) {
+      self.port = port
+      self.addresses = addresses
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      port = try container.integer(.port, in: 0...65_535)
+      addresses = try container.addresses(.addresses)
+    }
+  }
+}
+
+extension Control.Accept {
+  /// This payload with as many members as fit in `limit` bytes, and the members that do not.
+  ///
+  /// The sender tells the rest in MEMBERS right after (``Control/Members/split(_:)``).
+  func fitting(_ limit: Int) -> (accept: Control.Accept, rest: [Control.Member]) {
+    var bare = self
+    bare.members = []
+    var room = limit - bare.encoded().count
+    var count = 0
+    for member in members.prefix(Limits.members) {
+      room -= Control.Members(members: [member]).encoded().count
+      guard room >= 0 else { break }
+      count += 1
+    }
+    bare.members = Array(members.prefix(count))
+    return (bare, Array(members.dropFirst(count)))
+  }
+}
+
+extension Control.Members {
+  /// As many payloads as it takes for each to fit in a frame.
+  static func split(_ members: [Control.Member]) -> [Control.Members] {
+    var result: [Control.Members] = []
+    var room = 0
+    for member in members {
+      // Counts the braces again for each member: an upper bound, and simple.
+      let size = Control.Members(members: [member]).encoded().count
+      if room < size || result.last?.members.count == Limits.members {
+        result.append(Control.Members(members: []))
+        room = Limits.framePayload - 16
+      }
+      result[result.count - 1].members.append(member)
+      room -= size
+    }
+    return result
+  }
+}
+
+extension String {
+  /// The longest prefix of whole characters that takes at most `limit` bytes.
+  func prefix(bytes limit: Int) -> String {
+    guard utf8.count > limit else { return self }
+    var result = ""
+    var room = limit
+    for scalar in unicodeScalars {
+      room -= UTF8.width(scalar)
+      guard room >= 0 else { break }
+      result.unicodeScalars.append(scalar)
+    }
+    return result
+  }
+}

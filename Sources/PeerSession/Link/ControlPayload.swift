@@ -1,0 +1,215 @@
+import FoundationEssentials
+import PeerDiscovery
+import PeerWire
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The payload of a control frame: one JSON object whose every value is in range (FRM-5).
+///
+/// A value of such a type is legal: it was either decoded, and so checked, or made by us.
+protocol ControlPayload: Codable, Equatable, Sendable {
+  /// The frame that carries it.
+  static var frameType: FrameType { get }
+}
+
+/// Why a control payload is not what its frame's type says; the link closes with `protocol-error`.
+///
+/// Paths name keys of this version only, never text of the peer.
+enum ControlMessageError: Error, Equatable, Sendable {
+  /// Not one JSON object in UTF-8, too deep, or a key twice (FRM-5).
+  case notJSON
+  /// A required key is not there.
+  case missing(String)
+  /// A value is of another type.
+  case wrongType(String)
+  /// A value is of the right type but not allowed.
+  case outOfRange(String)
+}
+
+extension ControlPayload {
+  /// Reads a payload that a frame carried, checking its bounds before anything is built from it.
+  ///
+  /// - Throws: ``ControlMessageError``; the link must then be closed with `protocol-error` (FRM-4).
+  static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
+    do {
+      try JSONBounds.check(bytes.span)
+    } catch {
+      throw .notJSON
+    }
+    do {
+      return try JSONDecoder().decode(Self.self, from: Data(bytes))
+    } catch let error as DecodingError {
+      throw ControlMessageError(error)
+    } catch {
+      throw .notJSON
+    }
+  }
+
+  /// The payload as it is sent: keys sorted, so that one value has one form.
+  func encoded() -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return Array(try encoder.encode(self))
+    } catch {
+      preconditionFailure("a control payload holds only text, integers, arrays and objects")
+    }
+  }
+}
+
+extension ControlMessageError {
+  /// Says which key was wrong, from what the decoder found.
+  fileprivate init(_ error: DecodingError) {
+    switch error {
+    case .keyNotFound(let key, let context):
+      self = .missing(Self.path(context.codingPath + [key]))
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      self = .wrongType(Self.path(context.codingPath))
+    case .dataCorrupted(let context):
+      self = context.codingPath.isEmpty ? .notJSON : .outOfRange(Self.path(context.codingPath))
+    @unknown default:
+      self = .notJSON
+    }
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.map { key in key.intValue.map { String($0) } ?? key.stringValue }.joined(separator: ".")
+  }
+}
+
+/// 32 bytes in base64: a proof, a commitment or a nonce.
+struct Bytes32: Hashable, Sendable {
+  /// The number of bytes.
+  static let count = 32
+
+  /// The bytes.
+  let bytes: [UInt8]
+
+  /// Takes exactly 32 bytes, or nothing.
+  init?(_ bytes: some Sequence<UInt8>) {
+    self.bytes = Array(bytes)
+    guard self.bytes.count == Self.count else { return nil }
+  }
+
+  /// New random bytes.
+  static func random() -> Bytes32 {
+    var generator = SystemRandomNumberGenerator()
+    return random(using: &generator)
+  }
+
+  /// Random bytes from `generator`.
+  static func random(using generator: inout some RandomNumberGenerator) -> Bytes32 {
+    Bytes32(unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+  }
+
+  private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+}
+
+extension Bytes32: Codable {
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard
+      let bytes = Base64.decode(try container.decode(String.self), maximum: Self.count),
+      let value = Bytes32(bytes)
+    else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 32 bytes")
+    }
+    self = value
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(Base64.encode(bytes))
+  }
+}
+
+/// RFC 4648 base64 with padding, in its one canonical form.
+enum Base64 {
+  /// The text of `bytes`.
+  static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+
+  /// The bytes of `text`, or `nil` when it is not canonical or holds more than `maximum` bytes.
+  static func decode(_ text: String, maximum: Int) -> [UInt8]? {
+    guard text.utf8.count <= (maximum + 2) / 3 * 4,
+      let data = Data(base64Encoded: text), data.count <= maximum,
+      data.base64EncodedString() == text
+    else { return nil }
+    return Array(data)
+  }
+}
+
+/// The greatest integer in a control payload, 2^53 - 1 (FRM-5).
+let maximumControlInteger = 1 << 53 - 1
+
+extension KeyedDecodingContainer {
+  /// Reads an integer that must lie in `range`.
+  func integer(_ key: Key, in range: ClosedRange<Int>) throws -> Int {
+    let value = try decode(Int.self, forKey: key)
+    guard range.contains(value) else { throw outOfRange(key) }
+    return value
+  }
+
+  /// Reads text that must take a number of bytes in `range`, without NUL.
+  func text(_ key: Key, bytes range: ClosedRange<Int>) throws -> String {
+    let value = try decode(String.self, forKey: key)
+    guard range.contains(value.utf8.count), !value.utf8.contains(0) else { throw outOfRange(key) }
+    return value
+  }
+
+  /// Reads base64 of at most `maximum` bytes.
+  func base64(_ key: Key, maximum: Int) throws -> [UInt8] {
+    guard let bytes = Base64.decode(try decode(String.self, forKey: key), maximum: maximum) else {
+      throw outOfRange(key)
+    }
+    return bytes
+  }
+
+  /// Reads an array of at most `maximum` elements.
+  func array<Element: Decodable>(_ key: Key, of type: Element.Type, maximum: Int) throws
+    -> [Element]
+  {
+    var elements = try nestedUnkeyedContainer(forKey: key)
+    var result: [Element] = []
+    while !elements.isAtEnd {
+      guard result.count < maximum else { throw outOfRange(key) }
+      result.append(try elements.decode(type))
+    }
+    return result
+  }
+
+  /// Reads IP literals without scope, at most 16 (3.1).
+  func addresses(_ key: Key) throws -> [String] {
+    let texts = try array(key, of: String.self, maximum: Limits.addresses)
+    guard texts.allSatisfy(isIPLiteral) else { throw outOfRange(key) }
+    return texts
+  }
+
+  /// Reads 64 lower-case hexadecimal digits.
+  func sha256(_ key: Key) throws -> String {
+    let text = try decode(String.self, forKey: key)
+    guard text.utf8.count == 64,
+      text.utf8.allSatisfy({
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+      })
+    else { throw outOfRange(key) }
+    return text
+  }
+
+  /// The error for a value that is not allowed.
+  func outOfRange(_ key: Key) -> DecodingError {
+    .dataCorruptedError(forKey: key, in: self, debugDescription: "out of range")
+  }
+}
+
+/// Whether `text` is an IPv4 or IPv6 address as `inet_pton` reads it, without a scope.
+func isIPLiteral(_ text: String) -> Bool {
+  guard text.utf8.count < Int(INET6_ADDRSTRLEN), !text.utf8.contains(0) else { return false }
+  var v4 = in_addr()
+  var v6 = in6_addr()
+  return inet_pton(AF_INET, text, &v4) == 1 || inet_pton(AF_INET6, text, &v6) == 1
+}

@@ -1,0 +1,222 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import PeerWire
+
+/// How a message travels.
+public enum SendMode: Sendable {
+  /// Exactly once, in order per sender, also across reconnections; waits while the outbox is full.
+  case reliable
+  /// At most once, at once or not at all, in no order; never waits.
+  case unreliable
+}
+
+/// The peers that share one board or other purpose, and our connection with each.
+///
+/// Every method may be called from any task. What happens is told by ``events``, in one order.
+public final class Session: Sendable {
+  let core: NIOLoopBound<SessionCore>
+  private let eventLoop: any EventLoop
+  private let published: NIOLockedValueBox<SessionCore.Published>
+  private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
+
+  /// Ourselves.
+  public let localPeer: PeerID
+  /// This run of ours in this session.
+  public let incarnation: SessionIncarnation
+  /// What happens, in order; for one consumer.
+  public let events: SessionEvents
+
+  /// Called on the session's event loop.
+  init(_ core: SessionCore) {
+    self.core = NIOLoopBound(core, eventLoop: core.eventLoop)
+    self.eventLoop = core.eventLoop
+    self.published = core.published
+    self.endpoints = core.bulk?.endpoints ?? NIOLockedValueBox([:])
+    self.localPeer = core.localPeer
+    self.incarnation = core.incarnation
+    self.events = SessionEvents(queue: core.events)
+  }
+
+  /// The session's id.
+  public var id: SessionID { published.withLockedValue { $0.id } }
+  /// Who made the session.
+  public var hostPeer: PeerID { published.withLockedValue { $0.host } }
+
+  /// The peers that can be sent to now, in the order of their ids, those reconnecting included.
+  public func connectedPeers() -> [PeerID] { published.withLockedValue { $0.order } }
+
+  /// The same with their state.
+  public func peers() -> [PeerStatus] { published.withLockedValue { $0.statuses } }
+
+  // MARK: Messages
+
+  /// Sends a message of at most 16 MiB, or a datagram of at most 64 KiB.
+  ///
+  /// A reliable message is taken by every peer's outbox, in which the order of calls is the order
+  /// of arrival; the call suspends while one of them is full. It returns when the message is taken,
+  /// not when it is delivered: see ``sendConfirmed(_:to:)``.
+  ///
+  /// - Parameters:
+  ///   - bytes: The message; the session never looks into it.
+  ///   - peers: Whom to send to; `nil` means everyone in the session.
+  ///   - mode: How.
+  /// - Throws: `messageTooLarge`; `notConnected` when a named peer is not in the session;
+  ///   `peerLost` when it is given up while the call waits; `cancelled`.
+  public func send(
+    _ bytes: [UInt8], to peers: [PeerID]? = nil, mode: SendMode = .reliable
+  ) async throws(SessionError) {
+    switch mode {
+    case .reliable:
+      try check(bytes.count, Limits.message)
+      for outbox in try outboxes(peers) {
+        _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
+      }
+    case .unreliable:
+      try check(bytes.count, Limits.datagramMessage)
+      _ = try outboxes(peers)
+      let core = core
+      eventLoop.execute { core.value.sendDatagram(bytes, to: peers) }
+    }
+  }
+
+  /// Sends a message and waits until every peer's process holds it.
+  ///
+  /// - Throws: As ``send(_:to:mode:)``; `peerLost` for a peer that is given up before it
+  ///   acknowledged.
+  public func sendConfirmed(
+    _ bytes: [UInt8], to peers: [PeerID]? = nil
+  ) async throws(SessionError) {
+    try check(bytes.count, Limits.message)
+    var waits: [(Outbox, UInt64)] = []
+    for outbox in try outboxes(peers) {
+      waits.append((outbox, try await outbox.append(bytes, acknowledgeAtOnce: true)))
+    }
+    for (outbox, sequence) in waits { try await outbox.acknowledgement(of: sequence) }
+  }
+
+  private func check(_ count: Int, _ limit: Int) throws(SessionError) {
+    guard count <= limit else {
+      throw SessionError(
+        .messageTooLarge,
+        "\(count) bytes are over the limit of \(limit); send it as a resource instead.")
+    }
+  }
+
+  private func outboxes(_ peers: [PeerID]?) throws(SessionError) -> [Outbox] {
+    let result: Result<[Outbox], SessionError> = published.withLockedValue { published in
+      if let end = published.end { return .failure(end) }
+      var outboxes: [Outbox] = []
+      for peer in peers ?? published.order {
+        guard let outbox = published.outboxes[peer] else {
+          return .failure(SessionError(.notConnected, "Peer \(peer.short) is not in the session."))
+        }
+        outboxes.append(outbox)
+      }
+      return .success(outboxes)
+    }
+    return try result.get()
+  }
+
+  // MARK: Resources and streams
+
+  /// Sends a file to one peer; it arrives whole and verified, or not at all.
+  ///
+  /// Goes on by itself over broken links while the peer is not lost. Progress and the end are told
+  /// by ``events`` and by the transfer.
+  ///
+  /// - Parameters:
+  ///   - path: A regular file; it must not change while it is sent.
+  ///   - name: At most 16 KiB without NUL, carried as it is: free text, or a JSON DTO.
+  ///   - peer: Who gets it.
+  /// - Throws: `notConnected`, `invalidName`, `sourceUnreadable`.
+  public func sendResource(
+    atPath path: String, named name: String, to peer: PeerID
+  ) throws(SessionError) -> ResourceTransfer {
+    try endpoint(peer).sendResource(atPath: path, named: name)
+  }
+
+  /// Opens a byte stream to one peer.
+  ///
+  /// - Throws: `notConnected`, `invalidName`, `busy` at 24 streams, `unreachable`.
+  public func openStream(
+    named name: String, to peer: PeerID
+  ) async throws(SessionError) -> PeerStream {
+    try await endpoint(peer).openStream(named: name)
+  }
+
+  /// Cancels a transfer in either direction.
+  ///
+  /// - Throws: `unknown` when no such transfer is under way.
+  public func cancelResource(_ id: TransferID) throws(SessionError) {
+    for endpoint in endpoints.withLockedValue({ Array($0.values) })
+    where endpoint.cancelResource(id) {
+      return
+    }
+    throw SessionError(.unknown, "No transfer \(id) is under way.")
+  }
+
+  private func endpoint(_ peer: PeerID) throws(SessionError) -> BulkEndpoint {
+    guard let endpoint = endpoints.withLockedValue({ $0[peer] }) else {
+      throw SessionError.notInSession(peer)
+    }
+    return endpoint
+  }
+
+  // MARK: Membership
+
+  /// Answers an invitation.
+  ///
+  /// - Throws: `unknown` when it is not, or no longer, waiting for an answer.
+  public func respond(
+    to invitation: InvitationID, _ answer: InvitationAnswer
+  ) async throws(SessionError) {
+    try await onLoop { try $0.respond(to: invitation, answer) }
+  }
+
+  /// Ends the connection with one peer alone; it is not dialled again.
+  public func disconnect(_ peer: PeerID) async throws(SessionError) {
+    try await onLoop { core in
+      guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
+      core.disconnect(peer, .disconnected, .disconnected, message: "")
+    }
+  }
+
+  /// Removes a peer from the session for everybody.
+  ///
+  /// - Throws: `notHost` when another peer is the host; `notConnected` when the peer is not here.
+  public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
+    try await onLoop { core in
+      guard core.host == core.localPeer else {
+        throw SessionError(.notHost, "Only the host of the session can remove a peer.")
+      }
+      guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
+      core.kick(peer, reason: reason)
+    }
+  }
+
+  /// Tells the session where a member was found, for reconnection and for custom discovery.
+  public func addAddresses(_ addresses: [PeerAddress], for peer: PeerID) {
+    let core = core
+    eventLoop.execute { core.value.addAddresses(addresses, for: peer) }
+  }
+
+  /// Says goodbye to everyone; ``events`` ends.
+  public func leave() async {
+    try? await onLoop { $0.leave(.left) }
+  }
+
+  func onLoop<Value: Sendable>(
+    _ body: @escaping @Sendable (SessionCore) throws -> Value
+  ) async throws(SessionError) -> Value {
+    let core = core
+    return try await withSessionErrors {
+      try await self.eventLoop.submit { try body(core.value) }.get()
+    }
+  }
+}
+
+extension SessionError {
+  static func notInSession(_ peer: PeerID) -> SessionError {
+    SessionError(.notConnected, "Peer \(peer.short) is not in the session.")
+  }
+}

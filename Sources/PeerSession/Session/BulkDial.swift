@@ -1,0 +1,89 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PeerWire
+
+/// Dials one bulk link and attaches it to a control link (8.1). Confined to a bulk event loop.
+final class BulkDial: LinkDelegate, Sendable {
+  private let security: LinkSecurity
+  private let remote: PeerAddress
+  private let peer: PeerID
+  private let session: SessionID
+  private let incarnation: SessionIncarnation
+  private let opener: Control.Opener
+  private let secret: [UInt8]
+  private let promise: EventLoopPromise<BulkLink>
+
+  init(
+    security: LinkSecurity, eventLoop: any EventLoop, remote: PeerAddress, peer: PeerID,
+    session: SessionID, incarnation: SessionIncarnation, opener: Control.Opener,
+    secret: [UInt8]
+  ) {
+    self.security = security
+    self.remote = remote
+    self.peer = peer
+    self.session = session
+    self.incarnation = incarnation
+    self.opener = opener
+    self.secret = secret
+    self.promise = eventLoop.makePromise()
+  }
+
+  /// Dials; gives up after 10 s.
+  func start() -> EventLoopFuture<BulkLink> {
+    let eventLoop = promise.futureResult.eventLoop
+    let address: SocketAddress
+    do {
+      address = try remote.socketAddress()
+    } catch {
+      promise.fail(error)
+      return promise.futureResult
+    }
+    ClientBootstrap(group: eventLoop)
+      .connectTimeout(.seconds(5))
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let (handler, facts) = try self.security.makeHandler(.dialler, expecting: self.peer)
+          let link = ControlLink(
+            side: .dialler, facts: facts, remote: self.remote, delegate: self)
+          // The link holds its delegate weakly; the channel keeps this dial until it is over.
+          channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
+          try channel.pipeline.syncOperations.addHandlers([handler, link])
+        }
+      }
+      .connect(to: address)
+      .whenFailure { error in
+        self.promise.fail(SessionError(.unreachable, "No further link with the peer: \(error)"))
+      }
+    let promise = promise
+    let timeout = eventLoop.scheduleTask(in: .seconds(10)) {
+      promise.fail(SessionError(.timedOut, "A further link was not opened in time."))
+    }
+    promise.futureResult.whenComplete { _ in timeout.cancel() }
+    return promise.futureResult
+  }
+
+  func linkSecured(_ link: ControlLink) {
+    guard let exported = link.facts.exporter?.export(.attach) else { return link.abort() }
+    let attach = Control.Attach(
+      session: session, incarnation: incarnation, opener: opener,
+      proof: attachProof(secret, exported))
+    link.send(.attach, attach.encoded())
+  }
+
+  func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
+    guard type == .attached else { return link.close(.protocolError, "not ATTACHED") }
+    takeOver(link).cascade(to: promise)
+  }
+
+  func linkReadComplete(_ link: ControlLink) {}
+  func linkWritable(_ link: ControlLink) {}
+
+  func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
+    if case .closed(let code, let message) = reason {
+      promise.fail(SessionError(closeCode: code, message: message))
+    } else {
+      promise.fail(SessionError(.unreachable, "A further link broke before it was attached."))
+    }
+  }
+}

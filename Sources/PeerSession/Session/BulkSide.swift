@@ -1,0 +1,221 @@
+import Crypto
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PeerWire
+
+/// A session's bulk links: dials and attaches them, takes those that others dial, and hands both to
+/// the endpoint of their peer (8.1). Confined to the session's event loop.
+final class BulkSide {
+  private struct Running {
+    var endpoint: BulkEndpoint
+    var task: Task<Void, Never>
+  }
+
+  private unowned let session: SessionCore
+  private let inbox: ResourceInbox
+  /// The endpoints, for callers on any thread.
+  let endpoints = NIOLockedValueBox<[PeerID: BulkEndpoint]>([:])
+  private var running: [PeerID: Running] = [:]
+  /// Who waits for the control link to come back, or for a link they asked the other side to dial.
+  private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
+  private var attachWaiters: [PeerID: CircularBuffer<EventLoopPromise<BulkLink>>] = [:]
+  /// The attach secrets of each peer's control link, and of the one before it (BLK-1).
+  private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] = [:]
+
+  init(_ session: SessionCore, inbox: ResourceInbox) {
+    self.session = session
+    self.inbox = inbox
+  }
+
+  // MARK: The session tells
+
+  func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
+    guard let secret = link.facts.exporter?.export(.attach) else { return }
+    secrets[entry.id] = (secret, secrets[entry.id]?.current, .now())
+    if let endpoint = running[entry.id]?.endpoint {
+      endpoint.reconnected()
+    } else {
+      start(entry.id)
+    }
+    for waiter in linkWaiters.removeValue(forKey: entry.id) ?? [] { waiter.succeed(()) }
+  }
+
+  private func start(_ peer: PeerID) {
+    let bridge = BulkBridge(NIOLoopBound(session, eventLoop: session.eventLoop), session.eventLoop)
+    let endpoint = BulkEndpoint(peer: peer, inbox: inbox, links: bridge, events: bridge)
+    // The transport waits for it when it closes; it ends by `close` when the peer goes.
+    let task = Task { await endpoint.run() }
+    session.transport.tasks.append(task)
+    running[peer] = Running(endpoint: endpoint, task: task)
+    endpoints.withLockedValue { $0[peer] = endpoint }
+  }
+
+  func peerLeft(_ peer: PeerID) {
+    let error = SessionError(.peerLost, "The peer is out of the session.")
+    endpoints.withLockedValue { $0[peer] = nil }
+    running.removeValue(forKey: peer)?.endpoint.close(error)
+    for waiter in linkWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
+    for waiter in attachWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
+    secrets[peer] = nil
+  }
+
+  /// The other side, which could not dial us, wants `count` links (8.1).
+  func linksRequested(_ count: Int, _ entry: PeerEntry, _ link: ControlLink) {
+    guard link.side == .dialler, let endpoint = running[entry.id]?.endpoint else { return }
+    for _ in 0..<count where endpoint.linkCount < Limits.bulkLinks {
+      dial(entry, link, opener: .listener).whenSuccess { endpoint.accept($0) }
+    }
+  }
+
+  // MARK: Links we open on
+
+  /// A link on which we may start a transfer or a stream.
+  func openLink(to peer: PeerID) -> EventLoopFuture<BulkLink> {
+    guard let entry = session.entries[peer], entry.isJoined else {
+      return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
+    }
+    guard let link = entry.link else {
+      let promise = session.eventLoop.makePromise(of: Void.self)
+      linkWaiters[peer, default: []].append(promise)
+      let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+      return promise.futureResult.flatMap { bound.value.openLink(to: peer) }
+    }
+    if link.side == .dialler { return dial(entry, link, opener: .dialler) }
+    let promise = session.eventLoop.makePromise(of: BulkLink.self)
+    attachWaiters[peer, default: []].append(promise)
+    link.send(.bulkRequest, Control.BulkRequest(count: 1).encoded())
+    let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
+      promise.fail(SessionError(.timedOut, "The peer did not open a further link."))
+    }
+    promise.futureResult.whenComplete { _ in timeout.cancel() }
+    return promise.futureResult
+  }
+
+  private func dial(
+    _ entry: PeerEntry, _ link: ControlLink, opener: Control.Opener
+  ) -> EventLoopFuture<BulkLink> {
+    guard let remote = link.remote, let secret = secrets[entry.id]?.current else {
+      return session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
+    }
+    let dial = BulkDial(
+      security: session.transport.security, eventLoop: session.transport.bulkGroup.next(),
+      remote: remote, peer: entry.id, session: session.id, incarnation: session.incarnation,
+      opener: opener, secret: secret)
+    return dial.start().hop(to: session.eventLoop)
+  }
+
+  // MARK: Links others dial
+
+  /// Checks an ATTACH and takes its link (BLK-1).
+  func attach(_ link: ControlLink, _ attach: Control.Attach) {
+    guard let peer = link.facts.peer, let entry = session.entries[peer],
+      let control = entry.link, control.side == .listener,
+      entry.delivery?.incarnation == attach.incarnation,
+      let endpoint = running[peer]?.endpoint, let known = secrets[peer],
+      let exported = link.facts.exporter?.export(.attach)
+    else { return link.close(.notAttached) }
+    var accepted = [known.current]
+    if let previous = known.previous, .now() - known.replacedAt < .seconds(10) {
+      accepted.append(previous)
+    }
+    let isRight = accepted.contains { secret in
+      isEqualInConstantTime(attachProof(secret, exported).bytes, attach.proof.bytes)
+    }
+    guard isRight else { return link.close(.notAttached) }
+    guard endpoint.linkCount < Limits.bulkLinks else { return link.close(.busy) }
+    link.send(.attached, Control.Attached().encoded())
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    takeOver(link).whenSuccess { bulk in
+      switch attach.opener {
+      case .dialler: endpoint.accept(bulk)
+      case .listener: bound.value.give(bulk, peer)
+      }
+    }
+  }
+
+  private func give(_ link: BulkLink, _ peer: PeerID) {
+    while let waiter = attachWaiters[peer]?.popFirst() {
+      // A waiter that timed out has its answer already; its promise takes no second.
+      waiter.succeed(link)
+      return
+    }
+    // The discarding ends by itself: it only closes the channel.
+    Task { await link.discard() }
+  }
+
+  func tick(_ now: NIODeadline) {}
+}
+
+/// The proof of ATTACH (8.1).
+func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
+  let input = Array("whiteboard-p2p attach 1\0".utf8) + exported
+  guard
+    let proof = Bytes32(
+      HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret)))
+  else { preconditionFailure("HMAC-SHA256 has 32 bytes") }
+  return proof
+}
+
+/// Turns a link into a bulk link once the frame being handled is done with.
+func takeOver(_ link: ControlLink) -> EventLoopFuture<BulkLink> {
+  guard let channel = link.handOver() else {
+    preconditionFailure("a link is handed over while it is open")
+  }
+  let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
+  // A tick later: the link is in the middle of its read, whose rest it keeps for us.
+  return channel.eventLoop.submit {
+    let bulk = try BulkLink.wrap(channel)
+    let leftover = bound.value.takeLeftover()
+    channel.pipeline.syncOperations.removeHandler(bound.value, promise: nil)
+    if let leftover {
+      channel.pipeline.fireChannelRead(leftover)
+      channel.pipeline.fireChannelReadComplete()
+    }
+    return bulk
+  }
+}
+
+/// Carries the calls of a peer's bulk endpoint to the session's event loop.
+private struct BulkBridge: BulkLinkProvider, BulkEvents {
+  let session: NIOLoopBound<SessionCore>
+  let eventLoop: any EventLoop
+
+  init(_ session: NIOLoopBound<SessionCore>, _ eventLoop: any EventLoop) {
+    self.session = session
+    self.eventLoop = eventLoop
+  }
+
+  func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink {
+    let session = session
+    return try await withSessionErrors {
+      try await eventLoop.flatSubmit {
+        session.value.bulk?.openLink(to: peer)
+          ?? session.value.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
+      }.get()
+    }
+  }
+
+  func resourceStarted(_ info: ResourceInfo) async { emit(.resourceStarted(info)) }
+
+  func resourceProgress(_ id: TransferID, bytes: Int, of size: Int) {
+    emit(.resourceProgress(id, bytes: bytes, of: size))
+  }
+
+  func resourceFinished(
+    _ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>
+  ) async {
+    emit(.resourceFinished(info, result))
+  }
+
+  func streamOpened(_ stream: PeerStream) async { emit(.streamOpened(stream)) }
+
+  private func emit(_ event: SessionEvent) {
+    let session = session
+    eventLoop.execute {
+      session.value.emit(event)
+      session.value.deliverEvents()
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import NIOCore
+import PeerWire
+
+/// The sealed packets of one control link: keys, path, and pieces (7). Confined to the control event
+/// loop; it ends with its link (DGM-5).
+final class DatagramLink {
+  private let transport: TransportCore
+  private let link: ControlLink
+  private var sealer: DatagramSealer
+  private var opener: DatagramOpener
+  private var pathState: DatagramPathState
+  private var assembler = DatagramAssembler()
+  private var remote: SocketAddress?
+  private var isClosed = false
+
+  private let received: ([UInt8]) -> Void
+  private let pathChanged: (DatagramPath) -> Void
+
+  /// - Parameters:
+  ///   - remote: The peer's UDP address as far as TCP told, `nil` when it does not listen.
+  ///   - received: Takes each message.
+  ///   - pathChanged: Told when messages begin to travel another way.
+  init?(
+    _ transport: TransportCore, _ link: ControlLink, remote: SocketAddress?,
+    received: @escaping ([UInt8]) -> Void, pathChanged: @escaping (DatagramPath) -> Void
+  ) {
+    guard let secret = link.facts.exporter?.export(.datagram) else { return nil }
+    let us: DatagramSender = link.side == .dialler ? .dialler : .listener
+    self.transport = transport
+    self.link = link
+    self.sealer = DatagramSealer(secret: secret, sender: us)
+    self.opener = DatagramOpener(secret: secret, sender: us.other)
+    self.pathState = DatagramPathState(firstProbe: .random(in: .min ... .max), now: Self.now())
+    self.remote = remote
+    self.received = received
+    self.pathChanged = pathChanged
+    transport.datagramLinks[opener.keyID] = self
+  }
+
+  private static func now() -> UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
+
+  /// How messages travel now.
+  var path: DatagramPath { pathState.usesPackets ? .udp : .link }
+
+  func close() {
+    isClosed = true
+    if transport.datagramLinks[opener.keyID] === self {
+      transport.datagramLinks[opener.keyID] = nil
+    }
+  }
+
+  /// Sends a message, or drops it: never waits (DGM-8, DGM-9).
+  func send(_ message: [UInt8]) {
+    guard !isClosed else { return }
+    if pathState.usesPackets, let packets = try? sealer.seal(message: message) {
+      for packet in packets { write(packet) }
+      transport.flushDatagrams()
+    } else if link.isWritable, message.count <= Limits.framePayload {
+      link.send(.datagram, message)
+    }
+  }
+
+  /// Called every 100 ms or so.
+  func tick(_ now: NIODeadline) {
+    let milliseconds = now.uptimeNanoseconds / 1_000_000
+    guard remote != nil, milliseconds >= pathState.wakeAt else { return }
+    perform(pathState.timePassed(now: milliseconds))
+    assembler.expire(now: milliseconds)
+  }
+
+  private func perform(_ action: DatagramPathState.Action) {
+    if let probe = action.probe { send(.probe(probe)) }
+    if action.usesPackets != nil { pathChanged(path) }
+  }
+
+  private func send(_ content: DatagramContent) {
+    guard let packet = try? sealer.seal(content) else { return }
+    write(packet)
+    transport.flushDatagrams()
+  }
+
+  private func write(_ packet: [UInt8]) {
+    if let remote { transport.writeDatagram(packet, to: remote) }
+  }
+
+  /// Takes a packet that carries our key id; whatever is wrong with it is dropped (DGM-2).
+  func packetReceived(_ packet: [UInt8], from source: SocketAddress) {
+    let now = Self.now()
+    guard !isClosed, let opened = try? opener.open(packet, now: now) else { return }
+    if opened.isNewest && source != remote { remote = source }
+    switch opened.content {
+    case .message: received(opened.bytes)
+    case .piece(let piece):
+      if case .complete(let message) = assembler.receive(
+        piece, bytes: opened.bytes.span, now: now) {
+        received(message)
+      }
+    case .probe(let value): send(.answer(value))
+    case .answer(let value): perform(pathState.answered(value, now: now))
+    }
+  }
+}
+
+extension SessionCore {
+  /// Begins to probe the UDP path of a new link.
+  func startDatagrams(_ entry: PeerEntry, _ link: ControlLink) {
+    entry.datagrams?.close()
+    var remote: SocketAddress?
+    if entry.member.port > 0, let host = link.remote?.host {
+      remote = try? .makeScoped(host: host, port: entry.member.port)
+    }
+    let peer = entry.id
+    entry.datagrams = DatagramLink(transport, link, remote: remote) { [unowned self] message in
+      self.emit(.datagram(message, from: peer), bytes: message.count)
+    } pathChanged: { [unowned self] path in
+      self.emit(.datagramPath(peer, path))
+      self.publish()
+    }
+    entry.datagrams?.tick(.now())
+  }
+
+  /// Sends an unreliable message to some or all.
+  func sendDatagram(_ message: [UInt8], to peers: [PeerID]?) {
+    if let peers {
+      for peer in peers { entries[peer]?.datagrams?.send(message) }
+    } else {
+      for entry in entries.values { entry.datagrams?.send(message) }
+    }
+  }
+}

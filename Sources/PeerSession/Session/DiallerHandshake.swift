@@ -1,0 +1,177 @@
+import NIOCore
+import NIOPosix
+import PeerDiscovery
+import PeerWire
+
+/// One dialled connection from TLS to an open control link. Confined to the control event loop; the
+/// decisions are ``DiallerAdmission``'s.
+final class DiallerHandshake: LinkDelegate {
+  /// Why it did not open, and whether to try again.
+  struct Failure: Error {
+    var error: SessionError
+    var redial: CloseCode.Redial
+  }
+
+  private let session: SessionCore
+  private let link: ControlLink
+  private var admission: DiallerAdmission
+  private let hello: Control.DiallerHello
+  private let verify: (@Sendable (Verification) async -> Bool)?
+  private var completion: ((Result<Void, Failure>) -> Void)?
+  private var timer: Scheduled<Void>?
+  private var asking: Task<Void, Never>?
+  private var refusal: Failure?
+
+  /// - Parameters:
+  ///   - verify: Asks a person to compare words; `nil` where the key is proved.
+  ///   - completion: Called once.
+  init(
+    _ session: SessionCore, _ link: ControlLink, facts: DiallerAdmission.Facts,
+    verify: (@Sendable (Verification) async -> Bool)?,
+    completion: @escaping (Result<Void, Failure>) -> Void
+  ) {
+    self.session = session
+    self.link = link
+    self.hello = facts.hello
+    self.admission = DiallerAdmission(facts: facts)
+    self.verify = verify
+    self.completion = completion
+  }
+
+  func start() {
+    link.delegate = self
+    run { $0.begin(now: .uptime) }
+  }
+
+  /// Takes the invitation back.
+  func withdraw() { run { $0.withdraw() } }
+
+  private func run(_ event: (inout DiallerAdmission) -> [DiallerAction]) {
+    guard completion != nil else { return }
+    perform(event(&admission))
+    guard completion != nil else { return }
+    if admission.shouldRead { link.resumeReading() } else { link.pauseReading() }
+    rearm()
+  }
+
+  private func rearm() {
+    timer?.cancel()
+    guard let deadline = admission.deadline else { return }
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    timer = session.eventLoop.scheduleTask(in: TimeAmount(max(.zero, deadline - .uptime))) {
+      bound.value.run { $0.timePassed(now: .uptime) }
+    }
+  }
+
+  private func perform(_ actions: [DiallerAction]) {
+    for action in actions {
+      switch action {
+      case .send(let type, let payload): link.send(type, payload)
+      case .computeCodeKey(let code, let id, let listener): stretch(code, id, listener)
+      case .showWords(let words, let name, let mustBeCompared):
+        show(words, name, mustBeCompared)
+      case .opened(let opening): opened(opening)
+      case .close(let code, let message):
+        refusal = Failure(
+          error: SessionError(closeCode: code, message: message, isOurs: true), redial: code.redial)
+        link.close(code, message)
+      case .ended(let code, let message):
+        refusal = Failure(
+          error: SessionError(closeCode: code, message: message.displayed), redial: code.redial)
+        link.abort()
+      }
+    }
+  }
+
+  /// Stretches the code off the event loop: it takes a tenth of a second.
+  private func stretch(_ code: JoinCode, _ id: SessionID, _ listener: PeerID) {
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    session.transport.threads.runIfActive(eventLoop: session.eventLoop) {
+      CodeKey(code: code, session: id, listener: listener)
+    }.whenSuccess { key in bound.value.run { $0.codeKeyComputed(key, now: .uptime) } }
+  }
+
+  private func show(_ words: [String], _ name: UntrustedText, _ mustBeCompared: Bool) {
+    guard let peer = link.facts.peer, let verify else { return }
+    let verification = Verification(
+      peer: peer, name: name, words: words, mustBeCompared: mustBeCompared)
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    let eventLoop = session.eventLoop
+    // Cancelled when the handshake ends; a person who answers later answers nobody.
+    asking = Task {
+      let isSame = await verify(verification)
+      guard mustBeCompared, !Task.isCancelled else { return }
+      eventLoop.execute { bound.value.run { $0.personAnswered(isSame, now: .uptime) } }
+    }
+  }
+
+  private func opened(_ opening: DiallerAdmission.Opening) {
+    guard let peer = link.facts.peer, !session.hasEnded else { return link.abort() }
+    let theirs = opening.hello.introduction
+    let accept = opening.accept
+    if session.id == .unnamed {
+      guard session.transport.sessions[theirs.session] == nil else {
+        refusal = Failure(
+          error: SessionError(.internalError, "This process serves that session already."),
+          redial: .never)
+        return link.close(.left)
+      }
+    }
+    session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
+    if let ticket = accept.ticket { session.ticket = ticket }
+    // Two links at once: the one that the smaller id dialled stays (DUP-2).
+    if session.mustYield(to: peer, theirs) {
+      link.close(.duplicateLink)
+      return finish(.success(()))
+    }
+    link.delegate = session
+    if let verification = opening.basis.verification {
+      session.remember(peer, theirs.name, verification)
+    }
+    session.open(
+      link,
+      .init(
+        peer: peer, introduction: theirs,
+        number: max(hello.introduction.links, theirs.links) + 1,
+        received: hello.resume == nil ? nil : accept.resume?.received))
+    session.learn(accept.members, dialAfter: .zero)
+    for frame in opening.held {
+      session.link(link, received: frame.type, ByteBuffer(bytes: frame.payload))
+    }
+    finish(.success(()))
+  }
+
+  private func finish(_ result: Result<Void, Failure>) {
+    timer?.cancel()
+    asking?.cancel()
+    completion.take()?(result)
+  }
+
+  // MARK: LinkDelegate
+
+  func linkSecured(_ link: ControlLink) {}
+
+  func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
+    let bytes = Array(payload.readableBytesView)
+    run { $0.frameReceived(type, bytes, now: .uptime) }
+  }
+
+  func linkReadComplete(_ link: ControlLink) {}
+  func linkWritable(_ link: ControlLink) {}
+
+  func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
+    if let refusal { return finish(.failure(refusal)) }
+    switch reason {
+    case .closed(let code, let message):
+      finish(
+        .failure(
+          Failure(error: SessionError(closeCode: code, message: message), redial: code.redial)))
+    case .closedByUs, .broken:
+      finish(
+        .failure(
+          Failure(
+            error: SessionError(.unreachable, "The connection broke before the peer let us in."),
+            redial: .later)))
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import NIOCore
+import PeerWire
+
+/// One accepted connection until it is a control link, a bulk link, or gone. Confined to the control
+/// event loop; the decisions are ``ListenerAdmission``'s.
+final class ListenerHandshake: LinkDelegate {
+  private let transport: TransportCore
+  /// The dialler's IP address, for limits.
+  let host: String
+  private var link: ControlLink?
+  private var session: SessionCore?
+  private var admission: ListenerAdmission?
+  private var hello: Control.DiallerHello?
+  private var number = 0
+  private var timer: Scheduled<Void>?
+  private var invitation: InvitationID?
+
+  init(_ transport: TransportCore, host: String) {
+    self.transport = transport
+    self.host = host
+  }
+
+  /// Begins to wait for TLS (LNK-6).
+  func start(_ link: ControlLink) {
+    self.link = link
+    rearm(in: .seconds(10)) { $0.abort() }
+  }
+
+  func cancel(_ code: CloseCode) {
+    link?.close(code)
+    finish()
+  }
+
+  private func finish() {
+    timer?.cancel()
+    timer = nil
+    if let invitation { session?.invitations[invitation] = nil }
+    invitation = nil
+    link = nil
+    transport.handshakeEnded(self)
+  }
+
+  private func rearm(in delay: TimeAmount, _ action: @escaping (ControlLink) -> Void) {
+    timer?.cancel()
+    let bound = NIOLoopBound((self, action), eventLoop: transport.eventLoop)
+    timer = transport.eventLoop.scheduleTask(in: delay) {
+      let (handshake, action) = bound.value
+      if let link = handshake.link { action(link) }
+    }
+  }
+
+  // MARK: LinkDelegate
+
+  func linkSecured(_ link: ControlLink) {
+    rearm(in: .seconds(5)) { $0.close(.protocolError, "no first frame in time") }
+    if link.facts.peer == transport.localPeer { link.close(.self) }
+  }
+
+  func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
+    let bytes = Array(payload.readableBytesView)
+    if admission != nil {
+      guard var admission else { return }
+      let actions = admission.frameReceived(
+        type, bytes, limiter: &transport.limiter, now: .uptime)
+      self.admission = admission
+      return perform(actions)
+    }
+    do throws(ControlMessageError) {
+      switch type {
+      case .hello: helloReceived(link, try Control.DiallerHello.decode(bytes))
+      case .attach:
+        let attach = try Control.Attach.decode(bytes)
+        guard let session = transport.sessions[attach.session], let bulk = session.bulk else {
+          return link.close(.notAttached)
+        }
+        bulk.attach(link, attach)
+        finish()
+      default: link.close(.protocolError, "first frame is neither HELLO nor ATTACH")
+      }
+    } catch {
+      link.close(.protocolError, "\(error)")
+    }
+  }
+
+  func linkReadComplete(_ link: ControlLink) { session?.deliverEvents() }
+  func linkWritable(_ link: ControlLink) {}
+
+  func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
+    if var admission {
+      let actions = admission.linkLost()
+      self.admission = admission
+      perform(actions)
+    }
+    session?.deliverEvents()
+    finish()
+  }
+
+  // MARK: Admission
+
+  private func helloReceived(_ link: ControlLink, _ hello: Control.DiallerHello) {
+    guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
+      return link.abort()
+    }
+    guard hello.introduction.versions.common(with: Control.versions) != nil else {
+      return link.close(.versionMismatch, "this peer speaks version 1")
+    }
+    guard let session = transport.session(for: hello.introduction.session), !session.hasEnded else {
+      return link.close(.noSuchSession)
+    }
+    guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
+    self.session = session
+    self.hello = hello
+    let entry = session.entries[peer]
+    let isResuming = session.canResume(hello, from: peer)
+    let introduction = session.introduction(for: entry)
+    number = max(introduction.links, hello.introduction.links) + 1
+    var admission = ListenerAdmission(
+      facts: .init(
+        local: transport.localPeer, remote: peer, address: host,
+        binding: exporter.export(.binding), mode: session.mode(for: peer), isResuming: isResuming,
+        wasKicked: entry?.isKicked ?? false, isFull: !isResuming && session.isFull(for: peer),
+        pendingInvitations: session.invitations.count,
+        hasPendingInvitation: session.invitations.values.contains { $0.peer == peer }))
+    let actions = admission.helloReceived(
+      hello, answering: introduction, isKnownAdmitter: { session.knownMembers.contains($0) },
+      now: .uptime)
+    self.admission = admission
+    perform(actions)
+  }
+
+  /// Who asks, while a person decides.
+  var peer: PeerID? { link?.facts.peer }
+
+  func personAnswered(_ answer: InvitationAnswer) {
+    guard var admission else { return }
+    let actions = admission.personAnswered(answer, now: .uptime)
+    self.admission = admission
+    perform(actions)
+  }
+
+  private func perform(_ actions: [ListenerAction]) {
+    guard let link, let session else { return }
+    for action in actions {
+      switch action {
+      case .send(let type, let payload): link.send(type, payload)
+      case .askPerson(let question):
+        let id = transport.nextInvitationID()
+        invitation = id
+        session.invitations[id] = self
+        session.emit(
+          .invitation(
+            Invitation(
+              id: id, peer: question.peer, name: question.name, words: question.words,
+              context: question.context, timeout: question.timeout)))
+      case .invitationEnded(let code, let message):
+        guard let id = invitation.take() else { continue }
+        session.invitations[id] = nil
+        session.emit(
+          .invitationEnded(id, SessionError(closeCode: code, message: message.displayed)))
+      case .accept(let proof, let basis): return accept(link, session, proof, basis)
+      case .close(let code, let message):
+        if code == .wrongCode || code == .lockedOut {
+          session.emit(
+            .warning(
+              SessionWarning(
+                code: code.rawValue, message: "A wrong code came from \(host).",
+                peer: link.facts.peer)))
+        }
+        link.close(code, message)
+      case .ended: link.abort()
+      }
+    }
+    rearmDeadline()
+    session.deliverEvents()
+  }
+
+  private func rearmDeadline() {
+    guard let deadline = admission?.deadline else {
+      timer?.cancel()
+      return
+    }
+    rearm(in: TimeAmount(max(.zero, deadline - .uptime))) { [unowned self] _ in
+      guard var admission = self.admission else { return }
+      let actions = admission.timePassed(now: .uptime)
+      self.admission = admission
+      self.perform(actions)
+    }
+  }
+
+  /// Opens the link, unless something changed while the other side proved itself.
+  private func accept(
+    _ link: ControlLink, _ session: SessionCore, _ proof: Bytes32?, _ basis: AdmissionBasis
+  ) {
+    guard let peer = link.facts.peer, let hello else { return link.abort() }
+    guard !session.hasEnded else { return link.close(.noSuchSession) }
+    guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
+    let resumes = session.canResume(hello, from: peer)
+    guard resumes || !session.isFull(for: peer) else { return link.close(.full) }
+    var accept = Control.Accept(
+      host: session.host, maximum: session.maximum, members: session.members(besides: peer),
+      proof: proof)
+    if basis.isNew {
+      accept.ticket = Ticket.make(
+        by: transport.configuration.identity, session: session.id, member: peer)
+    }
+    if resumes, let delivery = session.entries[peer]?.delivery {
+      accept.resume = .init(received: delivery.assembler.received)
+    }
+    let (fitting, rest) = accept.fitting(Limits.framePayloadBeforeAdmission)
+    link.send(.accept, fitting.encoded())
+    for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }
+    link.delegate = session
+    if let verification = basis.verification {
+      session.remember(peer, hello.introduction.name, verification)
+    }
+    session.open(
+      link,
+      .init(
+        peer: peer, introduction: hello.introduction, number: number,
+        received: resumes ? hello.resume?.received : nil))
+    if basis.isNew { session.announce(peer) }
+    if let id = invitation.take() { session.invitations[id] = nil }
+    finish()
+  }
+}
+
+extension Duration {
+  /// Time since the machine started, for state machines that only compare times.
+  static var uptime: Duration { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
+}

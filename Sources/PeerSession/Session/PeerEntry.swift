@@ -1,0 +1,93 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// What is owed to and expected from one incarnation of a peer; it outlives links (3.4).
+final class Delivery {
+  let incarnation: SessionIncarnation
+  let outbox: Outbox
+  var assembler = MessageAssembler()
+  /// The message under way, when it came in parts.
+  var partial: [UInt8] = []
+
+  init(incarnation: SessionIncarnation, outbox: Outbox) {
+    self.incarnation = incarnation
+    self.outbox = outbox
+  }
+
+  /// Whether nothing has come of it yet, so that both sides may begin anew with what is queued (RSM-4).
+  var isUntouched: Bool { assembler.received == 0 && outbox.isUntouched }
+}
+
+/// Everything a session knows of one other peer. Confined to the session's event loop.
+final class PeerEntry {
+  let id: PeerID
+  /// What it said of itself last.
+  var member: Control.Member
+  /// Present while the peer is in the session: from `peerJoined` to `peerLeft`.
+  var delivery: Delivery?
+  var state = PeerState.connecting
+
+  /// The open control link.
+  var link: ControlLink?
+  /// The number of the last link opened (3.1, `links`).
+  var linkNumber = 0
+  /// Whether we dialled the last link: who did dials again at once (LIV-3).
+  var dialledLast = true
+  /// When the link broke.
+  var brokenAt: NIODeadline?
+
+  /// Where it was reached, best first; what others said comes behind.
+  var observed: [PeerAddress] = []
+  var isDialling = false
+  var nextDial: NIODeadline?
+  var failedDials = 0
+  /// Never dialled again: it refused, left, or was kicked.
+  var isBarred = false
+  /// Refused for as long as the session lasts.
+  var isKicked = false
+  /// Whether a person of ours, or the one who admitted us, wants a link with it.
+  var isWanted = true
+
+  // Acknowledgements owed on the open link (MSG-4).
+  var unacknowledgedParts = 0
+  var unacknowledgedBytes = 0
+  var owesAcknowledgement: Bool { unacknowledgedParts > 0 }
+  var isAcknowledgementScheduled = false
+
+  var datagrams: DatagramLink?
+
+  init(id: PeerID, member: Control.Member) {
+    self.id = id
+    self.member = member
+  }
+
+  /// Whether it is in the session.
+  var isJoined: Bool { delivery != nil }
+
+  /// Every address worth dialling, best first.
+  var addresses: [PeerAddress] {
+    var result = observed
+    if member.port > 0 {
+      for host in member.addresses {
+        let address = PeerAddress(host: host, port: member.port)
+        if !result.contains(address) { result.append(address) }
+      }
+    }
+    return Array(result.prefix(2 * Limits.addresses))
+  }
+
+  /// Remembers where it was reached, first in line (MEM-5).
+  func remember(_ address: PeerAddress) {
+    observed.removeAll { $0 == address }
+    observed.insert(address, at: 0)
+    observed = Array(observed.prefix(Limits.addresses))
+  }
+
+  /// What others and the application see.
+  var peer: Peer {
+    Peer(
+      id: id, name: member.name, incarnation: member.incarnation, isRelay: member.role == .relay,
+      address: link?.remote ?? observed.first)
+  }
+}

@@ -1,0 +1,152 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+// What a session decides about links that are not open yet.
+extension SessionCore {
+  /// How the dialler of a new link is admitted (4).
+  func mode(for peer: PeerID) -> ListenerAdmission.Mode {
+    switch policy {
+    case .anyone: .anyone
+    case .known: .known(isKnown: transport.known[peer] != nil)
+    case .ask: .ask
+    case .code:
+      // A moment after joining, the code of our own is not stretched yet.
+      codeKey.map { .code($0) } ?? .known(isKnown: false)
+    }
+  }
+
+  /// Whether the dialler comes back with the delivery state that we hold, too (RSM-2).
+  func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
+    guard let delivery = entries[peer]?.delivery, entries[peer]?.isKicked == false else {
+      return false
+    }
+    return delivery.incarnation == hello.introduction.incarnation
+      && hello.resume?.incarnation == incarnation
+  }
+
+  /// Whether the dialler began before the link that we dialled was open (DUP-1).
+  func isDuplicate(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
+    guard let entry = entries[peer], let link = entry.link, link.side == .dialler,
+      entry.delivery?.incarnation == hello.introduction.incarnation
+    else { return false }
+    return hello.introduction.links < entry.linkNumber
+  }
+
+  /// Whether our own dial must give way to a link that the peer dialled meanwhile (DUP-2).
+  func mustYield(to peer: PeerID, _ theirs: Control.Introduction) -> Bool {
+    guard let entry = entries[peer], let link = entry.link, link.side == .listener,
+      entry.delivery?.incarnation == theirs.incarnation
+    else { return false }
+    return peer < localPeer
+  }
+
+  /// Whether a newcomer finds no room (HEL-5).
+  func isFull(for peer: PeerID) -> Bool {
+    entries[peer]?.isJoined != true && peerCount >= maximum
+  }
+
+  /// Tells everyone of a newcomer (MEM-1).
+  func announce(_ newcomer: PeerID) {
+    guard let member = entries[newcomer]?.member else { return }
+    for entry in entries.values where entry.id != newcomer {
+      entry.link?.send(.members, Control.Members(members: [member]).encoded())
+    }
+  }
+
+  /// Answers an invitation for a person.
+  func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) {
+    guard let handshake = invitations[id] else {
+      throw SessionError(.unknown, "No invitation \(id) waits for an answer.")
+    }
+    handshake.personAnswered(answer)
+  }
+
+  func endAdmissions(_ error: SessionError) {
+    for handshake in invitations.values { handshake.cancel(.shuttingDown) }
+    invitations = [:]
+  }
+
+  /// Takes over what the host said of the session.
+  func joined(as id: SessionID, host: PeerID, maximum: Int) {
+    guard self.id == .unnamed || self.id == id else { return }
+    let wasUnnamed = self.id == .unnamed
+    self.id = id
+    if !hasJoined {
+      hasJoined = true
+      self.host = host
+      self.maximum = min(maximum, Limits.members)
+      knownMembers.insert(host)
+    }
+    if wasUnnamed { transport.add(self) }
+  }
+
+  /// Notes in the peer store whom we admitted, or who admitted us.
+  func remember(_ peer: PeerID, _ name: UntrustedText, _ verification: KnownPeer.Verification) {
+    transport.known[peer] = name.raw
+    guard let store = configuration.peerStore else { return }
+    let logger = logger
+    // Nobody waits: a peer that could not be stored is asked for again next time.
+    Task {
+      do {
+        try await store.remember(peer, name: name.raw, how: verification)
+      } catch {
+        logger.info("cannot store a known peer", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  // MARK: Dialling members
+
+  /// Dials a member of the session, with our ticket, or to resume.
+  func dial(_ entry: PeerEntry) {
+    entry.isDialling = true
+    entry.nextDial = nil
+    let dial = LinkDial(transport, entry.addresses, expecting: entry.id) { [unowned self] result in
+      switch result {
+      case .failure(let error):
+        self.dialFailed(entry, error, redial: error.code == .wrongPeer ? .never : .later)
+      case .success(let link): self.shake(link, entry)
+      }
+    }
+    dial.start()
+  }
+
+  private func shake(_ link: ControlLink, _ entry: PeerEntry) {
+    guard !hasEnded, !entry.isKicked, let exporter = link.facts.exporter else {
+      entry.isDialling = false
+      return link.abort()
+    }
+    var resume: Control.Resume?
+    if let delivery = entry.delivery {
+      resume = Control.Resume(
+        incarnation: delivery.incarnation, received: delivery.assembler.received)
+    }
+    let hello = Control.DiallerHello(
+      introduction: introduction(for: entry), resume: resume, ticket: ticket)
+    let handshake = DiallerHandshake(
+      self, link,
+      facts: .init(
+        local: localPeer, remote: entry.id, binding: exporter.export(.binding),
+        trust: .pinnedByLink, code: nil, codeKey: nil, hello: hello),
+      verify: nil
+    ) { [unowned self] result in
+      self.handshakes[ObjectIdentifier(link)] = nil
+      entry.isDialling = false
+      if case .failure(let failure) = result {
+        if failure.redial == .notApplicable { return }
+        self.dialFailed(entry, failure.error, redial: failure.redial)
+      }
+    }
+    handshakes[ObjectIdentifier(link)] = handshake
+    handshake.start()
+  }
+
+  func addAddresses(_ addresses: [PeerAddress], for peer: PeerID) {
+    guard let entry = entries[peer] else { return }
+    for address in addresses where !entry.observed.contains(address) {
+      entry.observed.append(address)
+    }
+    entry.observed = Array(entry.observed.suffix(Limits.addresses))
+  }
+}

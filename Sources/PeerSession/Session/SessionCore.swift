@@ -1,0 +1,634 @@
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// One session: who is in it and the links to them.
+///
+/// Confined to its event loop, on which every control link of the session lives; the public
+/// ``Session`` hops here. Nothing in it blocks or awaits.
+final class SessionCore {
+  /// What others may ask of the session from any thread, kept up to date by the event loop.
+  struct Published: Sendable {
+    var outboxes: [PeerID: Outbox] = [:]
+    var order: [PeerID] = []
+    var statuses: [PeerStatus] = []
+    var end: SessionError?
+    var id: SessionID
+    var host: PeerID
+  }
+
+  let transport: TransportCore
+  let eventLoop: any EventLoop
+  let events: EventQueue
+  let published: NIOLockedValueBox<Published>
+  let incarnation = SessionIncarnation.random()
+  let logger: Logger
+
+  /// All zero until the host's HELLO names it, for a joiner that did not know it.
+  var id: SessionID
+  var host: PeerID
+  var policy: AdmissionPolicy
+  var codeKey: CodeKey?
+  var maximum: Int
+  /// Shows to other members that somebody admitted us (TCK-1).
+  var ticket: Ticket?
+  var entries: [PeerID: PeerEntry] = [:]
+  /// Everyone who ever admitted or was admitted here, for tickets (TCK-1).
+  var knownMembers: Set<PeerID> = []
+  var bulk: BulkSide?
+
+  private var collected: [SessionEvent] = []
+  private var collectedBytes = 0
+  private var isPaused = false
+  private var ticker: RepeatedTask?
+  private(set) var hasEnded = false
+
+  var configuration: TransportConfiguration { transport.configuration }
+  var localPeer: PeerID { transport.localPeer }
+
+  init(transport: TransportCore, id: SessionID, host: PeerID, policy: AdmissionPolicy) {
+    self.transport = transport
+    self.eventLoop = transport.eventLoop
+    self.id = id
+    self.host = host
+    self.policy = policy
+    self.maximum = transport.configuration.maximumPeers
+    self.published = NIOLockedValueBox(Published(id: id, host: host))
+    var logger = transport.configuration.logger
+    logger[metadataKey: "session"] = "\(id.short)"
+    self.logger = logger
+    let relay = ResumeRelay()
+    self.events = EventQueue(
+      maximumMessages: Limits.heldMessages, maximumBytes: Limits.message
+    ) { relay.fire() }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let loop = eventLoop
+    relay.set { loop.execute { bound.value.resumeReading() } }
+    self.knownMembers = [host, transport.localPeer]
+    self.ticker = eventLoop.scheduleRepeatedTask(
+      initialDelay: .milliseconds(100), delay: .milliseconds(100)
+    ) { _ in bound.value.tick(.now()) }
+  }
+
+  // MARK: Events
+
+  func emit(_ event: SessionEvent, bytes: Int = 0) {
+    collected.append(event)
+    collectedBytes += bytes
+  }
+
+  /// Gives the collected events to the consumer; stops reading when it is far behind (MSG-5).
+  func deliverEvents() {
+    guard !collected.isEmpty else { return }
+    let events = collected
+    let bytes = collectedBytes
+    collected.removeAll(keepingCapacity: true)
+    collectedBytes = 0
+    if self.events.push(events, bytes: bytes) && !isPaused {
+      isPaused = true
+      for entry in entries.values { entry.link?.pauseReading() }
+    }
+  }
+
+  private func resumeReading() {
+    guard isPaused else { return }
+    isPaused = false
+    for entry in entries.values { entry.link?.resumeReading() }
+  }
+
+  func publish() {
+    let joined = entries.values.filter(\.isJoined).sorted { $0.id < $1.id }
+    published.withLockedValue { published in
+      published.order = joined.map(\.id)
+      published.outboxes = [:]
+      for entry in joined { published.outboxes[entry.id] = entry.delivery?.outbox }
+      published.statuses = joined.map { entry in
+        PeerStatus(
+          peer: entry.peer, state: entry.state, datagramPath: entry.datagrams?.path ?? .link,
+          isDelivered: entry.delivery?.outbox.isDelivered ?? true)
+      }
+      published.id = id
+      published.host = host
+    }
+  }
+
+  // MARK: What we say of ourselves
+
+  func introduction(for entry: PeerEntry?) -> Control.Introduction {
+    Control.Introduction(
+      session: id, name: UntrustedText(configuration.displayName), incarnation: incarnation,
+      port: transport.port, addresses: transport.advertisedAddresses(),
+      role: configuration.isRelay ? .relay : .member, links: entry?.linkNumber ?? 0)
+  }
+
+  /// Everyone in the session, for ACCEPT (3.3).
+  func members(besides other: PeerID) -> [Control.Member] {
+    entries.values.filter { $0.isJoined && $0.id != other }.sorted { $0.id < $1.id }.map { entry in
+      var member = entry.member
+      // Where we reach it comes first: it may not know its own address as others see it.
+      if member.port > 0, let seen = entry.observed.first, seen.port == member.port,
+        isIPLiteral(seen.host)
+      {
+        member.addresses.removeAll { $0 == seen.host }
+        member.addresses.insert(seen.host, at: 0)
+        member.addresses = Array(member.addresses.prefix(Limits.addresses))
+      }
+      return member
+    }
+  }
+
+  /// How many peers there are, ourselves counted.
+  var peerCount: Int { entries.values.count(where: \.isJoined) + 1 }
+
+  // MARK: Opening a link
+
+  /// What both sides agreed when a link opens.
+  struct Opening {
+    var peer: PeerID
+    var introduction: Control.Introduction
+    /// The number of this link: 1 more than the greater `links`.
+    var number: Int
+    /// What the other side still holds of our messages; `nil` begins anew (RSM-2, RSM-3).
+    var received: UInt64?
+  }
+
+  /// Takes a link into the session: from here on it carries messages.
+  func open(_ link: ControlLink, _ opening: Opening) {
+    let entry = entry(for: opening.peer, opening.introduction)
+    entry.member = Control.Member(peer: opening.peer, opening.introduction)
+    knownMembers.insert(opening.peer)
+    if let remote = link.remote, opening.introduction.port > 0 {
+      entry.remember(PeerAddress(host: remote.host, port: opening.introduction.port))
+    }
+    let previous = entry.link
+    let crossed =
+      previous != nil && previous?.side != link.side && entry.linkNumber == opening.number
+
+    entry.link = link
+    entry.linkNumber = max(entry.linkNumber, opening.number)
+    entry.dialledLast = link.side == .dialler
+    entry.brokenAt = nil
+    entry.nextDial = nil
+    entry.failedDials = 0
+    entry.isBarred = false
+    entry.unacknowledgedParts = 0
+    entry.unacknowledgedBytes = 0
+    previous?.close(crossed ? .duplicateLink : .replaced)
+
+    do throws(AcknowledgementError) {
+      try takeUpDelivery(entry, opening)
+    } catch {
+      entry.link = nil
+      return fail(link, entry, .protocolError, "received more than was sent")
+    }
+    link.frameLimit = Limits.framePayload
+    if isPaused { link.pauseReading() }
+    setState(entry, .connected)
+    startDatagrams(entry, link)
+    bulk?.linkOpened(entry, link)
+    publish()
+    deliverEvents()
+    flush(entry)
+  }
+
+  private func takeUpDelivery(
+    _ entry: PeerEntry, _ opening: Opening
+  ) throws(AcknowledgementError) {
+    let incarnation = opening.introduction.incarnation
+    if let delivery = entry.delivery, delivery.incarnation == incarnation {
+      if let received = opening.received {
+        return try delivery.outbox.resume(received: received)
+      }
+      if delivery.isUntouched { return try delivery.outbox.resume(received: 0) }
+    }
+    if let delivery = entry.delivery {
+      drop(entry, delivery.incarnation == incarnation ? .lost : .restarted)
+    }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let peer = entry.id
+    entry.delivery = Delivery(
+      incarnation: incarnation,
+      outbox: Outbox(capacity: configuration.outboxCapacity, eventLoop: eventLoop) {
+        bound.value.flush(peer)
+      })
+    entry.state = .connecting
+    emit(.peerJoined(entry.peer))
+    if let warning = transport.nameWarning(entry.id, entry.member.name) { emit(.warning(warning)) }
+  }
+
+  func entry(for peer: PeerID, _ introduction: Control.Introduction) -> PeerEntry {
+    if let entry = entries[peer] { return entry }
+    let entry = PeerEntry(id: peer, member: Control.Member(peer: peer, introduction))
+    entries[peer] = entry
+    return entry
+  }
+
+  private func setState(_ entry: PeerEntry, _ state: PeerState) {
+    guard entry.state != state else { return }
+    entry.state = state
+    emit(.peerStateChanged(entry.id, state))
+  }
+
+  // MARK: Sending
+
+  private func flush(_ peer: PeerID) {
+    if let entry = entries[peer] { flush(entry) }
+  }
+
+  /// Writes what is owed while the link takes it.
+  func flush(_ entry: PeerEntry) {
+    guard let link = entry.link, let outbox = entry.delivery?.outbox else { return }
+    var wrote = false
+    while link.isWritable, let frames = outbox.takeUnsent() {
+      link.write(frames)
+      wrote = true
+    }
+    guard wrote else { return }
+    if entry.owesAcknowledgement { writeAcknowledgement(entry, link) }
+    link.flush()
+  }
+
+  private func writeAcknowledgement(_ entry: PeerEntry, _ link: ControlLink) {
+    guard let delivery = entry.delivery, let channel = link.channel else { return }
+    var payload: [UInt8] = []
+    Varint.append(delivery.assembler.received, to: &payload)
+    var frame = channel.allocator.buffer(capacity: payload.count + 2)
+    frame.writeFrame(.ack, payload)
+    entry.unacknowledgedParts = 0
+    entry.unacknowledgedBytes = 0
+    link.write(frame)
+  }
+
+  // MARK: Departure
+
+  /// Ends a link whose other end broke a rule, and the peer with it.
+  func fail(_ link: ControlLink, _ entry: PeerEntry?, _ code: CloseCode, _ message: String) {
+    logger.info(
+      "closing a link", metadata: ["code": "\(code.rawValue)", "reason": "\(message)"])
+    link.close(code, message)
+    guard let entry, entry.link === link || entry.link == nil else { return }
+    entry.link = nil
+    entry.isBarred = true
+    depart(entry, .refused(SessionError(.protocolError, "The peer broke the protocol: \(message).")))
+  }
+
+  /// Takes a peer out of the session, telling the application.
+  func depart(_ entry: PeerEntry, _ reason: DepartureReason) {
+    guard entry.isJoined else { return }
+    drop(entry, reason)
+    publish()
+    deliverEvents()
+  }
+
+  private func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
+    guard let delivery = entry.delivery else { return }
+    let undelivered = delivery.outbox.fail(
+      SessionError(
+        reason == .lost ? .peerLost : .notConnected, "The peer is out of the session: \(reason.word)."))
+    entry.delivery = nil
+    entry.brokenAt = nil
+    entry.datagrams?.close()
+    entry.datagrams = nil
+    bulk?.peerLeft(entry.id)
+    emit(.peerLeft(entry.id, reason, undelivered: Int(undelivered)))
+    entry.state = .connecting
+  }
+
+  /// Disconnects one peer alone; it is not dialled again, and may come back by itself.
+  func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
+    guard let entry = entries[peer] else { return }
+    entry.isBarred = true
+    let link = entry.link.take()
+    link?.close(code, message)
+    depart(entry, reason)
+  }
+
+  /// Removes a peer from the session for everybody (MEM-3).
+  func kick(_ peer: PeerID, reason: String) {
+    for entry in entries.values where entry.id != peer {
+      entry.link?.send(.kick, Control.Kick(peer: peer, reason: reason).encoded())
+    }
+    entries[peer]?.isKicked = true
+    disconnect(peer, .kicked, .kicked, message: reason)
+  }
+
+  /// Says goodbye to all and ends the session.
+  func leave(_ code: CloseCode) {
+    end(
+      code, SessionError(.sessionEnded, "The session was left."))
+  }
+
+  /// Ends the session: `error` is what later calls get.
+  func end(_ code: CloseCode, _ error: SessionError) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    ticker?.cancel()
+    for entry in entries.values {
+      entry.isBarred = true
+      entry.link.take()?.close(code)
+      entry.datagrams?.close()
+      entry.datagrams = nil
+      entry.delivery?.outbox.fail(error)
+      bulk?.peerLeft(entry.id)
+    }
+    published.withLockedValue {
+      $0.end = error
+      $0.outboxes = [:]
+      $0.order = []
+      $0.statuses = []
+    }
+    endAdmissions(error)
+    deliverEvents()
+    events.finish()
+    transport.sessionEnded(self)
+  }
+
+  // MARK: Handshakes under way
+
+  /// Requests of strangers that a person must answer.
+  var invitations: [InvitationID: ListenerHandshake] = [:]
+  /// Our own dials between TLS and ACCEPT.
+  var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
+  /// Whether the host's word on the session was taken.
+  var hasJoined = false
+}
+
+/// Lets an event queue call a session that does not exist yet when the queue is made.
+private final class ResumeRelay: Sendable {
+  private let action = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
+  func set(_ action: @escaping @Sendable () -> Void) { self.action.withLockedValue { $0 = action } }
+  func fire() { action.withLockedValue { $0 }?() }
+}
+
+// MARK: - Frames of an open link
+
+extension SessionCore: LinkDelegate {
+  func linkSecured(_ link: ControlLink) {}
+
+  func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
+    guard let peer = link.facts.peer, let entry = entries[peer], entry.link === link else {
+      return
+    }
+    switch type {
+    case .message: receiveMessage(link, entry, payload)
+    case .ack: receiveAcknowledgement(link, entry, payload)
+    case .ping:
+      guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "PING") }
+      link.send(.pong, Array(payload.readableBytesView))
+    case .pong:
+      guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "PONG") }
+    case .datagram:
+      guard payload.readableBytes <= Limits.datagramMessage else {
+        return fail(link, entry, .tooLarge, "DATAGRAM")
+      }
+      emit(
+        .datagram(Array(payload.readableBytesView), from: entry.id), bytes: payload.readableBytes)
+    case .members, .kick, .addresses, .bulkRequest:
+      do throws(ControlMessageError) {
+        try receiveControl(link, entry, type, Array(payload.readableBytesView))
+      } catch {
+        fail(link, entry, .protocolError, "\(error)")
+      }
+    default:
+      fail(link, entry, .protocolError, "frame 0x\(String(type.rawValue, radix: 16)) on an open link")
+    }
+  }
+
+  private func receiveMessage(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer) {
+    guard let delivery = entry.delivery else { return }
+    var offset = 0
+    let part: MessagePart
+    do throws(MessagePart.DecodingError) {
+      part = try MessagePart.read(from: payload.readableBytesUInt8Span, at: &offset)
+    } catch {
+      if case .tooLarge = error { return fail(link, entry, .tooLarge, "message over its limit") }
+      return fail(link, entry, .protocolError, "MESSAGE: \(error)")
+    }
+    let count = payload.readableBytes - offset
+    let outcome: MessageAssembler.Outcome
+    do throws(MessageAssembler.AssemblyError) {
+      outcome = try delivery.assembler.receive(part, byteCount: count)
+    } catch {
+      return fail(link, entry, .protocolError, "MESSAGE: \(error)")
+    }
+    let bytes = payload.readableBytesView.dropFirst(offset)
+    switch outcome {
+    case .duplicate: break
+    case .whole:
+      emit(.message(Array(bytes), from: entry.id), bytes: count)
+    case .begin(let total):
+      // The whole length was checked against the limit of a message; memory grows as bytes come.
+      delivery.partial = []
+      delivery.partial.reserveCapacity(min(total, 1 << 20))
+      delivery.partial.append(contentsOf: bytes)
+    case .append:
+      delivery.partial.append(contentsOf: bytes)
+    case .finish:
+      delivery.partial.append(contentsOf: bytes)
+      let message = delivery.partial
+      delivery.partial = []
+      emit(.message(message, from: entry.id), bytes: message.count)
+    }
+    entry.unacknowledgedParts += 1
+    entry.unacknowledgedBytes += count
+    if part.wantsAcknowledgement { entry.unacknowledgedParts += 256 }
+  }
+
+  private func receiveAcknowledgement(
+    _ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer
+  ) {
+    var offset = 0
+    guard
+      let sequence = try? Varint.read(from: payload.readableBytesUInt8Span, at: &offset),
+      offset == payload.readableBytes
+    else { return fail(link, entry, .protocolError, "ACK") }
+    do throws(AcknowledgementError) {
+      try entry.delivery?.outbox.acknowledge(sequence)
+    } catch {
+      fail(link, entry, .protocolError, "ACK of what was not sent")
+    }
+  }
+
+  func linkReadComplete(_ link: ControlLink) {
+    guard let peer = link.facts.peer, let entry = entries[peer], entry.link === link else {
+      return deliverEvents()
+    }
+    if entry.unacknowledgedParts >= 256 || entry.unacknowledgedBytes >= 262_144 {
+      writeAcknowledgement(entry, link)
+      link.flush()
+    } else if entry.owesAcknowledgement && !entry.isAcknowledgementScheduled {
+      entry.isAcknowledgementScheduled = true
+      let bound = NIOLoopBound((self, entry), eventLoop: eventLoop)
+      eventLoop.scheduleTask(in: .milliseconds(20)) {
+        let (core, entry) = bound.value
+        entry.isAcknowledgementScheduled = false
+        guard entry.owesAcknowledgement, let link = entry.link else { return }
+        core.writeAcknowledgement(entry, link)
+        link.flush()
+      }
+    }
+    if entry.state == .suspect {
+      setState(entry, .connected)
+      publish()
+    }
+    deliverEvents()
+  }
+
+  func linkWritable(_ link: ControlLink) {
+    guard let peer = link.facts.peer, let entry = entries[peer], entry.link === link else { return }
+    flush(entry)
+  }
+
+  func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
+    guard let peer = link.facts.peer, let entry = entries[peer], entry.link === link else { return }
+    entry.link = nil
+    guard !hasEnded else { return }
+    switch reason {
+    case .closed(let code, let message) where code.redial == .never:
+      entry.isBarred = true
+      let departure = DepartureReason(code, message: message)
+      depart(entry, departure)
+      if code == .kicked && peer == host {
+        end(.left, SessionError(.kicked, "The host removed this peer: \(UntrustedText(message))"))
+      }
+    case .closed, .closedByUs, .broken:
+      linkBroken(entry)
+    }
+  }
+
+  /// Keeps what is owed and begins to dial again (LIV-3).
+  private func linkBroken(_ entry: PeerEntry) {
+    guard entry.isJoined else { return }
+    let now = NIODeadline.now()
+    entry.brokenAt = entry.brokenAt ?? now
+    entry.nextDial = now + (entry.dialledLast ? .zero : .seconds(1))
+    entry.failedDials = 0
+    entry.datagrams?.close()
+    entry.datagrams = nil
+    setState(entry, .reconnecting)
+    publish()
+    deliverEvents()
+    dialIfDue(entry, now)
+  }
+
+  // MARK: Control payloads
+
+  private func receiveControl(
+    _ link: ControlLink, _ entry: PeerEntry, _ type: FrameType, _ payload: [UInt8]
+  ) throws(ControlMessageError) {
+    switch type {
+    case .members:
+      learn(try Control.Members.decode(payload).members)
+    case .kick:
+      let kick = try Control.Kick.decode(payload)
+      guard entry.id == host else { return }
+      if kick.peer == localPeer {
+        end(.left, SessionError(.kicked, "The host removed this peer: \(kick.reason)"))
+      } else {
+        entries[kick.peer]?.isKicked = true
+        disconnect(kick.peer, .kicked, .kicked, message: kick.reason.raw)
+      }
+    case .addresses:
+      let addresses = try Control.Addresses.decode(payload)
+      entry.member.port = addresses.port
+      entry.member.addresses = addresses.addresses
+    case .bulkRequest:
+      let request = try Control.BulkRequest.decode(payload)
+      bulk?.linksRequested(request.count, entry, link)
+    default: break
+    }
+  }
+
+  /// Adds members others told of, to be dialled after a while if they do not dial us (MEM-1, MEM-2).
+  func learn(_ members: [Control.Member], dialAfter delay: TimeAmount = .seconds(3)) {
+    for member in members where member.peer != localPeer {
+      if let entry = entries[member.peer] {
+        guard !entry.isJoined else { continue }
+        entry.member = member
+        if entry.nextDial == nil && !entry.isKicked {
+          entry.isBarred = false
+          entry.nextDial = .now() + delay
+        }
+      } else if entries.count < Limits.members {
+        let entry = PeerEntry(id: member.peer, member: member)
+        entry.nextDial = .now() + delay
+        entries[member.peer] = entry
+        knownMembers.insert(member.peer)
+      }
+    }
+  }
+
+  // MARK: Time
+
+  /// Looks after liveness and reconnection.
+  private func tick(_ now: NIODeadline) {
+    for entry in entries.values {
+      if let link = entry.link {
+        let silence = link.isReadingPaused ? TimeAmount.zero : now - link.lastHeard
+        if silence >= .seconds(6) {
+          link.abort()
+          entry.link = nil
+          linkBroken(entry)
+        } else if silence >= .seconds(2) && entry.state == .connected {
+          setState(entry, .suspect)
+          publish()
+        }
+        if now - link.lastSent >= .seconds(1) {
+          link.send(.ping, Array(repeating: 0, count: 8))
+        }
+        entry.datagrams?.tick(now)
+      } else if let brokenAt = entry.brokenAt, now - brokenAt >= TimeAmount(configuration.lostAfter) {
+        entry.isBarred = true
+        depart(entry, .lost)
+      }
+      dialIfDue(entry, now)
+    }
+    bulk?.tick(now)
+    deliverEvents()
+  }
+
+  private func dialIfDue(_ entry: PeerEntry, _ now: NIODeadline) {
+    guard !hasEnded, entry.link == nil, !entry.isDialling, !entry.isBarred, !entry.isKicked,
+      let due = entry.nextDial, now >= due
+    else { return }
+    dial(entry)
+  }
+
+  /// Plans the next attempt after a failed one (LIV-3).
+  func dialFailed(_ entry: PeerEntry, _ error: SessionError, redial: CloseCode.Redial) {
+    guard !hasEnded else { return }
+    entry.isDialling = false
+    guard entry.link == nil else { return }
+    if redial == .never {
+      entry.isBarred = true
+      entry.nextDial = nil
+      depart(entry, .refused(error))
+      return
+    }
+    let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
+    let wait = waits[min(entry.failedDials, waits.count - 1)]
+    entry.failedDials += 1
+    // A member that never answered is not dialled for ever; one that left a link behind is, until
+    // it is lost.
+    if !entry.isJoined && entry.failedDials > 20 {
+      entry.nextDial = nil
+      return
+    }
+    let jitter = Int64.random(in: 0...(wait * 3 / 10))
+    entry.nextDial = .now() + .milliseconds(wait + jitter)
+  }
+}
+
+extension DepartureReason {
+  init(_ code: CloseCode, message: String) {
+    switch code {
+    case .left: self = .left
+    case .shuttingDown: self = .shuttingDown
+    case .kicked: self = .kicked
+    case .disconnected: self = .disconnected
+    default: self = .refused(SessionError(closeCode: code, message: message))
+    }
+  }
+}

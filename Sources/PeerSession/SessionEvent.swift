@@ -1,0 +1,164 @@
+import PeerDiscovery
+
+/// One thing that happened in a session, in the order in which it happened.
+public enum SessionEvent: Sendable {
+  /// A peer asks to join and a person must decide: ``Session/respond(to:_:)``.
+  case invitation(Invitation)
+  /// An invitation ended before it was answered: withdrawn, timed out, or its link was lost.
+  case invitationEnded(InvitationID, SessionError)
+  /// A peer is in the session and can be sent to.
+  case peerJoined(Peer)
+  /// The connection to a peer of the session changed.
+  case peerStateChanged(PeerID, PeerState)
+  /// A peer is out of the session; `undelivered` message parts were never acknowledged by it.
+  case peerLeft(PeerID, DepartureReason, undelivered: Int)
+  /// A reliable message: exactly once, in order per sender.
+  case message([UInt8], from: PeerID)
+  /// An unreliable message: at most once, in no order.
+  case datagram([UInt8], from: PeerID)
+  /// Unreliable messages to this peer now travel this way.
+  case datagramPath(PeerID, DatagramPath)
+  /// A transfer began, in either direction.
+  case resourceStarted(ResourceInfo)
+  /// A transfer went on; at most ten times a second.
+  case resourceProgress(TransferID, bytes: Int, of: Int)
+  /// A transfer ended, in either direction.
+  case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
+  /// A peer opened a byte stream to us.
+  case streamOpened(PeerStream)
+  /// Something a person should know.
+  case warning(SessionWarning)
+}
+
+/// Names one request to join, within one process.
+public struct InvitationID: Hashable, Sendable, CustomStringConvertible {
+  /// The number, from 1.
+  public var number: Int
+  /// Creates an identifier.
+  public init(number: Int) { self.number = number }
+  /// The number in decimal.
+  public var description: String { String(number) }
+}
+
+/// A peer's request to join, which a person must answer.
+public struct Invitation: Sendable {
+  /// Names the invitation in ``Session/respond(to:_:)``.
+  public var id: InvitationID
+  /// Who asks.
+  public var peer: PeerID
+  /// What they call themselves; proves nothing.
+  public var name: UntrustedText
+  /// Three words that both screens show (ADM-7).
+  public var words: [String]
+  /// The application's bytes, from a stranger.
+  public var context: [UInt8]
+  /// How long they wait.
+  public var timeout: Duration
+}
+
+/// The answer to an ``Invitation``.
+public enum InvitationAnswer: Sendable, Equatable {
+  /// Let them in.
+  case accept
+  /// Keep them out, saying why.
+  case decline(reason: String)
+}
+
+/// What a joiner's person compares before their program gives anything to the session (ADM-8).
+public struct Verification: Sendable {
+  /// The key at the other end.
+  public var peer: PeerID
+  /// What it calls itself; proves nothing.
+  public var name: UntrustedText
+  /// Three words that both screens show.
+  public var words: [String]
+  /// Whether the answer counts: the key is not proved in another way.
+  public var mustBeCompared: Bool
+}
+
+/// A peer that is in the session.
+public struct Peer: Sendable {
+  /// Its key's hash.
+  public var id: PeerID
+  /// What it calls itself; proves nothing.
+  public var name: UntrustedText
+  /// This process of it.
+  public var incarnation: SessionIncarnation
+  /// Whether it is a relay.
+  public var isRelay: Bool
+  /// Where the link goes.
+  public var address: PeerAddress?
+}
+
+/// The connection to one peer of the session.
+public enum PeerState: String, Sendable {
+  /// Being dialled for the first time.
+  case connecting
+  /// Heard lately.
+  case connected
+  /// Silent for 2 s (LIV-2).
+  case suspect
+  /// The link is broken; what is sent is kept.
+  case reconnecting
+}
+
+/// How unreliable messages travel.
+public enum DatagramPath: String, Sendable {
+  /// Sealed UDP packets.
+  case udp
+  /// Inside the link, since UDP does not pass (DGM-9).
+  case link
+}
+
+/// Why a peer is out of the session.
+public enum DepartureReason: Sendable, Equatable {
+  /// It said goodbye.
+  case left
+  /// Its program ended.
+  case shuttingDown
+  /// The host removed it, or us.
+  case kicked
+  /// It, or we, disconnected from just each other.
+  case disconnected
+  /// It was silent for longer than ``TransportConfiguration/lostAfter``.
+  case lost
+  /// A new process of the same peer took its place (DUP-3).
+  case restarted
+  /// Its link was refused or broke a rule.
+  case refused(SessionError)
+
+  /// The word used in events and logs.
+  public var word: String {
+    switch self {
+    case .left: "left"
+    case .shuttingDown: "shutting-down"
+    case .kicked: "kicked"
+    case .disconnected: "disconnected"
+    case .lost: "lost"
+    case .restarted: "restarted"
+    case .refused(let error): error.code.rawValue
+    }
+  }
+}
+
+/// Something a person should know about a session.
+public struct SessionWarning: Sendable {
+  /// A stable word for programs.
+  public var code: String
+  /// A sentence for people; text of another peer in it is cleaned.
+  public var message: String
+  /// Whom it is about.
+  public var peer: PeerID?
+}
+
+/// One peer as ``Session/peers()`` tells it.
+public struct PeerStatus: Sendable {
+  /// The peer.
+  public var peer: Peer
+  /// Its connection.
+  public var state: PeerState
+  /// How unreliable messages travel to it.
+  public var datagramPath: DatagramPath
+  /// Whether everything sent to it was acknowledged.
+  public var isDelivered: Bool
+}

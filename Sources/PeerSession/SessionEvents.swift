@@ -1,0 +1,114 @@
+import NIOConcurrencyHelpers
+
+/// The events of one session, in order.
+///
+/// For one consumer. When more than 1,000 messages or 16 MiB wait to be taken, the session stops
+/// reading its links until half of that is left (MSG-5), so a slow consumer slows its senders and
+/// never loses or reorders anything. The sequence ends after the session was left.
+public struct SessionEvents: AsyncSequence, Sendable {
+  let queue: EventQueue
+
+  /// Takes events one at a time.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let queue: EventQueue
+    private var batch: ArraySlice<SessionEvent> = []
+
+    init(queue: EventQueue) { self.queue = queue }
+
+    /// The next event, or `nil` when the session is over or the task is cancelled.
+    public mutating func next() async -> SessionEvent? {
+      if let event = batch.popFirst() { return event }
+      batch = await queue.takeAll()[...]
+      return batch.popFirst()
+    }
+  }
+
+  /// Starts taking.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: queue) }
+}
+
+/// Events on their way from the session's event loop to the consumer.
+final class EventQueue: Sendable {
+  private struct State {
+    var events: [SessionEvent] = []
+    var heldMessages = 0
+    var heldBytes = 0
+    var isPaused = false
+    var isFinished = false
+    var consumer: CheckedContinuation<[SessionEvent], Never>?
+  }
+
+  private let state = NIOLockedValueBox(State())
+  private let maximumMessages: Int
+  private let maximumBytes: Int
+  private let onResume: @Sendable () -> Void
+
+  /// Creates a queue that calls `onResume` when the links may be read again.
+  init(maximumMessages: Int, maximumBytes: Int, onResume: @escaping @Sendable () -> Void) {
+    self.maximumMessages = maximumMessages
+    self.maximumBytes = maximumBytes
+    self.onResume = onResume
+  }
+
+  /// Adds events.
+  ///
+  /// - Returns: Whether the links must stop reading until `onResume`.
+  func push(_ events: [SessionEvent], bytes: Int = 0) -> Bool {
+    let (consumer, taken, mustPause): (CheckedContinuation<[SessionEvent], Never>?, [SessionEvent], Bool) =
+      state.withLockedValue { state in
+        guard !state.isFinished else { return (nil, [], false) }
+        if let consumer = state.consumer {
+          state.consumer = nil
+          return (consumer, events, false)
+        }
+        state.events.append(contentsOf: events)
+        state.heldMessages += events.count
+        state.heldBytes += bytes
+        if state.heldMessages >= maximumMessages || state.heldBytes >= maximumBytes {
+          state.isPaused = true
+        }
+        return (nil, [], state.isPaused)
+      }
+    consumer?.resume(returning: taken)
+    return mustPause
+  }
+
+  /// Ends the sequence once what is held was taken.
+  func finish() {
+    let consumer = state.withLockedValue { state in
+      state.isFinished = true
+      defer { state.consumer = nil }
+      return state.consumer
+    }
+    consumer?.resume(returning: [])
+  }
+
+  /// Takes everything there is, waiting for at least one event.
+  func takeAll() async -> [SessionEvent] {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (answer, mustResume): ([SessionEvent]?, Bool) = state.withLockedValue { state in
+          if state.events.isEmpty && !state.isFinished && !Task.isCancelled {
+            precondition(state.consumer == nil, "a session's events have one consumer")
+            state.consumer = continuation
+            return (nil, false)
+          }
+          let events = state.events
+          state.events = []
+          state.heldMessages = 0
+          state.heldBytes = 0
+          defer { state.isPaused = false }
+          return (events, state.isPaused)
+        }
+        if mustResume { onResume() }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      let consumer = state.withLockedValue { state in
+        defer { state.consumer = nil }
+        return state.consumer
+      }
+      consumer?.resume(returning: [])
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import NIOCore
+import NIOPosix
+import PeerWire
+
+/// Reads the UDP socket and hands each packet to the link whose key id it carries.
+///
+/// Nothing that does not belong to a link is looked at further, and nothing is ever answered here.
+private final class DatagramSocketHandler: ChannelInboundHandler {
+  typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+  private unowned let transport: TransportCore
+
+  init(_ transport: TransportCore) { self.transport = transport }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let envelope = unwrapInboundIn(data)
+    let packet = Array(envelope.data.readableBytesView)
+    guard let header = try? PacketHeader.read(packet: packet.span),
+      let link = transport.datagramLinks[header.keyID]
+    else { return }
+    link.packetReceived(packet, from: envelope.remoteAddress)
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    for session in transport.sessions.values { session.deliverEvents() }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // ICMP errors of one peer must not close the socket of all.
+  }
+}
+
+extension TransportCore {
+  private static let packetsPerRead = 32
+
+  /// Binds the UDP socket.
+  func bindDatagrams(_ address: SocketAddress) -> EventLoopFuture<any Channel> {
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    return DatagramBootstrap(group: eventLoop)
+      .channelOption(.datagramVectorReadMessageCount, value: Self.packetsPerRead)
+      .channelOption(
+        .recvAllocator,
+        value: FixedSizeRecvByteBufferAllocator(capacity: Self.packetsPerRead * 2_048)
+      )
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(DatagramSocketHandler(bound.value))
+        }
+      }
+      .bind(to: address)
+  }
+
+  /// Queues a packet; a full socket drops it.
+  func writeDatagram(_ packet: [UInt8], to remote: SocketAddress) {
+    guard let channel = datagramChannel, channel.isWritable else { return }
+    channel.write(
+      AddressedEnvelope(remoteAddress: remote, data: ByteBuffer(bytes: packet)), promise: nil)
+  }
+
+  func flushDatagrams() { datagramChannel?.flush() }
+}

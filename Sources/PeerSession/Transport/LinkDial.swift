@@ -1,0 +1,150 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PeerWire
+
+/// One attempt to reach a peer at any of several addresses: TCP, then TLS with the right key.
+///
+/// Addresses are tried 250 ms apart, and the next at once when one fails (RFC 8305 in small); the
+/// first whose TLS completes wins and the others are closed. Confined to the event loop.
+final class LinkDial: LinkDelegate {
+  private let transport: TransportCore
+  private var waiting: ArraySlice<PeerAddress>
+  private let expected: PeerID?
+  private var underway: [ControlLink] = []
+  private var connecting = 0
+  private var firstError: SessionError?
+  private var completion: ((Result<ControlLink, SessionError>) -> Void)?
+  private var deadline: Scheduled<Void>?
+
+  /// - Parameter completion: Called once, on the event loop, and never after ``cancel()``.
+  init(
+    _ transport: TransportCore, _ addresses: [PeerAddress], expecting expected: PeerID?,
+    completion: @escaping (Result<ControlLink, SessionError>) -> Void
+  ) {
+    self.transport = transport
+    self.waiting = addresses[...]
+    self.expected = expected
+    self.completion = completion
+  }
+
+  func start(timeout: TimeAmount = .seconds(10)) {
+    guard !waiting.isEmpty else {
+      return finish(.failure(SessionError(.unreachable, "No address of the peer is known.")))
+    }
+    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
+    deadline = transport.eventLoop.scheduleTask(in: timeout) {
+      let dial = bound.value
+      dial.finish(
+        .failure(
+          dial.firstError
+            ?? SessionError(.unreachable, "The peer did not answer within \(timeout.nanoseconds / 1_000_000_000) s.")))
+    }
+    next()
+  }
+
+  /// Gives up quietly.
+  func cancel() {
+    completion = nil
+    finish(.failure(.cancelled))
+  }
+
+  private func next() {
+    guard completion != nil, let address = waiting.popFirst() else { return }
+    connecting += 1
+    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
+    connect(to: address).whenComplete { result in
+      bound.value.connected(result, address)
+    }
+    transport.eventLoop.scheduleTask(in: .milliseconds(250)) { bound.value.next() }
+  }
+
+  private func connect(to address: PeerAddress) -> EventLoopFuture<any Channel> {
+    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
+    let bootstrap = ClientBootstrap(group: transport.eventLoop)
+      .connectTimeout(.seconds(5))
+      .channelOption(.writeBufferWaterMark, value: TransportCore.controlWatermark)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let dial = bound.value
+          let (handler, facts) = try dial.transport.security.makeHandler(
+            .dialler, expecting: dial.expected)
+          let link = ControlLink(side: .dialler, facts: facts, remote: address, delegate: dial)
+          try channel.pipeline.syncOperations.addHandlers([handler, link])
+          dial.underway.append(link)
+        }
+      }
+    if address.host.contains("%") || (try? SocketAddress(ipAddress: address.host, port: 1)) != nil {
+      do {
+        return bootstrap.connect(to: try address.socketAddress())
+      } catch {
+        return transport.eventLoop.makeFailedFuture(error)
+      }
+    }
+    return bootstrap.connect(host: address.host, port: address.port)
+  }
+
+  private func connected(_ result: Result<any Channel, any Error>, _ address: PeerAddress) {
+    connecting -= 1
+    if case .failure(let error) = result {
+      failed(SessionError(.unreachable, "Nothing answers at \(address): \(error)"))
+    } else if completion == nil, case .success(let channel) = result {
+      channel.close(promise: nil)
+    }
+  }
+
+  private func failed(_ error: SessionError) {
+    if firstError == nil || error.code != .unreachable { firstError = error }
+    guard completion != nil else { return }
+    if waiting.isEmpty {
+      if connecting == 0 && underway.isEmpty { finish(.failure(firstError ?? error)) }
+    } else {
+      next()
+    }
+  }
+
+  private func finish(_ result: Result<ControlLink, SessionError>) {
+    deadline?.cancel()
+    deadline = nil
+    waiting = []
+    var winner: ControlLink?
+    if case .success(let link) = result { winner = link }
+    for link in underway where link !== winner { link.abort() }
+    underway = []
+    completion.take()?(result)
+  }
+
+  // MARK: LinkDelegate
+
+  func linkSecured(_ link: ControlLink) {
+    guard completion != nil else { return link.abort() }
+    finish(.success(link))
+  }
+
+  func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
+    guard let index = underway.firstIndex(where: { $0 === link }) else { return }
+    underway.remove(at: index)
+    let address = link.remote.map(String.init(describing:)) ?? "the address"
+    switch reason {
+    case .closed(let code, let message):
+      failed(SessionError(closeCode: code, message: message))
+    case .closedByUs, .broken:
+      if let wrong = link.facts.wrongPeer {
+        failed(
+          SessionError(
+            .wrongPeer,
+            "At \(address) is another key (\(wrong.short)…) than the one expected"
+              + " (\(expected?.short ?? "")…): an impostor, or a peer that was set up anew."))
+      } else {
+        failed(SessionError(.unreachable, "No secure connection with \(address)."))
+      }
+    }
+  }
+
+  func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
+    link.close(.protocolError, "frame before HELLO")
+  }
+
+  func linkReadComplete(_ link: ControlLink) {}
+  func linkWritable(_ link: ControlLink) {}
+}

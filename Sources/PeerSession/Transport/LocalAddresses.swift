@@ -1,0 +1,36 @@
+import NIOCore
+
+/// The addresses of this machine that others may dial.
+enum LocalAddresses {
+  /// Global and private IPv4 first, then IPv6; loopback only when there is nothing else; link-local
+  /// IPv6 never, since its scope means nothing elsewhere.
+  ///
+  /// - Parameters:
+  ///   - listen: The one address that is bound, if not all are.
+  ///   - interface: The only interface to name, if not all.
+  static func current(listen: PeerAddress?, interface: String?) -> [String] {
+    if let listen, listen.host != "::", listen.host != "0.0.0.0" {
+      return isIPLiteral(listen.host) ? [listen.host] : []
+    }
+    guard let devices = try? System.enumerateDevices() else { return [] }
+    var v4: [String] = []
+    var v6: [String] = []
+    var loopback: [String] = []
+    for device in devices where interface == nil || device.name == interface {
+      guard let address = device.address, let text = address.ipAddress else { continue }
+      switch address {
+      case .v4:
+        if text.hasPrefix("127.") { loopback.append(text) } else { v4.append(text) }
+      case .v6:
+        if text == "::1" {
+          loopback.append(text)
+        } else if !text.lowercased().hasPrefix("fe80") && !text.contains("%") {
+          v6.append(text)
+        }
+      case .unixDomainSocket: break
+      }
+    }
+    let global = v4 + v6
+    return global.isEmpty ? loopback : global
+  }
+}

@@ -1,0 +1,222 @@
+import Logging
+import NIOCore
+import NIOPosix
+import PeerWire
+
+/// Where and how to join.
+public struct JoinRequest: Sendable {
+  /// The session; `nil` means the only one that the listener serves.
+  public var session: SessionID?
+  /// Where the listener may be, best first.
+  public var addresses: [PeerAddress]
+  /// The key at the other end, when a link or discovery named one (LNK-3).
+  public var peer: PeerID?
+  /// What to make of the key.
+  public var trust: JoinTrust
+  /// Whether, with trust `unverified` and no code, a host that proves nothing is accepted all the
+  /// same, with a warning; otherwise it is refused (HEL-4).
+  public var allowsUnproved = false
+  /// The session's code, when we were given one.
+  public var code: JoinCode?
+  /// At most 1,024 bytes for the host's application.
+  public var context: [UInt8] = []
+  /// How long to wait for a person there, 1 s to 10 min.
+  public var timeout: Duration = .seconds(60)
+  /// How we admit those who ask us, once we are in.
+  public var admission: AdmissionPolicy = .known
+
+  /// Creates a request.
+  public init(
+    session: SessionID?, addresses: [PeerAddress], peer: PeerID?, trust: JoinTrust,
+    code: JoinCode? = nil
+  ) {
+    self.session = session
+    self.addresses = addresses
+    self.peer = peer
+    self.trust = trust
+    self.code = code
+  }
+}
+
+/// One listening port, one identity, and the sessions of a process.
+///
+/// Its lifetime is the body of ``withTransport(_:_:)``: when that returns or throws, every session
+/// has said goodbye and every socket is closed.
+public final class PeerTransport: Sendable {
+  private let core: NIOLoopBound<TransportCore>
+  private let eventLoop: any EventLoop
+  private let threads: NIOThreadPool
+
+  /// Who we are.
+  public let peerID: PeerID
+  /// The port we listen on, TCP and UDP.
+  public let port: Int
+
+  private init(
+    core: NIOLoopBound<TransportCore>, eventLoop: any EventLoop, threads: NIOThreadPool,
+    peerID: PeerID, port: Int
+  ) {
+    self.core = core
+    self.eventLoop = eventLoop
+    self.threads = threads
+    self.peerID = peerID
+    self.port = port
+  }
+
+  /// Listens while `body` runs.
+  ///
+  /// - Throws: ``SessionError`` with code `system` when no port can be bound, and whatever `body`
+  ///   throws.
+  public static func withTransport<Result>(
+    _ configuration: TransportConfiguration,
+    _ body: (PeerTransport) async throws -> Result
+  ) async throws -> Result {
+    let control = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let bulk = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let threads = NIOThreadPool(numberOfThreads: 2)
+    threads.start()
+    let outcome: Swift.Result<Result, any Error>
+    do {
+      let eventLoop = control.next()
+      let inbox = try await ResourceInbox.open(
+        directory: configuration.inboxDirectory, quota: configuration.inboxQuota)
+      let core = try await eventLoop.submit {
+        NIOLoopBound(
+          try TransportCore(
+            configuration, eventLoop: eventLoop, bulkGroup: bulk, threads: threads, inbox: inbox),
+          eventLoop: eventLoop)
+      }.get()
+      do {
+        let known = await configuration.peerStore?.all ?? []
+        try await eventLoop.submit {
+          for peer in known { core.value.known[peer.peer] = peer.name.raw }
+        }.get()
+        let port = try await listen(core, eventLoop, configuration)
+        let transport = PeerTransport(
+          core: core, eventLoop: eventLoop, threads: threads,
+          peerID: configuration.identity.peerID, port: port)
+        outcome = .success(try await body(transport))
+      } catch {
+        outcome = .failure(error)
+      }
+      try? await eventLoop.flatSubmit { core.value.close() }.get()
+      let tasks = try? await eventLoop.submit { core.value.tasks }.get()
+      for task in tasks ?? [] { await task.value }
+    } catch {
+      outcome = .failure(error)
+    }
+    try? await threads.shutdownGracefully()
+    try? await bulk.shutdownGracefully()
+    try? await control.shutdownGracefully()
+    return try outcome.get()
+  }
+
+  private static func listen(
+    _ core: NIOLoopBound<TransportCore>, _ eventLoop: any EventLoop,
+    _ configuration: TransportConfiguration
+  ) async throws -> Int {
+    let (hosts, ports) = TransportCore.listenPlan(configuration.listen)
+    var lastError: (any Error)?
+    for port in ports {
+      for host in hosts {
+        do {
+          return try await eventLoop.flatSubmit { core.value.bind(host, port) }.get()
+        } catch {
+          lastError = error
+        }
+      }
+    }
+    let place = configuration.listen.map(String.init(describing:)) ?? "any port"
+    throw SessionError(
+      .system,
+      "Cannot listen on \(place): \(lastError.map { "\($0)" } ?? "no address"). "
+        + "Choose another with --listen ADDR:PORT.")
+  }
+
+  /// Our own IP addresses for others, best first.
+  public func addresses() async -> [String] {
+    let core = core
+    return (try? await eventLoop.submit { core.value.advertisedAddresses() }.get()) ?? []
+  }
+
+  /// Makes a session whose host we are, and admits those who ask as `admission` says.
+  public func host(
+    _ id: SessionID, admission: AdmissionPolicy
+  ) async throws(SessionError) -> Session {
+    // The stretch of a code takes a tenth of a second: not on an event loop (ADM-5).
+    let key = await codeKey(admission, id)
+    let core = core
+    let peer = peerID
+    return try await onLoop {
+      let transport = core.value
+      guard transport.sessions[id] == nil else {
+        throw SessionError(.internalError, "This process serves the session already.")
+      }
+      let session = SessionCore(transport: transport, id: id, host: peer, policy: admission)
+      session.codeKey = key
+      session.bulk = BulkSide(session, inbox: transport.inbox)
+      session.hasJoined = true
+      transport.add(session)
+      return Session(session)
+    }
+  }
+
+  /// Asks to join a session and waits until we are in.
+  ///
+  /// - Parameters:
+  ///   - request: Where, and what we know of the host.
+  ///   - verify: Called when a person must compare the words on both screens before anything is
+  ///     given to the session; answers whether they are the same (ADM-8). It may take as long as
+  ///     the request's timeout.
+  /// - Returns: The session, with the host in it. Other members follow as events.
+  /// - Throws: ``SessionError``: why not, as the host or the network said it. Cancellation takes the
+  ///   invitation back.
+  public func join(
+    _ request: JoinRequest, verify: @escaping @Sendable (Verification) async -> Bool
+  ) async throws(SessionError) -> Session {
+    let core = core
+    let eventLoop = eventLoop
+    let joining: NIOLoopBound<Joining> = try await onLoop {
+      NIOLoopBound(Joining(core.value, request), eventLoop: eventLoop)
+    }
+    let session = try await withSessionErrors {
+      try await withTaskCancellationHandler {
+        try await eventLoop.flatSubmit { joining.value.start(verify) }.get()
+      } onCancel: {
+        eventLoop.execute { joining.value.cancel() }
+      }
+    }
+    let key = await codeKey(request.admission, session.id)
+    return try await onLoop {
+      session.core.value.codeKey = key
+      return session
+    }
+  }
+
+  private func codeKey(_ policy: AdmissionPolicy, _ id: SessionID) async -> CodeKey? {
+    guard case .code(let code) = policy else { return nil }
+    let peer = peerID
+    return try? await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
+  }
+
+  private func onLoop<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws(SessionError) -> Value {
+    try await withSessionErrors { try await self.eventLoop.submit(body).get() }
+  }
+}
+
+/// Runs `body`, turning what it throws into a ``SessionError``.
+func withSessionErrors<Value>(
+  _ body: () async throws -> Value
+) async throws(SessionError) -> Value {
+  do {
+    return try await body()
+  } catch let error as SessionError {
+    throw error
+  } catch is CancellationError {
+    throw .cancelled
+  } catch {
+    throw SessionError(.internalError, "\(error)")
+  }
+}

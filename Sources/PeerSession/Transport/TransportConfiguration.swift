@@ -1,0 +1,51 @@
+import Logging
+import PeerWire
+
+/// What a ``PeerTransport`` is made from.
+public struct TransportConfiguration: Sendable {
+  /// The port that is tried first when none is named.
+  public static let defaultPort = 26_273
+
+  /// Our key and certificate.
+  public var identity: PeerIdentity
+  /// What we call ourselves; cut to 64 bytes.
+  public var displayName: String
+  /// Where to listen. `nil` means every address, on the default port or the next free one; port 0
+  /// means any free one.
+  public var listen: PeerAddress?
+  /// The only interface whose addresses are told to others; `nil` means all.
+  public var interface: String?
+  /// Where received resources land, each under its transfer id. Made on first use, with mode 0700.
+  public var inboxDirectory: String
+  /// How many bytes the inbox may hold, unfinished transfers counted.
+  public var inboxQuota = 8 << 30
+  /// How long a broken peer is waited for (LIV-4).
+  public var lostAfter = Duration.seconds(60)
+  /// How many peers a session holds, ourselves counted.
+  public var maximumPeers = 16
+  /// How many bytes may be owed to one peer before `send` suspends.
+  public var outboxCapacity = 4 << 20
+  /// Whether we tell others that we are a relay.
+  public var isRelay = false
+  /// Peers remembered from earlier; `nil` remembers nobody.
+  public var peerStore: PeerStore?
+  /// Where to log; libraries log at `info` and below.
+  public var logger: Logger
+
+  /// Creates a configuration with the defaults of `Protocol/session.md`.
+  ///
+  /// - Parameters:
+  ///   - identity: Our key and certificate.
+  ///   - displayName: What we call ourselves; an empty name becomes the short form of our key.
+  ///   - inboxDirectory: Where received resources land.
+  ///   - logger: Where to log.
+  public init(
+    identity: PeerIdentity, displayName: String, inboxDirectory: String, logger: Logger
+  ) {
+    self.identity = identity
+    let cut = displayName.prefix(bytes: Limits.displayName)
+    self.displayName = cut.isEmpty ? identity.peerID.short : cut
+    self.inboxDirectory = inboxDirectory
+    self.logger = logger
+  }
+}

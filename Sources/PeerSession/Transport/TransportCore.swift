@@ -1,0 +1,195 @@
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PeerDiscovery
+import PeerWire
+
+/// The listener and what all sessions of a process share. Confined to the control event loop.
+final class TransportCore {
+  /// How much a control link queues in the channel before it counts as full.
+  static let controlWatermark = ChannelOptions.Types.WriteBufferWaterMark(
+    low: 32_768, high: 131_072)
+
+  let configuration: TransportConfiguration
+  let eventLoop: any EventLoop
+  let bulkGroup: any EventLoopGroup
+  /// For what blocks: the stretch of codes.
+  let threads: NIOThreadPool
+  let inbox: ResourceInbox
+  /// The bulk endpoints' runs, waited for when the transport closes.
+  var tasks: [Task<Void, Never>] = []
+  let security: LinkSecurity
+  let localPeer: PeerID
+  private(set) var port = 0
+  var sessions: [SessionID: SessionCore] = [:]
+  /// Sessions whose id the host has not told yet.
+  var joining: [ObjectIdentifier: SessionCore] = [:]
+  var limiter = AttemptLimiter()
+  /// Peers remembered from earlier runs, as the store had them when last told.
+  var known: [PeerID: String] = [:]
+
+  /// The UDP socket, on the same port (7).
+  private(set) var datagramChannel: (any Channel)?
+  /// Which link a packet belongs to, by key id.
+  var datagramLinks: [UInt64: DatagramLink] = [:]
+
+  private var listeners: [any Channel] = []
+  private var pendingByAddress: [String: Int] = [:]
+  private var handshakes: [ObjectIdentifier: ListenerHandshake] = [:]
+  private var addressCache: (at: NIODeadline, addresses: [String])?
+  private var nextInvitation = 0
+  private(set) var isClosing = false
+
+  init(
+    _ configuration: TransportConfiguration, eventLoop: any EventLoop,
+    bulkGroup: any EventLoopGroup, threads: NIOThreadPool, inbox: ResourceInbox
+  ) throws {
+    self.configuration = configuration
+    self.eventLoop = eventLoop
+    self.bulkGroup = bulkGroup
+    self.threads = threads
+    self.inbox = inbox
+    self.security = try LinkSecurity(identity: configuration.identity)
+    self.localPeer = configuration.identity.peerID
+  }
+
+  // MARK: Listening
+
+  /// The addresses to bind, in order of preference, and the ports to try.
+  static func listenPlan(_ listen: PeerAddress?) -> (hosts: [String], ports: [Int]) {
+    guard let listen else {
+      let first = TransportConfiguration.defaultPort
+      return (["::", "0.0.0.0"], Array(first..<first + 100) + [0])
+    }
+    return ([listen.host], [listen.port])
+  }
+
+  /// A bootstrap for one listening socket.
+  func serverBootstrap() -> ServerBootstrap {
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    return ServerBootstrap(group: eventLoop, childGroup: eventLoop)
+      .serverChannelOption(.backlog, value: 256)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.writeBufferWaterMark, value: Self.controlWatermark)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel) }
+      }
+  }
+
+  func listening(on tcp: any Channel, _ udp: any Channel, port: Int) {
+    listeners = [tcp, udp]
+    datagramChannel = udp
+    self.port = port
+  }
+
+  /// Takes a connection of a stranger, or refuses it at once (LNK-6).
+  private func accept(_ channel: any Channel) throws {
+    let remote = channel.remoteAddress.flatMap(PeerAddress.init)
+    let host = remote?.host ?? ""
+    let fromHost = pendingByAddress[host, default: 0]
+    guard !isClosing, handshakes.count < Limits.pendingConnections,
+      fromHost < Limits.pendingConnectionsPerAddress
+    else {
+      configuration.logger.info(
+        "refusing a connection: too many are short of admission", metadata: ["from": "\(host)"])
+      throw ChannelError.connectionRefusedByLimits
+    }
+    let (handler, facts) = try security.makeHandler(.listener, expecting: nil)
+    let handshake = ListenerHandshake(self, host: host)
+    let link = ControlLink(side: .listener, facts: facts, remote: remote, delegate: handshake)
+    try channel.pipeline.syncOperations.addHandlers([handler, link])
+    handshakes[ObjectIdentifier(handshake)] = handshake
+    pendingByAddress[host] = fromHost + 1
+    handshake.start(link)
+  }
+
+  func handshakeEnded(_ handshake: ListenerHandshake) {
+    guard handshakes.removeValue(forKey: ObjectIdentifier(handshake)) != nil else { return }
+    let left = pendingByAddress[handshake.host, default: 1] - 1
+    pendingByAddress[handshake.host] = left > 0 ? left : nil
+  }
+
+  // MARK: Sessions
+
+  func nextInvitationID() -> InvitationID {
+    nextInvitation += 1
+    return InvitationID(number: nextInvitation)
+  }
+
+  /// The session a dialler means; the zero id means the only one (HEL-2).
+  func session(for id: SessionID) -> SessionCore? {
+    if let session = sessions[id] { return session }
+    guard id == .unnamed, sessions.count == 1 else { return nil }
+    return sessions.values.first
+  }
+
+  func add(_ session: SessionCore) {
+    if session.id == .unnamed {
+      joining[ObjectIdentifier(session)] = session
+    } else {
+      joining[ObjectIdentifier(session)] = nil
+      sessions[session.id] = session
+    }
+  }
+
+  func sessionEnded(_ session: SessionCore) {
+    joining[ObjectIdentifier(session)] = nil
+    if sessions[session.id] === session { sessions[session.id] = nil }
+  }
+
+  /// Stops listening and ends every session with a goodbye.
+  func close() -> EventLoopFuture<Void> {
+    isClosing = true
+    for session in Array(sessions.values) + Array(joining.values) { session.leave(.shuttingDown) }
+    for handshake in handshakes.values { handshake.cancel(.shuttingDown) }
+    let closed = listeners.map { channel in
+      channel.close(promise: nil)
+      return channel.closeFuture
+    }
+    listeners = []
+    return .andAllComplete(closed, on: eventLoop)
+  }
+
+  // MARK: What we know
+
+  /// Our addresses for others, best first, without scopes; kept for two seconds.
+  func advertisedAddresses() -> [String] {
+    if let cache = addressCache, .now() - cache.at < .seconds(2) { return cache.addresses }
+    let addresses = Array(
+      LocalAddresses.current(listen: configuration.listen, interface: configuration.interface)
+        .prefix(Limits.addresses))
+    addressCache = (.now(), addresses)
+    return addresses
+  }
+
+  /// A warning when a peer goes by the name of another that we remember.
+  func nameWarning(_ peer: PeerID, _ name: UntrustedText) -> SessionWarning? {
+    guard known[peer] == nil,
+      let other = known.first(where: { $0.value == name.raw })?.key
+    else { return nil }
+    return SessionWarning(
+      code: "changed-key",
+      message: "\(name) has another key (\(peer.short)…) than the \(name) known from before"
+        + " (\(other.short)…): a new device, or somebody else using the name.",
+      peer: peer)
+  }
+}
+
+extension ChannelError {
+  /// Closes a connection in its initializer without a word.
+  fileprivate static var connectionRefusedByLimits: ChannelError { .ioOnClosedChannel }
+}
+
+extension SessionID {
+  /// What a dialler writes that does not know the session's id (3.1).
+  static let unnamed = SessionID(zero: ())
+
+  private init(zero: Void) {
+    guard let id = SessionID(bytes: Array(repeating: 0, count: Self.byteCount)) else {
+      preconditionFailure("16 bytes are a session id")
+    }
+    self = id
+  }
+}

@@ -1,0 +1,120 @@
+import PeerDiscovery
+import Testing
+
+@testable import PeerSession
+
+@Suite("Session")
+struct SessionTests {
+  @Test("a message sent by each side arrives whole at the other")
+  func message() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice)
+        let (atAlice, atBob) = (EventLog(), EventLog())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await atAlice.follow(hosted) }
+          group.addTask { await atBob.follow(joined) }
+          await atAlice.waitForPeers(1)
+          #expect(hosted.connectedPeers() == [bob.peerID])
+          #expect(joined.connectedPeers() == [alice.peerID])
+          #expect(joined.hostPeer == alice.peerID)
+          try await hosted.sendConfirmed(Array("hello".utf8))
+          try await joined.sendConfirmed(Array("and back".utf8))
+          await atBob.waitForMessages(1)
+          await atAlice.waitForMessages(1)
+          #expect(await atBob.messages == [Array("hello".utf8)])
+          #expect(await atAlice.messages == [Array("and back".utf8)])
+          await hosted.leave()
+          await joined.leave()
+        }
+      }
+    }
+  }
+
+  @Test("[MSG-1] a message of the greatest length arrives, and one byte more is refused")
+  func greatestMessage() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice)
+        let atBob = EventLog()
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { await atBob.follow(joined) }
+          let message = (0..<16_777_216).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+          await #expect(throws: Never.self) { try await hosted.sendConfirmed(message) }
+          await atBob.waitForMessages(1)
+          #expect(await atBob.messages == [message])
+          await #expect(throws: SessionError(.messageTooLarge, "")) {
+            try await hosted.send(message + [0])
+          }
+          await hosted.leave()
+          await joined.leave()
+        }
+      }
+    }
+  }
+
+  @Test("a goodbye arrives as what it is")
+  func goodbye() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice)
+        let atAlice = EventLog()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await atAlice.follow(hosted) }
+          await joined.leave()
+          let reason = try await atAlice.first {
+            if case .peerLeft(_, let reason, _) = $0 { reason } else { nil }
+          }
+          #expect(reason == .left)
+          await hosted.leave()
+        }
+      }
+    }
+  }
+
+  @Test("[LNK-3] a listener with another key than the one named is refused")
+  func wrongKey() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let id = SessionID.random()
+        _ = try await alice.host(id, admission: .anyone)
+        let other = PeerIdentity.ephemeral().peerID
+        let request = JoinRequest(
+          session: id, addresses: [alice.loopback], peer: other, trust: .pinnedByLink)
+        await #expect(throws: SessionError(.wrongPeer, "")) {
+          _ = try await bob.join(request) { _ in true }
+        }
+      }
+    }
+  }
+
+  @Test("[MEM-2] three peers find each other through the one who admitted two of them")
+  func mesh() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        try await withPeer("carol") { carol in
+          let id = SessionID.random()
+          let hosted = try await alice.host(id, admission: .anyone)
+          let sessions = [
+            hosted, try await bob.join(id, of: alice), try await carol.join(id, of: alice),
+          ]
+          let logs = sessions.map { _ in EventLog() }
+          await withTaskGroup(of: Void.self) { group in
+            for (session, log) in zip(sessions, logs) {
+              group.addTask { await log.follow(session) }
+            }
+            for log in logs { await log.waitForPeers(2) }
+            for session in sessions { #expect(session.connectedPeers().count == 2) }
+            for session in sessions { await session.leave() }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Logging
+import NIOConcurrencyHelpers
+import PeerDiscovery
+import Testing
+
+@testable import PeerSession
+
+/// Runs `body` with a directory of its own, which is gone afterwards.
+func withScratchDirectory<Result>(
+  _ body: (String) async throws -> Result
+) async throws -> Result {
+  let url = FileManager.default.temporaryDirectory
+    .appendingPathComponent("whiteboard-\(UInt64.random(in: .min ... .max))")
+  defer { try? FileManager.default.removeItem(at: url) }
+  return try await body(url.path)
+}
+
+/// Runs `body` with a transport on loopback, on a free port.
+func withPeer<Result: Sendable>(
+  _ name: String, identity: PeerIdentity = .ephemeral(),
+  configure: @escaping @Sendable (inout TransportConfiguration) -> Void = { _ in },
+  _ body: @escaping @Sendable (PeerTransport) async throws -> Result
+) async throws -> Result {
+  try await withScratchDirectory { directory in
+    var logger = Logger(label: name)
+    logger.logLevel = .critical
+    var configuration = TransportConfiguration(
+      identity: identity, displayName: name, inboxDirectory: directory + "/inbox", logger: logger)
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    configure(&configuration)
+    return try await PeerTransport.withTransport(configuration, body)
+  }
+}
+
+extension PeerTransport {
+  var loopback: PeerAddress { PeerAddress(host: "127.0.0.1", port: port) }
+
+  /// Joins `host`'s session with its key pinned.
+  func join(
+    _ session: SessionID, of host: PeerTransport, at address: PeerAddress? = nil,
+    code: JoinCode? = nil, timeout: Duration = .seconds(20)
+  ) async throws -> Session {
+    var request = JoinRequest(
+      session: session, addresses: [address ?? host.loopback], peer: host.peerID,
+      trust: .pinnedByLink, code: code)
+    request.timeout = timeout
+    return try await join(request) { _ in true }
+  }
+}
+
+/// Collects the events of a session, so that a test can wait for what it wants to see.
+actor EventLog {
+  private var events: [SessionEvent] = []
+  private var waiters: [(([SessionEvent]) -> Bool, CheckedContinuation<Void, Never>)] = []
+  private(set) var isFinished = false
+
+  /// Reads `session` until it ends; run it in a task group.
+  func follow(_ session: Session) async {
+    for await event in session.events { add(event) }
+    isFinished = true
+    wake()
+  }
+
+  private func add(_ event: SessionEvent) {
+    events.append(event)
+    wake()
+  }
+
+  private func wake() {
+    let all = events
+    let ready = waiters.filter { isFinished || $0.0(all) }
+    waiters.removeAll { isFinished || $0.0(all) }
+    for (_, continuation) in ready { continuation.resume() }
+  }
+
+  /// Waits until `condition` holds of all events so far, or the session has ended.
+  func wait(until condition: @escaping @Sendable ([SessionEvent]) -> Bool) async {
+    if isFinished || condition(events) { return }
+    await withCheckedContinuation { waiters.append((condition, $0)) }
+  }
+
+  /// The first value that `pick` finds, waiting for it.
+  func first<Value: Sendable>(
+    _ pick: @escaping @Sendable (SessionEvent) -> Value?
+  ) async throws -> Value {
+    await wait { $0.contains { pick($0) != nil } }
+    return try #require(events.lazy.compactMap(pick).first)
+  }
+
+  var all: [SessionEvent] { events }
+
+  var messages: [[UInt8]] {
+    events.compactMap { if case .message(let bytes, _) = $0 { bytes } else { nil } }
+  }
+
+  func waitForMessages(_ count: Int) async {
+    await wait { events in
+      events.count(where: { if case .message = $0 { true } else { false } }) >= count
+    }
+  }
+
+  func waitForPeers(_ count: Int) async {
+    await wait { events in
+      var peers = 0
+      for event in events {
+        switch event {
+        case .peerJoined: peers += 1
+        case .peerLeft: peers -= 1
+        default: break
+        }
+      }
+      return peers >= count
+    }
+  }
+}
