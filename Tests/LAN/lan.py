@@ -260,7 +260,7 @@ class Process:
                 self.send_signal(signal.SIGKILL)
         return self.wait_end(5)
 
-    def log(self, last=60):
+    def log(self, last=40):
         """The last lines of both outputs in the order they came, times counted from the program's start."""
         with news:
             lines = sorted(
@@ -270,7 +270,7 @@ class Process:
             )
         dropped = max(0, len(lines) - last)
         text = [f"   ... {dropped} lines before"] if dropped else []
-        text += [f"{when - self.started:9.3f} {mark} {line[:400]}" for when, mark, line in lines[-last:]]
+        text += [f"{when - self.started:9.3f} {mark} {line[:260]}" for when, mark, line in lines[-last:]]
         return "\n".join(text)
 
     def __str__(self):
@@ -676,7 +676,7 @@ class Rig:
             if host._wire:
                 host.cable()
 
-    def logs(self, last=60):
+    def logs(self, last=40):
         """What every program on every host said last; of the daemons only those that failed."""
         parts = []
         for host in self.hosts:

@@ -211,10 +211,11 @@ class Scene:
     def start(self, host, *words, name=None, data=None, **environment):
         """Starts `whiteboard-peer WORDS… --json` on a host; `data` names a data directory to use again."""
         directory = host.home / (data or f"data{len(self.peers)}")
+        more = ["--json", "--data-dir", directory]
+        if words[0] in ("host", "join", "run"):
+            more += ["--as", name or host.name]
         peer = host.start(
-            program(), *words, "--json", "--data-dir", directory,
-            *(("--as", name or host.name) if words[0] in ("host", "join", "run") else ()),
-            name=f"{words[0]} ({name or host.name})", kind=Peer, **environment,
+            program(), *words, *more, name=f"{words[0]} ({name or host.name})", kind=Peer, **environment
         )
         peer.data_dir = directory
         self.peers.append(peer)
