@@ -80,29 +80,25 @@ struct DiallerAdmission: Sendable {
     var hello: Control.ListenerHello
     var needsOurPerson: Bool
     var accept: Control.Accept?
-    var held: [(type: FrameType, payload: [UInt8])] = []
-    var heldBytes = 0
   }
 
   /// How many bytes of frames are held for a person before reading stops.
-  static let heldBytes = 4_194_304
+  static let maximumHeldBytes = 4_194_304
 
   /// When ``timePassed(now:)`` must be called at the latest, or `nil`.
   private(set) var deadline: Duration?
 
   private let facts: Facts
   private var state = State.idle
+  /// What came between ACCEPT and our person's answer; not in the state, which is copied.
+  private var held: [(type: FrameType, payload: [UInt8])] = []
+  private var heldBytes = 0
 
   /// Creates the decision about one link.
   init(facts: Facts) { self.facts = facts }
 
   /// Whether the owner reads on: not while much is held for a person who has not answered.
-  var shouldRead: Bool {
-    if case .awaitingPeople(let comparison) = state {
-      return comparison.heldBytes < Self.heldBytes
-    }
-    return true
-  }
+  var shouldRead: Bool { heldBytes < Self.maximumHeldBytes }
 
   /// Begins, once TLS is done and the key is the right one.
   mutating func begin(now: Duration) -> [DiallerAction] {
@@ -167,7 +163,7 @@ struct DiallerAdmission: Sendable {
     guard isSame else { return close(.notVerified, "The words are not the same.") }
     comparison.needsOurPerson = false
     if let accept = comparison.accept {
-      return open(comparison.hello, accept, .ask, held: comparison.held)
+      return open(comparison.hello, accept, .ask)
     }
     state = .awaitingPeople(comparison)
     return []
@@ -275,9 +271,8 @@ struct DiallerAdmission: Sendable {
     case .accept, .hello, .codeProof, .sasCommit, .sasNonce, .sasReveal:
       return close(.protocolError, "\(type) does not belong here.")
     default:
-      comparison.held.append((type, payload))
-      comparison.heldBytes += payload.count + 64
-      state = .awaitingPeople(comparison)
+      held.append((type, payload))
+      heldBytes += payload.count + 64
       return []
     }
   }
@@ -285,11 +280,11 @@ struct DiallerAdmission: Sendable {
   private mutating func open(
     _ hello: Control.ListenerHello,
     _ accept: Control.Accept,
-    _ basis: AdmissionBasis,
-    held: [(type: FrameType, payload: [UInt8])] = []
+    _ basis: AdmissionBasis
   ) -> [DiallerAction] {
+    let opening = Opening(hello: hello, accept: accept, basis: basis, held: held)
     finish()
-    return [.opened(Opening(hello: hello, accept: accept, basis: basis, held: held))]
+    return [.opened(opening)]
   }
 
   private mutating func close(_ code: CloseCode, _ message: String) -> [DiallerAction] {
@@ -300,5 +295,7 @@ struct DiallerAdmission: Sendable {
   private mutating func finish() {
     state = .over
     deadline = nil
+    held = []
+    heldBytes = 0
   }
 }

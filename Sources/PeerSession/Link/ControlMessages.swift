@@ -22,14 +22,15 @@ extension Control {
 
     init(from decoder: any Decoder) throws {
       var container = try decoder.unkeyedContainer()
-      lowest = try container.decode(Int.self)
-      highest = try container.decode(Int.self)
-      guard container.isAtEnd, 0 <= lowest, lowest <= highest, highest <= maximumControlInteger
-      else {
-        throw DecodingError.dataCorruptedError(
-          in: container,
-          debugDescription: "not a range of versions"
-        )
+      do {
+        lowest = try container.decode(Int.self)
+        highest = try container.decode(Int.self)
+        guard container.isAtEnd, 0 <= lowest, lowest <= highest, highest <= maximumControlInteger
+        else { throw Self.outOfRange(container) }
+      } catch let error as DecodingError {
+        throw error
+      } catch {
+        throw Self.outOfRange(container)
       }
     }
 
@@ -37,6 +38,12 @@ extension Control {
       var container = encoder.unkeyedContainer()
       try container.encode(lowest)
       try container.encode(highest)
+    }
+
+    private static func outOfRange(_ container: any UnkeyedDecodingContainer) -> DecodingError {
+      .dataCorrupted(
+        .init(codingPath: container.codingPath, debugDescription: "not a range of versions")
+      )
     }
 
     /// The highest version in both ranges, or `nil` (HEL-1).

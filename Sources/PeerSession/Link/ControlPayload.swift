@@ -148,9 +148,16 @@ let maximumControlInteger = 1 << 53 - 1
 extension KeyedDecodingContainer {
   /// Reads an integer that must lie in `range`.
   func integer(_ key: Key, in range: ClosedRange<Int>) throws -> Int {
-    let value = try decode(Int.self, forKey: key)
-    guard range.contains(value) else { throw outOfRange(key) }
-    return value
+    do {
+      let value = try decode(Int.self, forKey: key)
+      guard range.contains(value) else { throw outOfRange(key) }
+      return value
+    } catch let error as DecodingError {
+      throw error
+    } catch {
+      // A fraction, or more than 64 bits: an error of the decoder's own, which does not say where.
+      throw outOfRange(key)
+    }
   }
 
   /// Reads text that must take a number of bytes in `range`, without NUL.

@@ -1,0 +1,883 @@
+import PeerDiscovery
+import PeerWire
+import Testing
+
+@testable import PeerSession
+
+private typealias World = AdmissionWorld
+
+struct AdmissionByPolicyTests {
+  @Test("anyone is let in at once, and the dialler knows that nothing was proved")
+  func anyone() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.anyone))
+    world.run()
+    #expect(world.types == [-1, 1])
+    #expect(world.admitted == .anyone)
+    #expect(world.opening?.basis == .anyone)
+    #expect(world.opening?.hello.introduction.name.raw == "Lena")
+    #expect(world.dialler.deadline == nil)
+    #expect(world.listener.deadline == nil)
+  }
+
+  @Test("known peers are let in, others are told why not")
+  func known() {
+    var world = World(
+      dialler: World.diallerFacts(trust: .pinnedByLink),
+      listener: World.listenerFacts(.known(isKnown: true))
+    )
+    world.run()
+    #expect(world.admitted == .known)
+    #expect(world.opening?.basis == .known)
+
+    world = World(
+      dialler: World.diallerFacts(),
+      listener: World.listenerFacts(.known(isKnown: false))
+    )
+    world.run()
+    #expect(world.listenerClosed == .notKnown)
+    #expect(
+      world.diallerWanted == [
+        .ended(.notKnown, UntrustedText("This session admits only known peers."))
+      ]
+    )
+  }
+
+  @Test("[HEL-4] a dialler that insists on a proof refuses a listener that asks for none")
+  func insists() {
+    let cases: [(JoinTrust, JoinCode?, isRefused: Bool)] = [
+      (.unverified, nil, true), (.unverified, World.code, true), (.discovered, World.code, true),
+      (.discovered, nil, false), (.pinnedByLink, World.code, false), (.pinnedByLink, nil, false),
+    ]
+    for (trust, code, isRefused) in cases {
+      var world = World(
+        dialler: World.diallerFacts(trust: trust, code: code),
+        listener: World.listenerFacts(.anyone)
+      )
+      world.run()
+      #expect(world.diallerClosed == (isRefused ? .notVerified : nil), "\(trust)")
+      #expect((world.opening == nil) == isRefused, "\(trust)")
+    }
+  }
+
+  @Test("[HEL-1] peers without a version in common part with version-mismatch")
+  func versions() {
+    var facts = World.diallerFacts()
+    facts.hello.introduction.versions = Control.VersionRange(lowest: 2, highest: 9)
+    var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
+    world.run()
+    #expect(world.listenerClosed == .versionMismatch)
+
+    facts.hello.introduction.versions = Control.VersionRange(lowest: 0, highest: 9)
+    world = World(dialler: facts, listener: World.listenerFacts(.anyone))
+    world.run()
+    #expect(world.opening != nil)
+  }
+
+  @Test("[HEL-2] another session is refused, and the session that has no name is the only one")
+  func sessions() {
+    var facts = World.diallerFacts()
+    facts.hello.introduction.session = .random()
+    var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
+    world.run()
+    #expect(world.listenerClosed == .noSuchSession)
+
+    facts = World.diallerFacts(code: World.code)
+    facts.hello.introduction.session = .unnamed
+    for mode in [ListenerAdmission.Mode.code(World.codeKey), .ask] {
+      world = World(dialler: facts, listener: World.listenerFacts(mode))
+      world.run()
+      if let invitation = world.invitation {
+        #expect(world.shownWords?.words == invitation.words)
+      } else {
+        #expect(world.opening?.basis == .code)
+      }
+    }
+  }
+
+  @Test("[HEL-5] full sessions, kicked peers and too many invitations are told apart")
+  func refusals() {
+    func closed(_ change: (inout ListenerAdmission.Facts) -> Void) -> CloseCode? {
+      var facts = World.listenerFacts(.ask)
+      change(&facts)
+      var world = World(dialler: World.diallerFacts(), listener: facts)
+      world.run()
+      #expect(!world.listener.isPendingInvitation || world.listenerClosed == nil)
+      return world.listenerClosed
+    }
+    #expect(closed { $0.isFull = true } == .full)
+    #expect(closed { $0.wasKicked = true } == .kicked)
+    #expect(closed { ($0.wasKicked, $0.isResuming) = (true, true) } == .kicked)
+    #expect(closed { $0.hasPendingInvitation = true } == .busy)
+    #expect(closed { $0.pendingInvitations = Limits.pendingInvitations } == .busy)
+    #expect(closed { $0.pendingInvitations = Limits.pendingInvitations - 1 } == nil)
+    #expect(closed { $0.remote = $0.local } == .`self`)
+  }
+
+  @Test("[HEL-3] who resumes is asked for nothing, whatever the mode, even when it is full")
+  func resuming() {
+    for mode in [
+      ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask,
+    ] {
+      var facts = World.listenerFacts(mode)
+      facts.isResuming = true
+      facts.isFull = true
+      var world = World(dialler: World.diallerFacts(trust: .pinnedByLink), listener: facts)
+      world.run()
+      #expect(world.admitted == .resumed)
+      #expect(world.opening != nil)
+    }
+  }
+
+  @Test("[HEL-3] [TCK-2] a ticket lets in, or is refused as what it is")
+  func tickets() {
+    let good = Ticket.make(
+      by: World.middle,
+      session: World.sessionID,
+      member: World.dialler.peerID
+    )
+    let stolen = Ticket.make(
+      by: World.middle,
+      session: World.sessionID,
+      member: World.middle.peerID
+    )
+    for mode in [
+      ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask,
+    ] {
+      var facts = World.diallerFacts(trust: .pinnedByLink)
+      facts.hello.ticket = good
+      var world = World(dialler: facts, listener: World.listenerFacts(mode))
+      world.isKnownAdmitter = { $0 == World.middle.peerID }
+      world.run()
+      #expect(world.admitted == .ticket)
+      #expect(world.opening?.basis == .known)
+
+      world = World(dialler: facts, listener: World.listenerFacts(mode))
+      world.isKnownAdmitter = { _ in false }
+      world.run()
+      #expect(world.listenerClosed == .unknownAdmitter)
+      #expect(world.admitted == nil)
+
+      facts.hello.ticket = stolen
+      world = World(dialler: facts, listener: World.listenerFacts(mode))
+      world.run()
+      #expect(world.listenerClosed == .protocolError)
+      #expect(world.admitted == nil)
+    }
+  }
+
+  @Test("[LNK-5] a dialler that meets itself closes")
+  func meetsItself() {
+    var facts = World.diallerFacts()
+    facts.remote = facts.local
+    var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
+    world.run()
+    #expect(world.diallerClosed == .`self`)
+    #expect(world.types == [])
+  }
+}
+
+struct AdmissionByCodeTests {
+  @Test("[ADM-1] both prove that they know the code, the dialler first")
+  func right() {
+    for trust in [JoinTrust.pinnedByLink, .discovered, .unverified] {
+      var world = World(
+        dialler: World.diallerFacts(trust: trust, code: World.code),
+        listener: World.listenerFacts(.code(World.codeKey))
+      )
+      world.run()
+      #expect(world.types == [-1, 1, -4])
+      #expect(world.admitted == .code)
+      #expect(world.opening?.basis == .code)
+      #expect(
+        world.diallerWanted.first
+          == .computeCodeKey(
+            World.code,
+            World.sessionID,
+            listener: World.listener.peerID
+          )
+      )
+    }
+  }
+
+  @Test("a key made before is used, unless it is for another listener or session")
+  func madeBefore() {
+    var facts = World.diallerFacts(code: World.code)
+    facts.codeKey = World.codeKey
+    var world = World(dialler: facts, listener: World.listenerFacts(.code(World.codeKey)))
+    world.run()
+    #expect(world.diallerWanted.count == 1)
+    #expect(world.opening?.basis == .code)
+
+    facts.codeKey = CodeKey(
+      code: World.code,
+      session: World.sessionID,
+      listener: World.middle.peerID
+    )
+    world = World(dialler: facts, listener: World.listenerFacts(.code(World.codeKey)))
+    world.run()
+    #expect(world.diallerWanted.count == 2)
+    #expect(world.opening?.basis == .code)
+  }
+
+  @Test("[ADM-2] a wrong code is told as that alone, and the listener proves nothing")
+  func wrong() throws {
+    var world = World(
+      dialler: World.diallerFacts(code: try JoinCode(words: "zoo zoo zoo zone")),
+      listener: World.listenerFacts(.code(World.codeKey))
+    )
+    world.run()
+    #expect(world.listenerWanted == [.close(.wrongCode, "")])
+    #expect(world.diallerWanted.last == .ended(.wrongCode, UntrustedText("")))
+    #expect(world.types == [-1, 1, -4])
+  }
+
+  @Test("without a code the dialler takes its invitation back, and says what is missing")
+  func none() {
+    var world = World(
+      dialler: World.diallerFacts(trust: .unverified),
+      listener: World.listenerFacts(.code(World.codeKey))
+    )
+    world.run()
+    #expect(world.diallerClosed == .withdrawn)
+    #expect(
+      world.listenerWanted.last.map { action in
+        if case .ended(.withdrawn, _) = action { true } else { false }
+      } == true
+    )
+  }
+
+  @Test("a host that cannot prove the code back is not believed")
+  func falseHost() {
+    for proof in [
+      nil, Bytes32([UInt8](repeating: 0, count: 32)),
+      World.codeKey.proof(of: .joiner, binding: World.binding, dialler: World.dialler.peerID),
+      World.codeKey.proof(of: .host, binding: World.binding, dialler: World.middle.peerID),
+    ] {
+      var dialler = DiallerAdmission(
+        facts: World.diallerFacts(trust: .discovered, code: World.code)
+      )
+      _ = dialler.begin(now: .zero)
+      let hello = Control.ListenerHello(
+        introduction: World.introduction("Lena"),
+        admission: .code
+      )
+      _ = dialler.frameReceived(.hello, hello.encoded(), now: .zero)
+      _ = dialler.codeKeyComputed(World.codeKey, now: .zero)
+      var accept = World.accept
+      accept.proof = proof
+      #expect(
+        dialler.frameReceived(.accept, accept.encoded(), now: .zero)
+          == [.close(.notVerified, "The host could not prove that it knows the code.")]
+      )
+    }
+  }
+
+  @Test("[ADM-3] after three wrong proofs the right one is not looked at for a minute")
+  func lockedOut() throws {
+    let wrong = try JoinCode(words: "zoo zoo zoo zone")
+    let wrongKey = CodeKey(
+      code: wrong,
+      session: World.sessionID,
+      listener: World.listener.peerID
+    )
+    var limiter = AttemptLimiter()
+    var now = Duration.seconds(5_000)
+    func attempt(_ key: CodeKey) -> CloseCode? {
+      var facts = World.diallerFacts(code: World.code)
+      facts.codeKey = key
+      var world = World(dialler: facts, listener: World.listenerFacts(.code(World.codeKey)))
+      world.limiter = limiter
+      world.now = now
+      world.run()
+      limiter = world.limiter
+      return world.listenerClosed
+    }
+    for _ in 0..<3 { #expect(attempt(wrongKey) == .wrongCode) }
+    #expect(attempt(World.codeKey) == .lockedOut)
+    now += .seconds(59)
+    #expect(attempt(World.codeKey) == .lockedOut)
+    now += .seconds(1)
+    #expect(attempt(World.codeKey) == nil)
+  }
+}
+
+struct AdmissionByPeopleTests {
+  @Test("[ADM-7] both see the same words, and the listener's person lets in")
+  func accepted() throws {
+    var world = World(
+      dialler: World.diallerFacts(trust: .pinnedByLink),
+      listener: World.listenerFacts(.ask)
+    )
+    world.run()
+    #expect(world.types == [-1, 1, -5, 6, -7])
+    let invitation = try #require(world.invitation)
+    #expect(invitation.words.count == 3)
+    #expect(invitation.words == world.shownWords?.words)
+    #expect(invitation.peer == World.dialler.peerID)
+    #expect(invitation.name.raw == "Dora")
+    #expect(invitation.context == [1, 2, 3])
+    #expect(invitation.timeout == .seconds(60))
+    #expect(world.shownWords?.mustBeCompared == false)
+    #expect(world.listener.isPendingInvitation)
+    #expect(world.opening == nil)
+    world.perform(world.listener.personAnswered(.accept, now: world.now))
+    world.carry()
+    #expect(world.admitted == .ask)
+    #expect(world.opening?.basis == .ask)
+    #expect(!world.listener.isPendingInvitation)
+  }
+
+  @Test("a person who says no is quoted")
+  func declined() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+    world.run()
+    world.perform(world.listener.personAnswered(.decline(reason: "Not now"), now: world.now))
+    world.carry()
+    #expect(world.listenerClosed == .declined)
+    #expect(world.diallerWanted.last == .ended(.declined, UntrustedText("Not now")))
+    #expect(world.opening == nil)
+  }
+
+  @Test("[ADM-8] a dialler without a proved key waits for its own person, in either order")
+  func bothPeople() {
+    for trust in [JoinTrust.discovered, .unverified] {
+      for ownFirst in [true, false] {
+        var world = World(
+          dialler: World.diallerFacts(trust: trust),
+          listener: World.listenerFacts(.ask)
+        )
+        world.run()
+        #expect(world.shownWords?.mustBeCompared == true)
+        if ownFirst {
+          world.perform(world.dialler.personAnswered(true, now: world.now))
+          #expect(world.opening == nil)
+        }
+        world.perform(world.listener.personAnswered(.accept, now: world.now))
+        world.carry()
+        if !ownFirst {
+          #expect(world.opening == nil)
+          world.perform(world.dialler.personAnswered(true, now: world.now))
+        }
+        #expect(world.opening?.basis == .ask)
+      }
+    }
+  }
+
+  @Test("[ADM-8] when our person sees other words nothing is given, even after ACCEPT")
+  func otherWords() {
+    for acceptedBefore in [true, false] {
+      var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+      world.run()
+      if acceptedBefore {
+        world.perform(world.listener.personAnswered(.accept, now: world.now))
+        world.carry()
+      }
+      world.perform(world.dialler.personAnswered(false, now: world.now))
+      world.carry()
+      #expect(world.diallerClosed == .notVerified)
+      #expect(world.opening == nil)
+      if !acceptedBefore {
+        #expect(
+          world.listenerWanted.suffix(2) == [
+            .invitationEnded(.notVerified, UntrustedText("The words are not the same.")),
+            .ended(.notVerified, UntrustedText("The words are not the same.")),
+          ]
+        )
+      }
+    }
+  }
+
+  @Test("frames that come while our person compares are held, but PING is answered")
+  func held() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+    world.run()
+    world.perform(world.listener.personAnswered(.accept, now: world.now))
+    world.carry()
+    #expect(
+      world.dialler.frameReceived(.ping, [1, 2, 3, 4, 5, 6, 7, 8], now: world.now)
+        == [.send(.pong, [1, 2, 3, 4, 5, 6, 7, 8])]
+    )
+    #expect(world.dialler.frameReceived(.message, [1, 3, 9], now: world.now) == [])
+    #expect(world.dialler.frameReceived(.members, [5], now: world.now) == [])
+    let opened = world.dialler.personAnswered(true, now: world.now)
+    guard case .opened(let opening)? = opened.first else {
+      Issue.record("\(opened)")
+      return
+    }
+    #expect(opening.held.map(\.type) == [.message, .members])
+    #expect(opening.held.map(\.payload) == [[1, 3, 9], [5]])
+  }
+
+  @Test("reading stops when much is held for a person")
+  func holdsNoMore() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+    world.run()
+    world.perform(world.listener.personAnswered(.accept, now: world.now))
+    world.carry()
+    var frames = 0
+    while world.dialler.shouldRead && frames < 100_000 {
+      _ = world.dialler.frameReceived(.message, [1, 2, 3], now: world.now)
+      frames += 1
+    }
+    #expect(frames < 100_000 && frames > 1_000)
+  }
+
+  @Test("[ADM-6] a reveal that does not match its commitment ends the link")
+  func otherReveal() throws {
+    var listener = ListenerAdmission(facts: World.listenerFacts(.ask))
+    var limiter = AttemptLimiter()
+    let nonce = Bytes32.random()
+    _ = listener.helloReceived(
+      World.diallerFacts().hello,
+      answering: World.introduction("Lena"),
+      isKnownAdmitter: { _ in true },
+      now: .zero
+    )
+    let commit = Control.ShortWordsCommit(
+      commit: ShortWords.commitment(binding: World.binding, nonce: nonce)
+    )
+    _ = listener.frameReceived(.sasCommit, commit.encoded(), limiter: &limiter, now: .zero)
+    let other = Control.ShortWordsReveal(nonce: .random())
+    #expect(
+      listener.frameReceived(.sasReveal, other.encoded(), limiter: &limiter, now: .zero)
+        == [.close(.protocolError, "The nonce is not the one that was committed to.")]
+    )
+  }
+
+  @Test("an invitation that is taken back is withdrawn from the person who was asked")
+  func withdrawn() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+    world.run()
+    world.perform(world.dialler.withdraw())
+    world.carry()
+    #expect(
+      world.listenerWanted.suffix(2) == [
+        .invitationEnded(.withdrawn, UntrustedText("The invitation was taken back.")),
+        .ended(.withdrawn, UntrustedText("The invitation was taken back.")),
+      ]
+    )
+    #expect(world.listener.personAnswered(.accept, now: world.now) == [])
+    #expect(world.dialler.withdraw() == [])
+  }
+
+  @Test("a link that breaks takes the question back")
+  func lost() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+    world.run()
+    #expect(
+      world.listener.linkLost() == [
+        .invitationEnded(.internalError, UntrustedText("The connection broke."))
+      ]
+    )
+    #expect(world.listener.linkLost() == [])
+    #expect(world.listener.personAnswered(.accept, now: world.now) == [])
+  }
+}
+
+struct AdmissionTimesTests {
+  @Test("[LNK-6] each step by a machine has 5 s, on both sides")
+  func steps() {
+    for mode in [ListenerAdmission.Mode.code(World.codeKey), .ask] {
+      var listener = ListenerAdmission(facts: World.listenerFacts(mode))
+      _ = listener.helloReceived(
+        World.diallerFacts().hello,
+        answering: World.introduction("Lena"),
+        isKnownAdmitter: { _ in true },
+        now: .seconds(10)
+      )
+      #expect(listener.deadline == .seconds(15))
+      #expect(listener.timePassed(now: .seconds(14.9)) == [])
+      #expect(
+        listener.timePassed(now: .seconds(15))
+          == [.close(.timedOut, "The time for this step is over.")]
+      )
+      #expect(listener.timePassed(now: .seconds(16)) == [])
+    }
+    var dialler = DiallerAdmission(facts: World.diallerFacts())
+    _ = dialler.begin(now: .seconds(10))
+    #expect(dialler.deadline == .seconds(15))
+    #expect(dialler.timePassed(now: .seconds(14)) == [])
+    #expect(
+      dialler.timePassed(now: .seconds(15))
+        == [.close(.timedOut, "The time for this step is over.")]
+    )
+  }
+
+  @Test("people have as long as the invitation says, and then are asked no more")
+  func people() {
+    var world = World(
+      dialler: World.diallerFacts(timeout: .seconds(30)),
+      listener: World.listenerFacts(.ask)
+    )
+    world.run()
+    let end = world.now + .seconds(30)
+    #expect(world.listener.deadline == end)
+    #expect(world.dialler.deadline == end)
+    #expect(
+      world.listener.timePassed(now: end) == [
+        .invitationEnded(.timedOut, UntrustedText("The time for this step is over.")),
+        .close(.timedOut, "The time for this step is over."),
+      ]
+    )
+    #expect(
+      world.dialler.timePassed(now: end) == [.close(.timedOut, "The time for this step is over.")]
+    )
+  }
+
+  @Test("a yes that comes when the time is over lets nobody in")
+  func late() {
+    var world = World(
+      dialler: World.diallerFacts(timeout: .seconds(30)),
+      listener: World.listenerFacts(.ask)
+    )
+    world.run()
+    let actions = world.listener.personAnswered(.accept, now: world.now + .seconds(30))
+    #expect(actions.last == .close(.timedOut, "The time for this step is over."))
+  }
+
+  @Test("a dialler whose own person never answers gives up the link it was let into")
+  func ownPerson() {
+    var world = World(
+      dialler: World.diallerFacts(timeout: .seconds(30)),
+      listener: World.listenerFacts(.ask)
+    )
+    world.run()
+    world.perform(world.listener.personAnswered(.accept, now: world.now))
+    world.carry()
+    world.perform(world.dialler.timePassed(now: world.now + .seconds(30)))
+    #expect(world.diallerClosed == .timedOut)
+    #expect(world.opening == nil)
+  }
+}
+
+/// Somebody who ends TLS on both sides with a key of their own and carries frames between.
+struct ManInTheMiddleTests {
+  /// The same frames pass, but each side has another exporter and sees the middle's key.
+  private func relay(
+    trust: JoinTrust,
+    code: JoinCode?,
+    _ mode: ListenerAdmission.Mode
+  ) -> AdmissionWorld {
+    var dialler = World.diallerFacts(trust: trust, code: code)
+    dialler.remote = World.middle.peerID
+    dialler.binding = [UInt8](repeating: 1, count: 32)
+    var listener = World.listenerFacts(mode)
+    listener.remote = World.middle.peerID
+    listener.binding = [UInt8](repeating: 2, count: 32)
+    return AdmissionWorld(dialler: dialler, listener: listener)
+  }
+
+  @Test("by code: the carried proof does not verify, and nobody is let in")
+  func code() {
+    for trust in [JoinTrust.discovered, .unverified] {
+      var world = relay(trust: trust, code: World.code, .code(World.codeKey))
+      world.run()
+      #expect(world.listenerClosed == .wrongCode)
+      #expect(world.admitted == nil)
+      #expect(world.opening == nil)
+    }
+  }
+
+  @Test("by code: a middle that lets the dialler in itself cannot prove the code")
+  func falseHost() {
+    var facts = World.diallerFacts(trust: .unverified, code: World.code)
+    facts.remote = World.middle.peerID
+    var dialler = DiallerAdmission(facts: facts)
+    _ = dialler.begin(now: .zero)
+    let hello = Control.ListenerHello(introduction: World.introduction("Lena"), admission: .code)
+    _ = dialler.frameReceived(.hello, hello.encoded(), now: .zero)
+    let key = CodeKey(
+      code: World.code,
+      session: World.sessionID,
+      listener: World.middle.peerID
+    )
+    guard case .send(.codeProof, let payload)? = dialler.codeKeyComputed(key, now: .zero).first,
+      let sent = try? Control.CodeProof.decode(payload)
+    else {
+      Issue.record("no proof")
+      return
+    }
+    var accept = World.accept
+    accept.proof = sent.proof
+    #expect(
+      dialler.frameReceived(.accept, accept.encoded(), now: .zero)
+        == [.close(.notVerified, "The host could not prove that it knows the code.")]
+    )
+  }
+
+  @Test("by people: carried frames break the commitment, since each side has its own exporter")
+  func carried() {
+    var world = relay(trust: .discovered, code: nil, .ask)
+    world.run()
+    #expect(world.listenerClosed == .protocolError)
+    #expect(world.admitted == nil)
+    #expect(world.opening == nil)
+  }
+
+  @Test("by people: a middle that speaks with each on its own shows them different words")
+  func ownNonces() throws {
+    // The dialler with the middle as listener.
+    var left = World.listenerFacts(.ask)
+    left.local = World.middle.peerID
+    var toMiddle = World.diallerFacts()
+    toMiddle.remote = World.middle.peerID
+    var one = AdmissionWorld(dialler: toMiddle, listener: left)
+    one.run()
+    // The middle as dialler with the listener.
+    var right = World.listenerFacts(.ask)
+    right.remote = World.middle.peerID
+    right.binding = [UInt8](repeating: 2, count: 32)
+    var fromMiddle = World.diallerFacts()
+    fromMiddle.local = World.middle.peerID
+    fromMiddle.binding = right.binding
+    var other = AdmissionWorld(dialler: fromMiddle, listener: right)
+    other.run()
+    let shownToDialler = try #require(one.shownWords)
+    let shownToListener = try #require(other.invitation)
+    #expect(shownToDialler.words != shownToListener.words)
+    // The dialler's person is asked, says no, and nothing is given.
+    #expect(shownToDialler.mustBeCompared)
+    one.perform(one.listener.personAnswered(.accept, now: one.now))
+    one.carry()
+    one.perform(one.dialler.personAnswered(false, now: one.now))
+    #expect(one.opening == nil)
+    #expect(one.diallerClosed == .notVerified)
+  }
+
+  @Test("[HEL-4] a middle that asks for nothing is refused by who was told no key")
+  func none() {
+    for code in [nil, World.code] {
+      var world = relay(trust: .unverified, code: code, .anyone)
+      world.run()
+      #expect(world.diallerClosed == .notVerified)
+      #expect(world.opening == nil)
+    }
+  }
+
+  @Test("known: the middle's key is not the one that is stored")
+  func known() {
+    var world = relay(trust: .discovered, code: nil, .known(isKnown: false))
+    world.run()
+    #expect(world.listenerClosed == .notKnown)
+    #expect(world.opening == nil)
+  }
+
+  @Test("a ticket carried by the middle is not the middle's")
+  func ticket() {
+    var dialler = World.diallerFacts(trust: .discovered)
+    dialler.hello.ticket = Ticket.make(
+      by: World.listener,
+      session: World.sessionID,
+      member: World.dialler.peerID
+    )
+    var listener = World.listenerFacts(.ask)
+    listener.remote = World.middle.peerID
+    var world = AdmissionWorld(dialler: dialler, listener: listener)
+    world.run()
+    #expect(world.listenerClosed == .protocolError)
+    #expect(world.admitted == nil)
+  }
+}
+
+/// Every frame in every state where it does not belong.
+struct AdmissionWrongOrderTests {
+  private static let nonce = Bytes32.random()
+
+  enum ListenerState: CaseIterable {
+    case proof
+    case commit
+    case reveal
+    case person
+
+    var expected: FrameType? {
+      switch self {
+      case .proof: .codeProof
+      case .commit: .sasCommit
+      case .reveal: .sasReveal
+      case .person: nil
+      }
+    }
+
+    func make() -> ListenerAdmission {
+      var limiter = AttemptLimiter()
+      var listener = ListenerAdmission(
+        facts: World.listenerFacts(self == .proof ? .code(World.codeKey) : .ask)
+      )
+      _ = listener.helloReceived(
+        World.diallerFacts().hello,
+        answering: World.introduction("Lena"),
+        isKnownAdmitter: { _ in true },
+        now: .zero
+      )
+      if self == .proof || self == .commit { return listener }
+      let commit = Control.ShortWordsCommit(
+        commit: ShortWords.commitment(binding: World.binding, nonce: nonce)
+      )
+      _ = listener.frameReceived(.sasCommit, commit.encoded(), limiter: &limiter, now: .zero)
+      if self == .reveal { return listener }
+      let reveal = Control.ShortWordsReveal(nonce: nonce)
+      _ = listener.frameReceived(.sasReveal, reveal.encoded(), limiter: &limiter, now: .zero)
+      return listener
+    }
+  }
+
+  enum DiallerState: CaseIterable {
+    case hello
+    case key
+    case accept
+    case proof
+    case nonce
+    case person
+
+    var expected: FrameType? {
+      switch self {
+      case .hello: .hello
+      case .key: nil
+      case .nonce: .sasNonce
+      case .accept, .proof, .person: .accept
+      }
+    }
+
+    func make() -> DiallerAdmission {
+      var facts = World.diallerFacts(
+        trust: self == .accept ? .pinnedByLink : .discovered,
+        code: World.code
+      )
+      if self == .proof { facts.codeKey = World.codeKey }
+      var dialler = DiallerAdmission(facts: facts)
+      _ = dialler.begin(now: .zero)
+      if self == .hello { return dialler }
+      let step: Control.AdmissionStep =
+        switch self {
+        case .accept: .none
+        case .key, .proof: .code
+        default: .ask
+        }
+      let hello = Control.ListenerHello(
+        introduction: World.introduction("Lena"),
+        admission: step
+      )
+      _ = dialler.frameReceived(.hello, hello.encoded(), now: .zero)
+      if self == .person {
+        let reply = Control.ShortWordsNonce(nonce: AdmissionWrongOrderTests.nonce)
+        _ = dialler.frameReceived(.sasNonce, reply.encoded(), now: .zero)
+      }
+      return dialler
+    }
+  }
+
+  /// A payload that is right for the frame, so that only its place is wrong.
+  private func payload(_ type: FrameType) -> [UInt8] {
+    switch type {
+    case .hello: World.diallerFacts().hello.encoded()
+    case .accept: World.accept.encoded()
+    case .codeProof: Control.CodeProof(proof: Self.nonce).encoded()
+    case .sasCommit: Control.ShortWordsCommit(commit: Self.nonce).encoded()
+    case .sasNonce: Control.ShortWordsNonce(nonce: Self.nonce).encoded()
+    case .sasReveal: Control.ShortWordsReveal(nonce: Self.nonce).encoded()
+    case .ping, .pong: [1, 2, 3, 4, 5, 6, 7, 8]
+    default: Array("{}".utf8)
+    }
+  }
+
+  @Test("[FRM-4] a listener takes each frame in its place only", arguments: ListenerState.allCases)
+  func listener(_ state: ListenerState) {
+    for type in FrameType.allCases where type != state.expected && type != .close {
+      var listener = state.make()
+      var limiter = AttemptLimiter()
+      let actions = listener.frameReceived(type, payload(type), limiter: &limiter, now: .zero)
+      guard case .close(.protocolError, _)? = actions.last else {
+        Issue.record("\(state) took \(type): \(actions)")
+        continue
+      }
+      #expect(actions.count == (state == .person ? 2 : 1))
+      #expect(listener.frameReceived(type, payload(type), limiter: &limiter, now: .zero) == [])
+      #expect(listener.deadline == nil)
+    }
+  }
+
+  @Test("[FRM-4] a dialler takes each frame in its place only", arguments: DiallerState.allCases)
+  func dialler(_ state: DiallerState) {
+    for type in FrameType.allCases where type != state.expected && type != .close {
+      var dialler = state.make()
+      let actions = dialler.frameReceived(type, payload(type), now: .zero)
+      guard case .close(.protocolError, _)? = actions.last, actions.count == 1 else {
+        Issue.record("\(state) took \(type): \(actions)")
+        continue
+      }
+      #expect(dialler.frameReceived(type, payload(type), now: .zero) == [])
+      #expect(dialler.deadline == nil)
+    }
+  }
+
+  @Test("CLOSE ends either side in any state, and one that does not decode is a protocol-error")
+  func close() {
+    let good = Control.Close(.declined, "no").encoded()
+    for state in ListenerState.allCases {
+      var limiter = AttemptLimiter()
+      var listener = state.make()
+      #expect(
+        listener.frameReceived(.close, good, limiter: &limiter, now: .zero).last
+          == .ended(.declined, UntrustedText("no"))
+      )
+      listener = state.make()
+      let actions = listener.frameReceived(.close, [1], limiter: &limiter, now: .zero)
+      guard case .close(.protocolError, _)? = actions.last else {
+        Issue.record("\(state): \(actions)")
+        continue
+      }
+    }
+    for state in DiallerState.allCases {
+      var dialler = state.make()
+      #expect(
+        dialler.frameReceived(.close, good, now: .zero) == [.ended(.declined, UntrustedText("no"))]
+      )
+    }
+  }
+
+  @Test("answers and keys that nobody waits for do nothing")
+  func unexpectedAnswers() {
+    for state in ListenerState.allCases where state != .person {
+      var listener = state.make()
+      #expect(listener.personAnswered(.accept, now: .zero) == [])
+      #expect(listener.deadline != nil)
+    }
+    for state in DiallerState.allCases {
+      var dialler = state.make()
+      if state != .key { #expect(dialler.codeKeyComputed(World.codeKey, now: .zero) == []) }
+      if state != .person { #expect(dialler.personAnswered(true, now: .zero) == []) }
+      #expect(dialler.deadline != nil)
+      #expect(dialler.begin(now: .zero) == [])
+    }
+  }
+
+  @Test("random frames end both sides, never trap, and never let anybody in")
+  func random() {
+    let seed: UInt64 = 20_261_121
+    var generator = SplitMix64(seed: seed)
+    var closed = 0
+    for _ in 0..<2_000 {
+      var limiter = AttemptLimiter()
+      var listener =
+        ListenerState.allCases.randomElement(using: &generator)?.make()
+        ?? ListenerState.proof.make()
+      var dialler =
+        DiallerState.allCases.randomElement(using: &generator)?.make()
+        ?? DiallerState.hello.make()
+      for _ in 0..<4 {
+        guard let type = FrameType.allCases.randomElement(using: &generator) else { continue }
+        var bytes = payload(type)
+        bytes.mutate(using: &generator)
+        for action in listener.frameReceived(type, bytes, limiter: &limiter, now: .zero) {
+          switch action {
+          case .accept: Issue.record("seed \(seed) let in by \(type)")
+          case .close: closed += 1
+          default: break
+          }
+        }
+        _ = dialler.frameReceived(type, bytes, now: .zero)
+      }
+    }
+    #expect(closed > 1_000)
+  }
+}

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import PeerSession
+
+struct AttemptLimiterTests {
+  private let mallory = PeerIdentity.ephemeral().peerID
+  private let other = PeerIdentity.ephemeral().peerID
+
+  @Test("[ADM-3] three wrong proofs lock the address and the key, each wherever it turns up")
+  func locks() {
+    var limiter = AttemptLimiter()
+    for second in 0..<3 {
+      #expect(!limiter.isLocked(address: "a", peer: mallory, now: .seconds(second)))
+      limiter.proofWasWrong(address: "a", peer: mallory, now: .seconds(second))
+    }
+    #expect(limiter.isLocked(address: "a", peer: mallory, now: .seconds(3)))
+    #expect(limiter.isLocked(address: "a", peer: other, now: .seconds(3)))
+    #expect(limiter.isLocked(address: "b", peer: mallory, now: .seconds(3)))
+    #expect(!limiter.isLocked(address: "b", peer: other, now: .seconds(3)))
+    #expect(limiter.isLocked(address: "a", peer: mallory, now: .seconds(61.9)))
+    #expect(!limiter.isLocked(address: "a", peer: mallory, now: .seconds(62)))
+  }
+
+  @Test("[ADM-3] one address with many keys, and one key at many addresses, are both caught")
+  func spread() {
+    var limiter = AttemptLimiter()
+    for _ in 0..<3 {
+      limiter.proofWasWrong(address: "a", peer: PeerIdentity.ephemeral().peerID, now: .zero)
+    }
+    #expect(limiter.isLocked(address: "a", peer: other, now: .zero))
+    for number in 0..<3 {
+      limiter.proofWasWrong(address: "b\(number)", peer: mallory, now: .zero)
+    }
+    #expect(limiter.isLocked(address: "c", peer: mallory, now: .zero))
+    #expect(!limiter.isLocked(address: "c", peer: other, now: .zero))
+  }
+
+  @Test("wrong proofs that are more than a minute apart do not add up")
+  func slow() {
+    var limiter = AttemptLimiter()
+    for number in 0..<20 {
+      limiter.proofWasWrong(address: "a", peer: mallory, now: .seconds(30 * number))
+      #expect(!limiter.isLocked(address: "a", peer: mallory, now: .seconds(30 * number)))
+    }
+  }
+
+  @Test("a guesser may try on after the lock, at the same rate")
+  func again() {
+    var limiter = AttemptLimiter()
+    for _ in 0..<3 { limiter.proofWasWrong(address: "a", peer: mallory, now: .zero) }
+    for _ in 0..<2 {
+      limiter.proofWasWrong(address: "a", peer: mallory, now: .seconds(60))
+      #expect(!limiter.isLocked(address: "a", peer: mallory, now: .seconds(60)))
+    }
+    limiter.proofWasWrong(address: "a", peer: mallory, now: .seconds(60))
+    #expect(limiter.isLocked(address: "a", peer: mallory, now: .seconds(119)))
+  }
+
+  @Test("memory is bounded, and those who were wrong last are remembered")
+  func bounded() {
+    var limiter = AttemptLimiter()
+    for _ in 0..<3 { limiter.proofWasWrong(address: "a", peer: mallory, now: .seconds(100)) }
+    for number in 0..<3_000 {
+      limiter.proofWasWrong(
+        address: "old \(number)",
+        peer: mallory,
+        now: .milliseconds(number)
+      )
+      #expect(limiter.count <= AttemptLimiter.maximumEntries)
+    }
+    #expect(limiter.isLocked(address: "a", peer: other, now: .seconds(101)))
+  }
+}

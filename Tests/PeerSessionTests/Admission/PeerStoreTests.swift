@@ -1,0 +1,135 @@
+import Foundation
+import PeerDiscovery
+import Testing
+
+@testable import PeerSession
+
+struct PeerStoreTests {
+  private let anna = PeerIdentity.ephemeral().peerID
+  private let bert = PeerIdentity.ephemeral().peerID
+
+  @Test("peers are remembered across runs, in a file of their own user")
+  func remembered() async throws {
+    try await withPrivateDirectory { directory in
+      let file = directory + "/data/peers.json"
+      let store = try PeerStore(file: file)
+      #expect(await store.all == [])
+      try await store.remember(anna, name: "Anna", how: .code)
+      try await store.remember(bert, name: "Bert\u{1B}[2J", how: .anyone)
+      #expect(try permissions(file) == 0o600)
+      let again = try PeerStore(file: file)
+      #expect(await again.contains(anna))
+      #expect(await again.all == (await store.all))
+      #expect(await again.all.count == 2)
+      #expect(try await again.forget(bert))
+      #expect(try await again.forget(bert) == false)
+      #expect(try await PeerStore(file: file).contains(bert) == false)
+    }
+  }
+
+  @Test("what was proved better is kept, and what is seen later is noted")
+  func updated() async throws {
+    try await withPrivateDirectory { directory in
+      let store = try PeerStore(file: directory + "/peers.json")
+      let first = Date(timeIntervalSince1970: 1_000_000)
+      try await store.remember(anna, name: "Anna", how: .anyone, now: first)
+      try await store.remember(anna, name: "Anna", how: .code, now: first + 10)
+      try await store.remember(anna, name: "Anne", how: .anyone, now: first + 20)
+      let peer = try #require(await store.all.first)
+      #expect(peer.verified == .code)
+      #expect(peer.name.raw == "Anne")
+      #expect(peer.firstSeen == first)
+      #expect(peer.lastSeen == first + 20)
+    }
+  }
+
+  @Test("a name that comes with another key is warned of")
+  func changedKey() async throws {
+    try await withPrivateDirectory { directory in
+      let store = try PeerStore(file: directory + "/peers.json")
+      try await store.remember(anna, name: "Anna  Lee", how: .code)
+      #expect(await store.warning(for: bert, named: "anna lee\u{200B}")?.peer == anna)
+      #expect(await store.warning(for: bert, named: "Bert") == nil)
+      #expect(await store.warning(for: anna, named: "Anna Lee") == nil)
+      try await store.remember(bert, name: "Anna Lee", how: .ask)
+      #expect(await store.warning(for: bert, named: "Anna Lee") == nil)
+    }
+  }
+
+  @Test("two processes with one file lose nothing of each other")
+  func shared() async throws {
+    try await withPrivateDirectory { directory in
+      let file = directory + "/peers.json"
+      let ids = (0..<20).map { _ in PeerIdentity.ephemeral().peerID }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for slice in [ids.prefix(10), ids.suffix(10)] {
+          let store = try PeerStore(file: file)
+          group.addTask {
+            for id in slice { try await store.remember(id, name: "x", how: .link) }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let all = await Set(try PeerStore(file: file).all.map(\.peer))
+      #expect(all == Set(ids))
+    }
+  }
+
+  @Test("damaged and open files are refused by name and left as they are")
+  func damaged() async throws {
+    let id = anna.text
+    let entry =
+      "{\"peer\":\"\(id)\",\"name\":\"x\",\"verified\":\"code\",\"firstSeen\":1,\"lastSeen\":2}"
+    for text in [
+      "", "[]", "{}", "{\"version\":1}", "{\"version\":2,\"peers\":[]}",
+      "{\"version\":1,\"peers\":[{}]}", "{\"version\":1,\"peers\":[\(entry)]",
+      "{\"version\":1,\"peers\":[\(entry.replacing("code", with: "trust"))]}",
+      "{\"version\":1,\"peers\":[\(entry.replacing(id, with: "x"))]}",
+      String(repeating: "[", count: 100_000),
+    ] {
+      try await withPrivateDirectory { directory in
+        let file = directory + "/peers.json"
+        try Data(text.utf8).write(to: URL(filePath: file))
+        try setPermissions(0o600, file)
+        let error = #expect(throws: PeerStoreError.damaged(file: file)) {
+          try PeerStore(file: file)
+        }
+        #expect(error?.description.contains("mv \(file) \(file).old") == true)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+      }
+    }
+    try await withPrivateDirectory { directory in
+      let file = directory + "/peers.json"
+      try Data("{\"version\":1,\"peers\":[\(entry)]}".utf8).write(to: URL(filePath: file))
+      try setPermissions(0o644, file)
+      let error = #expect(throws: PeerStoreError.self) { try PeerStore(file: file) }
+      #expect(error?.description.contains("chmod 600 \(file)") == true)
+      try setPermissions(0o600, file)
+      #expect(try await PeerStore(file: file).contains(anna))
+    }
+  }
+
+  @Test("beyond the limit the unverified go first, then those not seen longest")
+  func bounded() async throws {
+    try await withPrivateDirectory { directory in
+      let file = directory + "/peers.json"
+      func id(_ number: Int) -> PeerID { PeerID(spki: Array("\(number)".utf8)) }
+      let entries = (0..<PeerStore.maximumPeers).map { number in
+        let verified = number == 5_000 ? "anyone" : "code"
+        return "{\"peer\":\"\(id(number).text)\",\"name\":\"x\",\"verified\":\"\(verified)\","
+          + "\"firstSeen\":\(number),\"lastSeen\":\(number)}"
+      }
+      try Data("{\"version\":1,\"peers\":[\(entries.joined(separator: ","))]}".utf8)
+        .write(to: URL(filePath: file))
+      try setPermissions(0o600, file)
+      let store = try PeerStore(file: file)
+      try await store.remember(anna, name: "Anna", how: .code)
+      #expect(await store.all.count == PeerStore.maximumPeers)
+      #expect(await store.contains(id(5_000)) == false)
+      try await store.remember(bert, name: "Bert", how: .code)
+      #expect(await store.all.count == PeerStore.maximumPeers)
+      #expect(await store.contains(id(0)) == false)
+      #expect(await store.contains(id(1)))
+    }
+  }
+}
