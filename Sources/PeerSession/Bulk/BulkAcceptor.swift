@@ -15,7 +15,8 @@ final class BulkAcceptor: BulkFrameSink {
   init(_ endpoint: BulkEndpoint) { self.endpoint = endpoint }
 
   func receive(
-    _ frame: BulkFrame, from link: BulkLinkRunner
+    _ frame: BulkFrame,
+    from link: BulkLinkRunner
   ) async throws(BulkViolation) -> Bool {
     switch current.withLockedValue({ $0 }) {
     case .resource(let receiver):
@@ -46,12 +47,16 @@ final class BulkAcceptor: BulkFrameSink {
   }
 
   private func open(
-    _ offer: Control.ResourceOffer, _ link: BulkLinkRunner
+    _ offer: Control.ResourceOffer,
+    _ link: BulkLinkRunner
   ) async throws(BulkViolation) {
     guard let receiver = await endpoint.receiver(for: offer, on: link) else {
       link.markLate(offer.id)
       let cancel = Control.ResourceCancel(
-        id: offer.id, code: .busy, message: "Too many transfers are under way.")
+        id: offer.id,
+        code: .busy,
+        message: "Too many transfers are under way."
+      )
       do {
         try await link.writer.write(cancel.bulkFrame())
       } catch {
@@ -65,7 +70,8 @@ final class BulkAcceptor: BulkFrameSink {
 
   /// Does a step of a transfer, and is idle again when it was the last.
   private func receive(
-    _ receiver: ResourceReceiver, _ step: () async throws(BulkViolation) -> Bool
+    _ receiver: ResourceReceiver,
+    _ step: () async throws(BulkViolation) -> Bool
   ) async throws(BulkViolation) {
     if try await step() { return }
     receiver.link.markLate(receiver.offer.id)
@@ -76,11 +82,15 @@ final class BulkAcceptor: BulkFrameSink {
     guard endpoint.mayTakeStream() else {
       link.cut(
         after: Control.StreamReset(id: open.id, code: 1, message: "Too many streams.").bulkFrame(),
-        SessionError(.busy, "The peer has too many streams open."))
+        SessionError(.busy, "The peer has too many streams open.")
+      )
       return true
     }
     let stream = StreamCore(
-      id: open.id, name: open.name, peer: endpoint.peer, link: link
+      id: open.id,
+      name: open.name,
+      peer: endpoint.peer,
+      link: link
     ) { [current, endpoint] isLinkIdle in
       if isLinkIdle { current.withLockedValue { $0 = .idle } }
       endpoint.streamEnded(isOurs: false)

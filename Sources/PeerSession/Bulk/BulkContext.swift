@@ -8,7 +8,9 @@ protocol BulkEvents: Sendable {
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int)
   /// A transfer ended; once for each that began, and for ours that never began.
   func resourceFinished(
-    _ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>) async
+    _ info: ResourceInfo,
+    _ result: Result<ReceivedResource, SessionError>
+  ) async
   /// The peer opened a stream; while this waits, that stream is not read.
   func streamOpened(_ stream: PeerStream) async
 }

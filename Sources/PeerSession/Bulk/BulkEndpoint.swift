@@ -32,20 +32,25 @@ final class BulkEndpoint: Sendable {
   private let state = NIOLockedValueBox(State())
 
   init(
-    peer: PeerID, inbox: ResourceInbox, links: any BulkLinkProvider, events: any BulkEvents,
-    time: BulkTime = BulkTime(ContinuousClock()), threads: NIOThreadPool = .singleton
+    peer: PeerID,
+    inbox: ResourceInbox,
+    links: any BulkLinkProvider,
+    events: any BulkEvents,
+    time: BulkTime = BulkTime(ContinuousClock()),
+    threads: NIOThreadPool = .singleton
   ) {
     self.peer = peer
     self.inbox = inbox
     context = BulkContext(events: events, time: time, threads: threads)
     scope = WorkScope()
-    pool = BulkPool(peer: peer, links: links, scope: scope)
+    pool = BulkPool(peer: peer, links: links, scope: scope, time: time)
   }
 
   /// Runs links and transfers until ``close(_:)``, or until the task is cancelled.
   ///
   /// When it returns everything has ended and was reported.
   func run() async {
+    _ = scope.submit { [pool] in await pool.closeUnused() }
     await withTaskCancellationHandler {
       await scope.run()
     } onCancel: {
@@ -84,7 +89,7 @@ final class BulkEndpoint: Sendable {
 
   /// Serves a link on which the peer is the opener.
   func accept(_ link: BulkLink) {
-    let runner = BulkLinkRunner(link, idle: BulkAcceptor(self))
+    let runner = BulkLinkRunner(link, idle: BulkAcceptor(self)) { [pool] in pool.endError }
     state.withLockedValue { $0.acceptedLinks += 1 }
     let isRunning = scope.submit { [self] in
       await runner.run()
@@ -121,14 +126,20 @@ final class BulkEndpoint: Sendable {
   /// - Throws: `invalidName`, or why the peer is gone. What is wrong with the file comes from the
   ///   transfer's result.
   func sendResource(
-    atPath path: String, named name: String
+    atPath path: String,
+    named name: String
   ) throws(SessionError) -> ResourceTransfer {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.resourceName else {
       throw SessionError(
-        .invalidName, "A resource's name is at most 16,384 bytes of UTF-8 without NUL.")
+        .invalidName,
+        "A resource's name is at most 16,384 bytes of UTF-8 without NUL."
+      )
     }
     let sender = ResourceSender(
-      path: path, name: UntrustedText(name), peer: peer, context: context
+      path: path,
+      name: UntrustedText(name),
+      peer: peer,
+      context: context
     ) { [weak self] sender in self?.senderCancelled(sender) }
     // Control characters take six bytes each, so a name within its limit may not fit in a frame.
     guard sender.fitsInFrame else {
@@ -153,8 +164,8 @@ final class BulkEndpoint: Sendable {
   /// - Returns: Whether there is one of that id.
   @discardableResult
   func cancelResource(_ id: TransferID) -> Bool {
-    let (sender, receiver, interrupted):
-      (ResourceSender?, ResourceReceiver?, ResourceInfo?) = state.withLockedValue { state in
+    let (sender, receiver, interrupted): (ResourceSender?, ResourceReceiver?, ResourceInfo?) =
+      state.withLockedValue { state in
         let sender = state.running[id] ?? state.waiting.first { $0.id == id }
         let receiver = state.receivers[id]
         guard receiver == nil, state.interrupted.contains(id) else {
@@ -170,7 +181,8 @@ final class BulkEndpoint: Sendable {
         await inbox.discard(id)
         await context.events.resourceFinished(
           interrupted,
-          .failure(SessionError(.transferCancelled, "The transfer was cancelled here.")))
+          .failure(SessionError(.transferCancelled, "The transfer was cancelled here."))
+        )
       }
     }
     return sender != nil
@@ -211,7 +223,9 @@ final class BulkEndpoint: Sendable {
   func openStream(named name: String) async throws(SessionError) -> PeerStream {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {
       throw SessionError(
-        .invalidName, "A stream's name is at most 1,024 bytes of UTF-8 without NUL.")
+        .invalidName,
+        "A stream's name is at most 1,024 bytes of UTF-8 without NUL."
+      )
     }
     let isFull = state.withLockedValue { state in
       guard state.outgoingStreams < Limits.streams else { return true }
@@ -230,7 +244,10 @@ final class BulkEndpoint: Sendable {
         throw error
       }
       let stream = StreamCore(
-        id: .random(), name: UntrustedText(name), peer: peer, link: link
+        id: .random(),
+        name: UntrustedText(name),
+        peer: peer,
+        link: link
       ) { [weak self] isLinkIdle in
         self?.streamEnded(isOurs: true)
         if isLinkIdle { self?.pool.release(link) }
@@ -270,7 +287,8 @@ final class BulkEndpoint: Sendable {
   ///
   /// - Returns: `nil` when the peer has too many transfers under way (RES-6).
   func receiver(
-    for offer: Control.ResourceOffer, on link: BulkLinkRunner
+    for offer: Control.ResourceOffer,
+    on link: BulkLinkRunner
   ) async -> ResourceReceiver? {
     if let old = state.withLockedValue({ $0.receivers[offer.id] }) {
       // The sender knows that link to be broken before we do (RES-5).
@@ -303,7 +321,8 @@ final class BulkEndpoint: Sendable {
   /// Takes note that a receiver is done, and reports the result if there is one; without one the
   /// sender may go on over another link.
   func receiverEnded(
-    _ receiver: ResourceReceiver, _ info: ResourceInfo,
+    _ receiver: ResourceReceiver,
+    _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>?
   ) async {
     typealias Report = (ResourceInfo, Result<ReceivedResource, SessionError>)

@@ -2,9 +2,9 @@ import PeerDiscovery
 import PeerWire
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// What the other side did that costs it this link, and the code it is told.

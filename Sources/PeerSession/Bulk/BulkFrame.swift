@@ -96,7 +96,10 @@ final class BulkFrameDecoder: ChannelInboundHandler {
   private func readHeader(_ bytes: inout ByteBuffer) throws(FrameError) -> FrameHeader? {
     var offset = 0
     let header = try FrameHeader.read(
-      from: bytes.readableBytesUInt8Span, at: &offset, limit: Limits.framePayload)
+      from: bytes.readableBytesUInt8Span,
+      at: &offset,
+      limit: Limits.framePayload
+    )
     if header != nil { bytes.moveReaderIndex(forwardBy: offset) }
     return header
   }

@@ -3,9 +3,9 @@ import NIOPosix
 import PeerWire
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// A bulk link that is attached, before anything runs on it.
@@ -23,7 +23,10 @@ struct BulkLink: Sendable {
   /// - Precondition: Called on the channel's event loop.
   static func wrap(_ channel: any Channel) throws -> BulkLink {
     let options = channel.syncOptions
-    try options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 262_144))
+    try options?.setOption(
+      .recvAllocator,
+      value: FixedSizeRecvByteBufferAllocator(capacity: 262_144)
+    )
     try options?.setOption(.maxMessagesPerRead, value: 1)
     // A side that only reads learns of a dead path by these alone.
     try options?.setOption(.socketOption(.so_keepalive), value: 1)
@@ -34,7 +37,9 @@ struct BulkLink: Sendable {
     return BulkLink(
       channel: try NIOAsyncChannel(
         wrappingChannelSynchronously: channel,
-        configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 4))))
+        configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 4))
+      )
+    )
   }
 
   /// Closes a link that nobody will use.

@@ -33,12 +33,23 @@ final class BulkLinkRunner: Sendable {
   let writer: BulkWriter
   private let link: BulkLink
   private let idle: any BulkFrameSink
+  private let endError: @Sendable () -> SessionError
   private let state: NIOLockedValueBox<State>
 
   /// Makes a runner that gives its frames to `idle` until something is attached.
-  init(_ link: BulkLink, idle: any BulkFrameSink) {
+  ///
+  /// - Parameters:
+  ///   - link: The link, which nobody else uses.
+  ///   - idle: Who takes frames when nothing is attached.
+  ///   - endError: Why everything ended, asked when the running task is cancelled.
+  init(
+    _ link: BulkLink,
+    idle: any BulkFrameSink,
+    endError: @escaping @Sendable () -> SessionError
+  ) {
     self.link = link
     self.idle = idle
+    self.endError = endError
     writer = BulkWriter(channel: link.channel.channel)
     state = NIOLockedValueBox(State(sink: idle))
   }
@@ -133,18 +144,21 @@ final class BulkLinkRunner: Sendable {
           return .endedByUs(SessionError(.reset, "The stream was reset."))
         }
       }
-      if Task.isCancelled { await sendClose(.left, "") }
-      return .broken
+      return Task.isCancelled ? await leave() : .broken
     } catch let error as FrameError {
       return await close(BulkViolation(error))
     } catch let violation as BulkViolation {
       return await close(violation)
     } catch is CancellationError {
-      await sendClose(.left, "")
-      return .broken
+      return await leave()
     } catch {
       return .broken
     }
+  }
+
+  private func leave() async -> BulkEnd {
+    await sendClose(.left, "")
+    return .endedByUs(endError())
   }
 
   private func close(_ violation: BulkViolation) async -> BulkEnd {
@@ -167,7 +181,8 @@ final class BulkLinkRunner: Sendable {
 /// Takes frames on an idle link of ours, where only late answers may come (BLK-2).
 final class IdleLinkSink: BulkFrameSink {
   func receive(
-    _ frame: BulkFrame, from link: BulkLinkRunner
+    _ frame: BulkFrame,
+    from link: BulkLinkRunner
   ) async throws(BulkViolation) -> Bool {
     guard link.isLate(frame) else { throw .unexpected(frame.type) }
     return true

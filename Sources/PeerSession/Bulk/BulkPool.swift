@@ -6,9 +6,11 @@ import PeerWire
 final class BulkPool: Sendable {
   /// Idle links that are kept.
   private static let idleLimit = 4
+  /// How long an idle link is kept, at least.
+  private static let idleTime = Duration.seconds(30)
 
   private struct State {
-    var idle: [BulkLinkRunner] = []
+    var idle: [(link: BulkLinkRunner, since: Duration)] = []
     var open: Set<ObjectIdentifier> = []
     var opening = 0
     var endError: SessionError?
@@ -17,13 +19,15 @@ final class BulkPool: Sendable {
   private let peer: PeerID
   private let links: any BulkLinkProvider
   private let scope: WorkScope
+  private let time: BulkTime
   private let idleSink = IdleLinkSink()
   private let state = NIOLockedValueBox(State())
 
-  init(peer: PeerID, links: any BulkLinkProvider, scope: WorkScope) {
+  init(peer: PeerID, links: any BulkLinkProvider, scope: WorkScope, time: BulkTime) {
     self.peer = peer
     self.links = links
     self.scope = scope
+    self.time = time
   }
 
   /// Links of ours that are open or being opened.
@@ -41,7 +45,7 @@ final class BulkPool: Sendable {
   ///
   /// - Throws: What ``BulkLinkProvider/openLink(to:)`` throws.
   func acquire() async throws(SessionError) -> BulkLinkRunner {
-    while let link = state.withLockedValue({ $0.idle.popLast() }) {
+    while let link = state.withLockedValue({ $0.idle.popLast()?.link }) {
       if link.isOpen { return link }
     }
     let failure = state.withLockedValue { state in
@@ -51,13 +55,13 @@ final class BulkPool: Sendable {
     if let failure { throw failure }
     defer { state.withLockedValue { $0.opening -= 1 } }
     let link = try await links.openLink(to: peer)
-    let runner = BulkLinkRunner(link, idle: idleSink)
+    let runner = BulkLinkRunner(link, idle: idleSink) { [self] in endError }
     state.withLockedValue { _ = $0.open.insert(ObjectIdentifier(runner)) }
     let isRunning = scope.submit { [self] in
       await runner.run()
       state.withLockedValue { state in
         state.open.remove(ObjectIdentifier(runner))
-        state.idle.removeAll { $0 === runner }
+        state.idle.removeAll { $0.link === runner }
       }
     }
     guard isRunning else {
@@ -71,11 +75,12 @@ final class BulkPool: Sendable {
   /// Takes back a link on which nothing is under way.
   func release(_ link: BulkLinkRunner) {
     link.detach()
+    let now = time.now()
     let isKept = state.withLockedValue { state in
       guard link.isOpen, state.endError == nil, state.idle.count < Self.idleLimit else {
         return false
       }
-      state.idle.append(link)
+      state.idle.append((link, now))
       return true
     }
     if !isKept { closePlainly(link) }
@@ -87,7 +92,22 @@ final class BulkPool: Sendable {
       defer { state.idle = [] }
       return state.idle
     }
-    for link in idle { closePlainly(link) }
+    for (link, _) in idle { closePlainly(link) }
+  }
+
+  /// Closes links that were idle for a while, until the task is cancelled.
+  func closeUnused() async {
+    while !Task.isCancelled {
+      // Cancelled with the endpoint, which closes all links.
+      try? await time.sleep(Self.idleTime)
+      let limit = time.now() - Self.idleTime
+      let unused = state.withLockedValue { state in
+        let unused = state.idle.filter { $0.since <= limit }
+        state.idle.removeAll { $0.since <= limit }
+        return unused
+      }
+      for (link, _) in unused { closePlainly(link) }
+    }
   }
 
   /// Opens no more links.
@@ -98,6 +118,7 @@ final class BulkPool: Sendable {
   private func closePlainly(_ link: BulkLinkRunner) {
     link.cut(
       after: Control.Close(.left, "").bulkFrame(),
-      SessionError(.sessionEnded, "The link was idle."))
+      SessionError(.sessionEnded, "The link was idle.")
+    )
   }
 }

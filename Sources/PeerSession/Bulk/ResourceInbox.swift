@@ -58,13 +58,19 @@ actor ResourceInbox {
   /// was heard for seven days.
   ///
   /// - Parameters:
-  ///   - directory: The path of the inbox; private to its owner.
+  ///   - path: Where the inbox is; private to its owner.
   ///   - quota: The bytes that finished and unfinished resources may take together.
+  ///   - threads: Threads that may wait for the disk.
+  ///   - calls: The system's calls that a full disk makes fail.
   ///   - now: Seconds since 1970.
+  /// - Returns: The inbox, empty or with what it held.
   /// - Throws: `system`.
   static func open(
-    directory path: String, quota: Int, threads: NIOThreadPool = .singleton,
-    calls: DiskCalls = .system, now: Int = secondsSince1970()
+    directory path: String,
+    quota: Int,
+    threads: NIOThreadPool = .singleton,
+    calls: DiskCalls = .system,
+    now: Int = secondsSince1970()
   ) async throws(SessionError) -> ResourceInbox {
     let directory = try await run(threads) { () throws(SessionError) in
       let directory = try StagingDirectory(path: path, calls: calls)
@@ -79,17 +85,26 @@ actor ResourceInbox {
   /// - Throws: `quota`, `diskFull`, `declined` when the id is another's, `system`, or
   ///   `transferCancelled` once `isCancelled`.
   func admit(
-    _ offer: Control.ResourceOffer, from peer: PeerID, isCancelled: @escaping @Sendable () -> Bool
+    _ offer: Control.ResourceOffer,
+    from peer: PeerID,
+    isCancelled: @escaping @Sendable () -> Bool
   ) async throws(SessionError) -> Admission {
     let record = StagingRecord(
-      sender: peer, name: hexadecimal(SHA256.hash(data: Array(offer.name.raw.utf8))),
-      size: offer.size, modified: offer.modified)
+      sender: peer,
+      name: hexadecimal(SHA256.hash(data: Array(offer.name.raw.utf8))),
+      size: offer.size,
+      modified: offer.modified
+    )
     if let known = delivered[offer.id] {
       guard known.peer == peer, known.name == offer.name, known.resource.size == offer.size else {
         throw SessionError(.declined, "That id was used before.")
       }
       return Admission(
-        file: nil, offset: offer.size, hash: known.hash, delivered: known.resource)
+        file: nil,
+        offset: offer.size,
+        hash: known.hash,
+        delivered: known.resource
+      )
     }
     try checkUnused(offer.id)
     let directory = directory
@@ -164,7 +179,10 @@ actor ResourceInbox {
   ///
   /// - Throws: `declined`, `diskFull` or `system`; the caller then discards.
   func deliver(
-    _ offer: Control.ResourceOffer, from peer: PeerID, _ file: StagingFile, hash: SHA256
+    _ offer: Control.ResourceOffer,
+    from peer: PeerID,
+    _ file: StagingFile,
+    hash: SHA256
   ) async throws(SessionError) -> ReceivedResource {
     let directory = directory
     let path = try await Self.run(threads) { () throws(SessionError) in
@@ -174,7 +192,11 @@ actor ResourceInbox {
     active[offer.id] = nil
     kept[offer.id] = nil
     delivered[offer.id] = Delivered(
-      peer: peer, name: offer.name, resource: resource, hash: hash)
+      peer: peer,
+      name: offer.name,
+      resource: resource,
+      hash: hash
+    )
     deliveredOrder.append(offer.id)
     if deliveredOrder.count > Self.rememberedLimit {
       delivered[deliveredOrder.removeFirst()] = nil
@@ -190,7 +212,9 @@ actor ResourceInbox {
 
   /// What there is of the offered file: under its id, or of a sender that was started anew (RES-1).
   private static func source(
-    _ record: StagingRecord, _ id: TransferID, _ idle: [StagingDirectory.Partial]
+    _ record: StagingRecord,
+    _ id: TransferID,
+    _ idle: [StagingDirectory.Partial]
   ) -> StagingDirectory.Partial? {
     let candidates = idle.filter { $0.size <= record.size }
     return candidates.first { $0.id == id && $0.record == record }
@@ -199,7 +223,9 @@ actor ResourceInbox {
 
   /// The unfinished transfers that must go so that `size` bytes fit, the oldest first.
   private func room(
-    for size: Int, keeping source: StagingDirectory.Partial?, _ idle: [StagingDirectory.Partial],
+    for size: Int,
+    keeping source: StagingDirectory.Partial?,
+    _ idle: [StagingDirectory.Partial],
     _ survey: StagingDirectory.Survey
   ) throws(SessionError) -> [TransferID] {
     var others = idle.filter { $0.id != source?.id }.sorted { $0.modified < $1.modified }[...]
@@ -226,7 +252,8 @@ actor ResourceInbox {
   }
 
   private static func run<T: Sendable>(
-    _ threads: NIOThreadPool, _ body: @escaping @Sendable () throws(SessionError) -> T
+    _ threads: NIOThreadPool,
+    _ body: @escaping @Sendable () throws(SessionError) -> T
   ) async throws(SessionError) -> T {
     // Not cancelled half way: what was begun on the disk is finished.
     do {

@@ -56,8 +56,11 @@ actor ResourceReceiver {
   private var info: ResourceInfo
 
   init(
-    _ offer: Control.ResourceOffer, from peer: PeerID, on link: BulkLinkRunner,
-    inbox: ResourceInbox, endpoint: BulkEndpoint
+    _ offer: Control.ResourceOffer,
+    from peer: PeerID,
+    on link: BulkLinkRunner,
+    inbox: ResourceInbox,
+    endpoint: BulkEndpoint
   ) {
     self.offer = offer
     self.peer = peer
@@ -65,8 +68,13 @@ actor ResourceReceiver {
     self.inbox = inbox
     self.endpoint = endpoint
     info = ResourceInfo(
-      id: offer.id, name: offer.name, size: offer.size, peer: peer, direction: .incoming,
-      resumedFrom: 0)
+      id: offer.id,
+      name: offer.name,
+      size: offer.size,
+      peer: peer,
+      direction: .incoming,
+      resumedFrom: 0
+    )
   }
 
   /// Looks at the offer and answers it.
@@ -91,8 +99,10 @@ actor ResourceReceiver {
       }
       phase = .accepted
       let accept = Control.ResourceAccept(
-        id: offer.id, offset: admission.offset,
-        prefix: admission.offset > 0 ? admission.hash.text : nil)
+        id: offer.id,
+        offset: admission.offset,
+        prefix: admission.offset > 0 ? admission.hash.text : nil
+      )
       do {
         try await link.writer.write(accept.bulkFrame())
       } catch {
@@ -193,7 +203,9 @@ actor ResourceReceiver {
     guard phase == .receiving, let admission else { throw .unexpected(.chunk) }
     guard admission.delivered == nil, bytes.readableBytes <= offer.size - received else {
       await fail(
-        SessionError(.hashMismatch, "More bytes came than were offered."), as: .sizeMismatch)
+        SessionError(.hashMismatch, "More bytes came than were offered."),
+        as: .sizeMismatch
+      )
       return true
     }
     received += bytes.readableBytes
@@ -209,7 +221,9 @@ actor ResourceReceiver {
     guard phase == .receiving, let admission else { throw .unexpected(.resourceEnd) }
     guard received == offer.size else {
       await fail(
-        SessionError(.hashMismatch, "Fewer bytes came than were offered."), as: .sizeMismatch)
+        SessionError(.hashMismatch, "Fewer bytes came than were offered."),
+        as: .sizeMismatch
+      )
       return true
     }
     await submit()
@@ -307,7 +321,10 @@ actor ResourceReceiver {
 
   private func tell(_ error: SessionError, as code: Control.ResourceCode? = nil) async {
     let cancel = Control.ResourceCancel(
-      id: offer.id, code: code ?? error.resourceCode, message: error.code.rawValue)
+      id: offer.id,
+      code: code ?? error.resourceCode,
+      message: error.code.rawValue
+    )
     do {
       try await link.writer.write(cancel.bulkFrame())
     } catch {
@@ -345,7 +362,9 @@ actor ResourceReceiver {
   }
 
   private func keep(
-    _ file: StagingFile, _ last: [ByteBuffer], _ admission: ResourceInbox.Admission
+    _ file: StagingFile,
+    _ last: [ByteBuffer],
+    _ admission: ResourceInbox.Admission
   ) async {
     let hasStarted = received > 0 || written > 0
     guard hasStarted else {

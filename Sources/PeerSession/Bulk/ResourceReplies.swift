@@ -31,9 +31,13 @@ final class ResourceReplies: BulkFrameSink {
   }
 
   private let id: TransferID
+  private let size: Int
   private let state = NIOLockedValueBox(State())
 
-  init(id: TransferID) { self.id = id }
+  init(id: TransferID, size: Int) {
+    self.id = id
+    self.size = size
+  }
 
   /// Says what is about to be sent.
   func advance(to phase: Phase) { state.withLockedValue { $0.phase = phase } }
@@ -65,13 +69,17 @@ final class ResourceReplies: BulkFrameSink {
   }
 
   func receive(
-    _ frame: BulkFrame, from link: BulkLinkRunner
+    _ frame: BulkFrame,
+    from link: BulkLinkRunner
   ) async throws(BulkViolation) -> Bool {
     let reply: Reply
     switch frame.type {
     case .resourceAccept:
       let accept = try Control.ResourceAccept.decode(frame)
       guard accept.id == id else { return try late(frame, link) }
+      guard accept.offset <= size else {
+        throw .protocolError("The receiver wants to go on behind the end of the file.")
+      }
       reply = .accepted(accept)
     case .resourceDone:
       guard try Control.ResourceDone.decode(frame).id == id else { return try late(frame, link) }
@@ -103,7 +111,8 @@ final class ResourceReplies: BulkFrameSink {
   func linkEnded(_ end: BulkEnd) async { put(.ended(end)) }
 
   private func late(
-    _ frame: BulkFrame, _ link: BulkLinkRunner
+    _ frame: BulkFrame,
+    _ link: BulkLinkRunner
   ) throws(BulkViolation) -> Bool {
     guard link.isLate(frame) else {
       throw .protocolError("The frame \(frame.type) names another transfer.")

@@ -59,7 +59,10 @@ final class ResourceSender: Sendable {
   private let state: NIOLockedValueBox<State>
 
   init(
-    path: String, name: UntrustedText, peer: PeerID, context: BulkContext,
+    path: String,
+    name: UntrustedText,
+    peer: PeerID,
+    context: BulkContext,
     onCancel: @escaping @Sendable (ResourceSender) -> Void
   ) {
     let id = TransferID.random()
@@ -72,7 +75,15 @@ final class ResourceSender: Sendable {
     state = NIOLockedValueBox(
       State(
         info: ResourceInfo(
-          id: id, name: name, size: 0, peer: peer, direction: .outgoing, resumedFrom: 0)))
+          id: id,
+          name: name,
+          size: 0,
+          peer: peer,
+          direction: .outgoing,
+          resumedFrom: 0
+        )
+      )
+    )
   }
 
   /// Ends the transfer with `transferCancelled`, unless it has ended.
@@ -87,7 +98,11 @@ final class ResourceSender: Sendable {
   var fitsInFrame: Bool {
     let name = state.withLockedValue { $0.info.name }
     let offer = Control.ResourceOffer(
-      id: id, name: name, size: maximumControlInteger, modified: -maximumControlInteger)
+      id: id,
+      name: name,
+      size: maximumControlInteger,
+      modified: -maximumControlInteger
+    )
     return offer.encoded().count <= Limits.framePayload
   }
 
@@ -116,7 +131,8 @@ final class ResourceSender: Sendable {
     if case .failure(let error) = result, error == .cancelled {
       result = .failure(
         isCancelled
-          ? SessionError(.transferCancelled, "The transfer was cancelled here.") : pool.endError)
+          ? SessionError(.transferCancelled, "The transfer was cancelled here.") : pool.endError
+      )
     }
     outcome.set(result)
     reports.finish()
@@ -152,18 +168,20 @@ final class ResourceSender: Sendable {
         }
         continue
       }
-      var attempt = Attempt(link: link, replies: ResourceReplies(id: id))
+      var attempt = Attempt(link: link, replies: ResourceReplies(id: id, size: source.size))
       let step = await send(source, &attempt)
       switch step {
       case .sent(let sha256):
         pool.release(link)
         return Ending(
-          result: .success(ReceivedResource(path: nil, sha256: sha256, size: source.size)))
+          result: .success(ReceivedResource(path: nil, sha256: sha256, size: source.size))
+        )
       case .refused(let cancel):
         // Our own CANCEL is the answer that the receiver waits for (RES-4).
         link.markLate(id)
         link.writer.push(
-          Control.ResourceCancel(id: id, code: cancel.code, message: "").bulkFrame())
+          Control.ResourceCancel(id: id, code: cancel.code, message: "").bulkFrame()
+        )
         pool.release(link)
         return Ending(result: .failure(SessionError(cancel)))
       case .failed(let error):
@@ -207,7 +225,11 @@ final class ResourceSender: Sendable {
     var hasProgressed = false
     do throws(SessionError) {
       let offer = Control.ResourceOffer(
-        id: id, name: info.name, size: source.size, modified: source.modified)
+        id: id,
+        name: info.name,
+        size: source.size,
+        modified: source.modified
+      )
       attempt.hasOffered = true
       try await link.writer.write(offer.bulkFrame())
       let accept: Control.ResourceAccept
@@ -217,10 +239,6 @@ final class ResourceSender: Sendable {
       case .cancelled(let cancel): return .refused(cancel)
       case .ended(let end): return .broken(end, hasProgressed: false)
       case .interrupted: return .interrupted
-      }
-      guard accept.offset <= source.size else {
-        return .failed(
-          SessionError(.protocolError, "The receiver wants to go on behind the end of the file."))
       }
       var (offset, hash) = try await start(accept, source)
       replies.advance(to: .started)
@@ -271,7 +289,8 @@ final class ResourceSender: Sendable {
 
   /// Decides where to begin (RES-2).
   private func start(
-    _ accept: Control.ResourceAccept, _ source: ResourceSource
+    _ accept: Control.ResourceAccept,
+    _ source: ResourceSource
   ) async throws(SessionError) -> (Int, SHA256) {
     guard accept.offset > 0, let prefix = accept.prefix else { return (0, SHA256()) }
     let cancellation = cancellation
@@ -283,7 +302,9 @@ final class ResourceSender: Sendable {
 
   /// As ``read(_:_:_:)``, for `async let`, which would lose the type of the error.
   private func readResult(
-    _ source: ResourceSource, _ offset: Int, _ hash: SHA256
+    _ source: ResourceSource,
+    _ offset: Int,
+    _ hash: SHA256
   ) async -> Result<ResourceSource.Block?, SessionError> {
     do throws(SessionError) {
       return .success(try await read(source, offset, hash))
@@ -293,7 +314,9 @@ final class ResourceSender: Sendable {
   }
 
   private func read(
-    _ source: ResourceSource, _ offset: Int, _ hash: SHA256
+    _ source: ResourceSource,
+    _ offset: Int,
+    _ hash: SHA256
   ) async throws(SessionError) -> ResourceSource.Block? {
     guard offset < source.size else { return nil }
     return try await context.work { () throws(SessionError) in
@@ -327,7 +350,9 @@ final class ResourceSender: Sendable {
 
   /// Tells the receiver that nothing more comes, and gives the link back once it is idle (RES-4).
   private func withdraw(
-    _ attempt: Attempt, _ code: Control.ResourceCode, _ pool: BulkPool
+    _ attempt: Attempt,
+    _ code: Control.ResourceCode,
+    _ pool: BulkPool
   ) async {
     let link = attempt.link
     guard attempt.hasOffered else { return pool.release(link) }

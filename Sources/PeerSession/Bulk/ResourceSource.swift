@@ -3,9 +3,9 @@ import NIOCore
 import PeerWire
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// The file that a sender reads; all its calls block, so they run on a thread pool.
@@ -80,13 +80,17 @@ final class ResourceSource: Sendable {
 
   /// Reads and hashes the block at `offset`.
   ///
-  /// - Parameter hash: The hash of everything before.
+  /// - Parameters:
+  ///   - offset: Where the block begins.
+  ///   - hash: The hash of everything before.
+  /// - Returns: The block in frames, and the hash of everything up to its end.
   /// - Throws: `sourceChanged` or `sourceUnreadable`.
   func block(at offset: Int, after hash: SHA256) throws(SessionError) -> Block {
     let count = min(Self.blockSize, size - offset)
     var hash = hash
     var frames = ByteBufferAllocator().buffer(
-      capacity: count + (count / Limits.framePayload + 1) * FrameHeader.maximumLength)
+      capacity: count + (count / Limits.framePayload + 1) * FrameHeader.maximumLength
+    )
     var done = 0
     while done < count {
       let length = min(Limits.framePayload, count - done)
@@ -113,11 +117,15 @@ final class ResourceSource: Sendable {
   ///
   /// - Throws: `sourceChanged`, `sourceUnreadable`, or `transferCancelled` once `isCancelled`.
   func hashPrefix(
-    _ count: Int, isCancelled: @Sendable () -> Bool
+    _ count: Int,
+    isCancelled: @Sendable () -> Bool
   ) throws(SessionError) -> SHA256 {
     let hash = try hashFile(
-      descriptor, count: count, isCancelled: isCancelled,
-      shortRead: SessionError(.sourceChanged, "\(path) became shorter while it was sent."))
+      descriptor,
+      count: count,
+      isCancelled: isCancelled,
+      shortRead: SessionError(.sourceChanged, "\(path) became shorter while it was sent.")
+    )
     try checkUnchanged()
     return hash
   }
@@ -141,12 +149,17 @@ final class ResourceSource: Sendable {
   }
 
   private func fill(
-    _ target: UnsafeMutableRawBufferPointer, at offset: Int
+    _ target: UnsafeMutableRawBufferPointer,
+    at offset: Int
   ) throws(SessionError) {
     var done = 0
     while done < target.count {
       let count = pread(
-        descriptor, target.baseAddress?.advanced(by: done), target.count - done, off_t(offset + done))
+        descriptor,
+        target.baseAddress?.advanced(by: done),
+        target.count - done,
+        off_t(offset + done)
+      )
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else {
         throw SessionError(.sourceUnreadable, "Cannot read \(path): \(systemMessage(errno)).")
@@ -162,7 +175,10 @@ final class ResourceSource: Sendable {
 /// - Throws: `shortRead` when the file ends before, `system`, or `transferCancelled` as soon as
 ///   `isCancelled` says so.
 func hashFile(
-  _ descriptor: Int32, count: Int, isCancelled: @Sendable () -> Bool, shortRead: SessionError
+  _ descriptor: Int32,
+  count: Int,
+  isCancelled: @Sendable () -> Bool,
+  shortRead: SessionError
 ) throws(SessionError) -> SHA256 {
   var hash = SHA256()
   var buffer = [UInt8](repeating: 0, count: min(ResourceSource.blockSize, max(count, 1)))
@@ -174,7 +190,9 @@ func hashFile(
     if read < 0 && errno == EINTR { continue }
     guard read >= 0 else { throw .system("Cannot read a file", errno: errno) }
     guard read > 0 else { throw shortRead }
-    buffer.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<read])) }
+    buffer.withUnsafeBytes {
+      hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<read]))
+    }
     offset += read
   }
   return hash

@@ -2,8 +2,9 @@
 public final class ResourceTransfer: Sendable {
   /// Names the transfer, here and at the receiver.
   public let id: TransferID
-  /// How far it is, at most ten times a second; a slow reader gets the newest. For one reader, and
-  /// over when the transfer is.
+  /// How far it is, at most ten times a second; a slow reader gets the newest.
+  ///
+  /// For one reader, and over when the transfer is.
   public let progress: AsyncStream<ResourceProgress>
 
   private let sender: ResourceSender

@@ -3,9 +3,9 @@ import FoundationEssentials
 import NIOCore
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// The calls of the system that a full or broken disk makes fail, so that tests can.
@@ -26,7 +26,8 @@ struct DiskCalls: Sendable {
       let (bytes, overflow) = Int(clamping: status.f_bavail)
         .multipliedReportingOverflow(by: Int(clamping: status.f_frsize))
       return overflow ? .max : bytes
-    })
+    }
+  )
 }
 
 /// What is remembered of an unfinished transfer beside its bytes (RES-1).
@@ -63,7 +64,9 @@ final class StagingFile: Sendable {
   ///
   /// - Throws: `diskFull` or `system`.
   func write(
-    _ pieces: [ByteBuffer], at offset: Int, after hash: SHA256
+    _ pieces: [ByteBuffer],
+    at offset: Int,
+    after hash: SHA256
   ) throws(SessionError) -> SHA256 {
     var hash = hash
     var offset = offset
@@ -85,11 +88,15 @@ final class StagingFile: Sendable {
 
   /// Hashes the first `count` bytes.
   func hashPrefix(
-    _ count: Int, isCancelled: @Sendable () -> Bool
+    _ count: Int,
+    isCancelled: @Sendable () -> Bool
   ) throws(SessionError) -> SHA256 {
     try hashFile(
-      descriptor, count: count, isCancelled: isCancelled,
-      shortRead: SessionError(.system, "An unfinished transfer became shorter."))
+      descriptor,
+      count: count,
+      isCancelled: isCancelled,
+      shortRead: SessionError(.system, "An unfinished transfer became shorter.")
+    )
   }
 
   /// Drops everything behind the first `count` bytes.
@@ -197,8 +204,12 @@ final class StagingDirectory: Sendable {
       else { continue }
       survey.partials.append(
         Partial(
-          id: id, size: Int(status.st_size), modified: Int(status.st_mtim.tv_sec),
-          record: readRecord(id)))
+          id: id,
+          size: Int(status.st_size),
+          modified: Int(status.st_mtim.tv_sec),
+          record: readRecord(id)
+        )
+      )
     }
     survey.freeBytes = calls.freeBytes(partial)
     return survey
@@ -207,6 +218,7 @@ final class StagingDirectory: Sendable {
   /// Removes what is older than seven days, and what nobody can go on with.
   ///
   /// - Parameter now: Seconds since 1970.
+  /// - Throws: `system`.
   func sweep(now: Int) throws(SessionError) {
     for partial in try survey().partials
     where partial.record == nil || now - partial.modified > Self.maximumAge {
@@ -224,7 +236,11 @@ final class StagingDirectory: Sendable {
   func create(_ id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     remove(id)
     let descriptor = openat(
-      partial, id.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      partial,
+      id.text,
+      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+      0o600
+    )
     guard descriptor >= 0 else { throw .system("Cannot make a file in \(path)", errno: errno) }
     let file = StagingFile(descriptor: descriptor, calls: calls)
     do {
@@ -238,7 +254,9 @@ final class StagingDirectory: Sendable {
 
   /// Opens what there is of a transfer, under a new id if the sender has chosen one.
   func reopen(
-    _ old: TransferID, as id: TransferID, _ record: StagingRecord
+    _ old: TransferID,
+    as id: TransferID,
+    _ record: StagingRecord
   ) throws(SessionError) -> StagingFile {
     if old != id {
       guard renameat(partial, old.text, partial, id.text) == 0 else {
@@ -286,7 +304,11 @@ final class StagingDirectory: Sendable {
     let name = id.text + ".json"
     unlinkat(partial, name, 0)
     let descriptor = openat(
-      partial, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      partial,
+      name,
+      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+      0o600
+    )
     guard descriptor >= 0 else { throw .system("Cannot make a file in \(path)", errno: errno) }
     defer { close(descriptor) }
     let written = bytes.withUnsafeBytes { calls.write(descriptor, $0, 0) }
@@ -297,7 +319,10 @@ final class StagingDirectory: Sendable {
 
   private func readRecord(_ id: TransferID) -> StagingRecord? {
     let descriptor = openat(
-      partial, id.text + ".json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+      partial,
+      id.text + ".json",
+      O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+    )
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 1_024)

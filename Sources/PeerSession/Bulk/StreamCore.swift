@@ -41,7 +41,10 @@ final class StreamCore: BulkFrameSink {
   private let state = NIOLockedValueBox(State())
 
   init(
-    id: TransferID, name: UntrustedText, peer: PeerID, link: BulkLinkRunner,
+    id: TransferID,
+    name: UntrustedText,
+    peer: PeerID,
+    link: BulkLinkRunner,
     onEnd: @escaping @Sendable (_ isLinkIdle: Bool) -> Void
   ) {
     self.id = id
@@ -121,7 +124,8 @@ final class StreamCore: BulkFrameSink {
     }
     link.cut(
       after: Control.StreamReset(id: id, code: code, message: message).bulkFrame(),
-      SessionError(.reset, "The stream was reset here."))
+      SessionError(.reset, "The stream was reset here.")
+    )
   }
 
   /// The application let go of the stream: nothing more can be read, and nothing more is written.
@@ -204,7 +208,8 @@ final class StreamCore: BulkFrameSink {
   // MARK: The link's side
 
   func receive(
-    _ frame: BulkFrame, from link: BulkLinkRunner
+    _ frame: BulkFrame,
+    from link: BulkLinkRunner
   ) async throws(BulkViolation) -> Bool {
     switch frame.type {
     case .streamData:
@@ -225,7 +230,9 @@ final class StreamCore: BulkFrameSink {
       let words = reset.message.isEmpty ? "" : " It says: \(reset.message)"
       end(
         SessionError(.reset, "The peer reset the stream with code \(reset.code).\(words)"),
-        code: reset.code, dropHeld: false)
+        code: reset.code,
+        dropHeld: false
+      )
       return false
     default:
       // An opener's link may still see the last of what it carried before.

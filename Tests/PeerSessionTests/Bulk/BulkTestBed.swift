@@ -1,0 +1,521 @@
+import Crypto
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import PeerDiscovery
+import PeerWire
+import Testing
+
+@testable import PeerSession
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A directory of its own, removed with all that is in it.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/bulk-XXXXXX".utf8CString)
+    guard let made = mkdtemp(&template) else { throw TestFailure("mkdtemp: \(errno)") }
+    path = String(cString: made)
+  }
+
+  deinit { Self.remove(path) }
+
+  /// Writes a file and returns its path.
+  func file(_ name: String, _ bytes: [UInt8]) throws -> String {
+    let file = path + "/" + name
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard descriptor >= 0 else { throw TestFailure("open \(file): \(errno)") }
+    defer { close(descriptor) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { throw TestFailure("write \(file): \(errno)") }
+      rest = rest.dropFirst(count)
+    }
+    return file
+  }
+
+  /// A file of `size` bytes that takes no space.
+  func sparseFile(_ name: String, size: Int) throws -> String {
+    let file = try file(name, [])
+    guard truncate(file, off_t(size)) == 0 else { throw TestFailure("truncate: \(errno)") }
+    return file
+  }
+
+  static func names(_ path: String) -> [String] {
+    guard let stream = opendir(path) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  static func read(_ path: String) throws -> [UInt8] {
+    let descriptor = open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw TestFailure("open \(path): \(errno)") }
+    defer { close(descriptor) }
+    var status = stat()
+    fstat(descriptor, &status)
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeMutableBytes {
+        pread(descriptor, $0.baseAddress?.advanced(by: done), $0.count - done, off_t(done))
+      }
+      guard count > 0 else { throw TestFailure("read \(path): \(errno)") }
+      done += count
+    }
+    return bytes
+  }
+
+  private static func remove(_ path: String) {
+    for name in names(path) {
+      let entry = path + "/" + name
+      if unlink(entry) != 0 { remove(entry) }
+    }
+    rmdir(path)
+  }
+}
+
+struct TestFailure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// The same bytes for the same seed.
+func seededBytes(_ count: Int, seed: UInt64) -> [UInt8] {
+  var generator = BulkGenerator(seed)
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(count + 8)
+  while bytes.count < count {
+    withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
+  }
+  return Array(bytes.prefix(count))
+}
+
+struct BulkGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}
+
+func peerID(_ byte: UInt8) -> PeerID {
+  guard let id = PeerID(bytes: [UInt8](repeating: byte, count: 32)) else {
+    preconditionFailure("32 bytes are a PeerID")
+  }
+  return id
+}
+
+/// A time that stands still until it is moved.
+final class ManualClock: Clock, Sendable {
+  struct Instant: InstantProtocol {
+    var offset: Duration
+    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    func duration(to other: Instant) -> Duration { other.offset - offset }
+    static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  private let offset = NIOLockedValueBox(Duration.zero)
+  var now: Instant { Instant(offset: offset.withLockedValue { $0 }) }
+  var minimumResolution: Duration { .zero }
+  func advance(by duration: Duration) { offset.withLockedValue { $0 += duration } }
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    while now < deadline {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+  }
+}
+
+/// Keeps what a peer's bulk links reported, and lets a test wait for it.
+final class RecordedEvents: BulkEvents {
+  struct State {
+    var started: [ResourceInfo] = []
+    var progress: [(id: TransferID, bytes: Int, total: Int)] = []
+    var finished: [(info: ResourceInfo, result: Result<ReceivedResource, SessionError>)] = []
+    var streams: [PeerStream] = []
+    var waiters:
+      [(condition: @Sendable (State) -> Bool, waiter: CheckedContinuation<Void, Never>)] =
+        []
+  }
+
+  private let state = NIOLockedValueBox(State())
+
+  var started: [ResourceInfo] { state.withLockedValue { $0.started } }
+  var finished: [(info: ResourceInfo, result: Result<ReceivedResource, SessionError>)] {
+    state.withLockedValue { $0.finished }
+  }
+  var progress: [(id: TransferID, bytes: Int, total: Int)] {
+    state.withLockedValue { $0.progress }
+  }
+
+  func resourceStarted(_ info: ResourceInfo) async { change { $0.started.append(info) } }
+  func resourceProgress(_ id: TransferID, bytes: Int, of total: Int) {
+    change { $0.progress.append((id, bytes, total)) }
+  }
+  func resourceFinished(
+    _ info: ResourceInfo,
+    _ result: Result<ReceivedResource, SessionError>
+  ) async { change { $0.finished.append((info, result)) } }
+  func streamOpened(_ stream: PeerStream) async { change { $0.streams.append(stream) } }
+
+  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+    await withCheckedContinuation { waiter in
+      let isMet = state.withLockedValue { state in
+        if condition(state) { return true }
+        state.waiters.append((condition, waiter))
+        return false
+      }
+      if isMet { waiter.resume() }
+    }
+  }
+
+  /// The next stream that the peer opened, which the test then holds alone.
+  func nextStream() async -> PeerStream {
+    await wait { !$0.streams.isEmpty }
+    return state.withLockedValue { $0.streams.removeFirst() }
+  }
+
+  /// How the transfer ended.
+  func result(of id: TransferID) async throws -> ReceivedResource {
+    await wait { $0.finished.contains { $0.info.id == id } }
+    guard let entry = finished.first(where: { $0.info.id == id }) else {
+      throw TestFailure("no result of \(id)")
+    }
+    return try entry.result.get()
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let waiters = state.withLockedValue { state in
+      body(&state)
+      let now = state
+      let met = now.waiters.filter { $0.condition(now) }
+      state.waiters.removeAll { $0.condition(now) }
+      return met
+    }
+    for entry in waiters { entry.waiter.resume() }
+  }
+}
+
+/// Breaks a connection after some bytes in either direction, as a cable does.
+final class Cutter: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private var remaining: Int
+
+  init(after bytes: Int) { remaining = bytes }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let (bytes, isCut) = take(unwrapInboundIn(data))
+    if let bytes { context.fireChannelRead(wrapInboundOut(bytes)) }
+    if isCut { context.close(promise: nil) }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    let (bytes, isCut) = take(unwrapOutboundIn(data))
+    guard let bytes else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
+    guard isCut else { return context.write(wrapOutboundOut(bytes), promise: promise) }
+    context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
+    promise?.fail(ChannelError.ioOnClosedChannel)
+    context.close(promise: nil)
+  }
+
+  /// What still gets through of `bytes`, and whether the cut comes behind it.
+  private func take(_ bytes: ByteBuffer) -> (ByteBuffer?, Bool) {
+    guard remaining > 0 else { return (nil, false) }
+    var bytes = bytes
+    let part = bytes.readSlice(length: min(bytes.readableBytes, remaining))
+    remaining -= part?.readableBytes ?? 0
+    return (part, remaining == 0)
+  }
+}
+
+/// Makes links to an endpoint, or to a raw peer, over TCP on loopback.
+final class LoopbackLinks: BulkLinkProvider {
+  typealias Accept = @Sendable (any Channel) throws -> Void
+
+  private struct State {
+    var opened = 0
+    var cuts: [Int] = []
+    var failures: [SessionError] = []
+    var isHeld = false
+    var held: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = NIOLockedValueBox(State())
+  private let server: any Channel
+
+  private init(_ server: any Channel) { self.server = server }
+
+  static func listen(_ accept: @escaping Accept) async throws -> LoopbackLinks {
+    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try accept(channel) }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    return LoopbackLinks(server)
+  }
+
+  /// Links made so far.
+  var opened: Int { state.withLockedValue { $0.opened } }
+
+  /// The next links break after so many bytes.
+  func cut(after bytes: [Int]) { state.withLockedValue { $0.cuts += bytes } }
+
+  /// The next links cannot be had.
+  func fail(with errors: [SessionError]) { state.withLockedValue { $0.failures += errors } }
+
+  /// Links wait until ``release()``, as while a peer is reconnecting.
+  func hold() { state.withLockedValue { $0.isHeld = true } }
+
+  func release() {
+    let held = state.withLockedValue { state in
+      state.isHeld = false
+      defer { state.held = [] }
+      return state.held
+    }
+    for waiter in held { waiter.resume() }
+  }
+
+  func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        let isFree = state.withLockedValue { state in
+          if state.isHeld && !Task.isCancelled {
+            state.held.append(waiter)
+            return false
+          }
+          return true
+        }
+        if isFree { waiter.resume() }
+      }
+    } onCancel: {
+      release()
+    }
+    if Task.isCancelled { throw .cancelled }
+    let (failure, cut): (SessionError?, Int?) = state.withLockedValue { state in
+      if !state.failures.isEmpty { return (state.failures.removeFirst(), nil) }
+      state.opened += 1
+      return (nil, state.cuts.isEmpty ? nil : state.cuts.removeFirst())
+    }
+    if let failure { throw failure }
+    do {
+      return try await Self.connect(to: server.localAddress, cut: cut)
+    } catch {
+      throw SessionError(.unreachable, "\(error)")
+    }
+  }
+
+  static func connect(to address: SocketAddress?, cut: Int?) async throws -> BulkLink {
+    guard let address else { throw TestFailure("no address") }
+    return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connect(to: address) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          if let cut { try channel.pipeline.syncOperations.addHandler(Cutter(after: cut)) }
+          return try BulkLink.wrap(channel)
+        }
+      }
+  }
+
+  /// A connection to the same listener that speaks frames by hand.
+  func raw() async throws -> RawPeer {
+    guard let address = server.localAddress else { throw TestFailure("no address") }
+    return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connect(to: address) { channel in
+        channel.eventLoop.makeCompletedFuture { try RawPeer(channel) }
+      }
+  }
+
+  func close() async throws { try await server.close() }
+}
+
+/// The other end of a link, which sends whatever a test says.
+final class RawPeer: Sendable {
+  private final class Collector: ChannelInboundHandler {
+    typealias InboundIn = BulkFrame
+    let frames: AsyncStream<BulkFrame>.Continuation
+    init(_ frames: AsyncStream<BulkFrame>.Continuation) { self.frames = frames }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      frames.yield(unwrapInboundIn(data))
+    }
+    func channelInactive(context: ChannelHandlerContext) { frames.finish() }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      context.close(promise: nil)
+    }
+  }
+
+  let channel: any Channel
+  private let frames: AsyncStream<BulkFrame>
+
+  init(_ channel: any Channel) throws {
+    let (frames, continuation) = AsyncStream.makeStream(of: BulkFrame.self)
+    self.channel = channel
+    self.frames = frames
+    try channel.pipeline.syncOperations.addHandlers(BulkFrameDecoder(), Collector(continuation))
+  }
+
+  func send(_ payload: some ControlPayload) async throws {
+    try await channel.writeAndFlush(payload.bulkFrame())
+  }
+
+  func send(_ type: FrameType, _ bytes: [UInt8] = []) async throws {
+    try await channel.writeAndFlush(ByteBuffer.bulkFrame(type, bytes))
+  }
+
+  func send(raw bytes: [UInt8]) async throws {
+    try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+  }
+
+  /// The next frame, or `nil` when the link was closed.
+  func next() async -> BulkFrame? {
+    var iterator = frames.makeAsyncIterator()
+    return await iterator.next()
+  }
+
+  /// The next frame, which must be of this kind.
+  func next<Payload: ControlPayload>(_ type: Payload.Type) async throws -> Payload {
+    guard let frame = await next() else { throw TestFailure("closed before \(Payload.frameType)") }
+    guard frame.type == Payload.frameType else {
+      throw TestFailure("\(frame.type) instead of \(Payload.frameType)")
+    }
+    return try Payload.decode(frame)
+  }
+
+  /// The code of CLOSE, skipping what comes before it, or `nil` without one.
+  func closeCode() async throws -> CloseCode? {
+    while let frame = await next() {
+      if frame.type == .close { return try Control.Close.decode(frame).code }
+    }
+    return nil
+  }
+
+  func close() async { try? await channel.close() }
+}
+
+/// Two peers on loopback: `sender` opens links to `receiver`.
+struct BulkTestBed: Sendable {
+  let directory: TemporaryDirectory
+  let links: LoopbackLinks
+  let sender: BulkEndpoint
+  let receiver: BulkEndpoint
+  let senderEvents: RecordedEvents
+  let receiverEvents: RecordedEvents
+  let inboxPath: String
+
+  static let senderID = peerID(1)
+  static let receiverID = peerID(2)
+
+  static func run(
+    quota: Int = 1 << 40,
+    calls: DiskCalls = .system,
+    time: BulkTime = BulkTime(ContinuousClock()),
+    inbox: String? = nil,
+    directory given: TemporaryDirectory? = nil,
+    _ body: @escaping @Sendable (BulkTestBed) async throws -> Void
+  ) async throws {
+    let directory = try given ?? TemporaryDirectory()
+    let inboxPath = inbox ?? directory.path + "/inbox"
+    let inbox = try await ResourceInbox.open(directory: inboxPath, quota: quota, calls: calls)
+    let senderInbox = try await ResourceInbox.open(
+      directory: directory.path + "/sender-inbox",
+      quota: quota
+    )
+    let (senderEvents, receiverEvents) = (RecordedEvents(), RecordedEvents())
+    let none = NoLinks()
+    let receiver = BulkEndpoint(
+      peer: senderID,
+      inbox: inbox,
+      links: none,
+      events: receiverEvents,
+      time: time
+    )
+    let links = try await LoopbackLinks.listen { channel in
+      receiver.accept(try BulkLink.wrap(channel))
+    }
+    let sender = BulkEndpoint(
+      peer: receiverID,
+      inbox: senderInbox,
+      links: links,
+      events: senderEvents,
+      time: time
+    )
+    let bed = BulkTestBed(
+      directory: directory,
+      links: links,
+      sender: sender,
+      receiver: receiver,
+      senderEvents: senderEvents,
+      receiverEvents: receiverEvents,
+      inboxPath: inboxPath
+    )
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await sender.run() }
+      group.addTask { await receiver.run() }
+      let result: Result<Void, any Error>
+      do {
+        try await body(bed)
+        result = .success(())
+      } catch {
+        result = .failure(error)
+      }
+      sender.close(SessionError(.left, "The test is over."))
+      receiver.close(SessionError(.left, "The test is over."))
+      try await group.waitForAll()
+      try await links.close()
+      try result.get()
+    }
+    #expect(sender.linkCount == 0)
+    #expect(receiver.linkCount == 0)
+  }
+
+  /// What is in the receiver's inbox, `.partial` left out.
+  var delivered: [String] { TemporaryDirectory.names(inboxPath).filter { $0 != ".partial" } }
+  var partials: [String] { TemporaryDirectory.names(inboxPath + "/.partial") }
+
+  /// Sends a file and checks that it arrives just so.
+  func expectArrival(_ bytes: [UInt8], named name: String = "a file") async throws {
+    let path = try directory.file("file-\(TransferID.random())", bytes)
+    let transfer = try sender.sendResource(atPath: path, named: name)
+    let sent = try await transfer.result()
+    let received = try await receiverEvents.result(of: transfer.id)
+    #expect(received.sha256 == hexadecimal(SHA256.hash(data: bytes)))
+    #expect(sent.sha256 == received.sha256)
+    #expect(received.path == inboxPath + "/" + transfer.id.text)
+    #expect(try TemporaryDirectory.read(inboxPath + "/" + transfer.id.text) == bytes)
+  }
+}
+
+/// Links for a side that opens none.
+struct NoLinks: BulkLinkProvider {
+  func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink {
+    throw SessionError(.notConnected, "No links here.")
+  }
+}
+
+/// Looks again and again, letting others run, until something is so.
+func eventually(_ condition: @Sendable () -> Bool) async {
+  while !condition() { await Task.yield() }
+}

@@ -1,0 +1,540 @@
+import Crypto
+import NIOConcurrencyHelpers
+import NIOCore
+import PeerDiscovery
+import PeerWire
+import Testing
+
+@testable import PeerSession
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+@Suite("Resources", .timeLimit(.minutes(3)))
+struct ResourceTests {
+  @Test(
+    "a file of any length arrives whole, verified and private",
+    arguments: [0, 1, 65_535, 65_536, 65_537, 524_288, 3_000_007]
+  )
+  func arrives(size: Int) async throws {
+    try await BulkTestBed.run { bed in
+      try await bed.expectArrival(seededBytes(size, seed: 1))
+      #expect(bed.partials.isEmpty)
+      let name = try #require(bed.delivered.first)
+      var status = stat()
+      #expect(stat(bed.inboxPath + "/" + name, &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600)
+      #expect(stat(bed.inboxPath + "/.partial", &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o700)
+      #expect(bed.receiverEvents.started.count == 1)
+      #expect(bed.senderEvents.started.count == 1)
+      await bed.senderEvents.wait { $0.finished.count == 1 }
+    }
+  }
+
+  @Test("transfers one after the other use one link")
+  func reuse() async throws {
+    try await BulkTestBed.run { bed in
+      for seed in 0..<5 {
+        try await bed.expectArrival(seededBytes(100_000, seed: UInt64(seed)))
+        await eventually { bed.sender.idleLinkCount == 1 }
+      }
+      #expect(bed.links.opened == 1)
+    }
+  }
+
+  @Test("[RES-6] many at once all arrive, eight at a time")
+  func many() async throws {
+    try await BulkTestBed.run { bed in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for seed in 0..<30 {
+          group.addTask {
+            try await bed.expectArrival(seededBytes(200_000 + seed, seed: UInt64(seed)))
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(bed.links.opened < 30)
+      #expect(bed.delivered.count == 30)
+    }
+  }
+
+  @Test("[RES-5] a transfer survives links cut at any byte, and goes on where it was")
+  func cuts() async throws {
+    for seed in UInt64(1)...12 {
+      var generator = BulkGenerator(seed)
+      let size = 5_000_000
+      let cuts = (0..<6).map { _ in Int.random(in: 1...1_200_000, using: &generator) }
+      try await BulkTestBed.run { bed in
+        bed.links.cut(after: cuts)
+        try await bed.expectArrival(seededBytes(size, seed: seed))
+        #expect(bed.links.opened == 7, "seed \(seed)")
+        #expect(bed.receiverEvents.started.count == 1, "seed \(seed)")
+        #expect(bed.receiverEvents.finished.count == 1, "seed \(seed)")
+        #expect(bed.senderEvents.started.count == 1, "seed \(seed)")
+        #expect(bed.partials.isEmpty, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test("[RES-5] a cut in the offer, before START or behind END loses nothing either")
+  func cutsAtEdges() async throws {
+    for cut in 1...520 where cut % 7 == 1 {
+      try await BulkTestBed.run { bed in
+        bed.links.cut(after: [cut])
+        try await bed.expectArrival(seededBytes(10, seed: UInt64(cut)))
+        #expect(bed.receiverEvents.finished.count == 1, "cut \(cut)")
+        #expect(bed.delivered.count == 1, "cut \(cut)")
+      }
+    }
+  }
+
+  @Test("a link that cannot be had yet is asked for again")
+  func retries() async throws {
+    try await BulkTestBed.run { bed in
+      bed.links.fail(with: [SessionError(.busy, ""), SessionError(.unreachable, "")])
+      try await bed.expectArrival([1, 2, 3])
+    }
+  }
+
+  @Test("[RES-5] a lost peer ends its transfers on both sides")
+  func lost() async throws {
+    try await BulkTestBed.run { bed in
+      let path = try bed.directory.file("file", seededBytes(4_000_000, seed: 3))
+      bed.links.cut(after: [2_000_000])
+      let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      bed.links.hold()
+      bed.sender.close(SessionError(.peerLost, "lost"))
+      bed.receiver.close(SessionError(.peerLost, "lost"))
+      await #expect(throws: SessionError(.peerLost, "")) { try await transfer.result() }
+      await bed.receiverEvents.wait { !$0.finished.isEmpty }
+      #expect(bed.receiverEvents.finished.count == 1)
+      await #expect(throws: SessionError(.peerLost, "")) {
+        try await bed.receiverEvents.result(of: transfer.id)
+      }
+      #expect(throws: SessionError(.peerLost, "")) {
+        try bed.sender.sendResource(atPath: path, named: "file")
+      }
+    }
+  }
+
+  @Test("[RES-1] a restarted sender and receiver go on with the same file")
+  func restart() async throws {
+    let directory = try TemporaryDirectory()
+    let bytes = seededBytes(6_000_000, seed: 5)
+    let path = try directory.file("file", bytes)
+    try await BulkTestBed.run(directory: directory) { bed in
+      bed.links.cut(after: [3_000_000])
+      _ = try bed.sender.sendResource(atPath: path, named: "photo")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      bed.links.hold()
+      await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
+    }
+    #expect(TemporaryDirectory.names(directory.path + "/inbox/.partial").count == 2)
+    try await BulkTestBed.run(directory: directory) { bed in
+      let transfer = try bed.sender.sendResource(atPath: path, named: "photo")
+      _ = try await transfer.result()
+      let info = try #require(bed.receiverEvents.started.first)
+      #expect(info.resumedFrom > 1_000_000)
+      #expect(
+        try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes
+      )
+      #expect(bed.partials.isEmpty)
+    }
+  }
+
+  @Test("[RES-2] when the receiver's part differs the sender begins anew")
+  func differentPrefix() async throws {
+    let directory = try TemporaryDirectory()
+    let bytes = seededBytes(6_000_000, seed: 6)
+    let path = try directory.file("file", bytes)
+    try await BulkTestBed.run(directory: directory) { bed in
+      bed.links.cut(after: [3_000_000])
+      _ = try bed.sender.sendResource(atPath: path, named: "photo")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      bed.links.hold()
+      await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
+    }
+    let partial = directory.path + "/inbox/.partial"
+    let file = try #require(TemporaryDirectory.names(partial).first { !$0.hasSuffix(".json") })
+    let descriptor = open(partial + "/" + file, O_WRONLY)
+    #expect(pwrite(descriptor, "damage", 6, 1_000) == 6)
+    close(descriptor)
+    try await BulkTestBed.run(directory: directory) { bed in
+      let transfer = try bed.sender.sendResource(atPath: path, named: "photo")
+      _ = try await transfer.result()
+      #expect(bed.receiverEvents.started.first?.resumedFrom == 0)
+      #expect(
+        try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes
+      )
+    }
+  }
+
+  @Test("unfinished transfers are kept for seven days")
+  func sweep() async throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.file("file", seededBytes(3_000_000, seed: 7))
+    try await BulkTestBed.run(directory: directory) { bed in
+      bed.links.cut(after: [2_000_000])
+      _ = try bed.sender.sendResource(atPath: path, named: "photo")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      bed.links.hold()
+      await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
+    }
+    let inbox = directory.path + "/inbox"
+    let day = 24 * 3_600
+    for (days, count) in [(6, 2), (8, 0)] {
+      _ = try await ResourceInbox.open(
+        directory: inbox,
+        quota: 1 << 30,
+        now: secondsSince1970() + days * day
+      )
+      #expect(TemporaryDirectory.names(inbox + "/.partial").count == count)
+    }
+  }
+
+  // MARK: Cancelling
+
+  /// A receiver whose disk waits, so that a transfer stands still in its middle.
+  final class SlowDisk: Sendable {
+    private let isOpen = NIOLockedValueBox(false)
+    private let writes = NIOLockedValueBox(0)
+    var hasWritten: Bool { writes.withLockedValue { $0 > 0 } }
+    func release() { isOpen.withLockedValue { $0 = true } }
+    var calls: DiskCalls {
+      var calls = DiskCalls.system
+      calls.write = { [self] descriptor, bytes, offset in
+        // The record of a transfer is small and passes.
+        if bytes.count > 1_024 {
+          writes.withLockedValue { $0 += 1 }
+          while !isOpen.withLockedValue({ $0 }) { sched_yield() }
+        }
+        return DiskCalls.system.write(descriptor, bytes, offset)
+      }
+      return calls
+    }
+  }
+
+  @Test("[RES-4] the sender cancels in the middle; the receiver drops its part; the link goes on")
+  func senderCancels() async throws {
+    let disk = SlowDisk()
+    try await BulkTestBed.run(calls: disk.calls) { bed in
+      let path = try bed.directory.sparseFile("big", size: 100_000_000)
+      let transfer = try bed.sender.sendResource(atPath: path, named: "big")
+      await eventually { disk.hasWritten }
+      transfer.cancel()
+      await #expect(throws: SessionError(.transferCancelled, "")) { try await transfer.result() }
+      disk.release()
+      await #expect(throws: SessionError(.transferCancelled, "")) {
+        try await bed.receiverEvents.result(of: transfer.id)
+      }
+      await eventually { bed.sender.idleLinkCount == 1 }
+      #expect(bed.partials.isEmpty)
+      #expect(bed.delivered.isEmpty)
+      try await bed.expectArrival(seededBytes(1_000_000, seed: 1))
+      #expect(bed.links.opened == 1)
+    }
+  }
+
+  @Test("[RES-4] the receiver cancels in the middle; the sender hears it; the link goes on")
+  func receiverCancels() async throws {
+    let disk = SlowDisk()
+    try await BulkTestBed.run(calls: disk.calls) { bed in
+      let path = try bed.directory.sparseFile("big", size: 100_000_000)
+      let transfer = try bed.sender.sendResource(atPath: path, named: "big")
+      await eventually { disk.hasWritten }
+      #expect(bed.receiver.cancelResource(transfer.id))
+      disk.release()
+      await #expect(throws: SessionError(.transferCancelled, "")) { try await transfer.result() }
+      await #expect(throws: SessionError(.transferCancelled, "")) {
+        try await bed.receiverEvents.result(of: transfer.id)
+      }
+      await eventually { bed.sender.idleLinkCount == 1 }
+      #expect(bed.partials.isEmpty)
+      try await bed.expectArrival(seededBytes(1_000_000, seed: 1))
+      #expect(bed.links.opened == 1)
+      #expect(!bed.receiver.cancelResource(transfer.id))
+    }
+  }
+
+  @Test("[RES-4] a transfer is cancelled while it waits for a link, for its turn, and while broken")
+  func cancelWhileWaiting() async throws {
+    try await BulkTestBed.run { bed in
+      bed.links.hold()
+      let path = try bed.directory.file("file", [1, 2, 3])
+      let transfers = try (0..<10).map { _ in
+        try bed.sender.sendResource(atPath: path, named: "file")
+      }
+      transfers[9].cancel()
+      await #expect(throws: SessionError(.transferCancelled, "")) {
+        try await transfers[9].result()
+      }
+      #expect(bed.sender.cancelResource(transfers[0].id))
+      await #expect(throws: SessionError(.transferCancelled, "")) {
+        try await transfers[0].result()
+      }
+      bed.links.release()
+      for transfer in transfers[1..<9] { _ = try await transfer.result() }
+      await bed.senderEvents.wait { $0.finished.count == 10 }
+    }
+  }
+
+  @Test("the receiver cancels a transfer whose link is broken, and its part goes")
+  func cancelInterrupted() async throws {
+    try await BulkTestBed.run { bed in
+      let path = try bed.directory.file("file", seededBytes(3_000_000, seed: 8))
+      bed.links.cut(after: [2_000_000])
+      let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      bed.links.hold()
+      await eventually { bed.receiver.linkCount == 0 }
+      #expect(bed.receiver.cancelResource(transfer.id))
+      await #expect(throws: SessionError(.transferCancelled, "")) {
+        try await bed.receiverEvents.result(of: transfer.id)
+      }
+      #expect(bed.partials.isEmpty)
+      transfer.cancel()
+    }
+  }
+
+  // MARK: The source
+
+  @Test("a file that changes while it is sent is noticed on both sides", arguments: 0..<4)
+  func sourceChanges(how: Int) async throws {
+    let disk = SlowDisk()
+    try await BulkTestBed.run(calls: disk.calls) { bed in
+      let path = try bed.directory.sparseFile("big", size: 100_000_000)
+      let transfer = try bed.sender.sendResource(atPath: path, named: "big")
+      await eventually { disk.hasWritten }
+      switch how {
+      case 0: truncate(path, 50_000_000)
+      case 1: truncate(path, 100_000_001)
+      case 2:
+        let times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+        utimensat(AT_FDCWD, path, times, 0)
+      default:
+        let other = try bed.directory.sparseFile("other", size: 100_000_000)
+        rename(other, path)
+      }
+      disk.release()
+      await #expect(throws: SessionError(.sourceChanged, "")) { try await transfer.result() }
+      await #expect(throws: SessionError(.sourceChanged, "")) {
+        try await bed.receiverEvents.result(of: transfer.id)
+      }
+      await eventually { bed.partials.isEmpty }
+      #expect(bed.delivered.isEmpty)
+    }
+  }
+
+  @Test("only a regular file that can be read is sent")
+  func unreadable() async throws {
+    try await BulkTestBed.run { bed in
+      let fifo = bed.directory.path + "/fifo"
+      #expect(mkfifo(fifo, 0o600) == 0)
+      for path in [fifo, bed.directory.path, "/dev/zero", bed.directory.path + "/none", "a\0b"] {
+        let transfer = try bed.sender.sendResource(atPath: path, named: "x")
+        await #expect(throws: SessionError(.sourceUnreadable, "")) { try await transfer.result() }
+      }
+      #expect(bed.links.opened == 0)
+    }
+  }
+
+  @Test("names over the limit, with NUL, or too long for a frame are refused at once")
+  func names() async throws {
+    try await BulkTestBed.run { bed in
+      let path = try bed.directory.file("file", [1])
+      let long = String(repeating: "n", count: Limits.resourceName)
+      for name in [long + "n", "a\0b", String(repeating: "\u{1}", count: Limits.resourceName)] {
+        #expect(throws: SessionError(.invalidName, "")) {
+          try bed.sender.sendResource(atPath: path, named: name)
+        }
+      }
+      let hostile = [
+        "", "..", "../../../etc/passwd", "/etc/passwd", "a/b\\c", ".partial", "\u{1B}[31m\u{7}",
+        "-rf", "CON", "{\"id\":\"1-a\",\"type\":\"photo\"}", "e\u{301}", "\u{E9}", "\u{202E}x",
+        long,
+      ]
+      for name in hostile {
+        let transfer = try bed.sender.sendResource(atPath: path, named: name)
+        _ = try await transfer.result()
+        let info = bed.receiverEvents.started.last
+        #expect(info.map { Array($0.name.raw.utf8) } == Array(name.utf8))
+        #expect(bed.delivered.contains(transfer.id.text))
+      }
+      #expect(bed.delivered.count == hostile.count)
+      #expect(
+        Set(TemporaryDirectory.names(bed.directory.path)) == ["file", "inbox", "sender-inbox"]
+      )
+    }
+  }
+
+  // MARK: Space
+
+  @Test("what does not fit in the quota is refused, and both sides know why")
+  func quota() async throws {
+    try await BulkTestBed.run(quota: 1_000_000) { bed in
+      try await bed.expectArrival(seededBytes(600_000, seed: 1))
+      let path = try bed.directory.file("file", seededBytes(500_000, seed: 2))
+      let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      await #expect(throws: SessionError(.quota, "")) { try await transfer.result() }
+      #expect(bed.partials.isEmpty)
+      unlink(bed.inboxPath + "/" + (bed.delivered.first ?? ""))
+      try await bed.expectArrival(seededBytes(500_000, seed: 2))
+    }
+  }
+
+  @Test("old parts make way for what fits in the quota without them")
+  func partsMakeWay() async throws {
+    let directory = try TemporaryDirectory()
+    try await BulkTestBed.run(quota: 5_000_000, directory: directory) { bed in
+      let path = try directory.file("first", seededBytes(4_000_000, seed: 7))
+      bed.links.cut(after: [3_000_000])
+      _ = try bed.sender.sendResource(atPath: path, named: "photo")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      bed.links.hold()
+      await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
+    }
+    try await BulkTestBed.run(quota: 5_000_000, directory: directory) { bed in
+      try await bed.expectArrival(seededBytes(4_500_000, seed: 8))
+      #expect(bed.partials.isEmpty)
+    }
+  }
+
+  @Test("a disk without room for what is offered is said so before a byte is sent")
+  func noRoom() async throws {
+    var calls = DiskCalls.system
+    calls.freeBytes = { _ in 99_999 }
+    try await BulkTestBed.run(calls: calls) { bed in
+      let path = try bed.directory.file("file", seededBytes(100_000, seed: 2))
+      let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      await #expect(throws: SessionError(.diskFull, "")) { try await transfer.result() }
+      #expect(bed.receiverEvents.started.isEmpty)
+      try await bed.expectArrival(seededBytes(99_999, seed: 2))
+    }
+  }
+
+  @Test("a write that fails in the middle ends the transfer on both sides and leaves nothing")
+  func writeFails() async throws {
+    for (number, code) in [(ENOSPC, SessionError.Code.diskFull), (EIO, .system)] {
+      var calls = DiskCalls.system
+      calls.write = { descriptor, bytes, offset in
+        guard offset < 2_000_000 else {
+          errno = number
+          return -1
+        }
+        return DiskCalls.system.write(descriptor, bytes, offset)
+      }
+      try await BulkTestBed.run(calls: calls) { bed in
+        let path = try bed.directory.file("file", seededBytes(8_000_000, seed: 2))
+        let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+        await #expect(throws: SessionError(code, "")) { try await transfer.result() }
+        await #expect(throws: SessionError(code, "")) {
+          try await bed.receiverEvents.result(of: transfer.id)
+        }
+        await eventually { bed.partials.isEmpty }
+        #expect(bed.delivered.isEmpty)
+        try await bed.expectArrival(seededBytes(1_000_000, seed: 1))
+      }
+    }
+  }
+
+  @Test("a disk that really fills up is told to both and cleaned")
+  func fullDisk() async throws {
+    let directory = try TemporaryDirectory()
+    let mountPoint = directory.path + "/small"
+    #expect(mkdir(mountPoint, 0o700) == 0)
+    guard mount("tmpfs", mountPoint, "tmpfs", 0, "size=2m") == 0 else {
+      try Test.cancel("this user may not mount a small disk")
+    }
+    defer { umount2(mountPoint, Int32(MNT_DETACH)) }
+    var calls = DiskCalls.system
+    // As if somebody else had filled it after we looked.
+    calls.freeBytes = { _ in nil }
+    let inbox = mountPoint + "/inbox"
+    try await BulkTestBed.run(calls: calls, inbox: inbox, directory: directory) { bed in
+      let path = try directory.file("file", seededBytes(6_000_000, seed: 2))
+      let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      await #expect(throws: SessionError(.diskFull, "")) { try await transfer.result() }
+      await #expect(throws: SessionError(.diskFull, "")) {
+        try await bed.receiverEvents.result(of: transfer.id)
+      }
+      await eventually { bed.partials.isEmpty }
+      try await bed.expectArrival(seededBytes(1_000_000, seed: 1))
+    }
+  }
+
+  // MARK: Progress and memory
+
+  @Test("progress is told at most ten times a second on either side")
+  func progress() async throws {
+    let clock = ManualClock()
+    try await BulkTestBed.run(time: BulkTime(clock)) { bed in
+      try await bed.expectArrival(seededBytes(8_000_000, seed: 1))
+      #expect(bed.senderEvents.progress.count == 1)
+      #expect(bed.receiverEvents.progress.count == 1)
+    }
+    var throttle = ProgressThrottle()
+    let allowed = (0..<1_000).filter { throttle.allows(.milliseconds($0)) }
+    #expect(allowed == Array(stride(from: 0, to: 1_000, by: 100)))
+  }
+
+  @Test("the transfer's own progress ends with it")
+  func progressSequence() async throws {
+    try await BulkTestBed.run { bed in
+      let path = try bed.directory.file("file", seededBytes(2_000_000, seed: 1))
+      let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      for await progress in transfer.progress {
+        #expect(progress.total == 2_000_000)
+        #expect(progress.bytes <= progress.total)
+      }
+      _ = try await transfer.result()
+    }
+  }
+
+  @Test("a gigabyte passes through both sides in constant memory")
+  func constantMemory() async throws {
+    await #expect(processExitsWith: .success) {
+      try await BulkTestBed.run { bed in
+        try await bed.expectArrival(seededBytes(20_000_000, seed: 1))
+        let path = try bed.directory.sparseFile("big", size: 1 << 30)
+        let before = residentBytes()
+        let transfer = try bed.sender.sendResource(atPath: path, named: "big")
+        let peak = NIOLockedValueBox(0)
+        let sampler = Task {
+          while !Task.isCancelled {
+            peak.withLockedValue { $0 = max($0, residentBytes()) }
+            try? await Task.sleep(for: .milliseconds(20))
+          }
+        }
+        _ = try await transfer.result()
+        sampler.cancel()
+        await sampler.value
+        let grown = peak.withLockedValue { $0 } - before
+        print("1 GiB: resident memory grew by \(grown / 1_048_576) MiB, both sides together")
+        try #require(grown < 32 << 20)
+      }
+    }
+  }
+}
+
+/// Bytes of memory this process has in use.
+func residentBytes() -> Int {
+  guard let text = try? TemporaryDirectory.readProc("/proc/self/statm") else { return 0 }
+  let fields = text.split(separator: " ")
+  return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
+}
+
+extension TemporaryDirectory {
+  static func readProc(_ path: String) throws -> String {
+    let descriptor = open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw TestFailure("open \(path): \(errno)") }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  }
+}
