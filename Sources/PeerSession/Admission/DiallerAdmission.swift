@@ -215,6 +215,9 @@ struct DiallerAdmission: Sendable {
       deadline = now + AdmissionTimes.step
       return [.computeCodeKey(code, session, listener: facts.remote)]
     case .ask:
+      guard facts.code == nil || facts.trust == .pinnedByLink else {
+        return close(.notVerified, "The listener does not ask for the code that was given.")
+      }
       let words = ShortWords.Dialler(
         context: ShortWords.Context(
           binding: facts.binding,

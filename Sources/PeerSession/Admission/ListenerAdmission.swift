@@ -98,7 +98,8 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Answers the dialler's HELLO, which named a session that is served here.
+  /// Answers the dialler's HELLO, which named a session that is served here; checks in the order of
+  /// HEL-6.
   ///
   /// `own` is what we say of ourselves; `isKnownAdmitter` tells whose tickets count here (TCK-1).
   mutating func helloReceived(
@@ -108,7 +109,6 @@ struct ListenerAdmission: Sendable {
     now: Duration
   ) -> [ListenerAction] {
     guard case .awaitingHello = state else { return [] }
-    if facts.remote == facts.local { return close(.`self`, "This is the dialled peer itself.") }
     guard own.versions.common(with: hello.introduction.versions) != nil else {
       return close(
         .versionMismatch,
@@ -119,6 +119,7 @@ struct ListenerAdmission: Sendable {
     guard named == own.session || named == .unnamed else {
       return close(.noSuchSession, "This session is not served here.")
     }
+    if facts.remote == facts.local { return close(.`self`, "This is the dialled peer itself.") }
     if facts.wasKicked { return close(.kicked, "The host removed you from this session.") }
     if facts.isFull && !facts.isResuming { return close(.full, "The session has no room.") }
 

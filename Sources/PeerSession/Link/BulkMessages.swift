@@ -71,7 +71,7 @@ extension Control {
       name = UntrustedText(try container.text(.name, bytes: 0...Limits.resourceName))
       size = try container.integer(.size, in: 0...maximumControlInteger)
       modified =
-        container.contains(.modified)
+        try container.isPresent(.modified)
         ? try container.integer(.modified, in: -maximumControlInteger...maximumControlInteger) : nil
     }
 

@@ -185,11 +185,11 @@ extension Control {
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       timeout =
-        container.contains(.timeout)
+        try container.isPresent(.timeout)
         ? .milliseconds(try container.integer(.timeout, in: Self.milliseconds))
         : Self.defaultTimeout
       context =
-        container.contains(.context)
+        try container.isPresent(.context)
         ? try container.base64(.context, maximum: Limits.invitationContext) : []
     }
 

@@ -41,7 +41,7 @@ extension ControlPayload {
       throw .notJSON
     }
     do {
-      return try JSONDecoder().decode(Self.self, from: Data(bytes))
+      return try JSONDecoder().decode(Self.self, from: Data(withoutWrittenFractions(bytes)))
     } catch let error as DecodingError {
       throw ControlMessageError(error)
     } catch {
@@ -79,6 +79,43 @@ extension ControlMessageError {
   private static func path(_ keys: [any CodingKey]) -> String {
     keys.map { key in key.intValue.map { String($0) } ?? key.stringValue }.joined(separator: ".")
   }
+}
+
+/// Replaces every number that is written with a fraction or an exponent by `0.5`.
+///
+/// The decoder takes `1.0` and `1e3` for integers, and FRM-5 does not. No payload of ours has any
+/// other number than integers, so what stands at an unknown key does not matter. `bytes` are JSON.
+private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
+  var result: [UInt8] = []
+  var start = 0
+  var position = 0
+  while position < bytes.count {
+    switch bytes[position] {
+    case UInt8(ascii: "\""):
+      position += 1
+      while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+        position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+      }
+      position += 1
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      let number = bytes[position...].prefix { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
+          UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+          true
+        default: false
+        }
+      }
+      if number.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) {
+        result += bytes[start..<position] + Array("0.5".utf8)
+        start = number.endIndex
+      }
+      position = number.endIndex
+    default:
+      position += 1
+    }
+  }
+  return start == 0 ? bytes : result + bytes[start...]
 }
 
 /// 32 bytes in base64: a proof, a commitment or a nonce.
@@ -146,6 +183,11 @@ enum Base64 {
 let maximumControlInteger = 1 << 53 - 1
 
 extension KeyedDecodingContainer {
+  /// Whether an optional key has a value: one that is `null` has none (FRM-5).
+  func isPresent(_ key: Key) throws -> Bool {
+    try contains(key) && !decodeNil(forKey: key)
+  }
+
   /// Reads an integer that must lie in `range`.
   func integer(_ key: Key, in range: ClosedRange<Int>) throws -> Int {
     do {

@@ -59,6 +59,21 @@ struct AdmissionByPolicyTests {
     }
   }
 
+  @Test(
+    "[HEL-7] a dialler that holds a code never falls back to words, unless a link names the key"
+  )
+  func neverFallsBack() {
+    for trust in [JoinTrust.discovered, .unverified, .pinnedByLink] {
+      var world = World(
+        dialler: World.diallerFacts(trust: trust, code: World.code),
+        listener: World.listenerFacts(.ask)
+      )
+      world.run()
+      #expect(world.diallerClosed == (trust == .pinnedByLink ? nil : .notVerified))
+      #expect((world.shownWords == nil) == (trust != .pinnedByLink))
+    }
+  }
+
   @Test("[HEL-1] peers without a version in common part with version-mismatch")
   func versions() {
     var facts = World.diallerFacts()
@@ -83,15 +98,15 @@ struct AdmissionByPolicyTests {
 
     facts = World.diallerFacts(code: World.code)
     facts.hello.introduction.session = .unnamed
-    for mode in [ListenerAdmission.Mode.code(World.codeKey), .ask] {
-      world = World(dialler: facts, listener: World.listenerFacts(mode))
-      world.run()
-      if let invitation = world.invitation {
-        #expect(world.shownWords?.words == invitation.words)
-      } else {
-        #expect(world.opening?.basis == .code)
-      }
-    }
+    world = World(dialler: facts, listener: World.listenerFacts(.code(World.codeKey)))
+    world.run()
+    #expect(world.opening?.basis == .code)
+
+    facts.code = nil
+    world = World(dialler: facts, listener: World.listenerFacts(.ask))
+    world.run()
+    #expect(world.shownWords?.words.count == 3)
+    #expect(world.shownWords?.words == world.invitation?.words)
   }
 
   @Test("[HEL-5] full sessions, kicked peers and too many invitations are told apart")
@@ -741,7 +756,7 @@ struct AdmissionWrongOrderTests {
     func make() -> DiallerAdmission {
       var facts = World.diallerFacts(
         trust: self == .accept ? .pinnedByLink : .discovered,
-        code: World.code
+        code: self == .key || self == .proof ? World.code : nil
       )
       if self == .proof { facts.codeKey = World.codeKey }
       var dialler = DiallerAdmission(facts: facts)
