@@ -126,11 +126,16 @@ class Joining(SwiftCase):
         self.assertEqual(host.events.all("connected"), [])
 
     def test_a_host_that_does_not_know_the_code_is_not_joined(self):
-        """HEL-4: the link has a code, the host at that very key asks for none."""
+        """HEL-7: a code, no key, and a listener that asks for nothing."""
         host = self.peer("host", admission_mode="anyone")
-        link = make_link(host.address, host.session, host.id, CODE)
-        program = self.program("join", link)
-        self.assertNotEqual(program.process.wait(30), 0)
+        for target in (
+            make_link(host.address, host.session, None, CODE),
+            f"127.0.0.1:{host.address[1]}",
+        ):
+            program = self.program("join", target, code=CODE)
+            self.assertEqual(program.process.wait(30), EXIT_REFUSED)
+            host.events.wait("closed", code="not-verified")
+        self.assertEqual(host.events.all("message"), [])
 
     def test_python_asks_and_the_program_says_yes_or_no(self):
         program = self.swift_host("ask")
@@ -562,16 +567,17 @@ class ManInTheMiddle(SwiftCase):
                 self.assertEqual(guest.process.wait(60), EXIT_REFUSED)
                 self.assert_kept_out(host, middle)
 
-    def test_a_pretended_host_gets_nothing_from_who_has_a_code(self):
+    def test_hel_7_a_pretended_host_gets_nothing_from_who_has_a_code(self):
         for strategy in ("pretend", "pretend-ask"):
             with self.subTest(strategy=strategy):
                 host = self.swift_host("code")
                 middle = self.between(host, strategy)
                 guest = self.join_bare(middle, host, host.code)
-                self.assertNotEqual(guest.process.wait(60), 0)
+                ended = guest.events.wait_any(("invitation", "output-ended"), 60)
+                self.assertEqual(ended["event"], "output-ended", "it fell back to another way")
+                self.assertEqual(guest.process.wait(30), EXIT_REFUSED)
                 self.assert_kept_out(host, middle)
-                self.assertNotIn(wire.CODE_PROOF, middle.read("dialler"))
-                self.assertEqual(guest.events.all("joined"), [])
+                self.assertLessEqual(set(middle.read("dialler")), {wire.HELLO, wire.CLOSE})
 
     def test_known_does_not_know_him(self):
         host = self.swift_host("known")
@@ -599,13 +605,18 @@ class ManInTheMiddle(SwiftCase):
         self.assertNotEqual(guest.process.wait(60), 0)
         self.assert_kept_out(host, middle)
 
-    def test_anyone_by_a_bare_address(self):
-        """Nobody named a key, nobody proves anything: it is refused rather than let him read."""
-        host = self.swift_host("anyone")
-        middle = self.between(host)
-        guest = self.join_bare(middle, host)
-        self.assertNotEqual(guest.process.wait(60), 0)
-        self.assert_kept_out(host, middle)
+    def test_hel_4_anyone_is_not_joined_where_no_key_is_named(self):
+        """He is admitted himself, as anyone is; but the program does not join through him."""
+        for by_link in (False, True):
+            with self.subTest(by_link=by_link):
+                host = self.swift_host("anyone")
+                middle = self.between(host)
+                guest = self.join_bare(middle, host, by_link=by_link)
+                self.assertEqual(guest.process.wait(60), EXIT_REFUSED)
+                self.assertEqual(guest.events.all("joined"), [])
+                self.assertLessEqual(set(middle.read("dialler")), {wire.HELLO, wire.CLOSE})
+                for event in host.events.all("joined"):
+                    self.assertEqual(event["peer"], middle.identity.text)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,8 @@ class Admission(InteropCase):
         host = self.peer("host", admission_mode="anyone")
         with self.assertRaises(NotVerified):
             self.peer("guest", host.session).join(host.address, code="ab-cd-ef-gh")
+        # HEL-7: where a link names the key, the key is proof enough.
+        self.peer("guest", host.session).join(host.address, host.id, code="ab-cd-ef-gh")
 
     def test_known(self):
         identity = Identity()
@@ -171,6 +173,19 @@ class Payloads(InteropCase):
             with self.assertRaises(TransferEnded) as raised:
                 remote.send_resource("x", self.file(10)).wait()
             self.assertEqual(raised.exception.code, "refused")
+            receiver.accept_resource = lambda *_: True
+            remote.send_resource("y", self.file(10)).wait()
+            self.assertEqual(len(remote.bulk_links), 1 if remote is self.to_host else 2)
+
+    def test_a_resource_that_the_sender_cancels(self):
+        for remote, receiver in self.both:
+            path = self.file(30_000_000)
+            cancel = lambda transfer: transfer.offset > 1_000_000 and transfer.cancel()
+            with self.assertRaises(TransferEnded) as raised:
+                remote.send_resource("x", path, progress=cancel).wait()
+            self.assertEqual(raised.exception.code, "cancelled")
+            self.assertEqual(receiver.events.wait("resource-ended")["code"], "cancelled")
+            remote.send_resource("y", self.file(10)).wait()
 
     def test_a_resource_goes_on_after_its_link_broke(self):
         path = self.file(40_000_000)

@@ -218,7 +218,7 @@ class Transfer:
         if self.modified is not None:
             offer["modified"] = self.modified
         bulk.send(wire.RESOURCE_OFFER, offer)
-        accept = self._answer(bulk, wire.RESOURCE_ACCEPT, started=False)
+        accept = self._answer(bulk, wire.RESOURCE_ACCEPT)
         offset = wire.integer(accept, "offset", 0, self.size)
         with self.path.open("rb") as file:
             digest = hashlib.sha256()
@@ -243,30 +243,30 @@ class Transfer:
                 self._progress(self)
                 frame = bulk.poll()
                 if frame:
-                    self._refused(bulk, *frame, started=True)
+                    self._refused(bulk, *frame)
                 if self._cancel.is_set():
                     self._give_up(bulk)
         bulk.send(wire.RESOURCE_END, {"id": self.id, "sha256": digest.hexdigest()})
-        self._answer(bulk, wire.RESOURCE_DONE, started=True)
+        self._answer(bulk, wire.RESOURCE_DONE)
 
-    def _answer(self, bulk, wanted, started):
+    def _answer(self, bulk, wanted):
         kind, payload = bulk.next(60)
         if kind != wanted:
-            self._refused(bulk, kind, payload, started)
+            self._refused(bulk, kind, payload)
         raw = wire.parse_json(payload)
         if wire.text(raw, "id") != self.id:
             raise malformed("an answer about another transfer")
         return raw
 
-    def _refused(self, bulk, kind, payload, started):
+    def _refused(self, bulk, kind, payload):
+        """RES-4: whatever was sent before, a CANCEL is answered by one."""
         if kind != wire.RESOURCE_CANCEL:
             raise malformed(f"frame {kind:#04x} within a transfer")
         raw = wire.parse_json(payload)
         if wire.text(raw, "id") != self.id:
             raise malformed("a cancel of another transfer")
         code = wire.text(raw, "code")
-        if started:
-            bulk.send(wire.RESOURCE_CANCEL, {"id": self.id, "code": "cancelled", "message": ""})
+        bulk.send(wire.RESOURCE_CANCEL, {"id": self.id, "code": "cancelled", "message": ""})
         raise TransferEnded(code, raw.get("message", ""))
 
     def _give_up(self, bulk):
@@ -452,9 +452,6 @@ def serve_opener(remote, bulk):
                 stream.done.wait()
                 if bulk.link._closed:
                     return
-            elif kind == wire.RESOURCE_CANCEL:
-                # The opener's answer to our own cancel may come when we are idle again.
-                wire.parse_json(payload)
             else:
                 raise malformed(f"frame {kind:#04x} on an idle bulk link")
     except Violation as violation:
@@ -468,9 +465,12 @@ def _receive_resource(remote, bulk, offer):
     peer = remote.peer
     identifier = offer["id"]
 
-    def cancel(code):
+    def cancel(code, answered=False):
+        """RES-4: what crosses our CANCEL is discarded until the sender's own comes."""
         peer.events.add("resource-ended", remote=remote, offer=offer, code=code)
         bulk.send(wire.RESOURCE_CANCEL, {"id": identifier, "code": code, "message": ""})
+        if not answered:
+            _discard_until_answer(bulk)
 
     if remote.incoming > 8:
         cancel("busy")
@@ -494,7 +494,7 @@ def _receive_resource(remote, bulk, offer):
     kind, payload = bulk.next(60)
     raw = wire.parse_json(payload)
     if kind == wire.RESOURCE_CANCEL:
-        peer.events.add("resource-ended", remote=remote, offer=offer, code=wire.text(raw, "code"))
+        cancel(wire.text(raw, "code"), answered=True)
         return
     if kind != wire.RESOURCE_START or wire.text(raw, "id") != identifier:
         raise malformed("no START after ACCEPT")
@@ -516,14 +516,13 @@ def _receive_resource(remote, bulk, offer):
             if not payload or count > offer["size"]:
                 remote.partials.remove(partial)
                 cancel("size-mismatch")
-                _discard_until_answer(bulk)
                 return
             digest.update(payload)
             file.write(payload)
     raw = wire.parse_json(payload)
     if kind == wire.RESOURCE_CANCEL:
         remote.partials.remove(partial)
-        cancel(wire.text(raw, "code"))
+        cancel(wire.text(raw, "code"), answered=True)
         return
     if kind != wire.RESOURCE_END or wire.text(raw, "id") != identifier:
         raise malformed(f"frame {kind:#04x} within a transfer")

@@ -2,6 +2,7 @@
 
 import collections
 import hmac
+import json
 import os
 import queue
 import random
@@ -502,8 +503,9 @@ class Peer:
         mode = theirs["admission"]
         listener = link.peer_id
         binding = link.exporter(BINDING)
+        unproved = "resume" not in extra and "ticket" not in extra
         if mode == "none":
-            if (code or insist) and "resume" not in extra and "ticket" not in extra:
+            if unproved and (insist or code and expect is None):
                 link.close("not-verified")
                 raise NotVerified("the host asks for nothing and proves nothing")
             return None
@@ -516,7 +518,8 @@ class Peer:
             mine = admission.code_proof(stretched, "joiner", *sides)
             link.send_frame(wire.CODE_PROOF, {"proof": wire.base64_text(mine)})
             return admission.code_proof(stretched, "host", *sides)
-        if code:
+        if code and expect is None:
+            # HEL-7: it never falls back to another way by itself.
             link.close("not-verified", "a code was given and is not asked for")
             raise NotVerified("the host does not prove that it knows the code")
         mine = os.urandom(32)
@@ -602,8 +605,8 @@ class Peer:
             remote = self.remotes.get(other)
             self._refuse_duplicate(remote, theirs)
             resumes = self._resumes(remote, theirs)
-            ticketed = not resumes and self._takes_ticket(theirs["ticket"], other)
             self._check_room(remote)
+            ticketed = not resumes and self._takes_ticket(theirs["ticket"], other)
             mode = self.admission_mode if self.admission_mode in ("code", "ask") else "none"
             hello = self._hello(remote, {"admission": "none" if resumes or ticketed else mode})
         if self.admission_mode == "known" and not resumes and not ticketed:
@@ -621,7 +624,11 @@ class Peer:
             self._refuse_duplicate(remote, theirs)
             self._check_room(remote)
             accept = {"host": base32(self.host), "maximum": self.maximum}
-            accept["members"] = self._members(without=other)
+            accept["members"], further = [], []
+            for member in self._members(without=other):
+                # FRM-1: ACCEPT itself is held to 4,096 bytes.
+                fits = len(json.dumps(accept)) + len(json.dumps(member)) < 2_800
+                (accept["members"] if fits and not further else further).append(member)
             if admitted:
                 accept["ticket"] = admission.make_ticket(self.identity, self.session, other)
             if proof is not None:
@@ -634,6 +641,8 @@ class Peer:
             link.decoder.maximum = wire.MAXIMUM_PAYLOAD
             remote.address = (link.remote_address[0], theirs["port"])
             self._open(remote, link, False, theirs, received)
+            for start in range(0, len(further), 16):
+                remote.control.send(wire.MEMBERS, {"members": further[start : start + 16]})
             if admitted:
                 self._announce(remote)
 
@@ -830,7 +839,7 @@ class Peer:
 
     def _take_kick(self, remote, raw):
         kicked = parse_base32(wire.text(raw, "peer"), 32)
-        wire.text(raw, "reason")
+        wire.text(raw, "reason", 0, 512)
         if remote.peer_id != self.host:
             return
         self.kicked.add(kicked)
@@ -958,6 +967,8 @@ class Peer:
 
     def _take_packet(self, remote, source, kind, content, newest):
         if newest:
+            if remote.udp_address is None:
+                remote.probe_at = time.monotonic()
             remote.udp_address = source
         if kind == datagram.WHOLE:
             self.on_datagram(remote, content, "udp")

@@ -117,7 +117,9 @@ def describe(state, identifier, has_asset=lambda sha256: False):
         extent = [v / 64 for v in size] if size else list(defaults.get(kind, (0, 0)))
     scale = min(max(read(cells.SCALE, 65_536) / 65_536, 1 / 1024), 1024)
     selection = state.read(identifier, cells.SELECTION)
-    latest = max(cell.time for key, cell in state.objects[identifier].items())
+    latest = max(
+        cell.time for key, cell in state.objects[identifier].items() if key[0] != cells.SELECTION
+    )
     result.update(
         centerPosition=centre,
         size=extent,

@@ -183,7 +183,7 @@ _required = object()
 
 def integer(obj, key, low=0, high=MAXIMUM_INTEGER, default=_required):
     value = _take(obj, key, default)
-    if value is default and key not in obj:
+    if obj.get(key) is None and default is not _required:
         return default
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise malformed(f"`{key}` is not an integer from {low} to {high}")
@@ -192,7 +192,7 @@ def integer(obj, key, low=0, high=MAXIMUM_INTEGER, default=_required):
 
 def text(obj, key, low=0, high=MAXIMUM_PAYLOAD, default=_required):
     value = _take(obj, key, default)
-    if value is default and key not in obj:
+    if obj.get(key) is None and default is not _required:
         return default
     if not isinstance(value, str) or not low <= len(value.encode("utf-8")) <= high:
         raise malformed(f"`{key}` is not a text of {low} to {high} bytes")
@@ -207,9 +207,9 @@ def array(obj, key, high):
 
 
 def mapping(obj, key):
-    """An optional object."""
+    """An optional object; null is as good as absent (FRM-5)."""
     value = obj.get(key)
-    if key in obj and not isinstance(value, dict):
+    if value is not None and not isinstance(value, dict):
         raise malformed(f"`{key}` is not an object")
     return value
 
