@@ -4,7 +4,7 @@ import Whiteboard
 public enum BatchCoding {
   /// The one canonical form of a batch.
   public static func encode(_ batch: Batch) -> [UInt8] {
-    var table = IncarnationTable([batch.author])
+    var table = table(of: batch)
     var body = ByteWriter()
     var pair = LastPair()
     var last: ObjectID?
@@ -19,10 +19,12 @@ public enum BatchCoding {
         if operation.object.dot == dot {
           body.varint(0)
         } else {
-          body.count(1 + table.index(of: operation.object.dot.incarnation))
-          body.zigzag(
+          // At most 2^49 times 4097: it fits.
+          let index = UInt64(table.index(of: operation.object.dot.incarnation))
+          let difference = ValueCoding.zigzag(
             Int64(operation.object.dot.sequence) - Int64(last?.dot.sequence ?? 0)
           )
+          body.varint(1 + difference * UInt64(table.incarnations.count) + index)
         }
         last = operation.object
       }
@@ -45,6 +47,17 @@ public enum BatchCoding {
     for incarnation in table.incarnations.dropFirst() { writer.incarnation(incarnation) }
     writer.raw(body.bytes)
     return writer.bytes
+  }
+
+  /// The author and whoever else is named, in the order of first use.
+  private static func table(of batch: Batch) -> IncarnationTable {
+    var table = IncarnationTable([batch.author])
+    for operation in batch.operations {
+      _ = table.index(of: operation.object.dot.incarnation)
+      if let qualifier = operation.property.dot { _ = table.index(of: qualifier.incarnation) }
+      if case .dot(let reference) = operation.value { _ = table.index(of: reference.incarnation) }
+    }
+    return table
   }
 
   private static func write(
@@ -148,8 +161,14 @@ public enum BatchCoding {
     ) throws(CodecError) -> ObjectID {
       let reference = try reader.varint()
       guard reference > 0 else { return ObjectID(own) }
-      let incarnation = try references.incarnation(reference - 1)
-      let sequence = try ValueCoding.sequence(after: last?.dot.sequence ?? 0, &reader)
+      let (difference, index) = (reference - 1).quotientAndRemainder(
+        dividingBy: UInt64(references.table.count)
+      )
+      let incarnation = try references.incarnation(index)
+      let sequence = try ValueCoding.sequence(
+        ValueCoding.unzigzag(difference),
+        after: last?.dot.sequence ?? 0
+      )
       let dot = Dot(incarnation, sequence)
       guard dot != own else { throw .notCanonical("object") }
       return ObjectID(dot)

@@ -106,10 +106,23 @@ enum ValueCoding {
     after last: UInt64,
     _ reader: inout ByteReader
   ) throws(CodecError) -> UInt64 {
-    let (sum, overflow) = Int64(last).addingReportingOverflow(try reader.zigzag())
+    try sequence(try reader.zigzag(), after: last)
+  }
+
+  /// The sequence number of this difference from the last one.
+  static func sequence(_ difference: Int64, after last: UInt64) throws(CodecError) -> UInt64 {
+    let (sum, overflow) = Int64(last).addingReportingOverflow(difference)
     guard !overflow, sum >= 1, sum <= Int64(BoardLimits.sequence) else {
       throw .overLimit("sequence")
     }
     return UInt64(sum)
+  }
+
+  static func zigzag(_ number: Int64) -> UInt64 {
+    UInt64(bitPattern: (number << 1) ^ (number >> 63))
+  }
+
+  static func unzigzag(_ number: UInt64) -> Int64 {
+    Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
   }
 }

@@ -1,0 +1,65 @@
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+@Suite struct AssetExchangeTests {
+  private let asset = World.asset(1)
+  private let a: MemberID
+  private let b: MemberID
+
+  init() throws {
+    a = try #require(MemberID(Array(repeating: 1, count: 32)))
+    b = try #require(MemberID(Array(repeating: 2, count: 32)))
+  }
+
+  private func joined() -> AssetExchange {
+    var exchange = AssetExchange()
+    #expect(exchange.memberJoined(a, now: 0).isEmpty)
+    #expect(exchange.memberJoined(b, now: 0).isEmpty)
+    return exchange
+  }
+
+  @Test("[SYN-35] an asset is asked for once, from the member that brought its object")
+  func once() {
+    var exchange = joined()
+    #expect(exchange.want(asset, preferring: b, now: 0) == [.ask(asset.id, b)])
+    #expect(exchange.want(asset, preferring: a, now: 0).isEmpty)
+    #expect(exchange.isAsking(asset.id, from: b) && !exchange.isAsking(asset.id, from: a))
+    #expect(exchange.arrived(asset.id, now: 1).isEmpty)
+    #expect(!exchange.isBusy && exchange.tick(100_000).isEmpty)
+  }
+
+  @Test("[SYN-35] where one has not got it the next is asked, and all anew later")
+  func next() {
+    var exchange = joined()
+    _ = exchange.want(asset, preferring: b, now: 0)
+    #expect(exchange.unavailable(asset.id, from: a, now: 0).isEmpty)
+    #expect(exchange.unavailable(asset.id, from: b, now: 0) == [.ask(asset.id, a)])
+    #expect(exchange.unavailable(asset.id, from: a, now: 5).isEmpty)
+    #expect(!exchange.isBusy)
+    #expect(exchange.tick(10_004).isEmpty)
+    #expect(exchange.tick(10_005) == [.ask(asset.id, b)])
+  }
+
+  @Test("[SYN-35] without progress for 30 s, or when it leaves, the next is asked")
+  func silence() {
+    var exchange = joined()
+    _ = exchange.want(asset, preferring: a, now: 0)
+    exchange.progressed(asset.id, now: 20_000)
+    #expect(exchange.tick(49_999).isEmpty)
+    #expect(exchange.tick(50_000) == [.ask(asset.id, b)])
+    #expect(exchange.memberLeft(b, now: 50_001).isEmpty)
+    #expect(exchange.memberJoined(b, now: 50_002) == [.ask(asset.id, b)])
+  }
+
+  @Test("[SYN-35] four assets at a time")
+  func parallel() {
+    var exchange = joined()
+    let asked = (0..<10).flatMap {
+      exchange.want(World.asset(UInt8($0)), preferring: nil, now: 0)
+    }
+    #expect(asked.count == 4)
+    #expect(exchange.arrived(World.asset(0).id, now: 0) == [.ask(World.asset(4).id, a)])
+  }
+}

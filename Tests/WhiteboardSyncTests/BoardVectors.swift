@@ -1,0 +1,237 @@
+import FoundationEssentials
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// `Protocol/Vectors/board.json`, which was made by another implementation of `Protocol/board.md`.
+struct BoardVectors: Decodable {
+  struct Refused: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    let error: String
+    var testDescription: String { name }
+  }
+
+  struct Named: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    var testDescription: String { name }
+  }
+
+  struct Value: Decodable, Sendable {
+    let shape: String
+    let number: String?
+    let pair: [Int32]?
+    let hex: String?
+    let text: String?
+    let dot: String?
+
+    func value() throws -> Whiteboard.Value {
+      switch shape {
+      case "none": return .none
+      case "unsigned": return .unsigned(try #require(UInt64(number ?? "")))
+      case "signed": return .signed(try #require(Int64(number ?? "")))
+      case "pair":
+        let pair = try #require(pair)
+        return .pair(pair[0], pair[1])
+      case "bytes": return .bytes(try #require(Hexadecimal.decode(hex ?? "?")))
+      case "text": return .text(try #require(text))
+      default: return .dot(try #require(ObjectID(dot ?? "")).dot)
+      }
+    }
+  }
+
+  struct Operation: Decodable, Sendable {
+    let object: String
+    let property: UInt16
+    let index: String?
+    let dot: String?
+    let value: Value
+
+    func operation() throws -> Whiteboard.Operation {
+      Whiteboard.Operation(
+        try #require(ObjectID(object)),
+        try BoardVectors.property(property, index: index, dot: dot),
+        try value.value()
+      )
+    }
+  }
+
+  struct Batch: Decodable, CustomTestStringConvertible, Sendable {
+    struct Parts: Decodable, Sendable {
+      let author: String
+      let first: UInt64
+      let time: String
+      let operations: [Operation]
+    }
+    let name: String
+    let hex: String
+    let value: Parts
+    var testDescription: String { name }
+
+    func batch() throws -> Whiteboard.Batch {
+      try Whiteboard.Batch(
+        author: try #require(Incarnation(value.author)),
+        firstSequence: value.first,
+        time: HybridTime(try #require(UInt64(value.time))),
+        operations: value.operations.map { try $0.operation() }
+      )
+    }
+  }
+
+  struct DotRanges: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    let value: [String: [[UInt64]]]
+    let hash: String
+    var testDescription: String { name }
+  }
+
+  struct Answer: Decodable, CustomTestStringConvertible, Sendable {
+    struct Parts: Decodable, Sendable {
+      let context: [String: [[UInt64]]]
+      let living: [String: [[UInt64]]]
+      let objects: [Object]
+    }
+    struct Object: Decodable, Sendable {
+      let object: String
+      let cells: [Cell]
+    }
+    struct Cell: Decodable, Sendable {
+      let property: UInt16
+      let index: String?
+      let dot: String?
+      let value: Value
+      let time: String
+      let author: String
+    }
+    let name: String
+    let since: String
+    let hex: String
+    let value: Parts
+    var testDescription: String { name }
+
+    func difference() throws -> Difference {
+      var difference = Difference(context: try BoardVectors.set(value.context))
+      difference.living = try BoardVectors.set(value.living)
+      for object in value.objects {
+        var entry = Difference.Entry(object: try #require(ObjectID(object.object)))
+        for cell in object.cells {
+          entry.properties.append(
+            try BoardVectors.property(cell.property, index: cell.index, dot: cell.dot)
+          )
+          entry.cells.append(
+            Whiteboard.Cell(
+              value: try cell.value.value(),
+              time: HybridTime(try #require(UInt64(cell.time))),
+              dot: try #require(ObjectID(cell.author)).dot
+            )
+          )
+        }
+        difference.entries.append(entry)
+      }
+      return difference
+    }
+  }
+
+  struct Ink: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    let points: [[Int32]]
+    var testDescription: String { name }
+  }
+
+  struct Cases<Valid: Decodable & Sendable>: Decodable, Sendable {
+    let valid: [Valid]
+    let invalid: [Refused]
+  }
+
+  struct Messages: Decodable, Sendable {
+    let valid: [Named]
+    let skipped: [Named]?
+    let invalid: [Refused]
+  }
+
+  struct Answers: Decodable, Sendable {
+    struct Orphans: Decodable, Sendable {
+      let batch: String
+      let hex: String
+      let digest: String
+    }
+    let valid: [Answer]
+    let invalid: [Refused]
+    let orphans: Orphans
+  }
+
+  struct Digest: Decodable, Sendable {
+    struct Step: Decodable, Sendable {
+      let apply: String
+      let digest: String
+      let contextHash: String
+    }
+    let batches: [String]
+    let steps: [Step]
+    let text: String
+    let input: String
+    let digest: String
+    let empty: String
+  }
+
+  struct IncarnationText: Decodable, Sendable {
+    let number: String
+    let text: String
+  }
+
+  struct ObjectIDs: Decodable, Sendable {
+    struct Valid: Decodable, Sendable {
+      let text: String
+      let incarnation: String
+      let sequence: UInt64
+    }
+    let valid: [Valid]
+    let invalid: [String]
+  }
+
+  let incarnations: [IncarnationText]
+  let objectIds: ObjectIDs
+  let batches: Cases<Batch>
+  let sets: Cases<DotRanges>
+  let answers: Answers
+  let messages: Messages
+  let datagrams: Messages
+  let ink: Cases<Ink>
+  let digest: Digest
+
+  /// The file, read from the source tree.
+  static let file: BoardVectors = {
+    let path = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+      .joined(separator: "/")
+    do {
+      return try JSONDecoder().decode(
+        BoardVectors.self,
+        from: Data(contentsOf: URL(filePath: path + "/Protocol/Vectors/board.json"))
+      )
+    } catch {
+      preconditionFailure("the vectors cannot be read: \(error)")
+    }
+  }()
+
+  static func property(_ number: UInt16, index: String?, dot: String?) throws -> Property {
+    if let index { return Property(number, index: try #require(UInt64(index))) }
+    if let dot { return Property(number, dot: try #require(ObjectID(dot)).dot) }
+    return Property(number)
+  }
+
+  static func set(_ value: [String: [[UInt64]]]) throws -> DotSet {
+    var set = DotSet()
+    for (incarnation, ranges) in value {
+      for range in ranges {
+        set.insert(range[0]...range[1], of: try #require(Incarnation(incarnation)))
+      }
+    }
+    return set
+  }
+
+  static func bytes(_ hex: String) throws -> [UInt8] { try #require(Hexadecimal.decode(hex)) }
+}

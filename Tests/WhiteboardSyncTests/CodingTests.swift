@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// Batches and answers of a busy room, and what damage does to them.
+@Suite struct CodingTests {
+  private func room(_ seed: UInt64) -> World {
+    let world = World(
+      seed: seed,
+      nodes: 3,
+      weather: .init(twice: 0, loss: 100, cuts: 2, mends: 20, crashes: 0)
+    )
+    world.connectAll()
+    for _ in 0..<80 { world.happen() }
+    return world
+  }
+
+  /// The batches that a late joiner would have needed, made from the cells that are there.
+  private func batches(_ world: World) throws -> [Batch] {
+    let state = world.nodes[0].replica.board.state
+    var batches: [Batch] = []
+    for (id, record) in state.records.sorted(by: { $0.key < $1.key }) {
+      for (property, cell) in zip(record.properties, record.cells) {
+        batches.append(
+          try Batch(
+            author: cell.dot.incarnation,
+            firstSequence: cell.dot.sequence,
+            time: cell.time,
+            operations: [Operation(id, property, cell.value)]
+          )
+        )
+      }
+    }
+    return batches
+  }
+
+  @Test("[SYN-20] what is encoded decodes to itself, and one value has one form", arguments: 0..<10)
+  func roundTrip(seed: UInt64) throws {
+    let world = room(seed)
+    let state = world.nodes[0].replica.board.state
+    let difference = state.difference(since: Context())
+    let bytes = DifferenceCoding.encode(difference)
+    #expect(try DifferenceCoding.decode(bytes) == difference)
+    #expect(try ContextCoding.decode(ContextCoding.encode(state.context)) == state.context)
+    var count = 0
+    for batch in try batches(world) {
+      #expect(try BatchCoding.decode(BatchCoding.encode(batch)) == batch)
+      count += 1
+    }
+    #expect(count > 20)
+  }
+
+  @Test(
+    "[SYN-20] bytes damaged anywhere are refused, or are another value's one form",
+    arguments: 0..<6
+  )
+  func damage(seed: UInt64) throws {
+    let world = room(seed)
+    var random = SeededGenerator(seed: seed)
+    let answer = DifferenceCoding.encode(
+      world.nodes[0].replica.board.state.difference(since: Context())
+    )
+    for length in 0..<min(answer.count, 2000) {
+      #expect(throws: CodecError.self) {
+        try DifferenceCoding.decode(Array(answer.prefix(length)))
+      }
+    }
+    var refused = 0
+    for _ in 0..<1000 {
+      var damaged = answer
+      damaged[random.below(damaged.count)] ^= UInt8(1 << random.below(8))
+      if let difference = try? DifferenceCoding.decode(damaged) {
+        #expect(DifferenceCoding.encode(difference) == damaged)
+      } else {
+        refused += 1
+      }
+    }
+    #expect(refused > 100)
+    for batch in try batches(world).prefix(40) {
+      let bytes = BatchCoding.encode(batch)
+      for length in 0..<bytes.count {
+        #expect(throws: CodecError.self) { try BatchCoding.decode(Array(bytes.prefix(length))) }
+      }
+      for index in bytes.indices {
+        for bit in 0..<8 {
+          var damaged = bytes
+          damaged[index] ^= UInt8(1 << bit)
+          if let other = try? BatchCoding.decode(damaged) {
+            #expect(BatchCoding.encode(other) == damaged)
+          }
+        }
+      }
+    }
+  }
+
+  @Test(
+    "[SYN-40] changing any one cell changes the digest, and a selection does not",
+    arguments: 0..<10
+  )
+  func digest(seed: UInt64) throws {
+    let state = room(seed).nodes[0].replica.board.state
+    let digest = BoardDigest.digest(of: state)
+    var changed = 0
+    for (id, record) in state.records where !record.isDeleted && !state.orphans.contains(id) {
+      for (property, cell) in zip(record.properties, record.cells) where property.number != 7 {
+        let dot = Dot(cell.dot.incarnation, 1_000_000)
+        guard property.mayBeWritten(by: dot, of: id), property != .deleted else { continue }
+        var other = state
+        var changes = ChangeLog()
+        // The same value again, by a later operation: the cell is another one.
+        try other.apply(
+          try Batch(
+            author: dot.incarnation,
+            firstSequence: dot.sequence,
+            time: HybridTime(cell.time.rawValue + 1),
+            operations: [Operation(id, property, cell.value)]
+          ),
+          changes: &changes
+        )
+        #expect((BoardDigest.digest(of: other) == digest) == (property == .selection))
+        changed += 1
+      }
+    }
+    #expect(changed > 10)
+  }
+
+  @Test("[SYN-24] a move anywhere takes at most 10 bytes in a batch of 50, a drag 5")
+  func size() throws {
+    var random = SeededGenerator(seed: 1)
+    let author = Incarnation(1 << 63)
+    let creator = Incarnation(3)
+    func batch(_ operations: [Operation]) throws -> Int {
+      BatchCoding.encode(
+        try Batch(
+          author: author,
+          firstSequence: 100_000,
+          time: HybridTime(1_700_000_000_000 << 16),
+          operations: operations
+        )
+      ).count
+    }
+    let objects = (0..<50).map { _ in UInt64(1 + random.below(80_000)) }.sorted()
+    let moves = objects.map { sequence in
+      Operation(
+        ObjectID(Dot(creator, sequence)),
+        .position,
+        .pair(Int32(random.below(64_000)), Int32(random.below(64_000)))
+      )
+    }
+    #expect(try batch(moves) <= 50 * 10)
+    let drags = (0..<50).map { index in
+      Operation(
+        ObjectID(Dot(creator, UInt64(index) * 8 + 1)),
+        .position,
+        .pair(Int32(64_000 + index * 20 + random.below(40)), Int32(9000 + random.below(60)))
+      )
+    }
+    #expect(try batch(drags) <= 50 * 5)
+  }
+}

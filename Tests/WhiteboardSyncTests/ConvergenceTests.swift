@@ -1,0 +1,131 @@
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+@Suite struct ConvergenceTests {
+  @Test(
+    "[SYN-1] replicas that edited through loss, cuts and crashes end with the same board",
+    arguments: 0..<60
+  )
+  func converges(seed: UInt64) {
+    let world = World(seed: seed, nodes: 2 + Int(seed % 4))
+    world.connectAll()
+    for _ in 0..<250 { world.happen() }
+    world.connectAll()
+    #expect(world.settle(), "seed \(seed) did not settle")
+    #expect(world.settleAssets(), "seed \(seed) lacks assets")
+    check(world, seed)
+    #expect(world.delivered > 60, "seed \(seed) did little")
+  }
+
+  private func check(_ world: World, _ seed: UInt64) {
+    #expect(world.violations.isEmpty, "seed \(seed): \(world.violations)")
+    let first = world.nodes[0].replica
+    for node in world.nodes {
+      let board = node.replica.board
+      #expect(node.replica.digest == first.digest, "seed \(seed)")
+      #expect(board.chat == first.board.chat, "seed \(seed)")
+      #expect(board.objectIDs == first.board.objectIDs, "seed \(seed)")
+      #expect(board.state.orphans.isEmpty, "seed \(seed)")
+      // Whoever only followed the actions sees the same.
+      #expect(
+        Set(node.view.objects.values.map(Self.withoutSelection))
+          == Set(board.snapshots.map(Self.withoutSelection)),
+        "seed \(seed)"
+      )
+      #expect(Set(node.view.chat.values) == Set(board.chat), "seed \(seed)")
+      for id in board.objectIDs {
+        #expect(node.view.holders[id] == board.holder(of: id), "seed \(seed)")
+      }
+      // An asset is brought once.
+      #expect(node.deliveries.values.allSatisfy { $0 == 1 }, "seed \(seed)")
+      for snapshot in board.snapshots {
+        guard let asset = snapshot.asset else { continue }
+        let someoneHas = world.nodes.contains { $0.stored.contains(asset.id) }
+        #expect(node.stored.contains(asset.id) == someoneHas, "seed \(seed)")
+        #expect(snapshot.isAssetAvailable == someoneHas, "seed \(seed)")
+      }
+    }
+  }
+
+  private static func withoutSelection(_ snapshot: ObjectSnapshot) -> String {
+    snapshot.json.replacing(/"selectedBy":("[a-z0-9]*"|null)/, with: "")
+  }
+
+  @Test("[SYN-15] what a member told only some of us before it died reaches all")
+  func lastWords() throws {
+    let world = World(seed: 7, nodes: 4)
+    world.connectAll()
+    #expect(world.settle())
+    // The fourth reaches the first alone, and dies.
+    world.disconnect(3, 1)
+    world.disconnect(3, 2)
+    let id = try world.nodes[3].replica.change(now: world.now(3)) { board in
+      try board.createText("last words", at: Point(x: 0, y: 0))
+    }
+    world.carryOut(3)
+    for _ in 0..<5 { world.step(20) }
+    #expect(world.nodes[0].replica.board.object(id) != nil)
+    #expect(world.nodes[1].replica.board.object(id) == nil)
+    world.disconnect(3, 0)
+    for _ in 0..<100 { world.step(25) }
+    #expect(world.nodes[1].replica.board.object(id) != nil)
+    #expect(world.nodes[2].replica.board.object(id) != nil)
+  }
+
+  @Test("[SYN-11] a late joiner gets the whole board once, chat included, host or no host")
+  func lateJoiner() throws {
+    let world = World(seed: 3, nodes: 4)
+    for one in 0..<3 { for other in 0..<3 { world.connect(one, other) } }
+    for _ in 0..<100 {
+      world.edit(0)
+      world.edit(1)
+      world.step(10)
+    }
+    world.disconnect(0, 1)
+    world.disconnect(0, 2)
+    world.connect(3, 1)
+    world.connect(3, 2)
+    for _ in 0..<300 { world.step(25) }
+    #expect(world.nodes[3].replica.digest == world.nodes[1].replica.digest)
+    #expect(world.nodes[3].replica.board.chat == world.nodes[1].replica.board.chat)
+    #expect(world.nodes[3].replica.board.objectIDs.count > 10)
+  }
+
+  @Test("[SYN-16] a member is synced when all it wrote is elsewhere, and not before")
+  func synced() throws {
+    let world = World(seed: 5, nodes: 2)
+    #expect(world.nodes[0].replica.isSynced(now: world.now(0)))
+    world.connect(0, 1)
+    #expect(!world.nodes[0].replica.isSynced(now: world.now(0)))
+    #expect(world.settle())
+    try world.nodes[0].replica.change(now: world.now(0)) { board in
+      _ = try board.createText("x", at: Point(x: 0, y: 0))
+    }
+    #expect(!world.nodes[0].replica.isSynced(now: world.now(0)))
+    world.carryOut(0)
+    #expect(!world.nodes[0].replica.isSynced(now: world.now(0)))
+    #expect(world.settle())
+    #expect(world.nodes[1].replica.board.objectIDs.count == 1)
+  }
+
+  @Test("[SYN-16] in a room that never rests a member is synced when its own words arrived")
+  func syncedInABusyRoom() {
+    let world = World(
+      seed: 6,
+      nodes: 3,
+      weather: .init(twice: 0, loss: 0, cuts: 0, crashes: 0, skew: 0)
+    )
+    world.connectAll()
+    #expect(world.settle())
+    var wasSynced = 0
+    for round in 0..<400 {
+      world.edit(1)
+      world.edit(2)
+      world.step(15)
+      if round > 200, world.nodes[0].replica.isSynced(now: world.now(0)) { wasSynced += 1 }
+    }
+    #expect(wasSynced > 100)
+  }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+@Suite struct LiveStrokeTests {
+  @Test("[SYN-32] a stroke grows while it is drawn and never jumps back", arguments: 0..<20)
+  func grows(seed: UInt64) throws {
+    let world = World(
+      seed: seed,
+      nodes: 2,
+      weather: .init(twice: 20, loss: 40, cuts: 0, crashes: 0, skew: 1000)
+    )
+    world.connectAll()
+    #expect(world.settle())
+    let (author, other) = (world.nodes[0].replica, world.nodes[1].replica)
+    let stroke = try author.beginStroke(now: world.now(0))
+    world.carryOut(0)
+    var drawn: [InkPoint] = []
+    var shown: [InkPoint] = []
+    var grewBetweenCommits = 0
+    for index in 0..<200 {
+      let point = Point(x: Double(index) * 1.5, y: Double(index % 17))
+      drawn.append(try InkPoint(point))
+      try author.extendStroke(stroke, with: [point], now: world.now(0))
+      world.carryOut(0)
+      world.step(10)
+      let next = other.shownInk(of: stroke)
+      #expect(next.starts(with: shown), "seed \(seed): what was shown moved or went")
+      #expect(drawn.starts(with: next), "seed \(seed): shows what was not drawn")
+      let committed = other.board.snapshot(stroke)?.ink?.count ?? 0
+      if next.count > shown.count, next.count > committed { grewBetweenCommits += 1 }
+      shown = next
+    }
+    try author.endStroke(stroke, now: world.now(0))
+    world.carryOut(0)
+    #expect(world.settle())
+    #expect(other.shownInk(of: stroke) == drawn)
+    #expect(other.board.snapshot(stroke)?.isFinished == true)
+    #expect(grewBetweenCommits > 20, "seed \(seed): previews did something")
+    #expect(throws: BoardError.unknownObject(stroke)) {
+      try author.extendStroke(stroke, with: [Point(x: 0, y: 0)], now: world.now(0))
+    }
+  }
+
+  @Test("[SYN-33] nobody previews in another's name, nor what is finished")
+  func strangers() throws {
+    let world = World(seed: 1, nodes: 3)
+    world.connectAll()
+    #expect(world.settle())
+    let stroke = try world.nodes[0].replica.beginStroke(now: world.now(0))
+    world.carryOut(0)
+    #expect(world.settle())
+    let other = world.nodes[1].replica
+    let forged = SyncDatagram.preview(
+      stroke: stroke,
+      first: 0,
+      points: [InkPoint(x: 1, y: 1)]
+    ).encode()
+    other.receivedDatagram(forged, from: world.nodes[2].member, now: world.now(1))
+    #expect(other.shownInk(of: stroke).isEmpty)
+    other.receivedDatagram(forged, from: world.nodes[0].member, now: world.now(1))
+    #expect(other.shownInk(of: stroke) == [InkPoint(x: 1, y: 1)])
+    try world.nodes[0].replica.extendStroke(
+      stroke,
+      with: [Point(x: 5, y: 5)],
+      now: world.now(0)
+    )
+    try world.nodes[0].replica.endStroke(stroke, now: world.now(0))
+    world.carryOut(0)
+    #expect(world.settle())
+    other.receivedDatagram(
+      SyncDatagram.preview(stroke: stroke, first: 1, points: [InkPoint(x: 1, y: 1)]).encode(),
+      from: world.nodes[0].member,
+      now: world.now(1)
+    )
+    #expect(other.shownInk(of: stroke) == [InkPoint(x: 80, y: 80)])
+  }
+}
