@@ -17,6 +17,7 @@ from .wire import Violation, encode_vint
 BATCH, REQUEST, ANSWER, REPORT = 0x01, 0x02, 0x03, 0x04
 ASSET_REQUEST, ASSET_UNAVAILABLE, APPLICATION = 0x05, 0x06, 0x10
 PRESENCE, PREVIEW = 0x01, 0x02
+MAXIMUM_ANSWER = 268_435_456
 
 OWN = "own"
 
@@ -65,6 +66,62 @@ def image_header(data):
                 return 1, width, height
             at += 2 + length
     raise ValueError("neither PNG nor JPEG")
+
+
+def decode_message(data):
+    """(kind, content) of a reliable message; None for one that is skipped."""
+    reader = Reader(data)
+    kind = reader.u8()
+    if kind == BATCH:
+        return kind, codec.decode_batch(data[1:])
+    if kind == REQUEST:
+        number = reader.varint()
+        if number == 0:
+            raise BoardError("limit", "request 0")
+        content = number, reader.incarnation(), codec.read_set(reader)
+    elif kind == ANSWER:
+        number, index, size = reader.varint(), reader.varint(), reader.varint()
+        digest = bytes(reader.take(32))
+        if number == 0 or not 1 <= size <= MAXIMUM_ANSWER or index * codec.PART >= size:
+            raise BoardError("limit", "a part of an answer")
+        expected = min(codec.PART, size - index * codec.PART)
+        content = number, index, size, digest, bytes(reader.take(expected))
+    elif kind == REPORT:
+        hashed, applied, incarnation = bytes(reader.take(8)), reader.varint(), reader.u64()
+        held = codec.read_set(reader)
+        if any(named != incarnation for named in held.ranges):
+            raise BoardError("inconsistent", "a report about another incarnation")
+        content = hashed, applied, incarnation, held
+    elif kind in (ASSET_REQUEST, ASSET_UNAVAILABLE):
+        content = bytes(reader.take(32))
+    elif kind == APPLICATION:
+        return kind, data[1:]
+    elif kind < 0x80:
+        raise BoardError("reserved", f"message kind {kind:#04x}")
+    else:
+        return None
+    reader.end()
+    return kind, content
+
+
+def decode_datagram(data):
+    """(kind, content) of a datagram; None for one that is skipped."""
+    reader = Reader(data)
+    kind = reader.u8()
+    if kind == PRESENCE:
+        counter, form = reader.varint(), reader.u8()
+        if form > 1:
+            raise BoardError("reserved", "a form of presence")
+        return kind, (counter, (reader.zigzag(), reader.zigzag()) if form else None)
+    if kind == PREVIEW:
+        stroke = Dot(reader.incarnation(), reader.sequence())
+        first = reader.varint()
+        return kind, (stroke, first, codec.decode_ink(bytes(reader.take(reader.left)), 16))
+    if kind == APPLICATION:
+        return kind, data[1:]
+    if kind < 0x80:
+        raise BoardError("reserved", f"datagram kind {kind:#04x}")
+    return None
 
 
 class _Replica:
@@ -315,43 +372,30 @@ class BoardPeer(Peer):
             raise Violation("protocol-error", str(error)) from error
 
     def _take_message(self, remote, message):
-        reader = Reader(message)
-        kind = reader.u8()
+        decoded = decode_message(message)
+        if decoded is None:
+            return
+        kind, content = decoded
         member = self._replica(remote)
         self.log.append((remote.peer_id, message))
         if kind == BATCH:
-            self._take_batch(remote, message[1:])
+            self._take_batch(remote, content)
         elif kind == REQUEST:
-            number = reader.varint()
-            member.incarnation = reader.incarnation()
-            context = codec.read_set(reader)
-            reader.end()
-            if number == 0:
-                raise BoardError("limit", "request 0")
+            number, member.incarnation, context = content
             self._answer(remote, number, context)
         elif kind == ANSWER:
-            self._take_answer(remote, member, reader)
+            self._take_answer(remote, member, *content)
         elif kind == REPORT:
-            member.their_hash = reader.take(8)
-            member.their_applied = reader.varint()
-            reader.u64()
-            codec.read_set(reader)
-            reader.end()
+            member.their_hash, member.their_applied = content[:2]
         elif kind == ASSET_REQUEST:
-            self._send_asset(remote, bytes(reader.take(32)))
-            reader.end()
+            self._send_asset(remote, content)
         elif kind == ASSET_UNAVAILABLE:
-            sha256 = bytes(reader.take(32))
-            reader.end()
-            self.events.add("asset-unavailable", remote=remote, sha256=sha256)
+            self.events.add("asset-unavailable", remote=remote, sha256=content)
         elif kind == APPLICATION:
-            self.events.add("data", remote=remote, data=message[1:], reliable=True)
-        elif kind < 0x80:
-            raise BoardError("reserved", f"message kind {kind:#04x}")
+            self.events.add("data", remote=remote, data=content, reliable=True)
         self.condition.notify_all()
 
-    def _take_batch(self, remote, data):
-        operations = codec.decode_batch(data)
+    def _take_batch(self, remote, operations):
         if operations[0].dot.incarnation == self.board_incarnation:
             if any(operation.dot not in self.state.context for operation in operations):
                 raise BoardError("forged-batch")
@@ -376,22 +420,15 @@ class BoardPeer(Peer):
             head += encode_vint(len(whole)) + digest
             remote.send(head + whole[start : start + codec.PART])
 
-    def _take_answer(self, remote, member, reader):
-        number, index, size = reader.varint(), reader.varint(), reader.varint()
-        digest = bytes(reader.take(32))
-        if number == 0 or number > member.requests:
+    def _take_answer(self, remote, member, number, index, size, digest, part):
+        if number > member.requests:
             raise BoardError("unrequested-answer")
         if number < member.requests:
             return
-        if size > 268_435_456:
-            raise BoardError("limit", "an answer")
         if member.parts is None:
             member.parts = [size, digest, []]
         if member.parts[:2] != [size, digest] or index != len(member.parts[2]):
             raise BoardError("inconsistent", "another answer's part")
-        expected = min(codec.PART, size - index * codec.PART)
-        part = bytes(reader.take(expected))
-        reader.end()
         member.parts[2].append(part)
         if sum(map(len, member.parts[2])) < size:
             return
@@ -414,16 +451,16 @@ class BoardPeer(Peer):
             self.events.add("dropped", remote=remote, word=error.word)
 
     def _take_datagram(self, remote, message, path):
-        kind = message[0] if message else 0x80
+        decoded = decode_datagram(message)
+        if decoded is None:
+            return
+        kind, content = decoded
         if kind == APPLICATION:
-            self.events.add("data", remote=remote, data=message[1:], reliable=False, path=path)
+            self.events.add("data", remote=remote, data=content, reliable=False, path=path)
         elif kind == PREVIEW:
-            reader = Reader(message[1:])
-            stroke = Dot(reader.incarnation(), reader.sequence())
-            first = reader.varint()
-            points = codec.decode_ink(bytes(reader.take(reader.left)), 16)
+            stroke, first, points = content
             self.events.add("preview", remote=remote, stroke=stroke, first=first, points=points)
-        elif kind == PRESENCE:
+        else:
             self.events.add("presence", remote=remote)
 
     # Assets

@@ -89,6 +89,8 @@ def check_right(operation_dot, object_id, number, qualifier, shape):
         raise BoardError("author", "a create operation that is none")
     if number == KIND and shape != UNSIGNED:
         raise BoardError("canonical", "a kind that is not unsigned")
+    if number == PURGE and shape != NONE:
+        raise BoardError("canonical", "a purge with a value")
     if number in CREATORS and object_id.incarnation != operation_dot.incarnation:
         raise BoardError("author", "only the creator writes this")
     if number in OWN and qualifier != operation_dot:

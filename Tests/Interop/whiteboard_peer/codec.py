@@ -27,8 +27,16 @@ MAXIMUM_VALUE = 65_536
 PART = 1 << 20
 
 
+def zigzag_number(value):
+    return (value << 1 ^ value >> 63) & 0xFFFFFFFFFFFFFFFF
+
+
 def zigzag(value):
-    return encode_vint((value << 1 ^ value >> 63) & 0xFFFFFFFFFFFFFFFF)
+    return encode_vint(zigzag_number(value))
+
+
+def unzigzag(value):
+    return value >> 1 ^ -(value & 1)
 
 
 class Reader:
@@ -72,8 +80,7 @@ class Reader:
         raise BoardError("varint")
 
     def zigzag(self):
-        value = self.varint()
-        return value >> 1 ^ -(value & 1)
+        return unzigzag(self.varint())
 
     def incarnation(self):
         value = self.u64()
@@ -222,14 +229,13 @@ def _check_tag(number, shape):
 def encode_batch(author, first, time, operations):
     """`operations` are (object or None for own, number, qualifier, shape, value); a qualifier or
     value may be the string "own" for the operation's own dot."""
-    table = []
-
-    def index(incarnation):
-        if incarnation == author:
-            return 0
-        if incarnation not in table:
-            table.append(incarnation)
-        return table.index(incarnation) + 1
+    table = [author]
+    for target, number, qualifier, shape, value in operations:
+        # SYN-21: in order of first use, which is that of the bytes.
+        for named in (target, qualifier, value if shape == DOT else None):
+            if isinstance(named, Dot) and named.incarnation not in table:
+                table.append(named.incarnation)
+    index = table.index
 
     body = bytearray()
     pairs = _Pairs()
@@ -250,7 +256,8 @@ def encode_batch(author, first, time, operations):
                 body += b"\0"
             else:
                 difference = target.sequence - (before.sequence if before else 0)
-                body += encode_vint(index(target.incarnation) + 1) + zigzag(difference)
+                joined = zigzag_number(difference) * len(table) + index(target.incarnation)
+                body += encode_vint(1 + joined)
         if qualifier_class(number) == 1:
             body += encode_vint(qualifier)
         elif qualifier_class(number) == 2:
@@ -258,8 +265,8 @@ def encode_batch(author, first, time, operations):
         body += _encode_value(shape, value, pairs, dot)
         before = target
     head = struct.pack(">Q", author) + encode_vint(first) + encode_vint(time)
-    head += encode_vint(len(operations)) + encode_vint(len(table))
-    return head + b"".join(struct.pack(">Q", entry) for entry in table) + bytes(body)
+    head += encode_vint(len(operations)) + encode_vint(len(table) - 1)
+    return head + b"".join(struct.pack(">Q", entry) for entry in table[1:]) + bytes(body)
 
 
 def decode_batch(data):
@@ -319,13 +326,13 @@ def decode_batch(data):
                 raise BoardError("canonical", "the same object as none")
             target = before
         else:
-            index = reader.varint()
-            if index == 0:
+            joined = reader.varint()
+            if joined == 0:
                 target = own
             else:
-                incarnation = incarnation_of(index - 1)
-                base = before.sequence if before else 0
-                target = not_own(Dot(incarnation, check_sequence(base + reader.zigzag())))
+                difference, index = divmod(joined - 1, len(table))
+                sequence = (before.sequence if before else 0) + unzigzag(difference)
+                target = not_own(Dot(incarnation_of(index), check_sequence(sequence)))
             if target == before:
                 raise BoardError("canonical", "the same object named again")
         qualifier = None
@@ -489,7 +496,7 @@ def decode_ink(data, maximum):
     reader = Reader(data)
     head = reader.varint()
     count, has_pressure = head >> 1, head & 1
-    if count > maximum:
+    if not 1 <= count <= maximum:
         raise BoardError("limit", "points")
     if count * (2 + has_pressure) > reader.left:
         raise BoardError("truncated")

@@ -16,7 +16,13 @@ def object_text(identifier):
 
 def parse_object(text):
     sequence, incarnation = text.split("-")
-    return cells.Dot(int.from_bytes(parse_base32(incarnation, 8), "big"), int(sequence))
+    number = int(sequence)
+    if str(number) != sequence or not 1 <= number <= cells.MAXIMUM_SEQUENCE:
+        raise ValueError("not the sequence of an object id")
+    named = int.from_bytes(parse_base32(incarnation, 8), "big")
+    if named == 0:
+        raise ValueError("incarnation 0")
+    return cells.Dot(named, number)
 
 
 def _decoded(state, identifier, number, decode):
