@@ -15,7 +15,7 @@ final class AvahiThread: Sendable {
   private let configuration: AvahiConfiguration
   private let makeDriver: @Sendable () -> any AvahiDriver
 
-  /// - Parameter makeDriver: Called once, on the thread, which alone then knows the driver.
+  /// Makes a thread that has yet to start; `makeDriver` is called once, on it.
   init(configuration: AvahiConfiguration, makeDriver: @escaping @Sendable () -> any AvahiDriver) {
     self.configuration = configuration
     self.makeDriver = makeDriver
@@ -87,6 +87,7 @@ final class AvahiThread: Sendable {
     var signals = sigset_t()
     sigfillset(&signals)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
+    whiteboard_avahi_name_thread()
     do {
       let connection = AvahiConnection(configuration, bell: bell, driver: makeDriver())
       while !state.withLock({ $0.isStopRequested }) { connection.step() }

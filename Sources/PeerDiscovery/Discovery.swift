@@ -61,7 +61,9 @@ public struct Advertisement: Hashable, Sendable {
 
 /// The handle of what is being advertised.
 public struct Advertising: Sendable {
-  /// What becomes of it; see `DiscoveryEvents` for what is buffered. Need not be read.
+  /// What becomes of it.
+  ///
+  /// The last 16 events are kept; they need not be read.
   public let events: DiscoveryEvents<AdvertiserEvent>
   private let replace: @Sendable (Announcement) async -> Void
   private let original: Announcement

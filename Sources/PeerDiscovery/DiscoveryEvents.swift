@@ -30,10 +30,16 @@ public struct DiscoveryEvents<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate let take: @Sendable () async -> Element?
 
     /// Waits for the next event; nil at the end.
-    public mutating func next() async -> Element? {
+    public mutating func next() async -> Element? { await next(isolation: nil) }
+
+    /// Waits for the next event, in the isolation of the reader; nil at the end.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       while !Task.isCancelled {
         if let event = await take() { return event }
-        guard await signal.next() != nil else { return Task.isCancelled ? nil : await take() }
+        guard await signal.next(isolation: actor) != nil else {
+          // The scope ended; what it left behind is still told.
+          return Task.isCancelled ? nil : await take()
+        }
       }
       return nil
     }

@@ -1,5 +1,6 @@
-/// What a browser's reader has yet to hear: at most one event for each peer, and one about the
-/// system. Implements DSC-19.
+/// What a browser's reader has yet to hear.
+///
+/// It is at most one event for each peer, and one about the system. Implements DSC-19.
 package struct BrowserQueue: Sendable {
   private enum Pending {
     case found(DiscoveredPeer)
@@ -65,7 +66,7 @@ package struct BrowserQueue: Sendable {
   }
 }
 
-/// What an advertiser's reader has yet to hear: the last 16 events.
+/// What an advertiser's reader has yet to hear, which is the last 16 events.
 package struct AdvertiserQueue: Sendable {
   /// How many events wait at most; beyond it the oldest goes.
   package static let limit = 16
