@@ -13,8 +13,8 @@ from mitm import Interceptor
 from pictures import png
 from program import BINARY, Program, data_of
 from support import InteropCase
-from whiteboard_peer import cells, views, wire
-from whiteboard_peer.board import BoardPeer
+from whiteboard_peer import cells, codec, views, wire
+from whiteboard_peer.board import APPLICATION, BoardPeer
 from whiteboard_peer.session import Refused
 from whiteboard_peer.wire import base32, parse_base32
 
@@ -434,6 +434,38 @@ class Board(SwiftCase):
         self.assert_same_board(program, host, remote)
         self.assertEqual(len(program.objects()), 50)
 
+    def test_catch_up_in_several_parts(self):
+        """An answer of more than 2^20 bytes, to the program and from it (SYN-13)."""
+        host = self.peer("host", kind=BoardPeer)
+        for _ in range(12):
+            host.add_stroke([(x % 97 * 31, x % 89 * 17) for x in range(40_000)])
+        program = self.program("join", make_link(host.address, host.session, host.id))
+        remote = host.events.wait("connected", 30)["remote"]
+        host.wait_synced(remote, 60)
+        self.assertEqual(program.digest(), host.digest())
+        program, first, remote = self.joined_pair()
+        for _ in range(12):
+            first.add_stroke([(x % 97 * 31, x % 89 * 17) for x in range(40_000)])
+        first.wait_synced(remote, 60)
+        first.leave()
+        second = self.guest_of(program)
+        remote = second.join(program.address, program.id)
+        answer = second.events.wait("answer", 60, remote=remote)
+        self.assertGreater(answer["size"], 1 << 20)
+        self.assertEqual(second.digest(), first.digest())
+
+    def test_syn_9_a_batch_in_the_name_of_the_program(self):
+        program, guest, remote = self.joined_pair()
+        guest.wait_synced(remote)
+        before = program.digest()
+        author = guest.replica_incarnation(remote)
+        forged = codec.encode_batch(
+            author, 1_000, 1 << 16, [(None, cells.KIND, None, cells.UNSIGNED, cells.TEXT)]
+        )
+        remote.send(b"\x01" + forged)
+        self.assertIn(guest.events.wait("closed")["code"], ("protocol-error", "disconnected"))
+        self.assertEqual(program.digest(), before)
+
     def test_both_edit_at_once(self):
         program, guest, remote = self.joined_pair()
         guest.wait_synced(remote)
@@ -503,6 +535,32 @@ class Resumption(SwiftCase):
         guest.wait_until(lambda: len(guest.objects()) == 80, 20)
         guest.wait_synced(remote)
         self.assertEqual(program.digest(), guest.digest())
+
+    def test_a_message_in_many_parts_survives_cuts(self):
+        program, guest, remote = self.joined_pair()
+        data = os.urandom(wire.MAXIMUM_MESSAGE - 1)
+        guest.send_data(remote, data)
+        for _ in range(3):
+            already = remote.delivery.acknowledged
+            guest.wait_until(
+                lambda: remote.delivery.acknowledged > already + 20 or not remote.delivery.size, 20
+            )
+            remote.cut()
+            guest.wait_until(lambda: remote.control is not None, 15)
+        self.assertEqual(data_of(program.events.wait("data", 60)), data)
+        self.assertEqual(program.events.all("data"), [])
+
+    def test_liv_2_a_silent_peer_is_suspect_then_reconnecting_then_back(self):
+        program, guest, remote = self.joined_pair()
+        control = remote.control
+        control.send = lambda *_: None
+        name = guest.identity.text
+        program.events.wait("peer-state", 5, peer=name, state="suspect")
+        program.events.wait("peer-state", 8, peer=name, state="reconnecting")
+        guest.events.wait("connected", 15, remote=remote, resumed=True)
+        program.events.wait("peer-state", 5, peer=name, state="connected")
+        remote.send(bytes([APPLICATION]) + b"back", wait=True)
+        self.assertEqual(data_of(program.events.wait("data")), b"back")
 
     def test_a_restarted_peer_is_a_new_incarnation(self):
         program, guest, remote = self.joined_pair()

@@ -13,16 +13,17 @@ import random
 import shutil
 import socket
 import tempfile
+import threading
 import time
 import unittest
 
 from program import BINARY, Program
 from support import InteropCase
-from whiteboard_peer import cells, codec, datagram, wire
+from whiteboard_peer import admission, cells, codec, datagram, wire
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import attach_proof
 from whiteboard_peer.session import parse_close, parse_hello
-from whiteboard_peer.tls import ATTACH_LABEL, DATAGRAM_LABEL, Identity, Link, LinkBroken
+from whiteboard_peer.tls import ATTACH_LABEL, BINDING, DATAGRAM_LABEL, Identity, Link, LinkBroken
 from whiteboard_peer.wire import base32, encode_frame, encode_vint
 
 
@@ -506,6 +507,18 @@ class Attacks:
                 pass
             link.close("left")
 
+    def test_liv_1_and_2_silence_is_pinged_and_then_the_link_is_broken(self):
+        link = self.open()
+        began = time.monotonic()
+        with self.assertRaises(LinkBroken) as raised:
+            while True:
+                # Whatever else is sent takes the place of a PING.
+                link.read_frame(2.5)
+        self.assertNotIn("in time", str(raised.exception))
+        took = time.monotonic() - began
+        self.assertGreater(took, 4.5)
+        self.assertLess(took, 9)
+
     # Datagrams
 
     def test_dgm_2_garbage_is_not_answered(self):
@@ -807,6 +820,145 @@ class Attacks:
                 sock.sendto(sealer.seal(kind, content), self.address)
         # What does not decode may cost its sender the link, and nobody else anything.
         control.close("left")
+
+
+class AdmissionAttacks:
+    """What a dialler may do before it is admitted; hosts are made by the subclass."""
+
+    def attacker_of(self, target):
+        return Attacker(target.address, target.session)
+
+    def connect(self, attacker, **changes):
+        """A link after both HELLOs, and the listener's admission."""
+        link = attacker.connect()
+        self.addCleanup(link.close, "left")
+        link.send_frame(wire.HELLO, attacker.hello(**changes))
+        kind, payload = link.read_frame(5)
+        if kind == wire.CLOSE:
+            return link, parse_close(payload)[0]
+        return link, parse_hello(payload, False)["admission"]
+
+    def assert_ends(self, link, *codes, timeout=10):
+        deadline = time.monotonic() + timeout
+        kind, payload = link.read_frame(max(0.01, deadline - time.monotonic()))
+        self.assertEqual(kind, wire.CLOSE, payload)
+        self.assertIn(parse_close(payload)[0], codes)
+
+    def reveal(self, link):
+        """Plays the words honestly; the invitation is then before the host's person."""
+        nonce = os.urandom(32)
+        commit = admission.sas_commitment(link.exporter(BINDING), nonce)
+        link.send_frame(wire.SAS_COMMIT, {"commit": wire.base64_text(commit)})
+        kind, payload = link.read_frame(5)
+        if kind == wire.CLOSE:
+            return parse_close(payload)[0]
+        self.assertEqual(kind, wire.SAS_NONCE)
+        link.send_frame(wire.SAS_REVEAL, {"nonce": wire.base64_text(nonce)})
+        return None
+
+    def test_adm_6_a_reveal_that_does_not_match(self):
+        host = self.host("ask")
+        link, mode = self.connect(self.attacker_of(host))
+        self.assertEqual(mode, "ask")
+        link.send_frame(wire.SAS_COMMIT, {"commit": wire.base64_text(os.urandom(32))})
+        self.assertEqual(link.read_frame(5)[0], wire.SAS_NONCE)
+        link.send_frame(wire.SAS_REVEAL, {"nonce": wire.base64_text(os.urandom(32))})
+        self.assert_ends(link, "protocol-error")
+
+    def test_steps_in_the_wrong_order_or_form(self):
+        nonce = {"nonce": wire.base64_text(bytes(32))}
+        for mode, kind, payload in [
+            ("ask", wire.SAS_REVEAL, nonce),
+            ("ask", wire.SAS_NONCE, nonce),
+            ("ask", wire.CODE_PROOF, {"proof": wire.base64_text(bytes(32))}),
+            ("ask", wire.ACCEPT, {"host": "a" * 52, "maximum": 2, "members": []}),
+            ("ask", wire.MESSAGE, b"\x01\x03x"),
+            ("ask", wire.SAS_COMMIT, {"commit": wire.base64_text(bytes(31))}),
+            ("ask", wire.SAS_COMMIT, {"commit": "%"}),
+            ("ask", wire.SAS_COMMIT, {}),
+            ("code", wire.SAS_COMMIT, {"commit": wire.base64_text(bytes(32))}),
+            ("code", wire.CODE_PROOF, {"proof": "!"}),
+            ("code", wire.CODE_PROOF, {"proof": 7}),
+            ("code", wire.CODE_PROOF, {}),
+            ("code", wire.PING, bytes(8)),
+            ("code", wire.HELLO, {}),
+        ]:
+            with self.subTest(mode=mode, kind=kind, payload=payload):
+                link, answered = self.connect(self.attacker_of(self.host(mode)))
+                self.assertEqual(answered, mode)
+                link.send_frame(kind, payload)
+                self.assert_ends(link, "protocol-error")
+
+    def test_3_2_a_step_that_does_not_come(self):
+        for mode in ("ask", "code"):
+            with self.subTest(mode=mode):
+                link, _ = self.connect(self.attacker_of(self.host(mode)))
+                began = time.monotonic()
+                try:
+                    kind, _ = link.read_frame(12)
+                    self.assertEqual(kind, wire.CLOSE)
+                except LinkBroken as error:
+                    self.assertNotIn("in time", str(error))
+                self.assertGreater(time.monotonic() - began, 3.5)
+                self.assertLess(time.monotonic() - began, 8)
+
+    def test_hel_5_one_invitation_of_each_peer(self):
+        host = self.host("ask")
+        attacker = self.attacker_of(host)
+        first, _ = self.connect(attacker)
+        self.assertIsNone(self.reveal(first))
+        attacker.incarnation = os.urandom(8)
+        second, answer = self.connect(attacker)
+        if answer != "busy":
+            answer = self.reveal(second)
+        self.assertEqual(answer, "busy")
+
+    def test_3_2_an_invitation_that_is_not_answered_or_taken_back(self):
+        host = self.host("ask")
+        link, _ = self.connect(self.attacker_of(host), invitation={"timeout": 1_500})
+        self.assertIsNone(self.reveal(link))
+        self.assert_ends(link, "timed-out", timeout=5)
+        attacker = self.attacker_of(host)
+        link, _ = self.connect(attacker)
+        self.assertIsNone(self.reveal(link))
+        link.close("withdrawn")
+        # What was taken back does not count: the same peer may ask again.
+        again, answer = self.connect(attacker)
+        self.assertEqual(answer, "ask")
+        self.assertIsNone(self.reveal(again))
+
+    def test_adm_2_one_proof_a_connection(self):
+        host = self.host("code")
+        link, _ = self.connect(self.attacker_of(host))
+        proof = encode_frame(wire.CODE_PROOF, {"proof": wire.base64_text(bytes(32))})
+        link.send(proof * 20)
+        self.assert_ends(link, "wrong-code")
+        # Of the twenty one counted: two more are looked at, the next is not.
+        for expected in ("wrong-code", "wrong-code", "locked-out"):
+            link, _ = self.connect(self.attacker_of(host))
+            link.send(proof)
+            self.assert_ends(link, expected)
+
+
+class AdmissionAgainstPython(AdmissionAttacks, InteropCase):
+    def host(self, mode):
+        host = self.peer("host", admission_mode=mode, code="a-b-c-d")
+        answer = threading.Event()
+        host.answer_invitation = lambda *_: answer.wait(30)
+        self.addCleanup(answer.set)
+        return host
+
+
+@unittest.skipUnless(BINARY.exists(), f"{BINARY} is not built")
+class AdmissionAgainstSwift(AdmissionAttacks, InteropCase):
+    def host(self, mode):
+        directory = self.directory() / "data"
+        directory.mkdir(mode=0o700)
+        program = Program("host", "target", directory=directory, options=("--admit", mode))
+        self.addCleanup(program.stop)
+        program.ready()
+        program.session = wire.parse_base32(program.board, 16)
+        return program
 
 
 class AgainstPython(Attacks, InteropCase):

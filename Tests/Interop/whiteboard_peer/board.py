@@ -338,6 +338,10 @@ class BoardPeer(Peer):
     def wait_synced(self, remote, timeout=20):
         self.wait_until(lambda: self.is_synced(remote), timeout)
 
+    def replica_incarnation(self, remote):
+        """The incarnation that the other side's replica writes under."""
+        return self._replica(remote).incarnation
+
     # Messages
 
     def on_open(self, remote):

@@ -13,7 +13,7 @@ import time
 from . import admission, datagram, wire
 from .bulk import BulkMixin, serve_bulk
 from .events import EventLog
-from .tls import BINDING, DATAGRAM_LABEL, Link, LinkBroken
+from .tls import BINDING, DATAGRAM_LABEL, Link, LinkBroken, LinkTimeout
 from .wire import Violation, base32, malformed, parse_base32, parse_base64
 
 VERSION = 1
@@ -615,10 +615,13 @@ class Peer:
         link.send_frame(wire.HELLO, hello)
         proof = None
         admitted = not resumes and not ticketed
-        if hello["admission"] == "code":
-            proof = self._check_code(link)
-        elif hello["admission"] == "ask":
-            self._ask(link, theirs)
+        try:
+            if hello["admission"] == "code":
+                proof = self._check_code(link)
+            elif hello["admission"] == "ask":
+                self._ask(link, theirs)
+        except LinkTimeout as error:
+            raise Violation("timed-out", "") from error
         with self.condition:
             remote = self.remotes.setdefault(other, Remote(self, other))
             self._refuse_duplicate(remote, theirs)
@@ -719,11 +722,33 @@ class Peer:
             )
             words = admission.words(secret, 3)
             self.events.add("invitation", peer=link.peer_id, words=words, name=theirs["name"])
-            if not self.answer_invitation(theirs["name"], words, theirs["context"]):
+            if not self._person_says_yes(link, theirs, words):
                 raise Violation("declined", "")
         finally:
             with self.condition:
                 self._pending.discard(link.peer_id)
+
+    def _person_says_yes(self, link, theirs, words):
+        """Asks while the dialler is there and its time is not over (3.2)."""
+        answers = []
+
+        def ask():
+            arguments = (theirs["name"], words, theirs["context"])
+            answers.append(self.answer_invitation(*arguments))
+
+        asking = self._start(ask)
+        ends = time.monotonic() + theirs["timeout"]
+        while asking.is_alive():
+            if time.monotonic() > ends:
+                raise Violation("timed-out", "")
+            try:
+                kind, payload = link.read_frame(0.02)
+            except LinkTimeout:
+                continue
+            if kind == wire.CLOSE:
+                raise Refused(*parse_close(payload))
+            raise malformed(f"frame {kind:#04x} while a person decides")
+        return answers and answers[0]
 
     # Links
 
