@@ -104,6 +104,7 @@ struct BoardOptions: ParsableArguments {
   /// - Parameters:
   ///   - part: What the node does first.
   ///   - isInteractive: Whether a person is there to be asked.
+  /// - Returns: The configuration.
   /// - Throws: ``NodeError`` for what cannot be used, with what would do.
   func configuration(
     _ part: NodeConfiguration.Part,

@@ -206,7 +206,7 @@ package struct Demo: Sendable {
   }()
 
   /// A sun over a meadow, 48 by 32 pixels, as a PNG.
-  private static let photo: [UInt8] = Array(
+  static let photo: [UInt8] = Array(
     Data(
       base64Encoded: """
         iVBORw0KGgoAAAANSUhEUgAAADAAAAAgCAMAAABjCgsuAAAACVBMVEWqzev6yChGglrsG+xcAAAAWUlEQVR42t3TQQ\

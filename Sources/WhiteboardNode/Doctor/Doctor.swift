@@ -152,7 +152,9 @@ package struct Doctor: Sendable {
   /// Announces something of its own and sees whether the daemon hands it back.
   private func daemonFinding() async -> Finding {
     guard let me = AnnouncedPeerID(bytes: randomBytes(32)),
-      let board = AnnouncedSessionID(bytes: randomBytes(16))
+      let board = AnnouncedSessionID(bytes: randomBytes(16)),
+      // A type of its own, so that nobody takes it for a board.
+      let service = try? ServiceType("whiteboard-test")
     else {
       return Finding(check: "daemon", verdict: .note, seen: "Discovery was not tried.")
     }
@@ -164,10 +166,10 @@ package struct Doctor: Sendable {
       boardName: "whiteboard-peer doctor",
       hostName: "doctor"
     )
-    let advertisement = Advertisement(port: 9, announcement: announcement)
+    let advertisement = Advertisement(service: service, port: 9, announcement: announcement)
     let outcome = await firstOf(within: .seconds(5)) { () -> Result<Void, DiscoveryProblem>? in
       await discovery.advertise(advertisement) { _ in
-        await discovery.browse(BrowserQuery(excluding: nil)) { events in
+        await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
           for await event in events {
             switch event {
             case .found(let peer) where peer.announcement.peer == me: return .success(())

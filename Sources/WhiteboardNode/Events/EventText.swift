@@ -1,3 +1,5 @@
+import WhiteboardSync
+
 /// Tells events in words, one line each, for people and screen readers.
 package enum EventText {
   /// The most characters of somebody's words in one line.
@@ -192,7 +194,7 @@ package enum EventText {
       }
     case .resourceStarted(let start):
       "\(start.direction == .incoming ? "receiving" : "sending") "
-        + "\(TerminalText.quoted(start.name, limit: 80)), \(start.size) bytes, transfer "
+        + "\(resource(start.name)), \(start.size) bytes, transfer "
         + TerminalText.cleaned(start.transfer)
     case .resourceFinished(let end):
       resourceLine(end)
@@ -208,7 +210,7 @@ package enum EventText {
   }
 
   private static func resourceLine(_ end: NodeEvent.ResourceFinished) -> String {
-    let name = TerminalText.quoted(end.name, limit: 80)
+    let name = resource(end.name)
     switch end.outcome {
     case .delivered:
       guard end.direction == .incoming, let path = end.path else { return "\(name) has arrived" }
@@ -216,6 +218,15 @@ package enum EventText {
     case .cancelled: return "\(name) was stopped"
     case .failed: return "\(name) failed: \(TerminalText.cleaned(end.message ?? ""))"
     }
+  }
+
+  /// What to call a resource: what its name says, where it is one of this product's.
+  private static func resource(_ name: String) -> String {
+    guard let known = try? ResourceDTO(name: name) else {
+      return TerminalText.quoted(name, limit: 80)
+    }
+    let kind = known.type == .imageData ? "the photo of" : known.type.rawValue
+    return "\(kind) \(TerminalText.cleaned(known.id, limit: 64))"
   }
 
   private static func peersLine(_ peers: NodeEvent.Peers) -> String {

@@ -3,7 +3,9 @@ import Whiteboard
 extension NodeEvent.ObjectDescription {
   /// The object as it was at one moment.
   ///
-  /// - Parameter path: Where the photo's bytes lie, if here.
+  /// - Parameters:
+  ///   - snapshot: The object.
+  ///   - path: Where the photo's bytes lie, if here.
   init(_ snapshot: ObjectSnapshot, path: String? = nil) {
     self.init(
       id: snapshot.id.description,

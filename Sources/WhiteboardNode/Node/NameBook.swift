@@ -24,6 +24,8 @@ struct NameBook<Value: Sendable>: Sendable {
   ///   - word: As the verb has it.
   ///   - what: What is looked for, for the message, such as "peer".
   ///   - missing: The code when there is none.
+  /// - Returns: What is meant.
+  /// - Throws: `ambiguous` where it is more than one, `missing` where it is none.
   func find(
     _ word: String,
     what: String,

@@ -87,6 +87,8 @@ extension Node {
         continue
       }
       wakeReader()
+      // What stands behind this may answer something that is pending, and this may take long.
+      spawn { node in await node.carryOutDueVerbs() }
       switch entry {
       case .failure(let error): fail(error)
       case .request(let request): await carryOut(request)
@@ -100,7 +102,7 @@ extension Node {
   private func inputEnded() async {
     guard case .run = configuration.script else { return }
     // Longer than a lost peer is waited for, so that this ends whatever happens.
-    let isSynced = await wait(timeout: configuration.lostAfter + .seconds(60)) { $0.isSynced }
+    let isSynced = await waitUntilSynced(timeout: configuration.lostAfter + .seconds(60))
     if let firstFailure {
       end(.failed(firstFailure))
     } else if !isSynced, ending == nil {
@@ -174,7 +176,9 @@ extension VerbError {
 
   /// What the board refused, as the answer to a verb.
   ///
-  /// - Parameter name: What to call a member.
+  /// - Parameters:
+  ///   - error: What the board refused.
+  ///   - name: What to call a member.
   init(_ error: BoardError, name: (MemberID) -> String) {
     switch error {
     case .unknownObject(let id):

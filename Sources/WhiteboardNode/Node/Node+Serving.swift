@@ -74,31 +74,13 @@ extension Node {
   private func goodbye(_ session: Session) async {
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
     // What is on its way gets as long as a person would wait for a program to end.
-    await withTaskGroup { group in
-      group.addTask { await self.drain(session) }
-      group.addTask { try? await self.clock.sleep(for: .seconds(2)) }
-      await group.next()
-      group.cancelAll()
+    let limit = clock.now + .seconds(2)
+    let reached = members.filter(\.value.isReached).keys.sorted()
+    while clock.now < limit, !reached.allSatisfy({ queues[$0]?.isEmpty != false }) {
+      try? await clock.sleep(for: .milliseconds(5))
     }
+    _ = await isConfirmed(by: reached, within: limit - clock.now)
     await session.leave()
-  }
-
-  private func drain(_ session: Session) async {
-    while !Task.isCancelled, !isDrained(session) {
-      do {
-        try await clock.sleep(for: .milliseconds(10))
-      } catch {
-        return
-      }
-    }
-  }
-
-  /// Whether every peer that is reached has acknowledged everything of ours.
-  private func isDrained(_ session: Session) -> Bool {
-    session.peers().allSatisfy { status in
-      members[status.peer.id]?.isReached != true
-        || (status.isDelivered && queues[status.peer.id]?.isEmpty != false)
-    }
   }
 
   private func closeQueues() {
@@ -295,7 +277,8 @@ extension NodeError {
   package init(_ error: SessionError) {
     let code: Code =
       switch error.code {
-      case .wrongCode, .lockedOut, .declined, .notKnown, .notVerified, .wrongPeer, .kicked:
+      case .wrongCode, .lockedOut, .declined, .notKnown, .notVerified, .wrongPeer, .kicked,
+        .withdrawn:
         .notAllowed
       case .timedOut, .busy: .timedOut
       case .unreachable, .noSuchSession, .full, .peerLost, .notConnected, .left, .shuttingDown,

@@ -207,13 +207,40 @@ extension Node {
     }
   }
 
-  /// Whether everything of ours is with every peer, and everything of theirs that we know of is
-  /// here.
-  var isSynced: Bool {
-    guard let session, let replica else { return false }
-    return verbsBeside == 0 && queues.values.allSatisfy(\.isEmpty)
-      && session.peers().allSatisfy { $0.isDelivered } && replica.isSynced(now: now)
+  /// Waits until everything of ours is with every peer, and everything of theirs that we know of
+  /// is here.
+  ///
+  /// - Returns: Whether it came to be so before the time was over or the node was to end.
+  func waitUntilSynced(timeout: Duration?) async -> Bool {
+    let deadline = clock.now + (timeout ?? .seconds(Int64(VerbParser.maximumSeconds)))
+    repeat {
+      let rest = timeout.map { _ in deadline - clock.now }
+      guard await wait(timeout: rest, until: { $0.isSettled }) else { return false }
+      if await isConfirmed(by: members.keys.sorted(), within: deadline - clock.now), isSettled {
+        return true
+      }
+    } while ending == nil && clock.now < deadline
+    return false
   }
+
+  /// Whether nothing waits here, and the boards are the same as far as their replicas know.
+  private var isSettled: Bool {
+    guard let replica else { return false }
+    return verbsBeside == 0 && queues.values.allSatisfy(\.isEmpty) && replica.isSynced(now: now)
+  }
+
+  /// Waits until peers have acknowledged all that was sent to them before.
+  ///
+  /// Acknowledgements come in order, so that of a message of no meaning is that of all before it.
+  func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
+    guard let session else { return false }
+    return await firstOf(within: limit) {
+      (try? await session.sendConfirmed(Node.nothing, to: peers)) != nil
+    } ?? false
+  }
+
+  /// A message of a kind that replicas skip (SYN-10).
+  private static let nothing: [UInt8] = [0x80]
 
   /// Has the replica do what is due, for as long as the node runs.
   func tick() async {

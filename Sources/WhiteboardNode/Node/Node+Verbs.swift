@@ -434,7 +434,7 @@ extension Node {
         return count == 0 ? objects == 0 : objects >= count
       }
     case .synced:
-      isSo = await wait(timeout: timeout) { $0.isSynced }
+      isSo = await waitUntilSynced(timeout: timeout)
     }
     guard isSo else {
       throw ending == nil
