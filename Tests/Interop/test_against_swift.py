@@ -5,9 +5,11 @@ import hashlib
 import math
 import os
 import pathlib
+import random
 import threading
 import unittest
 
+from cutting import CuttingForwarder
 from links import make_link, parse_link
 from mitm import Interceptor
 from pictures import png
@@ -16,6 +18,7 @@ from support import InteropCase
 from whiteboard_peer import cells, codec, views, wire
 from whiteboard_peer.board import APPLICATION, BoardPeer
 from whiteboard_peer.session import Refused
+from whiteboard_peer.tls import LinkBroken
 from whiteboard_peer.wire import base32, parse_base32
 
 CODE = "zebra-acid-acid-zebra"
@@ -183,10 +186,17 @@ class Joining(SwiftCase):
     def test_kicked(self):
         program, guest, _ = self.joined_pair()
         program.do("kick", target=guest.identity.text, reason="enough")
-        self.assertEqual(guest.events.wait("closed")["code"], "kicked")
+        closed = guest.events.wait("closed")
+        self.assertEqual((closed["code"], closed["message"]), ("kicked", "enough"))
         with self.assertRaises(Refused) as raised:
             guest.join(program.address, program.id)
         self.assertEqual(raised.exception.code, "kicked")
+
+    def test_the_program_is_kicked_and_told_why(self):
+        host, program, remote = self.host_and_program()
+        host.kick(remote, "be nice")
+        left = program.events.wait("left", peer=host.identity.text)
+        self.assertEqual((left["reason"], left.get("message")), ("kicked", "be nice"))
 
     def test_a_full_session(self):
         host = self.peer("host", maximum=1)
@@ -227,6 +237,25 @@ class Payloads(SwiftCase):
                 program.do("send", text="quick", unreliable=True)
                 event = peer.events.wait("data", reliable=False)
                 self.assertEqual((event["data"], event["path"]), (b"quick", "udp"))
+
+    def test_dgm_3_doubled_and_disordered_packets_are_taken_once(self):
+        program, guest, remote = self.joined_pair()
+        guest.wait_until(lambda: remote.udp_works, 10)
+        packets, send = [], guest.send_packet
+        guest.send_packet = lambda to, packet: packets.append(packet)
+        wanted = {b"datagram %d" % number for number in range(50)}
+        for data in wanted:
+            guest.send_data(remote, data, reliable=False)
+        guest.send_packet = send
+        for packet in packets[::-1] + packets * 2:
+            guest.send_packet(remote, packet)
+        got = [data_of(program.events.wait("data", reliable=False)) for _ in wanted]
+        self.assertEqual(set(got), wanted)
+        for packet in packets:
+            guest.send_packet(remote, packet)
+        guest.send_data(remote, b"after", reliable=False)
+        self.assertEqual(data_of(program.events.wait("data")), b"after")
+        self.assertEqual(program.events.all("data"), [])
 
     def test_dgm_9_datagrams_without_udp(self):
         """A peer that answers no probe is sent DATAGRAM frames."""
@@ -535,6 +564,37 @@ class Resumption(SwiftCase):
         guest.wait_until(lambda: len(guest.objects()) == 80, 20)
         guest.wait_synced(remote)
         self.assertEqual(program.digest(), guest.digest())
+
+    def test_exactly_once_when_tcp_is_cut_at_any_byte(self):
+        seed = random.randrange(2**32)
+        print(f"seed {seed}", flush=True)
+        program = self.swift_host()
+        forwarder = CuttingForwarder(program.address, random.Random(seed), 40)
+        self.addCleanup(forwarder.stop)
+        guest = self.guest_of(program, hidden=True)
+        remote = self.join_through(guest, forwarder, program)
+        count, filling = 4_000, "." * 200
+        for number in range(count):
+            program.begin("send", text=f"p{number}{filling}")
+            guest.send_data(remote, f"q{number}{filling}".encode())
+            if number % 20 == 0:
+                guest.wait_until(lambda: remote.control is not None, 30)
+        got = [guest.events.wait("data", 60)["data"].decode() for _ in range(count)]
+        self.assertEqual(got, [f"p{n}{filling}" for n in range(count)], f"seed {seed}")
+        got = [data_of(program.events.wait("data", 60)).decode() for _ in range(count)]
+        self.assertEqual(got, [f"q{n}{filling}" for n in range(count)], f"seed {seed}")
+        self.assertEqual((program.events.all("left"), guest.events.all("gone")), ([], []))
+        print(f"{forwarder.made} cuts", flush=True)
+        self.assertGreater(forwarder.made, 10)
+
+    def join_through(self, guest, forwarder, program):
+        """Joins by the forwarder, which may cut the first attempts."""
+        for _ in range(60):
+            try:
+                return guest.join(forwarder.address, program.id)
+            except (LinkBroken, OSError):
+                continue
+        self.fail("sixty attempts were cut")
 
     def test_a_message_in_many_parts_survives_cuts(self):
         program, guest, remote = self.joined_pair()

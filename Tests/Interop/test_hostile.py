@@ -350,6 +350,53 @@ class Attacks:
             self.assertLess(time.monotonic() - began, 3, "a good peer had to wait")
             time.sleep(0.5)
 
+    def test_mem_6_at_most_four_strangers_are_dialled_at_once(self):
+        """Whoever names members that answer nothing holds no more than four dials."""
+        self.isolate()
+        held, most, closing = [], [0], threading.Event()
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            silent.settimeout(0.1)
+
+            def accept():
+                while not closing.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        held.append(silent.accept()[0])
+                    for sock in list(held):
+                        sock.setblocking(False)
+                        with contextlib.suppress(BlockingIOError, ConnectionError):
+                            while data := sock.recv(65_536):
+                                del data
+                            held.remove(sock)
+                            sock.close()
+                    most[0] = max(most[0], len(held))
+
+            thread = threading.Thread(target=accept)
+            thread.start()
+            link = self.open()
+            members = [
+                {
+                    "peer": base32(os.urandom(32)),
+                    "name": "ghost",
+                    "incarnation": "a" * 13,
+                    "port": silent.getsockname()[1],
+                    "addresses": ["127.0.0.1"],
+                    "role": "member",
+                }
+                for _ in range(40)
+            ]
+            link.send_frame(wire.MEMBERS, {"members": members})
+            ends = time.monotonic() + 8
+            while time.monotonic() < ends:
+                link.send_frame(wire.PING, b"abcdefgh")
+                self.next_frame(link, wire.PONG)
+                time.sleep(0.5)
+            closing.set()
+            thread.join()
+            for sock in held:
+                sock.close()
+        self.assertGreater(most[0], 0, "nobody was dialled")
+        self.assertLessEqual(most[0], 4)
+
     # Messages
 
     def test_msg_3_a_sequence_gap(self):

@@ -213,6 +213,7 @@ class Remote(BulkMixin):
         self.since = time.monotonic()
         self.redial_at = None
         self.redials = 0
+        self.dialling = False
         self.forbidden = False
         self.ticket_tries = 0
         self.init_bulk()
@@ -286,7 +287,9 @@ class Peer:
         port=0,
         lost_after=60,
         resource_directory=None,
+        hidden=False,
     ):
+        """`hidden`: says that it does not listen, and dials the one address it was given."""
         self.identity = identity
         self.id = identity.peer_id
         self.name = name
@@ -298,6 +301,7 @@ class Peer:
         self.known = set(known)
         self.maximum = maximum
         self.lost_after = lost_after
+        self.hidden = hidden
         self.resource_directory = resource_directory
         self.ticket = None
         self.remotes = {}
@@ -393,8 +397,8 @@ class Peer:
             "session": base32(self.session),
             "name": self.name,
             "incarnation": base32(self.incarnation),
-            "port": self.address[1],
-            "addresses": [address],
+            "port": 0 if self.hidden else self.address[1],
+            "addresses": [] if self.hidden else [address],
             "role": "member",
             "links": remote.links if remote else 0,
             **extra,
@@ -777,7 +781,7 @@ class Peer:
         remote.forbidden = False
         remote.links = max(remote.links, theirs["links"]) + 1
         remote.state, remote.since = "connected", time.monotonic()
-        remote.redial_at, remote.redials = None, 0
+        remote.redial_at, remote.redials, remote.dialling = None, 0, False
         remote.previous_control = (old, time.monotonic())
         remote.control = control
         self.ever_members.add(remote.peer_id)
@@ -1038,12 +1042,21 @@ class Peer:
         elif remote.state == "reconnecting" and now - remote.since > self.lost_after:
             self._gone(remote, "lost", "not back in time")
         elif remote.redial_at is not None and now >= remote.redial_at:
+            if remote.state == "heard" and not self._may_dial_heard(remote):
+                return
             if remote.state in ("reconnecting", "heard") and not remote.forbidden:
                 waits = (0.2, 0.5, 1, 2, 5)
                 wait = waits[min(remote.redials, 4)] * (1 + 0.3 * random.random())
                 remote.redials += 1
+                remote.dialling = True
                 remote.redial_at = now + 5 + wait
                 self._start(self._redial, remote, wait)
+
+    def _may_dial_heard(self, remote):
+        """MEM-6: four at a time, eight times each."""
+        if remote.redials >= 8:
+            return False
+        return len([r for r in self.remotes.values() if r.state == "heard" and r.dialling]) < 4
 
     def _probe(self, remote, now):
         self.send_packet(remote, remote.sealer.seal(datagram.PROBE, os.urandom(8)))
@@ -1057,7 +1070,8 @@ class Peer:
 
     def _redial(self, remote, wait):
         addresses = [remote.address] if remote.address and remote.address[1] else []
-        addresses += [(a, remote.port) for a in remote.addresses if remote.port]
+        if not self.hidden:
+            addresses += [(a, remote.port) for a in remote.addresses if remote.port]
         for address in dict.fromkeys(addresses):
             if self._closed or remote.control:
                 return
@@ -1077,4 +1091,5 @@ class Peer:
             except (OSError, LinkBroken, Violation, WrongPeer, NotVerified):
                 pass
         with self.condition:
+            remote.dialling = False
             remote.redial_at = time.monotonic() + wait
