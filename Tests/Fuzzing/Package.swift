@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The code under test is reached through a link to its sources, so that what a fuzzer does not need
+// is neither resolved nor built, and all of what it needs is instrumented.
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny")
+]
+
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: ["FuzzSupport"] + dependencies,
+    swiftSettings: settings
+  )
+}
+
+let package = Package(
+  name: "fuzzing",
+  targets: [
+    .target(name: "PeerWire", path: "Shared/PeerWire", swiftSettings: settings),
+    .target(name: "PeerDiscovery", path: "Shared/PeerDiscovery", swiftSettings: settings),
+    .target(name: "FuzzSupport", swiftSettings: settings),
+    fuzzer("frames", ["PeerWire"]),
+    fuzzer("messages", ["PeerWire"]),
+    fuzzer("json", ["PeerWire"]),
+    fuzzer("packets", ["PeerWire"]),
+    fuzzer("datagrams", ["PeerWire"]),
+    fuzzer("base32", ["PeerWire"]),
+    fuzzer("discovery", ["PeerDiscovery"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,79 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The fuzzers of what stands on swift-crypto, swift-nio and swift-nio-ssl, apart from those of the
+// pure targets, because building all of that with coverage takes minutes.
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny")
+]
+
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: ["FuzzSupport"] + dependencies,
+    swiftSettings: settings
+  )
+}
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+
+let package = Package(
+  name: "session-fuzzing",
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    .target(name: "PeerWire", path: "Shared/PeerWire", swiftSettings: settings),
+    .target(name: "PeerDiscovery", path: "Shared/PeerDiscovery", swiftSettings: settings),
+    .target(
+      name: "PeerSession",
+      dependencies: [
+        "PeerDiscovery", "PeerWire", crypto,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "X509", package: "swift-certificates"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Shared/PeerSession",
+      // The state machines are not public.
+      swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
+    ),
+    .target(name: "Whiteboard", path: "Shared/Whiteboard", swiftSettings: settings),
+    .target(
+      name: "WhiteboardSync",
+      dependencies: ["Whiteboard", "PeerWire", crypto],
+      path: "Shared/WhiteboardSync",
+      swiftSettings: settings
+    ),
+    .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
+    fuzzer("resource-name", ["WhiteboardSync"]),
+    fuzzer("sync", ["Whiteboard", "WhiteboardSync"]),
+    fuzzer("photo", ["Whiteboard"]),
+    fuzzer("control", ["PeerSession", "PeerWire"]),
+    fuzzer("admission", ["PeerSession", "PeerWire", "PeerDiscovery"]),
+    fuzzer("sealed", ["PeerSession", "PeerWire"]),
+    fuzzer(
+      "link",
+      [
+        "PeerSession", "PeerWire", "PeerDiscovery", crypto,
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
+      ]
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

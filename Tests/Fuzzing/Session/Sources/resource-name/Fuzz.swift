@@ -1,0 +1,13 @@
+import FuzzSupport
+import WhiteboardSync
+
+/// The name of a resource, which a stranger chose: read as ours it means the same when written again.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var input = Input(start, count)
+  let name = String(decoding: input.rest(), as: UTF8.self)
+  guard let resource = try? ResourceDTO(name: name) else { return 0 }
+  insist(!resource.id.isEmpty && resource.id.utf8.count <= ResourceDTO.idLimit, "an id is short")
+  insist(try ResourceDTO(name: resource.name) == resource, "a name is read as it is written")
+  return 0
+}

@@ -1,0 +1,34 @@
+import FuzzSupport
+import Whiteboard
+import WhiteboardSync
+
+/// What one replica tells another: everything that is read has one form.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var input = Input(start, count)
+  let choice = input.byte()
+  let bytes = input.rest()
+  switch choice & 3 {
+  case 0:
+    if let message = try? SyncMessage.decode(bytes) {
+      insist(message.encode() == bytes, "a message has one form")
+    }
+  case 1:
+    if let datagram = try? SyncDatagram.decode(bytes) {
+      // What follows a presence is for versions to come, so only the way back is exact.
+      insist(
+        try SyncDatagram.decode(datagram.encode()) == datagram,
+        "a datagram is read as written"
+      )
+    }
+  case 2:
+    if let difference = try? DifferenceCoding.decode(bytes) {
+      insist(DifferenceCoding.encode(difference) == bytes, "a difference has one form")
+    }
+  default:
+    if let set = try? ContextCoding.decode(bytes) {
+      insist(ContextCoding.encode(set) == bytes, "a context has one form")
+    }
+  }
+  return 0
+}

@@ -1,0 +1,19 @@
+import FuzzSupport
+import PeerWire
+
+/// A text that is read is the text that is written, and the other way round.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var input = Input(start, count)
+  let byteCount = Int(input.byte())
+  let bytes = input.rest()
+  if let value = try? Base32.decode(bytes.span) {
+    insist(Array(Base32.encode(value).utf8) == bytes, "a value has one text")
+  }
+  if let value = try? Base32.decode(bytes.span, byteCount: byteCount) {
+    insist(value.count == byteCount, "as many bytes as were asked for")
+  }
+  let text = Base32.encode(bytes)
+  insist(try Base32.decode(text, byteCount: bytes.count) == bytes, "what is written is read")
+  return 0
+}

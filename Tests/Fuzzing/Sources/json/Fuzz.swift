@@ -1,0 +1,42 @@
+import FoundationEssentials
+import FuzzSupport
+import PeerWire
+
+private struct Nothing: Decodable {}
+
+/// What passes the check is read by the decoder behind it; what is cut short is never whole.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var input = Input(start, count)
+  let cut = Int(input.short())
+  let bytes = input.rest()
+  switch fault(of: bytes) {
+  case nil: break
+  case .truncated?, .notAnObject?: return 0
+  case .trailingBytes(let at)?, .tooDeep(let at)?, .invalidUTF8(let at)?, .duplicateKey(let at)?,
+    .malformedString(let at)?, .malformed(let at)?:
+    insist(at >= 0 && at < bytes.count, "the offset is of a byte that is there")
+    return 0
+  }
+  insist(
+    (try? JSONDecoder().decode(Nothing.self, from: Data(bytes))) != nil,
+    "what passes is JSON for the decoder too"
+  )
+  guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else {
+    preconditionFailure("what passes has an end")
+  }
+  insist(
+    fault(of: Array(bytes[..<(cut % (end + 1))])) == .truncated,
+    "a part of an object is cut short"
+  )
+  return 0
+}
+
+private func fault(of bytes: [UInt8]) -> JSONBounds.CheckError? {
+  do {
+    try JSONBounds.check(bytes.span)
+    return nil
+  } catch {
+    return error
+  }
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+"""Writes the inputs that an exploring fuzzer begins with besides its corpus, into a folder for each
+target: those of Protocol/Vectors, and some that are well formed.
+
+    seeds.py FOLDER
+"""
+
+import json
+import pathlib
+import struct
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+VECTORS = json.loads((HERE.parents[1] / "Protocol" / "Vectors" / "session.json").read_text())
+PEER = "aeaqcaibaeaqcaibaeaqcaibaeaqcaibaeaqcaibaeaqcaibaeaq"
+SESSION = "aebagbafaydqqcikbmga2dqpca"
+BASE64 = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+
+
+def write(target, name, data):
+    folder = pathlib.Path(sys.argv[1]) / target
+    folder.mkdir(parents=True, exist_ok=True)
+    slug = "".join(c if c.isalnum() else "-" for c in name.lower()).strip("-")
+    (folder / f"seed-{slug}"[:80]).write_bytes(data)
+
+
+def both(group):
+    return [("valid", i, v) for i, v in enumerate(group["valid"])] + [
+        ("invalid", i, v) for i, v in enumerate(group["invalid"])]
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def main():
+    for kind, i, v in both(VECTORS["base32"]):
+        write("base32", f"{kind}-{i}", bytes([len(v.get("hex", "")) // 2]) + v["text"].encode())
+
+    for v in VECTORS["frames"]["streams"]:
+        write("frames", v["name"], b"\x01\x00" + bytes.fromhex(v["hex"]))
+    for kind, i, v in both(VECTORS["frames"]["heads"]):
+        if v.get("length", 0) <= 5:
+            write("frames", f"{kind}-{i}", b"\x00\x02" + bytes.fromhex(v["hex"]) + b"hello")
+
+    for v in VECTORS["messageSequences"]:
+        steps = [bytes.fromhex(s["hex"]) for s in v["steps"]]
+        write("messages", v["name"], b"".join(bytes([len(s)]) + s for s in steps))
+    for kind, i, v in both(VECTORS["messageParts"]):
+        data = bytes.fromhex(v["hex"])
+        write("messages", f"{kind}-{i}", bytes([len(data)]) + data)
+
+    for kind, i, v in both(VECTORS["control"]):
+        write("json", f"{kind}-{i}", b"\x00\x03" + bytes.fromhex(v["hex"]))
+
+    datagrams = VECTORS["datagrams"]
+    for kind, i, v in both(datagrams["packets"]):
+        if len(v["packet"]) < 400:
+            write("packets", f"{kind}-packet-{i}", bytes.fromhex(v["packet"]))
+    for kind, i, v in both(datagrams["contents"]):
+        if len(v["hex"]) < 2_600:
+            write("packets", f"{kind}-content-{i}", bytes.fromhex(v["hex"]))
+    for name, data in {
+        "two pieces": b"\x41\x01\x00\x02\x41\x01\x01\x02\x09",
+        "whole messages": b"\x02\x00\x05\x00\x01\x02\x08\x98\x01\x03\x02\xff\xff\x01\x07",
+        "time passes": b"\x41\x01\x00\x02\x00\x08\x00\x41\x01\x01\x02\x09",
+        "counters": b"".join(b"\x03" + struct.pack(">H", c) for c in (0, 1, 0, 2047, 2048, 0)),
+    }.items():
+        write("datagrams", name, data)
+
+    hello = {"protocol": [1, 1], "session": SESSION, "name": "Ada", "incarnation": "aaaaaaaaaaaac",
+             "port": 26273, "addresses": ["192.0.2.1", "2001:db8::1"], "role": "member", "links": 0}
+    member = {k: hello[k] for k in ("name", "incarnation", "port", "addresses", "role")}
+    member["peer"] = PEER
+    ticket = {"admitter": PEER, "key": BASE64, "signature": BASE64}
+    transfer = {"id": SESSION}
+    payloads = [
+        dict(hello, resume={"incarnation": "aaaaaaaaaaaac", "received": 7}, ticket=ticket,
+             invitation={"timeout": 60000, "context": "aGVsbG8="}),
+        dict(hello, admission="ask"),
+        {"host": PEER, "maximum": 16, "members": [member], "ticket": ticket,
+         "resume": {"received": 7}, "proof": BASE64},
+        {"code": "left", "message": "bye"},
+        {"proof": BASE64}, {"commit": BASE64}, {"nonce": BASE64},
+        {"members": [member, member]},
+        {"peer": PEER, "reason": "enough"},
+        {"port": 26273, "addresses": ["192.0.2.1"]},
+        {"count": 2},
+        {"session": SESSION, "incarnation": "aaaaaaaaaaaac", "opener": "dialler", "proof": BASE64},
+        dict(transfer, name="{\"type\":\"imageData\"}", size=5, modified=1),
+        dict(transfer, offset=5, prefix="00" * 32),
+        dict(transfer, offset=5),
+        dict(transfer, sha256="00" * 32),
+        transfer,
+        dict(transfer, code="cancelled", message=""),
+        dict(transfer, name="ink"),
+        dict(transfer, code=1, message=""),
+    ]
+    for i, payload in enumerate(payloads):
+        write("control", f"payload-{i}", bytes([i]) + compact(payload))
+
+    digest = "00" * 32
+    for i, name in enumerate([
+        {"id": "1-aaaaaaaaaaaac", "type": "imageData", "isDeleted": False, "sha256": digest},
+        {"id": "x", "type": "photo"}, {"id": "", "type": "photo"}, {"type": "chat"},
+        {"id": "x", "type": "text", "isDeleted": True, "unknown": [[[[]]]]},
+    ]):
+        write("resource-name", f"name-{i}", compact(name))
+
+    def record(*pairs):
+        return b"".join(bytes([len(p)]) + p.encode() for p in pairs)
+
+    whole = ("v=1", f"id={PEER}", f"sid={SESSION}", "name=Board", "host=Ada", "participants=3",
+             "role=relay", "inc=aaaaaaaaaaaac")
+    write("discovery", "whole", record(*whole))
+    write("discovery", "more keys", record(*whole, "x", "y=", "=z", "V=2"))
+    write("discovery", "tricks", record(*whole[:3], "name=\x1b[31m\u202e\u0301\u0301\u0301\ue000", "inc=aaaaaaaaaaaac"))
+
+    png = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBBBBB", 13, b"IHDR", 640, 480, 8, 2, 0, 0, 0)
+    write("photo", "png", png + bytes(4))
+    write("photo", "jpeg", bytes.fromhex("ffd8ffe000104a46494600010100000100010000"
+                                          "ffc0001108001000100301220002110103110100"))
+
+    write("admission", "anyone", bytes([0x20, 0x10]) + bytes([0, 3, 3]))
+    write("admission", "code", bytes([0x66, 0x20]) + bytes([0, 3, 0, 3]))
+    write("admission", "code, other connection", bytes([0x76, 0x20]) + bytes([0, 3, 0, 3]))
+    write("admission", "wrong code", bytes([0x62, 0x20]) + bytes([0, 3, 0, 3]))
+    write("admission", "ask", bytes([0x03, 0x10]) + bytes([0, 3, 0, 3, 0, 9, 0, 10, 0, 3]))
+    write("sealed", "in order", bytes([0, 0, 0, 6, 0, 6, 1]))
+    write("sealed", "epochs", bytes([0, 0, 2, 0, 6, 1, 6, 0, 3, 0x30, 0, 6, 0]))
+    write("sealed", "changed", bytes([0, 0, 0x46, 0, 0, 9, 6, 0, 0x85, 3, 1, 2, 3]))
+    write("sync", "presence", b"\x01\x01\x01\x00")
+    write("sync", "application", b"\x00\x10hello")
+    write("sync", "asset", b"\x00\x05" + bytes(32))
+    board = HERE.parents[1] / "Protocol" / "Vectors" / "board.json"
+    if board.exists():
+        count = 0
+        for text in strings(json.loads(board.read_text())):
+            data = unhex(text)
+            if data and len(data) <= 2_000 and count < 200:
+                for choice in range(4):
+                    write("sync", f"board-{count}-{choice}", bytes([choice]) + data)
+                count += 1
+
+
+def strings(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from strings(item)
+
+
+def unhex(text):
+    try:
+        return bytes.fromhex(text) if len(text) >= 8 else None
+    except ValueError:
+        return None
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main()
