@@ -7,6 +7,8 @@ let settings: [SwiftSetting] = [
 ]
 
 /// The products of packages that more than one target names.
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioConcurrencyHelpers = Target.Dependency.product(
@@ -23,6 +25,7 @@ let package = Package(
     .library(name: "PeerWire", targets: ["PeerWire"]),
     .library(name: "Whiteboard", targets: ["Whiteboard"]),
     .library(name: "WhiteboardSync", targets: ["WhiteboardSync"]),
+    .executable(name: "whiteboard-peer", targets: ["whiteboard-peer"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -34,8 +37,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
-    .systemLibrary(
-      name: "CAvahi", pkgConfig: "avahi-client", providers: [.apt(["libavahi-client-dev"])]),
+    // No pkgConfig: its flags say no more than the module map does, and SwiftPM refuses one of them.
+    .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
     .target(name: "PeerDiscovery", swiftSettings: settings),
     .target(
       name: "AvahiDiscovery", dependencies: ["CAvahi", "PeerDiscovery"], swiftSettings: settings),
@@ -54,13 +57,30 @@ let package = Package(
     .target(name: "Whiteboard", swiftSettings: settings),
     .target(
       name: "WhiteboardSync", dependencies: ["Whiteboard", crypto], swiftSettings: settings),
+    .target(
+      name: "WhiteboardNode",
+      dependencies: [
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardSync", crypto,
+        logging,
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "whiteboard-peer", dependencies: ["WhiteboardNode", argumentParser, logging],
+      swiftSettings: settings),
+    .target(name: "PeerTestKit", dependencies: ["PeerDiscovery"], path: "Tests/PeerTestKit"),
+    .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery", "PeerTestKit"]),
+    .testTarget(
+      name: "AvahiDiscoveryTests", dependencies: ["AvahiDiscovery", "PeerDiscovery", "PeerTestKit"]
+    ),
     .testTarget(name: "PeerWireTests", dependencies: ["PeerWire"]),
     .testTarget(
       name: "PeerSessionTests",
       dependencies: [
         "PeerDiscovery", "PeerSession", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore,
         nioPosix,
-      ], exclude: ["Bulk"]),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "X509", package: "swift-certificates"),
+      ]),
     .testTarget(name: "WhiteboardTests", dependencies: ["Whiteboard"]),
     .testTarget(name: "WhiteboardSyncTests", dependencies: ["Whiteboard", "WhiteboardSync"]),
   ],

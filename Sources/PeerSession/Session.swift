@@ -18,6 +18,7 @@ public final class Session: Sendable {
   private let eventLoop: any EventLoop
   private let published: NIOLockedValueBox<SessionCore.Published>
   private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
+  private let datagrams = DatagramQueue()
 
   /// Ourselves.
   public let localPeer: PeerID
@@ -74,8 +75,11 @@ public final class Session: Sendable {
     case .unreliable:
       try check(bytes.count, Limits.datagramMessage)
       _ = try outboxes(peers)
-      let core = core
-      eventLoop.execute { core.value.sendDatagram(bytes, to: peers) }
+      if datagrams.append(bytes, peers) {
+        let core = core
+        let datagrams = datagrams
+        eventLoop.execute { core.value.sendDatagrams(datagrams.takeAll()) }
+      }
     }
   }
 
@@ -105,8 +109,9 @@ public final class Session: Sendable {
   private func outboxes(_ peers: [PeerID]?) throws(SessionError) -> [Outbox] {
     let result: Result<[Outbox], SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
+      guard let peers else { return .success(published.everyone) }
       var outboxes: [Outbox] = []
-      for peer in peers ?? published.order {
+      for peer in peers {
         guard let outbox = published.outboxes[peer] else {
           return .failure(SessionError(.notConnected, "Peer \(peer.short) is not in the session."))
         }
@@ -178,6 +183,18 @@ public final class Session: Sendable {
     try await onLoop { core in
       guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
       core.disconnect(peer, .disconnected, .disconnected, message: "")
+    }
+  }
+
+  /// Ends the connection with a peer whose messages break the application's own rules.
+  ///
+  /// - Parameter rule: Which rule; the peer is told.
+  public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
+    try await onLoop { core in
+      guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
+      core.disconnect(
+        peer, .protocolError,
+        .refused(SessionError(.protocolError, "The peer broke a rule: \(rule)")), message: rule)
     }
   }
 

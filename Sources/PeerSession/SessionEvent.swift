@@ -116,8 +116,8 @@ public enum DepartureReason: Sendable, Equatable {
   case left
   /// Its program ended.
   case shuttingDown
-  /// The host removed it, or us.
-  case kicked
+  /// The host removed it, or us, saying why.
+  case kicked(reason: UntrustedText)
   /// It, or we, disconnected from just each other.
   case disconnected
   /// It was silent for longer than ``TransportConfiguration/lostAfter``.

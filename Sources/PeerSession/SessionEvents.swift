@@ -50,26 +50,35 @@ final class EventQueue: Sendable {
     self.onResume = onResume
   }
 
-  /// Adds events.
+  /// Takes the events out of `events`, leaving an array to collect further ones in.
   ///
   /// - Returns: Whether the links must stop reading until `onResume`.
-  func push(_ events: [SessionEvent], bytes: Int = 0) -> Bool {
-    let (consumer, taken, mustPause): (CheckedContinuation<[SessionEvent], Never>?, [SessionEvent], Bool) =
+  func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {
+    let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) =
       state.withLockedValue { state in
-        guard !state.isFinished else { return (nil, [], false) }
+        guard !state.isFinished else { return (nil, false) }
         if let consumer = state.consumer {
           state.consumer = nil
-          return (consumer, events, false)
+          return (consumer, false)
         }
-        state.events.append(contentsOf: events)
         state.heldMessages += events.count
         state.heldBytes += bytes
+        if state.events.isEmpty {
+          swap(&state.events, &events)
+        } else {
+          state.events.append(contentsOf: events)
+        }
         if state.heldMessages >= maximumMessages || state.heldBytes >= maximumBytes {
           state.isPaused = true
         }
-        return (nil, [], state.isPaused)
+        return (nil, state.isPaused)
       }
-    consumer?.resume(returning: taken)
+    if let consumer {
+      var taken: [SessionEvent] = []
+      swap(&taken, &events)
+      consumer.resume(returning: taken)
+    }
+    events.removeAll(keepingCapacity: true)
     return mustPause
   }
 

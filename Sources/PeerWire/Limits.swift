@@ -22,6 +22,10 @@ public enum Limits {
   public static let wrongProofs = 3
   /// Members a session remembers (MEM-1).
   public static let members = 256
+  /// Members only heard of that are dialled at a time (MEM-6).
+  public static let dialsToStrangers = 4
+  /// Attempts at a member only heard of, until it is heard of again (MEM-6).
+  public static let dialsToOneStranger = 8
   /// Bytes in a message (MSG-1).
   public static let message = 16_777_216
   /// Messages held for an application that does not take them (MSG-5).

@@ -121,6 +121,11 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Resources
 
+  /// How much of a transfer of ours was handed to its link.
+  func sentBytes(of id: TransferID) -> Int? {
+    state.withLockedValue { $0.running[id] }?.position.bytes
+  }
+
   /// Sends a file to the peer; more than eight wait for each other (RES-6).
   ///
   /// - Throws: `invalidName`, or why the peer is gone. What is wrong with the file comes from the

@@ -1,16 +1,34 @@
 import NIOCore
 import PeerWire
 
-/// One frame of a bulk link, or some of the bytes of one.
+/// One frame of a bulk link, or the bytes that arrived of several.
 ///
 /// The bytes of CHUNK and STREAM-DATA frames mean nothing by their borders, so ``BulkFrameDecoder``
-/// hands them on as they arrive, several values for one frame, rather than gather and copy them.
-/// All other frames come whole.
+/// hands on what one read brought of them as one value, without gathering or copying it. All other
+/// frames come whole, in one piece.
 struct BulkFrame: Sendable, Equatable {
   /// The type.
   var type: FrameType
-  /// The payload, or the part of it that arrived.
-  var payload: ByteBuffer
+  /// The bytes, in order; at least one piece, which may be empty.
+  private(set) var pieces: [ByteBuffer]
+  /// The number of bytes in the pieces.
+  private(set) var count: Int
+
+  /// Makes a frame of one piece.
+  init(type: FrameType, payload: ByteBuffer) {
+    self.type = type
+    pieces = [payload]
+    count = payload.readableBytes
+  }
+
+  /// The bytes in one array.
+  var bytes: [UInt8] { pieces.flatMap(\.readableBytesView) }
+
+  /// Adds the bytes of the next frame of the same sequence.
+  fileprivate mutating func append(_ frame: BulkFrame) {
+    pieces += frame.pieces
+    count += frame.count
+  }
 }
 
 extension FrameType {
@@ -45,15 +63,28 @@ final class BulkFrameDecoder: ChannelInboundHandler {
       bytes = held
       pending = nil
     }
+    var gathered: BulkFrame?
     do {
       while let frame = try nextFrame(&bytes) {
-        context.fireChannelRead(wrapInboundOut(frame))
+        if frame.type.isByteSequence, frame.count > 0, gathered?.type == frame.type {
+          gathered?.append(frame)
+          continue
+        }
+        if let gathered { context.fireChannelRead(wrapInboundOut(gathered)) }
+        gathered = nil
+        if frame.type.isByteSequence && frame.count > 0 {
+          gathered = frame
+        } else {
+          context.fireChannelRead(wrapInboundOut(frame))
+        }
       }
     } catch {
+      if let gathered { context.fireChannelRead(wrapInboundOut(gathered)) }
       state = .failed
       context.fireErrorCaught(error)
       return
     }
+    if let gathered { context.fireChannelRead(wrapInboundOut(gathered)) }
     // A slice would keep the whole buffer that was read.
     if bytes.readableBytes > 0 { pending = ByteBuffer(bytes.readableBytesView) }
   }
@@ -136,7 +167,7 @@ extension ControlPayload {
   /// - Throws: ``BulkViolation``; the link must be closed (FRM-4).
   static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {
     do {
-      return try decode(Array(frame.payload.readableBytesView))
+      return try decode(frame.bytes)
     } catch {
       throw .protocolError("The payload of a frame does not decode: \(error).")
     }

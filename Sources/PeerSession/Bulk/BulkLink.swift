@@ -17,8 +17,8 @@ struct BulkLink: Sendable {
 
   /// Adds the last handlers to a channel on which ATTACHED has passed.
   ///
-  /// At most four frames and one read of 256 KiB wait here for whoever reads the link; together
-  /// with ``StreamCore/heldLimit`` that stays under the 1 MiB of STR-2.
+  /// At most two reads of 256 KiB wait here for whoever reads the link; with what ``StreamCore``
+  /// holds, its limit and one read more, that stays under the 1 MiB of STR-2.
   ///
   /// - Precondition: Called on the channel's event loop.
   static func wrap(_ channel: any Channel) throws -> BulkLink {
@@ -37,7 +37,7 @@ struct BulkLink: Sendable {
     return BulkLink(
       channel: try NIOAsyncChannel(
         wrappingChannelSynchronously: channel,
-        configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 4))
+        configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
       )
     )
   }

@@ -31,6 +31,8 @@ final class BulkLinkRunner: Sendable {
   private static let flushLimit = TimeAmount.seconds(2)
 
   let writer: BulkWriter
+  /// The link's event loop, for tasks that mostly wait for it.
+  let tasks: EventLoopTasks
   private let link: BulkLink
   private let idle: any BulkFrameSink
   private let endError: @Sendable () -> SessionError
@@ -51,6 +53,7 @@ final class BulkLinkRunner: Sendable {
     self.idle = idle
     self.endError = endError
     writer = BulkWriter(channel: link.channel.channel)
+    tasks = EventLoopTasks(link.channel.channel.eventLoop)
     state = NIOLockedValueBox(State(sink: idle))
   }
 
@@ -97,6 +100,10 @@ final class BulkLinkRunner: Sendable {
 
   /// Reads until the link ends, and then tells whom it served; ends the link when cancelled.
   func run() async {
+    await withTaskExecutorPreference(tasks) { await serve() }
+  }
+
+  private func serve() async {
     var end = BulkEnd.broken
     do {
       end = try await link.channel.executeThenClose { inbound, _ in await read(inbound) }

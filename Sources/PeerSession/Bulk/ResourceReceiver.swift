@@ -127,8 +127,8 @@ actor ResourceReceiver {
       try check(start.id)
       return try await begin(at: start.offset)
     case .chunk:
-      guard frame.payload.readableBytes > 0 else { throw .protocolError("A chunk is empty.") }
-      return try await take(frame.payload)
+      guard frame.count > 0 else { throw .protocolError("A chunk is empty.") }
+      return try await take(frame)
     case .resourceEnd:
       let end = try Control.ResourceEnd.decode(frame)
       try check(end.id)
@@ -198,19 +198,19 @@ actor ResourceReceiver {
     return true
   }
 
-  private func take(_ bytes: ByteBuffer) async throws(BulkViolation) -> Bool {
+  private func take(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
     if phase == .cancelling { return true }
     guard phase == .receiving, let admission else { throw .unexpected(.chunk) }
-    guard admission.delivered == nil, bytes.readableBytes <= offer.size - received else {
+    guard admission.delivered == nil, frame.count <= offer.size - received else {
       await fail(
         SessionError(.hashMismatch, "More bytes came than were offered."),
         as: .sizeMismatch
       )
       return true
     }
-    received += bytes.readableBytes
-    pending.append(bytes)
-    pendingBytes += bytes.readableBytes
+    received += frame.count
+    pending += frame.pieces
+    pendingBytes += frame.count
     report()
     if pendingBytes >= Self.batchSize { await submit() }
     return true

@@ -169,7 +169,7 @@ final class ResourceSender: Sendable {
         continue
       }
       var attempt = Attempt(link: link, replies: ResourceReplies(id: id, size: source.size))
-      let step = await send(source, &attempt)
+      let step = await withTaskExecutorPreference(link.tasks) { await send(source, &attempt) }
       switch step {
       case .sent(let sha256):
         pool.release(link)

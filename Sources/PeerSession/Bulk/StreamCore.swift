@@ -7,7 +7,7 @@ import PeerWire
 /// application holds.
 final class StreamCore: BulkFrameSink {
   /// Bytes held for a reader before the link is no longer read (STR-2).
-  static let heldLimit = 262_144
+  static let heldLimit = 131_072
   /// Bytes that go into one write to the link: four frames.
   private static let burst = 4 * Limits.framePayload
 
@@ -213,13 +213,13 @@ final class StreamCore: BulkFrameSink {
   ) async throws(BulkViolation) -> Bool {
     switch frame.type {
     case .streamData:
-      guard frame.payload.readableBytes > 0 else {
+      guard frame.count > 0 else {
         throw .protocolError("A stream's bytes are empty.")
       }
-      try await deliver(frame.payload)
+      try await deliver(frame)
       return true
     case .streamFin:
-      guard frame.payload.readableBytes == 0 else {
+      guard frame.count == 0 else {
         throw .protocolError("The end of a stream carries bytes.")
       }
       try finishPeer()
@@ -245,13 +245,13 @@ final class StreamCore: BulkFrameSink {
     self.end(end.error, code: nil, dropHeld: false)
   }
 
-  private func deliver(_ bytes: ByteBuffer) async throws(BulkViolation) {
+  private func deliver(_ frame: BulkFrame) async throws(BulkViolation) {
     let (hasFinished, mustWait, reader, taken): (Bool, Bool, Reader?, [UInt8]) =
       state.withLockedValue { state in
         if state.hasPeerFinished { return (true, false, nil, []) }
         if state.isDropping { return (false, false, nil, []) }
-        state.held.append(bytes)
-        state.heldBytes += bytes.readableBytes
+        state.held.append(contentsOf: frame.pieces)
+        state.heldBytes += frame.count
         if let reader = state.reader {
           state.reader = nil
           return (false, false, reader, Self.takeAll(&state))

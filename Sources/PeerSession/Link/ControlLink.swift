@@ -43,6 +43,8 @@ final class ControlLink: ChannelDuplexHandler {
   /// Where the other end is, as TCP says.
   let remote: PeerAddress?
   weak var delegate: (any LinkDelegate)?
+  /// The peer whose link this is, while it is the open one of a session.
+  weak var entry: PeerEntry?
 
   /// What frames may hold now (FRM-1).
   var frameLimit = Limits.framePayloadBeforeAdmission

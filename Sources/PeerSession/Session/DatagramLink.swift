@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
@@ -54,7 +55,6 @@ final class DatagramLink {
     guard !isClosed else { return }
     if pathState.usesPackets, let packets = try? sealer.seal(message: message) {
       for packet in packets { write(packet) }
-      transport.flushDatagrams()
     } else if link.isWritable, message.count <= Limits.framePayload {
       link.send(.datagram, message)
     }
@@ -119,12 +119,53 @@ extension SessionCore {
     entry.datagrams?.tick(.now())
   }
 
-  /// Sends an unreliable message to some or all.
-  func sendDatagram(_ message: [UInt8], to peers: [PeerID]?) {
-    if let peers {
-      for peer in peers { entries[peer]?.datagrams?.send(message) }
-    } else {
-      for entry in entries.values { entry.datagrams?.send(message) }
+  /// Sends unreliable messages, each to some or all, with one flush.
+  func sendDatagrams(_ messages: [DatagramQueue.Message]) {
+    for message in messages {
+      if let peers = message.peers {
+        for peer in peers { entries[peer]?.datagrams?.send(message.bytes) }
+      } else {
+        for entry in entries.values { entry.datagrams?.send(message.bytes) }
+      }
+    }
+    transport.flushDatagrams()
+  }
+}
+
+/// Unreliable messages on their way from any task to the event loop: bounded, the oldest dropped.
+final class DatagramQueue: Sendable {
+  struct Message: Sendable {
+    var bytes: [UInt8]
+    var peers: [PeerID]?
+  }
+
+  private static let maximumMessages = 256
+  private static let maximumBytes = 1 << 20
+
+  private let state = NIOLockedValueBox<(messages: CircularBuffer<Message>, bytes: Int)>(
+    (CircularBuffer(), 0))
+
+  /// Adds a message.
+  ///
+  /// - Returns: Whether the queue was empty, so that the event loop must be told.
+  func append(_ bytes: [UInt8], _ peers: [PeerID]?) -> Bool {
+    state.withLockedValue { state in
+      let wasEmpty = state.messages.isEmpty
+      state.messages.append(Message(bytes: bytes, peers: peers))
+      state.bytes += bytes.count
+      while state.messages.count > Self.maximumMessages || state.bytes > Self.maximumBytes,
+        state.messages.count > 1
+      {
+        state.bytes -= state.messages.removeFirst().bytes.count
+      }
+      return wasEmpty
+    }
+  }
+
+  func takeAll() -> [Message] {
+    state.withLockedValue { state in
+      defer { state = (CircularBuffer(), 0) }
+      return Array(state.messages)
     }
   }
 }

@@ -114,13 +114,14 @@ final class ListenerHandshake: LinkDelegate {
     let isResuming = session.canResume(hello, from: peer)
     let introduction = session.introduction(for: entry)
     number = max(introduction.links, hello.introduction.links) + 1
+    let pending = transport.pendingInvitations(of: session)
     var admission = ListenerAdmission(
       facts: .init(
         local: transport.localPeer, remote: peer, address: host,
         binding: exporter.export(.binding), mode: session.mode(for: peer), isResuming: isResuming,
         wasKicked: entry?.isKicked ?? false, isFull: !isResuming && session.isFull(for: peer),
-        pendingInvitations: session.invitations.count,
-        hasPendingInvitation: session.invitations.values.contains { $0.peer == peer }))
+        pendingInvitations: pending.count,
+        hasPendingInvitation: pending.contains { $0.peer == peer }))
     let actions = admission.helloReceived(
       hello, answering: introduction, isKnownAdmitter: { session.knownMembers.contains($0) },
       now: .uptime)
@@ -130,6 +131,11 @@ final class ListenerHandshake: LinkDelegate {
 
   /// Who asks, while a person decides.
   var peer: PeerID? { link?.facts.peer }
+
+  /// Whether it counts against the invitations that may wait for a person (HEL-5).
+  func isPendingInvitation(of session: SessionCore) -> Bool {
+    self.session === session && admission?.isPendingInvitation == true
+  }
 
   func personAnswered(_ answer: InvitationAnswer) {
     guard var admission else { return }

@@ -12,6 +12,8 @@ final class SessionCore {
   /// What others may ask of the session from any thread, kept up to date by the event loop.
   struct Published: Sendable {
     var outboxes: [PeerID: Outbox] = [:]
+    /// The same for a message to everyone, in `order`.
+    var everyone: [Outbox] = []
     var order: [PeerID] = []
     var statuses: [PeerStatus] = []
     var end: SessionError?
@@ -82,11 +84,9 @@ final class SessionCore {
   /// Gives the collected events to the consumer; stops reading when it is far behind (MSG-5).
   func deliverEvents() {
     guard !collected.isEmpty else { return }
-    let events = collected
-    let bytes = collectedBytes
-    collected.removeAll(keepingCapacity: true)
+    let mustPause = events.push(&collected, bytes: collectedBytes)
     collectedBytes = 0
-    if self.events.push(events, bytes: bytes) && !isPaused {
+    if mustPause && !isPaused {
       isPaused = true
       for entry in entries.values { entry.link?.pauseReading() }
     }
@@ -104,6 +104,7 @@ final class SessionCore {
       published.order = joined.map(\.id)
       published.outboxes = [:]
       for entry in joined { published.outboxes[entry.id] = entry.delivery?.outbox }
+      published.everyone = joined.compactMap { $0.delivery?.outbox }
       published.statuses = joined.map { entry in
         PeerStatus(
           peer: entry.peer, state: entry.state, datagramPath: entry.datagrams?.path ?? .link,
@@ -119,7 +120,8 @@ final class SessionCore {
   func introduction(for entry: PeerEntry?) -> Control.Introduction {
     Control.Introduction(
       session: id, name: UntrustedText(configuration.displayName), incarnation: incarnation,
-      port: transport.port, addresses: transport.advertisedAddresses(),
+      port: configuration.isDiallable ? transport.port : 0,
+      addresses: configuration.isDiallable ? transport.advertisedAddresses() : [],
       role: configuration.isRelay ? .relay : .member, links: entry?.linkNumber ?? 0)
   }
 
@@ -128,9 +130,8 @@ final class SessionCore {
     entries.values.filter { $0.isJoined && $0.id != other }.sorted { $0.id < $1.id }.map { entry in
       var member = entry.member
       // Where we reach it comes first: it may not know its own address as others see it.
-      if member.port > 0, let seen = entry.observed.first, seen.port == member.port,
-        isIPLiteral(seen.host)
-      {
+      let seen = entry.observed.first { $0.port == member.port && isIPLiteral($0.host) }
+      if let seen {
         member.addresses.removeAll { $0 == seen.host }
         member.addresses.insert(seen.host, at: 0)
         member.addresses = Array(member.addresses.prefix(Limits.addresses))
@@ -159,14 +160,21 @@ final class SessionCore {
     let entry = entry(for: opening.peer, opening.introduction)
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
     knownMembers.insert(opening.peer)
-    if let remote = link.remote, opening.introduction.port > 0 {
-      entry.remember(PeerAddress(host: remote.host, port: opening.introduction.port))
+    if let remote = link.remote {
+      // Where we reached it works, whatever it says its port is; where it came from does not.
+      switch link.side {
+      case .dialler: entry.remember(remote)
+      case .listener where opening.introduction.port > 0:
+        entry.remember(PeerAddress(host: remote.host, port: opening.introduction.port))
+      case .listener: break
+      }
     }
     let previous = entry.link
     let crossed =
       previous != nil && previous?.side != link.side && entry.linkNumber == opening.number
 
     entry.link = link
+    link.entry = entry
     entry.linkNumber = max(entry.linkNumber, opening.number)
     entry.dialledLast = link.side == .dialler
     entry.brokenAt = nil
@@ -300,8 +308,7 @@ final class SessionCore {
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     entry.isBarred = true
-    let link = entry.link.take()
-    link?.close(code, message)
+    entry.link.take()?.close(code, message)
     depart(entry, reason)
   }
 
@@ -311,7 +318,7 @@ final class SessionCore {
       entry.link?.send(.kick, Control.Kick(peer: peer, reason: reason).encoded())
     }
     entries[peer]?.isKicked = true
-    disconnect(peer, .kicked, .kicked, message: reason)
+    disconnect(peer, .kicked, .kicked(reason: UntrustedText(reason)), message: reason)
   }
 
   /// Says goodbye to all and ends the session.
@@ -336,6 +343,7 @@ final class SessionCore {
     published.withLockedValue {
       $0.end = error
       $0.outboxes = [:]
+      $0.everyone = []
       $0.order = []
       $0.statuses = []
     }
@@ -368,9 +376,7 @@ extension SessionCore: LinkDelegate {
   func linkSecured(_ link: ControlLink) {}
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
-    guard let peer = link.facts.peer, let entry = entries[peer], entry.link === link else {
-      return
-    }
+    guard let entry = link.entry, entry.link === link else { return }
     switch type {
     case .message: receiveMessage(link, entry, payload)
     case .ack: receiveAcknowledgement(link, entry, payload)
@@ -452,9 +458,7 @@ extension SessionCore: LinkDelegate {
   }
 
   func linkReadComplete(_ link: ControlLink) {
-    guard let peer = link.facts.peer, let entry = entries[peer], entry.link === link else {
-      return deliverEvents()
-    }
+    guard let entry = link.entry, entry.link === link else { return deliverEvents() }
     if entry.unacknowledgedParts >= 256 || entry.unacknowledgedBytes >= 262_144 {
       writeAcknowledgement(entry, link)
       link.flush()
@@ -477,12 +481,13 @@ extension SessionCore: LinkDelegate {
   }
 
   func linkWritable(_ link: ControlLink) {
-    guard let peer = link.facts.peer, let entry = entries[peer], entry.link === link else { return }
+    guard let entry = link.entry, entry.link === link else { return }
     flush(entry)
   }
 
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
-    guard let peer = link.facts.peer, let entry = entries[peer], entry.link === link else { return }
+    guard let entry = link.entry, entry.link === link else { return }
+    let peer = entry.id
     entry.link = nil
     guard !hasEnded else { return }
     switch reason {
@@ -528,7 +533,7 @@ extension SessionCore: LinkDelegate {
         end(.left, SessionError(.kicked, "The host removed this peer: \(kick.reason)"))
       } else {
         entries[kick.peer]?.isKicked = true
-        disconnect(kick.peer, .kicked, .kicked, message: kick.reason.raw)
+        disconnect(kick.peer, .kicked, .kicked(reason: kick.reason), message: kick.reason.raw)
       }
     case .addresses:
       let addresses = try Control.Addresses.decode(payload)
@@ -593,6 +598,11 @@ extension SessionCore: LinkDelegate {
     guard !hasEnded, entry.link == nil, !entry.isDialling, !entry.isBarred, !entry.isKicked,
       let due = entry.nextDial, now >= due
     else { return }
+    // A member that we only heard of may not exist: few of those are dialled at a time (MEM-6).
+    if !entry.isJoined {
+      let strangers = entries.values.count { $0.isDialling && !$0.isJoined }
+      guard strangers < Limits.dialsToStrangers else { return }
+    }
     dial(entry)
   }
 
@@ -610,10 +620,10 @@ extension SessionCore: LinkDelegate {
     let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
     let wait = waits[min(entry.failedDials, waits.count - 1)]
     entry.failedDials += 1
-    // A member that never answered is not dialled for ever; one that left a link behind is, until
-    // it is lost.
-    if !entry.isJoined && entry.failedDials > 20 {
-      entry.nextDial = nil
+    // A member that never answered is soon given up, until it is heard of again; one that left a
+    // link behind is dialled until it is lost.
+    if !entry.isJoined && entry.failedDials >= Limits.dialsToOneStranger {
+      entries[entry.id] = nil
       return
     }
     let jitter = Int64.random(in: 0...(wait * 3 / 10))
@@ -626,7 +636,7 @@ extension DepartureReason {
     switch code {
     case .left: self = .left
     case .shuttingDown: self = .shuttingDown
-    case .kicked: self = .kicked
+    case .kicked: self = .kicked(reason: UntrustedText(message))
     case .disconnected: self = .disconnected
     default: self = .refused(SessionError(closeCode: code, message: message))
     }

@@ -13,6 +13,8 @@ public struct TransportConfiguration: Sendable {
   /// Where to listen. `nil` means every address, on the default port or the next free one; port 0
   /// means any free one.
   public var listen: PeerAddress?
+  /// Whether others may dial us; when not, we tell no port and dial them ourselves.
+  public var isDiallable = true
   /// The only interface whose addresses are told to others; `nil` means all.
   public var interface: String?
   /// Where received resources land, each under its transfer id. Made on first use, with mode 0700.

@@ -105,6 +105,11 @@ final class TransportCore {
     handshake.start(link)
   }
 
+  /// Those who ask to join `session` and wait for a person, or soon will.
+  func pendingInvitations(of session: SessionCore) -> [ListenerHandshake] {
+    handshakes.values.filter { $0.isPendingInvitation(of: session) }
+  }
+
   func handshakeEnded(_ handshake: ListenerHandshake) {
     guard handshakes.removeValue(forKey: ObjectIdentifier(handshake)) != nil else { return }
     let left = pendingByAddress[handshake.host, default: 1] - 1

@@ -214,7 +214,8 @@ final class RecordedEvents: BulkEvents {
   }
 }
 
-/// Breaks a connection after some bytes in either direction, as a cable does.
+/// Breaks a connection after some bytes in either direction, or lets nothing through any more
+/// without a word, as a cable that is pulled does.
 final class Cutter: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -222,22 +223,27 @@ final class Cutter: ChannelDuplexHandler {
   typealias OutboundOut = ByteBuffer
 
   private var remaining: Int
+  private let isSilent: Bool
 
-  init(after bytes: Int) { remaining = bytes }
+  init(after bytes: Int, isSilent: Bool) {
+    remaining = bytes
+    self.isSilent = isSilent
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let (bytes, isCut) = take(unwrapInboundIn(data))
     if let bytes { context.fireChannelRead(wrapInboundOut(bytes)) }
-    if isCut { context.close(promise: nil) }
+    if isCut && !isSilent { context.close(promise: nil) }
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let (bytes, isCut) = take(unwrapOutboundIn(data))
     guard let bytes else {
-      promise?.fail(ChannelError.ioOnClosedChannel)
+      // A silent cable's bytes wait in the system's buffer for all that the sender knows.
+      if isSilent { promise?.succeed() } else { promise?.fail(ChannelError.ioOnClosedChannel) }
       return
     }
-    guard isCut else { return context.write(wrapOutboundOut(bytes), promise: promise) }
+    guard isCut, !isSilent else { return context.write(wrapOutboundOut(bytes), promise: promise) }
     context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
     promise?.fail(ChannelError.ioOnClosedChannel)
     context.close(promise: nil)
@@ -260,6 +266,7 @@ final class LoopbackLinks: BulkLinkProvider {
   private struct State {
     var opened = 0
     var cuts: [Int] = []
+    var isSilent = false
     var failures: [SessionError] = []
     var isHeld = false
     var held: [CheckedContinuation<Void, Never>] = []
@@ -283,7 +290,12 @@ final class LoopbackLinks: BulkLinkProvider {
   var opened: Int { state.withLockedValue { $0.opened } }
 
   /// The next links break after so many bytes.
-  func cut(after bytes: [Int]) { state.withLockedValue { $0.cuts += bytes } }
+  func cut(after bytes: [Int], isSilent: Bool = false) {
+    state.withLockedValue { state in
+      state.cuts += bytes
+      state.isSilent = isSilent
+    }
+  }
 
   /// The next links cannot be had.
   func fail(with errors: [SessionError]) { state.withLockedValue { $0.failures += errors } }
@@ -323,18 +335,28 @@ final class LoopbackLinks: BulkLinkProvider {
     }
     if let failure { throw failure }
     do {
-      return try await Self.connect(to: server.localAddress, cut: cut)
+      return try await Self.connect(
+        to: server.localAddress,
+        cut: cut,
+        isSilent: state.withLockedValue { $0.isSilent }
+      )
     } catch {
       throw SessionError(.unreachable, "\(error)")
     }
   }
 
-  static func connect(to address: SocketAddress?, cut: Int?) async throws -> BulkLink {
+  private static func connect(
+    to address: SocketAddress?,
+    cut: Int?,
+    isSilent: Bool
+  ) async throws -> BulkLink {
     guard let address else { throw TestFailure("no address") }
     return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connect(to: address) { channel in
         channel.eventLoop.makeCompletedFuture {
-          if let cut { try channel.pipeline.syncOperations.addHandler(Cutter(after: cut)) }
+          if let cut {
+            try channel.pipeline.syncOperations.addHandler(Cutter(after: cut, isSilent: isSilent))
+          }
           return try BulkLink.wrap(channel)
         }
       }

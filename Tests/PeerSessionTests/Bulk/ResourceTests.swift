@@ -92,6 +92,31 @@ struct ResourceTests {
     }
   }
 
+  @Test("[RES-5] a transfer over a dead path goes on when the control link is replaced")
+  func deadPath() async throws {
+    let clock = ManualClock()
+    try await BulkTestBed.run(time: BulkTime(clock)) { bed in
+      bed.links.cut(after: [2_000_000], isSilent: true)
+      let bytes = seededBytes(4_000_000, seed: 9)
+      let path = try bed.directory.file("file", bytes)
+      let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      // All of it is on its way, for all that the sender knows.
+      await eventually { bed.sender.sentBytes(of: transfer.id) == 4_000_000 }
+      bed.sender.reconnected()
+      // Until the watch has begun there is nothing for the clock to end.
+      while bed.links.opened == 1 {
+        clock.advance(by: .seconds(1))
+        await Task.yield()
+      }
+      _ = try await transfer.result()
+      #expect(bed.links.opened == 2)
+      #expect(
+        try TemporaryDirectory.read(bed.inboxPath + "/" + transfer.id.text) == bytes
+      )
+    }
+  }
+
   @Test("a link that cannot be had yet is asked for again")
   func retries() async throws {
     try await BulkTestBed.run { bed in

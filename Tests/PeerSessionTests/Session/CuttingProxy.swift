@@ -1,0 +1,137 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+@testable import PeerSession
+
+/// A TCP proxy on loopback that cuts connections at seeded byte offsets, in both directions.
+final class CuttingProxy: Sendable {
+  private struct State {
+    var generator: SplitMix64
+    var cutsLeft: Int
+    var cuts = 0
+    var connections: [ObjectIdentifier: any Channel] = [:]
+  }
+
+  private let state: NIOLockedValueBox<State>
+  private let group: any EventLoopGroup
+  private let target: PeerAddress
+  private let offsets: ClosedRange<Int>
+  private let listener = NIOLockedValueBox<(any Channel)?>(nil)
+
+  /// - Parameters:
+  ///   - offsets: After how many bytes, in whichever direction, a connection is cut.
+  init(
+    to target: PeerAddress, seed: UInt64, offsets: ClosedRange<Int>, group: any EventLoopGroup
+  ) {
+    self.target = target
+    self.offsets = offsets
+    self.group = group
+    self.state = NIOLockedValueBox(State(generator: SplitMix64(seed: seed), cutsLeft: 0))
+  }
+
+  /// How many connections were cut so far.
+  var cuts: Int { state.withLockedValue { $0.cuts } }
+
+  /// Listens; returns where.
+  func start() async throws -> PeerAddress {
+    let channel = try await ServerBootstrap(group: group)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelInitializer { channel in self.pair(channel) }
+      .bind(host: "127.0.0.1", port: 0).get()
+    listener.withLockedValue { $0 = channel }
+    return PeerAddress(host: "127.0.0.1", port: channel.localAddress?.port ?? 0)
+  }
+
+  /// Cuts what there is now, and each further connection until `count` were cut.
+  func cut(_ count: Int) {
+    let open = state.withLockedValue { state in
+      state.cutsLeft = count
+      return Array(state.connections.values)
+    }
+    for channel in open { channel.close(promise: nil) }
+  }
+
+  /// Cuts every connection there is, and takes no more.
+  func stop() async throws {
+    try await listener.withLockedValue { $0 }?.close()
+    for channel in state.withLockedValue({ Array($0.connections.values) }) {
+      channel.close(promise: nil)
+    }
+  }
+
+  private func pair(_ inbound: any Channel) -> EventLoopFuture<Void> {
+    // Where this connection ends: a direction and an offset, or nowhere.
+    let plan = state.withLockedValue { state -> (isUpstream: Bool, offset: Int)? in
+      guard state.cutsLeft > 0 else { return nil }
+      return (Bool.random(using: &state.generator), Int.random(in: offsets, using: &state.generator))
+    }
+    return ClientBootstrap(group: inbound.eventLoop)
+      .channelOption(.autoRead, value: false)
+      .connect(host: target.host, port: target.port)
+      .flatMap { outbound in
+        inbound.eventLoop.makeCompletedFuture {
+          let cut: @Sendable () -> Void = {
+            self.state.withLockedValue {
+              $0.cuts += 1
+              $0.cutsLeft -= 1
+            }
+            inbound.close(promise: nil)
+            outbound.close(promise: nil)
+          }
+          let up = plan.flatMap { $0.isUpstream ? $0.offset : nil }
+          let down = plan.flatMap { $0.isUpstream ? nil : $0.offset }
+          try inbound.pipeline.syncOperations.addHandler(Forwarder(to: outbound, limit: up, cut))
+          try outbound.pipeline.syncOperations.addHandler(Forwarder(to: inbound, limit: down, cut))
+          self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = inbound }
+          inbound.closeFuture.whenComplete { _ in
+            self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = nil }
+          }
+        }
+      }
+  }
+}
+
+/// Copies bytes to the other channel, up to its limit.
+private final class Forwarder: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let other: any Channel
+  private var left: Int?
+  private let cut: @Sendable () -> Void
+
+  init(to other: any Channel, limit: Int?, _ cut: @escaping @Sendable () -> Void) {
+    self.other = other
+    self.left = limit
+    self.cut = cut
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { context.read() }
+  }
+
+  func channelActive(context: ChannelHandlerContext) { context.read() }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var buffer = unwrapInboundIn(data)
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    if let limit = left {
+      if buffer.readableBytes >= limit {
+        left = nil
+        let last = buffer.readSlice(length: limit) ?? ByteBuffer()
+        let cut = cut
+        other.writeAndFlush(last).whenComplete { _ in cut() }
+        return
+      }
+      left = limit - buffer.readableBytes
+    }
+    other.writeAndFlush(buffer).whenComplete { _ in bound.value.read() }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+}

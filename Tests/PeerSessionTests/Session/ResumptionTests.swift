@@ -1,0 +1,91 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import PeerSession
+
+@Suite("Resumption")
+struct ResumptionTests {
+  /// Set `WHITEBOARD_SEED` to repeat a run.
+  private static var seed: UInt64 {
+    ProcessInfo.processInfo.environment["WHITEBOARD_SEED"].flatMap(UInt64.init)
+      ?? .random(in: .min ... .max)
+  }
+
+  @Test(
+    "[RSM-2] numbered messages arrive exactly once and in order, both ways, over a thousand cuts")
+  func exactlyOnce() async throws {
+    let seed = Self.seed
+    print("seed \(seed)")
+    let count = 50_000
+    let cuts = 1_000
+    try await withPeer("alice") { alice in
+      // Alice cannot dial Bob, so that every link goes through the proxy.
+      try await withPeer("bob", configure: { $0.isDiallable = false }) { bob in
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        // A handshake takes about 3 KB each way: some cuts fall into it.
+        let proxy = CuttingProxy(
+          to: alice.loopback, seed: seed, offsets: 2_500...30_000, group: group)
+        let address = try await proxy.start()
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice, at: address)
+        let (atAlice, atBob) = (Numbers(), Numbers())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          proxy.cut(cuts)
+          group.addTask { try await atAlice.follow(hosted, count) }
+          group.addTask { try await atBob.follow(joined, count) }
+          group.addTask { try await send(hosted, count, until: { proxy.cuts >= cuts }) }
+          group.addTask { try await send(joined, count, until: { proxy.cuts >= cuts }) }
+          // The first failure ends the test: the others would wait for ever.
+          while try await group.next() != nil {}
+        }
+        #expect(proxy.cuts >= cuts)
+        let (fromBob, fromAlice) = (await atAlice.received, await atBob.received)
+        #expect(fromBob >= count && fromAlice >= count)
+        print("\(fromBob) + \(fromAlice) messages over \(proxy.cuts) cuts")
+        try await proxy.stop()
+        await joined.leave()
+        await hosted.leave()
+        try await group.shutdownGracefully()
+      }
+    }
+  }
+
+  /// Sends numbers from 0, at least `count`, and on until all cuts were made; then the end mark.
+  private func send(
+    _ session: Session, _ count: Int, until isDone: @escaping @Sendable () -> Bool
+  ) async throws {
+    var number: UInt64 = 0
+    while number < UInt64(count) || !isDone() {
+      let bytes = withUnsafeBytes(of: number.bigEndian) { Array($0) }
+      // Lengths vary, so that cuts fall everywhere in frames.
+      try await session.send(bytes + Array(repeating: 7, count: Int(number % 97)))
+      number += 1
+      if number % 512 == 0 { try await session.sendConfirmed([]) }
+    }
+    try await session.sendConfirmed([0xFF])
+  }
+}
+
+/// Checks that numbers come exactly once and in order.
+private actor Numbers {
+  private(set) var received = 0
+
+  func follow(_ session: Session, _ count: Int) async throws {
+    for await event in session.events {
+      switch event {
+      case .message(let bytes, _):
+        if bytes.isEmpty { continue }
+        if bytes == [0xFF] { return }
+        let number = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        try #require(number == UInt64(received))
+        received += 1
+      case .peerLeft(_, let reason, _):
+        throw SessionError(.peerLost, "the peer left: \(reason)")
+      default: break
+      }
+    }
+  }
+}
