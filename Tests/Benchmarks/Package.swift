@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that users of the library resolve nothing for the benchmarks.
+let package = Package(
+  name: "benchmarks",
+  dependencies: [
+    .package(name: "whiteboard", path: "../.."),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    .executableTarget(
+      name: "session-bench",
+      dependencies: [
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "PeerSession", package: "whiteboard"),
+      ],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .treatAllWarnings(as: .error),
+      ]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)
