@@ -43,7 +43,7 @@ class CuttingForwarder:
 
     def _forward(self, source, sink, left):
         try:
-            while data := source.recv(65_536):
+            while data := source.recv(4_096):
                 if left is not None and len(data) >= left:
                     sink.sendall(data[:left])
                     self.made += 1

@@ -2,11 +2,14 @@
 
 import base64
 import hashlib
+import itertools
 import math
 import os
 import pathlib
 import random
+import socket
 import threading
+import time
 import unittest
 
 from cutting import CuttingForwarder
@@ -17,9 +20,9 @@ from program import BINARY, Program, data_of
 from support import InteropCase
 from whiteboard_peer import cells, codec, views, wire
 from whiteboard_peer.board import APPLICATION, BoardPeer
-from whiteboard_peer.session import Refused
-from whiteboard_peer.tls import LinkBroken
-from whiteboard_peer.wire import base32, parse_base32
+from whiteboard_peer.session import Refused, parse_hello
+from whiteboard_peer.tls import Identity, Link, LinkBroken
+from whiteboard_peer.wire import base32, encode_frame, parse_base32
 
 CODE = "zebra-acid-acid-zebra"
 EXIT_REFUSED = 77
@@ -363,8 +366,13 @@ class Payloads(SwiftCase):
 
 class Board(SwiftCase):
     def assert_same_board(self, program, peer, remote):
+        """Waits until both say the same; what was just made is still on its way."""
         peer.wait_synced(remote, 30)
-        self.assertEqual(program.digest(), peer.digest())
+        ends = time.monotonic() + 15
+        while program.digest() != peer.digest():
+            self.assertLess(time.monotonic(), ends, "the digests differ")
+            with peer.condition:
+                peer.condition.wait(0.1)
         theirs = {o["id"]: o for o in program.objects()}
         ours = {o["id"]: o for o in peer.objects()}
         self.assertEqual(sorted(theirs), sorted(ours))
@@ -566,26 +574,124 @@ class Resumption(SwiftCase):
         self.assertEqual(program.digest(), guest.digest())
 
     def test_exactly_once_when_tcp_is_cut_at_any_byte(self):
+        program = self.swift_host()
+        guest = self.guest_of(program, hidden=True)
+        forwarder = self.forwarder(program.address, 40)
+        remote = self.join_through(guest, forwarder, program)
+        self.exchange_while_cut(program, guest, remote, forwarder)
+
+    def test_exactly_once_when_the_program_dials(self):
+        host = self.peer("host", kind=BoardPeer, hidden=True)
+        forwarder = self.forwarder(host.address, 0)
+        link = make_link(forwarder.address, host.session, host.id)
+        program = self.program("join", link)
+        remote = host.events.wait("connected", 30)["remote"]
+        program.events.wait("joined", 30)
+        forwarder.cuts = 40
+        remote.cut()
+        self.exchange_while_cut(program, host, remote, forwarder)
+
+    def test_messages_right_behind_accept(self):
+        """What comes in the same read as ACCEPT belongs to the link that ACCEPT opens."""
+        identity, session, count = Identity(), os.urandom(16), 40_000
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        address = listener.getsockname()
+        program = self.program("join", make_link(address, session, identity.peer_id))
+        hello = {
+            "protocol": [1, 1],
+            "session": base32(session),
+            "name": "host",
+            "incarnation": "a" * 12 + "c",
+            "port": address[1],
+            "addresses": ["127.0.0.1"],
+            "role": "member",
+            "admission": "none",
+        }
+        received = 0
         seed = random.randrange(2**32)
         print(f"seed {seed}", flush=True)
-        program = self.swift_host()
-        forwarder = CuttingForwarder(program.address, random.Random(seed), 40)
+        generator = random.Random(seed)
+        links = []
+        self.addCleanup(lambda: [link.abort() for link in links])
+        listener.settimeout(20)
+        for turn in itertools.count():
+            link = Link(listener.accept()[0], identity, True)
+            links.append(link)
+            kind, payload = link.read_frame(10)
+            theirs = parse_hello(payload, True)
+            accept = {"host": identity.text, "maximum": 16, "members": []}
+            start = 0
+            if turn:
+                start = theirs["resume"]["received"]
+                accept["resume"] = {"received": received}
+            frames = [encode_frame(wire.HELLO, {**hello, "links": turn})]
+            frames.append(encode_frame(wire.ACCEPT, accept))
+            for number in range(start + 1, count + 1):
+                data = bytes([APPLICATION]) + b"n%d" % number + bytes(200)
+                payload = wire.encode_message_parts(data, number)[0]
+                frames.append(encode_frame(wire.MESSAGE, payload))
+            # All in one go, HELLO first, ACCEPT first, and shortly after it: whoever hands the link
+            # over meanwhile must lose nothing.
+            first = turn % 3
+            if first:
+                link.send_records(frames[:first])
+                time.sleep(generator.uniform(0, 0.005))
+            writer = threading.Thread(target=self.send_all, args=(link, frames[first:]))
+            writer.start()
+            link.decoder.maximum = wire.MAXIMUM_PAYLOAD
+            # The program is left in the middle, with messages that nobody has taken yet.
+            acknowledged, enough = start, min(count, start + generator.randrange(1, 1_000))
+            while acknowledged < enough:
+                kind, payload = link.read_frame(10)
+                if kind == wire.CLOSE:
+                    self.fail(f"turn {turn}: closed with {payload}")
+                if kind == wire.ACK:
+                    acknowledged = wire.decode_ack(payload)
+                elif kind == wire.MESSAGE:
+                    received = max(received, wire.decode_message_part(payload)[0])
+            link.abort()
+            writer.join()
+            if acknowledged == count:
+                break
+        got = []
+        while len(got) < acknowledged:
+            got.append(data_of(program.events.wait("data")))
+        print(f"{turn} cuts", flush=True)
+        self.assertEqual(got, [b"n%d" % (n + 1) + bytes(200) for n in range(acknowledged)])
+
+    def send_all(self, link, frames):
+        try:
+            for start in range(0, len(frames), 50):
+                link.send_records(frames[start : start + 50])
+        except LinkBroken:
+            pass
+
+    def forwarder(self, target, cuts):
+        self.seed = random.randrange(2**32)
+        print(f"seed {self.seed}", flush=True)
+        forwarder = CuttingForwarder(target, random.Random(self.seed), cuts)
         self.addCleanup(forwarder.stop)
-        guest = self.guest_of(program, hidden=True)
-        remote = self.join_through(guest, forwarder, program)
+        return forwarder
+
+    def exchange_while_cut(self, program, peer, remote, forwarder):
         count, filling = 4_000, "." * 200
         for number in range(count):
             program.begin("send", text=f"p{number}{filling}")
-            guest.send_data(remote, f"q{number}{filling}".encode())
+            peer.send_data(remote, f"q{number}{filling}".encode())
             if number % 20 == 0:
-                guest.wait_until(lambda: remote.control is not None, 30)
-        got = [guest.events.wait("data", 60)["data"].decode() for _ in range(count)]
-        self.assertEqual(got, [f"p{n}{filling}" for n in range(count)], f"seed {seed}")
-        got = [data_of(program.events.wait("data", 60)).decode() for _ in range(count)]
-        self.assertEqual(got, [f"q{n}{filling}" for n in range(count)], f"seed {seed}")
-        self.assertEqual((program.events.all("left"), guest.events.all("gone")), ([], []))
+                peer.wait_until(lambda: remote.control is not None, 40)
+        try:
+            ours = [peer.events.wait("data", 20)["data"].decode() for _ in range(count)]
+            theirs = [data_of(program.events.wait("data", 20)).decode() for _ in range(count)]
+        except TimeoutError:
+            left = [event.get("message") for event in program.events.all("left")]
+            self.fail(f"messages are missing; seed {self.seed}; the program says {left}")
+        self.assertEqual(ours, [f"p{n}{filling}" for n in range(count)], f"seed {self.seed}")
+        self.assertEqual(theirs, [f"q{n}{filling}" for n in range(count)], f"seed {self.seed}")
+        self.assertEqual((program.events.all("left"), peer.events.all("gone")), ([], []))
         print(f"{forwarder.made} cuts", flush=True)
-        self.assertGreater(forwarder.made, 10)
+        self.assertGreater(forwarder.made, 3)
 
     def join_through(self, guest, forwarder, program):
         """Joins by the forwarder, which may cut the first attempts."""

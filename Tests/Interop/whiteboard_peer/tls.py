@@ -185,10 +185,15 @@ class Link:
 
     def send(self, data):
         """Writes bytes as they are; blocks while TCP does."""
+        self.send_records([data])
+
+    def send_records(self, pieces):
+        """Writes each piece as a TLS record of its own, all of them in one go."""
         with self._send_lock:
             try:
                 with self._tls_lock:
-                    self._tls.sendall(data)
+                    for piece in pieces:
+                        self._tls.sendall(piece)
                     out = self._take_output()
                 self.sock.sendall(out)
             except (OSError, SSL.Error) as error:
