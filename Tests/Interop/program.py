@@ -1,6 +1,7 @@
 """Runs the real `whiteboard-peer` and speaks its `--json` lines."""
 
 import base64
+import ctypes
 import json
 import os
 import pathlib
@@ -14,6 +15,15 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(
     os.environ.get("WHITEBOARD_PEER", REPOSITORY / ".build" / "debug" / "whiteboard-peer")
 )
+
+
+_libc = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def _end_with_parent():
+    """A test run that is killed leaves no program behind."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Failed(Exception):
@@ -36,7 +46,11 @@ class Program:
         self._requests = 0
         self._log = open(self.directory.parent / f"{self.directory.name}.log", "wb")
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            preexec_fn=_end_with_parent,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
