@@ -151,9 +151,15 @@ public final class Board {
     guard staged.operations.count < BoardLimits.operationsPerBatch,
       staged.valueBytes + value.length <= BoardLimits.batchBytes * 3 / 4
     else { throw .tooManyOperations }
-    guard state.cellCount + staged.operations.count < BoardLimits.storedCells,
-      state.context.entries.count < BoardLimits.incarnations
-        || state.context.entries[incarnation] != nil,
+    let count = staged.operations.count + 1
+    guard
+      state.hasRoom(
+        objects: count,
+        cells: count,
+        bytes: staged.valueBytes + value.length,
+        incarnations: count + 1,
+        ranges: count + 1
+      ),
       staged.firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch)
     else { throw .boardFull }
     if let cell = state.record(id)?[property] {

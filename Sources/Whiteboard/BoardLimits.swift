@@ -17,7 +17,9 @@ public enum BoardLimits {
   /// Objects that a replica keeps, whoever sent them.
   public static let storedObjects = 1 << 20
   /// Cells that a replica keeps, whoever sent them.
-  public static let storedCells = 1 << 24
+  public static let storedCells = 1 << 22
+  /// Bytes of all the values that a replica keeps, whoever sent them.
+  public static let storedBytes = 128 << 20
   /// Incarnations in a context.
   public static let incarnations = 1 << 16
   /// Ranges of sequence numbers in a context, or in a set of living objects.

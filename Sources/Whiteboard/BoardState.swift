@@ -10,6 +10,8 @@ public struct BoardState: Sendable {
   package private(set) var orphans: Set<ObjectID> = []
   /// How many cells there are.
   public private(set) var cellCount = 0
+  /// How many bytes their values have.
+  public private(set) var valueBytes = 0
   /// Grows whenever a batch or an answer was applied that told something new.
   public private(set) var revision: UInt64 = 0
 
@@ -31,9 +33,17 @@ public struct BoardState: Sendable {
     _ batch: Batch,
     changes: inout ChangeLog
   ) throws(BoardError) {
-    guard records.count + batch.operations.count <= BoardLimits.storedObjects,
-      cellCount + batch.operations.count <= BoardLimits.storedCells,
-      context.entries.count < BoardLimits.incarnations || context.entries[batch.author] != nil
+    let count = batch.operations.count
+    let bytes = batch.operations.reduce(0) { $0 + $1.value.length }
+    // Every purge may add an incarnation and a range to the context, as the author may.
+    guard
+      hasRoom(
+        objects: count,
+        cells: count,
+        bytes: bytes,
+        incarnations: count + 1,
+        ranges: count + 1
+      )
     else { throw .boardFull }
     var mayBeSeen = context.entries[batch.author]?.overlaps(batch.sequences) ?? false
     for (index, operation) in batch.operations.enumerated() {
@@ -92,10 +102,23 @@ public struct BoardState: Sendable {
     _ difference: Difference,
     changes: inout ChangeLog
   ) throws(BoardError) {
-    let cells = difference.entries.reduce(0) { $0 + $1.cells.count }
-    guard records.count + difference.entries.count <= BoardLimits.storedObjects,
-      cellCount + cells <= BoardLimits.storedCells,
-      context.entries.count + difference.context.entries.count <= 2 * BoardLimits.incarnations
+    var cells = 0
+    var bytes = 0
+    for entry in difference.entries {
+      cells += entry.cells.count
+      for cell in entry.cells { bytes += cell.value.length }
+    }
+    let incarnations = difference.context.entries.keys.reduce(0) {
+      $0 + (context.entries[$1] == nil ? 1 : 0)
+    }
+    guard
+      hasRoom(
+        objects: difference.entries.count,
+        cells: cells,
+        bytes: bytes,
+        incarnations: incarnations,
+        ranges: difference.context.rangeCount
+      )
     else { throw .boardFull }
     // Seen by the sender and not living there: purged, which is final.
     for id in records.keys
@@ -115,6 +138,21 @@ public struct BoardState: Sendable {
     if !orphans.isEmpty { dropImpossibleOrphans(changes: &changes) }
   }
 
+  /// Whether so much more can be kept; asks for the most that it could become.
+  package func hasRoom(
+    objects: Int,
+    cells: Int,
+    bytes: Int,
+    incarnations: Int,
+    ranges: Int
+  ) -> Bool {
+    records.count + objects <= BoardLimits.storedObjects
+      && cellCount + cells <= BoardLimits.storedCells
+      && valueBytes + bytes <= BoardLimits.storedBytes
+      && context.entries.count + incarnations <= BoardLimits.incarnations
+      && context.rangeCount + ranges <= BoardLimits.ranges
+  }
+
   private mutating func write(
     _ cell: Cell,
     at property: Property,
@@ -128,7 +166,9 @@ public struct BoardState: Sendable {
       orphans.insert(id)
     }
     changes.willChange(id, self)
+    let before = records[id]?.valueBytes ?? 0
     let outcome = records[id, default: ObjectRecord()].write(cell, at: property)
+    valueBytes += (records[id]?.valueBytes ?? 0) - before
     if outcome == .added { cellCount += 1 }
     if outcome != .beaten { changes.didChange(id, property) }
     if property == .kind { orphans.remove(id) }
@@ -137,7 +177,10 @@ public struct BoardState: Sendable {
   private mutating func remove(_ id: ObjectID, changes: inout ChangeLog) {
     guard records[id] != nil else { return }
     changes.willChange(id, self)
-    cellCount -= records.removeValue(forKey: id)?.cells.count ?? 0
+    if let record = records.removeValue(forKey: id) {
+      cellCount -= record.cells.count
+      valueBytes -= record.valueBytes
+    }
     orphans.remove(id)
     changes.didRemove(id)
   }
@@ -193,6 +236,8 @@ public struct Difference: Hashable, Sendable {
 package struct ObjectRecord: Hashable, Sendable {
   package private(set) var properties: [Property] = []
   package private(set) var cells: [Cell] = []
+  /// How many bytes the values have.
+  package private(set) var valueBytes = 0
 
   /// What became of a write.
   package enum Outcome {
@@ -214,9 +259,11 @@ package struct ObjectRecord: Hashable, Sendable {
     guard index < properties.count, properties[index] == property else {
       properties.insert(property, at: index)
       cells.insert(cell, at: index)
+      valueBytes += cell.value.length
       return .added
     }
     guard cell.beats(cells[index]) else { return .beaten }
+    valueBytes += cell.value.length - cells[index].value.length
     cells[index] = cell
     return .won
   }

@@ -81,15 +81,14 @@ public struct SequenceRanges: Hashable, Sendable {
 public struct DotSet: Hashable, Sendable {
   /// The ranges of each incarnation that has any.
   public private(set) var entries: [Incarnation: SequenceRanges] = [:]
+  /// How many ranges there are in all.
+  public private(set) var rangeCount = 0
 
   /// The empty set.
   public init() {}
 
   /// Whether there is no dot in the set.
   public var isEmpty: Bool { entries.isEmpty }
-
-  /// How many ranges there are in all.
-  public var rangeCount: Int { entries.values.reduce(0) { $0 + $1.ranges.count } }
 
   /// The incarnations, ascending.
   public var incarnations: [Incarnation] { entries.keys.sorted() }
@@ -111,7 +110,9 @@ public struct DotSet: Hashable, Sendable {
 
   /// Adds a range of one incarnation's dots.
   public mutating func insert(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) {
+    let before = entries[incarnation]?.ranges.count ?? 0
     entries[incarnation, default: SequenceRanges()].insert(range)
+    rangeCount += (entries[incarnation]?.ranges.count ?? 0) - before
   }
 
   /// Adds every dot of `other`.
@@ -119,6 +120,7 @@ public struct DotSet: Hashable, Sendable {
     for (incarnation, ranges) in other.entries {
       if entries[incarnation] == nil {
         entries[incarnation] = ranges
+        rangeCount += ranges.ranges.count
       } else {
         for range in ranges.ranges { insert(range, of: incarnation) }
       }

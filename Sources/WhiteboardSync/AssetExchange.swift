@@ -17,6 +17,9 @@ struct AssetExchange {
   /// Milliseconds after which all members are asked again for what none of them had.
   static let retry: UInt64 = 10_000
 
+  /// How many assets are wanted at once; others are looked for again later.
+  static let most = 4096
+
   private struct Want {
     let reference: AssetReference
     let preferred: MemberID?
@@ -28,6 +31,8 @@ struct AssetExchange {
   private var wants: [AssetID: Want] = [:]
   private var order: [AssetID] = []
   private var members: Set<MemberID> = []
+  /// Whether some asset was left out because too many were wanted.
+  private(set) var hasOverflowed = false
 
   /// Whether this asset was asked for from this member and has not come yet.
   func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
@@ -46,6 +51,10 @@ struct AssetExchange {
     now: UInt64
   ) -> [Effect] {
     guard wants[reference.id] == nil else { return [] }
+    guard wants.count < Self.most else {
+      hasOverflowed = true
+      return []
+    }
     wants[reference.id] = Want(reference: reference, preferred: member)
     order.append(reference.id)
     return advance(now)
@@ -80,6 +89,9 @@ struct AssetExchange {
     order.removeAll { $0 == id }
     return advance(now)
   }
+
+  /// Forgets that something was left out; the owner wants again what it lacks.
+  mutating func beginAgain() { hasOverflowed = false }
 
   mutating func tick(_ now: UInt64) -> [Effect] {
     for id in order {

@@ -66,6 +66,7 @@ public enum DifferenceCoding {
     let count = try reader.count(upTo: BoardLimits.storedObjects, "objects")
     var cells = Cells()
     var lastObject: UInt64 = 0
+    var total = 0
     for _ in 0..<count {
       let incarnation = try table.incarnation(&reader)
       lastObject = try ValueCoding.sequence(after: lastObject, &reader)
@@ -75,6 +76,8 @@ public enum DifferenceCoding {
       }
       let cellCount = try reader.count(upTo: BoardLimits.storedCells, "cells")
       guard cellCount >= 1 else { throw .notCanonical("cells") }
+      total += cellCount
+      guard total <= BoardLimits.storedCells else { throw .overLimit("cells") }
       for _ in 0..<cellCount {
         let (property, cell) = try cells.next(&table, &reader)
         if let last = entry.properties.last, property <= last { throw .notCanonical("cells") }

@@ -327,6 +327,7 @@ public final class Replica {
     for id in strokes.keys.sorted() { advanceStroke(id, now) }
     if now.uptime >= nextComparison {
       nextComparison = now.uptime + Self.comparisonInterval
+      if exchange.hasOverflowed { wantAssets(now) }
       for member in members {
         peers[member]?.report(by: now.uptime)
         if let theirs = peers[member]?.contextHash, theirs != currentContextHash,
@@ -426,6 +427,17 @@ public final class Replica {
         to: member
       )
     )
+  }
+
+  private func wantAssets(_ now: Moment) {
+    exchange.beginAgain()
+    for id in board.objectIDs {
+      if let object = board.object(id) as? PhotoObject, let asset = object.asset,
+        !board.assets.contains(asset.id)
+      {
+        perform(exchange.want(asset, preferring: nil, now: now.uptime))
+      }
+    }
   }
 
   private func perform(_ effects: [AssetExchange.Effect]) {

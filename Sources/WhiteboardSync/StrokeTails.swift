@@ -4,7 +4,7 @@ import Whiteboard
 ///
 /// Committed points replace previews index by index; what shows of a stroke only ever grows (SYN-32).
 struct StrokeTails {
-  private static let strokes = 256
+  private static let strokesPerMember = 32
   private static let points = 1024
 
   private struct Tail {
@@ -23,7 +23,10 @@ struct StrokeTails {
     from member: MemberID,
     committed: Int
   ) -> Bool {
-    guard tails[stroke] != nil || tails.count < Self.strokes else { return false }
+    guard
+      tails[stroke] != nil
+        || tails.values.lazy.filter({ $0.member == member }).count < Self.strokesPerMember
+    else { return false }
     let before = tail(of: stroke, committed: committed).count
     var tail = tails[stroke] ?? Tail(member: member)
     for (offset, point) in points.enumerated() {

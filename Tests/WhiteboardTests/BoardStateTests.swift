@@ -202,6 +202,76 @@ private struct Room {
     #expect(elsewhere.isVisible(id))
   }
 
+  @Test("[BRD-30] what would pass the limit of incarnations is refused whole")
+  func tooManyIncarnations() throws {
+    var state = BoardState()
+    var changes = ChangeLog()
+    var next: UInt64 = 100
+    func flood() throws -> Batch {
+      var operations: [Operation] = []
+      for _ in 0..<BoardLimits.operationsPerBatch {
+        next += 1
+        operations.append(Operation(ObjectID(Dot(Incarnation(next), 1)), .purge, .none))
+      }
+      return try Batch(
+        author: Incarnation(next),
+        firstSequence: 2,
+        time: HybridTime(1),
+        operations: operations
+      )
+    }
+    for _ in 0..<15 { try state.apply(try flood(), changes: &changes) }
+    let count = state.context.entries.count
+    let last = try flood()
+    #expect(throws: BoardError.boardFull) { try state.apply(last, changes: &changes) }
+    #expect(state.context.entries.count == count)
+    #expect(count == 15 * BoardLimits.operationsPerBatch)
+  }
+
+  @Test("[BRD-30] what would pass the limit of stored bytes is refused, and a purge makes room")
+  func tooManyBytes() throws {
+    var state = BoardState()
+    var changes = ChangeLog()
+    let author = Incarnation(1)
+    var sequence: UInt64 = 1
+    func batch(_ object: UInt64) throws -> Batch {
+      defer { sequence += 11 }
+      let id = ObjectID(Dot(author, object))
+      return try Batch(
+        author: author,
+        firstSequence: sequence,
+        time: HybridTime(sequence),
+        operations: (0..<11).map { index in
+          index == 0
+            ? Operation(id, .kind, .unsigned(99))
+            : Operation(
+              id,
+              Property(UInt16(20 + index)),
+              .bytes(Array(repeating: 1, count: BoardLimits.valueBytes))
+            )
+        }
+      )
+    }
+    let fits = BoardLimits.storedBytes / (10 * BoardLimits.valueBytes)
+    for _ in 0..<fits { try state.apply(try batch(sequence), changes: &changes) }
+    #expect(state.valueBytes == fits * 10 * BoardLimits.valueBytes)
+    let last = try batch(sequence)
+    #expect(throws: BoardError.boardFull) { try state.apply(last, changes: &changes) }
+    #expect(state.objectCount == fits)
+    try state.apply(
+      try Batch(
+        author: Incarnation(2),
+        firstSequence: 1,
+        time: HybridTime(1),
+        operations: [Operation(ObjectID(Dot(author, 1)), .purge, .none)]
+      ),
+      changes: &changes
+    )
+    try state.apply(last, changes: &changes)
+    #expect(state.objectCount == fits)
+    #expect(state.valueBytes == fits * 10 * BoardLimits.valueBytes)
+  }
+
   @Test("[BRD-5] at equal times the greater incarnation wins, then the greater sequence")
   func ties() {
     func cell(_ time: UInt64, _ incarnation: UInt64, _ sequence: UInt64) -> Cell {
