@@ -8,11 +8,15 @@ let settings: [SwiftSetting] = [
 
 /// The products of packages that more than one target names.
 let argumentParser = Target.Dependency.product(
-  name: "ArgumentParser", package: "swift-argument-parser")
+  name: "ArgumentParser",
+  package: "swift-argument-parser"
+)
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioConcurrencyHelpers = Target.Dependency.product(
-  name: "NIOConcurrencyHelpers", package: "swift-nio")
+  name: "NIOConcurrencyHelpers",
+  package: "swift-nio"
+)
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
@@ -41,7 +45,10 @@ let package = Package(
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
     .target(name: "PeerDiscovery", swiftSettings: settings),
     .target(
-      name: "AvahiDiscovery", dependencies: ["CAvahi", "PeerDiscovery"], swiftSettings: settings),
+      name: "AvahiDiscovery",
+      dependencies: ["CAvahi", "PeerDiscovery"],
+      swiftSettings: settings
+    ),
     .target(name: "PeerWire", swiftSettings: settings),
     .target(
       name: "PeerSession",
@@ -53,24 +60,34 @@ let package = Package(
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "X509", package: "swift-certificates"),
       ],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
     .target(name: "Whiteboard", swiftSettings: settings),
     .target(
-      name: "WhiteboardSync", dependencies: ["Whiteboard", crypto], swiftSettings: settings),
+      name: "WhiteboardSync",
+      dependencies: ["Whiteboard", crypto],
+      swiftSettings: settings
+    ),
     .target(
       name: "WhiteboardNode",
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardSync", crypto,
         logging,
       ],
-      swiftSettings: settings),
+      swiftSettings: settings
+    ),
     .executableTarget(
-      name: "whiteboard-peer", dependencies: ["WhiteboardNode", argumentParser, logging],
-      swiftSettings: settings),
+      name: "whiteboard-peer",
+      dependencies: [
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardNode", argumentParser, logging,
+      ],
+      swiftSettings: settings
+    ),
     .target(name: "PeerTestKit", dependencies: ["PeerDiscovery"], path: "Tests/PeerTestKit"),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery", "PeerTestKit"]),
     .testTarget(
-      name: "AvahiDiscoveryTests", dependencies: ["AvahiDiscovery", "PeerDiscovery", "PeerTestKit"]
+      name: "AvahiDiscoveryTests",
+      dependencies: ["AvahiDiscovery", "CAvahi", "PeerDiscovery", "PeerTestKit"]
     ),
     .testTarget(name: "PeerWireTests", dependencies: ["PeerWire"]),
     .testTarget(
@@ -80,9 +97,17 @@ let package = Package(
         nioPosix,
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "X509", package: "swift-certificates"),
-      ]),
+      ]
+    ),
+    .testTarget(
+      name: "WhiteboardNodeTests",
+      dependencies: ["PeerDiscovery", "PeerSession", "WhiteboardNode", logging]
+    ),
     .testTarget(name: "WhiteboardTests", dependencies: ["Whiteboard"]),
-    .testTarget(name: "WhiteboardSyncTests", dependencies: ["Whiteboard", "WhiteboardSync"]),
+    .testTarget(
+      name: "WhiteboardSyncTests",
+      dependencies: ["Whiteboard", "WhiteboardSync", crypto]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -68,14 +68,13 @@ final class AvahiConnection {
   private var nextAttempt = Duration.zero
   private var nextInterfaceCheck = Duration.zero
 
-  init(_ configuration: AvahiConfiguration, bell: Bell, driver: any AvahiDriver) {
+  /// Fails where the system has no descriptor to give.
+  init?(_ configuration: AvahiConfiguration, bell: Bell, driver: any AvahiDriver) {
     self.configuration = configuration
     self.driver = driver
     self.bell = bell
     pause = configuration.shortestPause
-    guard let loop = avahi_simple_poll_new() else {
-      preconditionFailure("a poll loop needs no more than memory and a pipe")
-    }
+    guard let loop = avahi_simple_poll_new() else { return nil }
     self.loop = loop
     let context = Unmanaged.passUnretained(bell).toOpaque()
     watch = whiteboard_avahi_watch_input(

@@ -4,14 +4,16 @@ import PeerDiscovery
 
 /// The thread that one scope of discovery makes all its calls into libavahi on.
 final class AvahiThread: Sendable {
+  private static let retryMilliseconds: Int32 = 500
+
   private struct State {
     var isStopRequested = false
     var hasEnded = false
+    var bell: Bell?
     var waiter: CheckedContinuation<Void, Never>?
   }
 
   private let state = Locked(State())
-  private let bell: Bell
   private let configuration: AvahiConfiguration
   private let makeDriver: @Sendable () -> any AvahiDriver
 
@@ -19,11 +21,10 @@ final class AvahiThread: Sendable {
   init(configuration: AvahiConfiguration, makeDriver: @escaping @Sendable () -> any AvahiDriver) {
     self.configuration = configuration
     self.makeDriver = makeDriver
-    bell = Bell()
   }
 
   /// Makes the driver look at what it was sent; may be called from anywhere.
-  func wake() { bell.ring() }
+  func wake() { state.withLock { $0.bell }?.ring() }
 
   /// Runs the thread for as long as the body, and waits for its end, even when cancelled.
   nonisolated(nonsending) func run<Result>(
@@ -51,15 +52,18 @@ final class AvahiThread: Sendable {
     var thread = pthread_t()
     let context = Unmanaged.passRetained(self)
     let status = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
-    // Without a thread the machine is past helping a guest who wants to be found.
-    precondition(status == 0, "the system gives us one more thread")
+    guard status != 0 else { return }
+    // There is no thread to try again from; discovery stays away for this scope.
+    context.release()
+    state.withLock { $0.hasEnded = true }
+    makeDriver().disconnected(.system(status), now: .zero)
   }
 
   /// Tells the thread to end, and waits until it did or the daemon has kept it for too long; it then
   /// ends by itself when the daemon answers.
   private nonisolated(nonsending) func stop() async {
     state.withLock { $0.isStopRequested = true }
-    bell.ring()
+    wake()
     // Nobody waits for this task: it is cancelled below, and its only effect is to wake us.
     let timer = Task.detached { [self] in
       try? await Task.sleep(for: configuration.farewell)
@@ -75,6 +79,8 @@ final class AvahiThread: Sendable {
     timer.cancel()
   }
 
+  private var isStopRequested: Bool { state.withLock { $0.isStopRequested } }
+
   private func resumeWaiter() {
     let waiter = state.withLock { state in
       defer { state.waiter = nil }
@@ -88,13 +94,29 @@ final class AvahiThread: Sendable {
     sigfillset(&signals)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     whiteboard_avahi_name_thread()
-    do {
-      let connection = AvahiConnection(configuration, bell: bell, driver: makeDriver())
-      while !state.withLock({ $0.isStopRequested }) { connection.step() }
+    let driver = makeDriver()
+    while !isStopRequested {
+      guard let bell = Bell(),
+        let connection = AvahiConnection(configuration, bell: bell, driver: driver)
+      else {
+        // No descriptor is free; a moment later one may be.
+        driver.disconnected(.system(errno), now: .zero)
+        poll(nil, 0, Self.retryMilliseconds)
+        continue
+      }
+      state.withLock { $0.bell = bell }
+      while !isStopRequested { connection.step() }
       connection.close()
     }
     state.withLock { $0.hasEnded = true }
     resumeWaiter()
+  }
+}
+
+extension DiscoveryProblem {
+  /// The system refused us a thread or a descriptor.
+  fileprivate static func system(_ code: Int32) -> DiscoveryProblem {
+    .failed(code: code, reason: String(cString: strerror(code)))
   }
 }
 
@@ -108,9 +130,11 @@ private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 final class Bell: Sendable {
   let descriptor: Int32
 
-  init() {
-    descriptor = whiteboard_avahi_bell_new()
-    precondition(descriptor >= 0, "the system gives us one more descriptor")
+  /// Fails where the system has no descriptor to give.
+  init?() {
+    let descriptor = whiteboard_avahi_bell_new()
+    guard descriptor >= 0 else { return nil }
+    self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }

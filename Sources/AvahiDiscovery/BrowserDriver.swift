@@ -6,17 +6,33 @@ import PeerDiscovery
 ///
 /// Browsers are told of an instance that comes and goes, and not of its TXT record; only a resolver
 /// that stays open is. When a resolver fails, the instance is resolved once more from scratch, and
-/// when that fails too it is taken for gone; the second resolver stays open and brings the instance
-/// back should it be heard again. Implements DSC-14 and DSC-17.
+/// when that fails too it is taken for gone. It is then tried again from time to time: the daemon
+/// knows the instance for 75 minutes and so does not tell of it anew, and an open resolver asks
+/// less and less often. Implements DSC-11 and DSC-17.
 final class BrowserDriver: AvahiDriver {
   /// How many resolvers are open at most: the daemon lets a client have 1024 objects.
   static let maximumResolvers = 900
 
+  /// How soon an instance that was taken for gone is tried again: first, and at most.
+  private static let shortestPause = Duration.seconds(5)
+  private static let longestPause = Duration.seconds(60)
+
   private enum Attempt {
     case first
     case second
-    case given
+    case given(until: Duration, pause: Duration)
+
+    /// While it is being tried again; should that not even fail, there is another try all the same.
+    func postponed(from now: Duration) -> Attempt {
+      guard case .given(_, let pause) = self else { return self }
+      return .given(until: now + pause + BrowserDriver.longestPause, pause: pause)
+    }
+
+    var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
+
+  /// How many instances are remembered for when there is room to resolve them.
+  private static let maximumWaiting = 4096
 
   private struct Resolving {
     let name: String
@@ -39,6 +55,7 @@ final class BrowserDriver: AvahiDriver {
   private var table: PeerTable
   private var browser: OpaquePointer?
   private var resolving: [PeerTable.SightingKey: Resolving] = [:]
+  private var waiting: [PeerTable.SightingKey: (name: String, domain: String)] = [:]
   private var keys: [OpaquePointer: PeerTable.SightingKey] = [:]
   private var notes: [Note] = []
 
@@ -52,7 +69,10 @@ final class BrowserDriver: AvahiDriver {
     table = PeerTable(excluding: query.own)
   }
 
-  var deadline: Duration? { table.deadline }
+  var deadline: Duration? {
+    let retries = resolving.values.compactMap(\.attempt.retry)
+    return (retries + [table.deadline].compactMap(\.self)).min()
+  }
 
   private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
@@ -78,15 +98,27 @@ final class BrowserDriver: AvahiDriver {
   func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
     let notes = self.notes
     self.notes.removeAll()
-    for note in notes { try handle(note, daemon) }
+    for note in notes { try handle(note, daemon, now: now) }
+    for (key, known) in resolving {
+      guard let due = known.attempt.retry, due <= now else { continue }
+      try resolveAnew(key, known, daemon, then: known.attempt.postponed(from: now))
+    }
     table.expire(now: now)
-    for key in table.takeEvictions() { stopResolving(key) }
+    for key in table.takeEvictions() {
+      guard let evicted = stopResolving(key), table.isFull else { continue }
+      wait(key, name: evicted.name, domain: evicted.domain)
+    }
+    // One at a time: each may turn out to be a peer and fill the table.
+    if hasRoom, let next = waiting.popFirst() {
+      try resolve(next.key, name: next.value.name, domain: next.value.domain, daemon)
+    }
     publish()
   }
 
   func disconnected(_ problem: DiscoveryProblem, now: Duration) {
     browser = nil
     resolving.removeAll()
+    waiting.removeAll()
     keys.removeAll()
     notes.removeAll()
     table.becameUnavailable(now: now)
@@ -99,16 +131,30 @@ final class BrowserDriver: AvahiDriver {
     publish()
   }
 
+  private var hasRoom: Bool { !table.isFull && resolving.count < Self.maximumResolvers }
+
+  private func wait(_ key: PeerTable.SightingKey, name: String, domain: String) {
+    if waiting.count < Self.maximumWaiting { waiting[key] = (name, domain) }
+  }
+
   private func publish() {
     for event in table.takeEvents() { outlet.push(event) }
   }
 
-  private func handle(_ note: Note, _ daemon: AvahiDaemon) throws(AvahiFailure) {
+  private func handle(
+    _ note: Note,
+    _ daemon: AvahiDaemon,
+    now: Duration
+  ) throws(AvahiFailure) {
     switch note {
     case .appeared(let key, let name, let domain):
-      guard resolving[key] == nil, resolving.count < Self.maximumResolvers else { return }
-      try resolve(key, name: name, domain: domain, key.isIPv6 ? .ipv6 : .ipv4, daemon)
+      guard resolving[key] == nil else { return }
+      guard resolving.count < Self.maximumResolvers else {
+        return wait(key, name: name, domain: domain)
+      }
+      try resolve(key, name: name, domain: domain, daemon)
     case .disappeared(let key):
+      waiting[key] = nil
       stopResolving(key)
       table.removed(key)
     case .browserFailed:
@@ -129,45 +175,48 @@ final class BrowserDriver: AvahiDriver {
       guard let key = keys[resolver], let known = resolving[key] else { return }
       switch known.attempt {
       case .first:
-        stopResolving(key)
-        try resolve(key, name: known.name, domain: known.domain, .any, daemon)
-        resolving[key]?.attempt = .second
-      case .second, .given:
-        resolving[key]?.attempt = .given
+        try resolveAnew(key, known, daemon, then: .second)
+      case .second:
+        resolving[key]?.attempt = .given(
+          until: now + Self.shortestPause,
+          pause: Self.shortestPause
+        )
+        table.removed(key)
+      case .given(_, let pause):
+        let next = min(pause * 2, Self.longestPause)
+        resolving[key]?.attempt = .given(until: now + next, pause: next)
         table.removed(key)
       }
     }
   }
 
-  private enum AddressFamily {
-    case ipv4
-    case ipv6
-    case any
-
-    var avahi: AvahiProtocol {
-      switch self {
-      case .ipv4: whiteboard_avahi_ipv4
-      case .ipv6: whiteboard_avahi_ipv6
-      case .any: whiteboard_avahi_any_protocol
-      }
-    }
+  private func resolveAnew(
+    _ key: PeerTable.SightingKey,
+    _ known: Resolving,
+    _ daemon: AvahiDaemon,
+    then attempt: Attempt
+  ) throws(AvahiFailure) {
+    stopResolving(key)
+    try resolve(key, name: known.name, domain: known.domain, anyFamily: true, daemon)
+    resolving[key]?.attempt = attempt
   }
 
   private func resolve(
     _ key: PeerTable.SightingKey,
     name: String,
     domain: String,
-    _ family: AddressFamily,
+    anyFamily: Bool = false,
     _ daemon: AvahiDaemon
   ) throws(AvahiFailure) {
+    let family = key.isIPv6 ? whiteboard_avahi_ipv6 : whiteboard_avahi_ipv4
     let resolver = avahi_service_resolver_new(
       daemon.client,
       AvahiIfIndex(bitPattern: key.interface),
-      key.isIPv6 ? whiteboard_avahi_ipv6 : whiteboard_avahi_ipv4,
+      family,
       name,
       query.service.text,
       domain,
-      family.avahi,
+      anyFamily ? whiteboard_avahi_any_protocol : family,
       AvahiLookupFlags(rawValue: 0),
       resolverCalled,
       context
@@ -182,10 +231,12 @@ final class BrowserDriver: AvahiDriver {
     keys[resolver] = key
   }
 
-  private func stopResolving(_ key: PeerTable.SightingKey) {
-    guard let known = resolving.removeValue(forKey: key) else { return }
+  @discardableResult
+  private func stopResolving(_ key: PeerTable.SightingKey) -> Resolving? {
+    guard let known = resolving.removeValue(forKey: key) else { return nil }
     keys[known.resolver] = nil
     avahi_service_resolver_free(known.resolver)
+    return known
   }
 
   private func interfaceName(_ index: UInt32) -> String {

@@ -48,6 +48,9 @@ package struct PeerTable: Sendable {
   /// The peers that are known now.
   package var peers: [DiscoveredPeer] { Array(reported.values) }
 
+  /// Whether another peer would push one out.
+  package var isFull: Bool { sightings.count >= Self.maximumPeers }
+
   /// When `expire` has something to do next.
   package var deadline: Duration? {
     switch (dropAll, dropUnconfirmed) {
@@ -130,7 +133,7 @@ package struct PeerTable: Sendable {
       if let oldest = known.min(by: { $0.value.order < $1.value.order })?.key { evict(oldest) }
       return
     }
-    guard sightings.count >= Self.maximumPeers else { return }
+    guard isFull else { return }
     let oldest = sightings.min { lastHeard($0.value) < lastHeard($1.value) }
     for (key, _) in (oldest?.value ?? [:]).sorted(by: { $0.value.order < $1.value.order }) {
       evict(key)

@@ -63,13 +63,16 @@ public final class Session: Sendable {
   ///   - mode: How.
   /// - Throws: `messageTooLarge`; `notConnected` when a named peer is not in the session;
   ///   `peerLost` when it is given up while the call waits; `cancelled`.
-  public func send(
-    _ bytes: [UInt8], to peers: [PeerID]? = nil, mode: SendMode = .reliable
+  nonisolated(nonsending) public func send(
+    _ bytes: [UInt8],
+    to peers: [PeerID]? = nil,
+    mode: SendMode = .reliable
   ) async throws(SessionError) {
     switch mode {
     case .reliable:
       try check(bytes.count, Limits.message)
-      for outbox in try outboxes(peers) {
+      for outbox in try outboxes(peers)
+      where try outbox.appendNow(bytes, acknowledgeAtOnce: false) == nil {
         _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
       }
     case .unreliable:
@@ -88,7 +91,8 @@ public final class Session: Sendable {
   /// - Throws: As ``send(_:to:mode:)``; `peerLost` for a peer that is given up before it
   ///   acknowledged.
   public func sendConfirmed(
-    _ bytes: [UInt8], to peers: [PeerID]? = nil
+    _ bytes: [UInt8],
+    to peers: [PeerID]? = nil
   ) async throws(SessionError) {
     try check(bytes.count, Limits.message)
     var waits: [(Outbox, UInt64)] = []
@@ -102,14 +106,15 @@ public final class Session: Sendable {
     guard count <= limit else {
       throw SessionError(
         .messageTooLarge,
-        "\(count) bytes are over the limit of \(limit); send it as a resource instead.")
+        "\(count) bytes are over the limit of \(limit); send it as a resource instead."
+      )
     }
   }
 
   private func outboxes(_ peers: [PeerID]?) throws(SessionError) -> [Outbox] {
     let result: Result<[Outbox], SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
-      guard let peers else { return .success(published.everyone) }
+      guard let peers, peers != published.order else { return .success(published.everyone) }
       var outboxes: [Outbox] = []
       for peer in peers {
         guard let outbox = published.outboxes[peer] else {
@@ -133,9 +138,12 @@ public final class Session: Sendable {
   ///   - path: A regular file; it must not change while it is sent.
   ///   - name: At most 16 KiB without NUL, carried as it is: free text, or a JSON DTO.
   ///   - peer: Who gets it.
+  /// - Returns: The transfer, which tells its progress and its end.
   /// - Throws: `notConnected`, `invalidName`, `sourceUnreadable`.
   public func sendResource(
-    atPath path: String, named name: String, to peer: PeerID
+    atPath path: String,
+    named name: String,
+    to peer: PeerID
   ) throws(SessionError) -> ResourceTransfer {
     try endpoint(peer).sendResource(atPath: path, named: name)
   }
@@ -144,7 +152,8 @@ public final class Session: Sendable {
   ///
   /// - Throws: `notConnected`, `invalidName`, `busy` at 24 streams, `unreachable`.
   public func openStream(
-    named name: String, to peer: PeerID
+    named name: String,
+    to peer: PeerID
   ) async throws(SessionError) -> PeerStream {
     try await endpoint(peer).openStream(named: name)
   }
@@ -173,7 +182,8 @@ public final class Session: Sendable {
   ///
   /// - Throws: `unknown` when it is not, or no longer, waiting for an answer.
   public func respond(
-    to invitation: InvitationID, _ answer: InvitationAnswer
+    to invitation: InvitationID,
+    _ answer: InvitationAnswer
   ) async throws(SessionError) {
     try await onLoop { try $0.respond(to: invitation, answer) }
   }
@@ -188,13 +198,19 @@ public final class Session: Sendable {
 
   /// Ends the connection with a peer whose messages break the application's own rules.
   ///
-  /// - Parameter rule: Which rule; the peer is told.
+  /// - Parameters:
+  ///   - peer: Whose connection ends.
+  ///   - rule: Which rule; the peer is told.
+  /// - Throws: `notConnected` when the peer is not in the session.
   public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
     try await onLoop { core in
       guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
       core.disconnect(
-        peer, .protocolError,
-        .refused(SessionError(.protocolError, "The peer broke a rule: \(rule)")), message: rule)
+        peer,
+        .protocolError,
+        .refused(SessionError(.protocolError, "The peer broke a rule: \(rule)")),
+        message: rule
+      )
     }
   }
 

@@ -84,7 +84,9 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Which failure.
   public var code: Code
-  /// What happened, and what to do, in a sentence. Text of another peer in it is cleaned.
+  /// What happened, and what to do, in a sentence.
+  ///
+  /// Text of another peer in it is cleaned.
   public var message: String
 
   /// Creates an error.
@@ -113,9 +115,8 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
 extension SessionError {
   /// What a CLOSE means to the one who dialled or was connected.
   ///
-  /// - Parameters:
-  ///   - message: What the other side added, cleaned.
-  ///   - isOurs: Whether we sent it ourselves.
+  /// `message`: what the other side added, cleaned.
+  /// `isOurs`: whether we sent it ourselves.
   init(closeCode: CloseCode, message: String, isOurs: Bool = false) {
     let (code, sentence): (Code, String) =
       switch closeCode {
@@ -146,7 +147,10 @@ extension SessionError {
       case .tooSlow: (.busy, "The peer found this end too slow.")
       case .self: (.selfDialled, "That address is this peer's own.")
       case .protocolError, .unknownFrame, .tooLarge:
-        (.protocolError, isOurs ? "The peer broke the protocol." : "The peer says that we broke the protocol.")
+        (
+          .protocolError,
+          isOurs ? "The peer broke the protocol." : "The peer says that we broke the protocol."
+        )
       case .internalError: (.internalError, "The peer had an internal error.")
       }
     self.init(code, message.isEmpty ? sentence : "\(sentence) (\(message))")

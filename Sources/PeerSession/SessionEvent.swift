@@ -3,15 +3,15 @@ import PeerDiscovery
 /// One thing that happened in a session, in the order in which it happened.
 public enum SessionEvent: Sendable {
   /// A peer asks to join and a person must decide: ``Session/respond(to:_:)``.
-  case invitation(Invitation)
+  indirect case invitation(Invitation)
   /// An invitation ended before it was answered: withdrawn, timed out, or its link was lost.
-  case invitationEnded(InvitationID, SessionError)
+  indirect case invitationEnded(InvitationID, SessionError)
   /// A peer is in the session and can be sent to.
-  case peerJoined(Peer)
+  indirect case peerJoined(Peer)
   /// The connection to a peer of the session changed.
   case peerStateChanged(PeerID, PeerState)
   /// A peer is out of the session; `undelivered` message parts were never acknowledged by it.
-  case peerLeft(PeerID, DepartureReason, undelivered: Int)
+  indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
   /// A reliable message: exactly once, in order per sender.
   case message([UInt8], from: PeerID)
   /// An unreliable message: at most once, in no order.
@@ -19,15 +19,15 @@ public enum SessionEvent: Sendable {
   /// Unreliable messages to this peer now travel this way.
   case datagramPath(PeerID, DatagramPath)
   /// A transfer began, in either direction.
-  case resourceStarted(ResourceInfo)
+  indirect case resourceStarted(ResourceInfo)
   /// A transfer went on; at most ten times a second.
   case resourceProgress(TransferID, bytes: Int, of: Int)
   /// A transfer ended, in either direction.
-  case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
+  indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
   /// A peer opened a byte stream to us.
   case streamOpened(PeerStream)
   /// Something a person should know.
-  case warning(SessionWarning)
+  indirect case warning(SessionWarning)
 }
 
 /// Names one request to join, within one process.

@@ -16,7 +16,12 @@ public struct SessionEvents: AsyncSequence, Sendable {
     init(queue: EventQueue) { self.queue = queue }
 
     /// The next event, or `nil` when the session is over or the task is cancelled.
-    public mutating func next() async -> SessionEvent? {
+    public mutating func next() async -> SessionEvent? { await next(isolation: #isolation) }
+
+    /// The next event, or `nil` when the session is over or the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async -> SessionEvent? {
       if let event = batch.popFirst() { return event }
       batch = await queue.takeAll()[...]
       return batch.popFirst()

@@ -38,26 +38,26 @@ struct NearbyCommand: AsyncParsableCommand {
     let discovery = AvahiDiscovery(interface: common.chosenInterface)
     let limit: Duration = watch ? .seconds(Int64(365 * 86_400)) : .seconds(timeout)
     let look = Look()
-    let looking = Task {
-      await withTaskGroup { group in
-        group.addTask {
-          await discovery.browse(BrowserQuery(excluding: nil)) { events in
-            for await event in events {
-              await look.saw(event, sink)
-            }
+    let (ends, end) = AsyncStream<Void>.makeStream()
+    let termination = Termination { end.finish() }
+    defer { withExtendedLifetime(termination) {} }
+    await withTaskGroup { group in
+      group.addTask {
+        await discovery.browse(BrowserQuery(excluding: nil)) { events in
+          for await event in events {
+            await look.saw(event, sink)
           }
         }
-        group.addTask { try? await ContinuousClock().sleep(for: limit) }
-        await group.next()
-        group.cancelAll()
       }
+      group.addTask { try? await ContinuousClock().sleep(for: limit) }
+      group.addTask { for await _ in ends {} }
+      await group.next()
+      group.cancelAll()
     }
-    let termination = Termination { looking.cancel() }
-    defer { withExtendedLifetime(termination) {} }
-    await looking.value
     if await look.count == 0, !watch {
-      if let problem = await look.problem {
-        throw NodeError(.unreachable, problem.description)
+      guard await look.problem == nil else {
+        // It was told when it was met.
+        throw ExitCode(NodeError.Code.unreachable.rawValue)
       }
       Console.complain("No board was found nearby in \(timeout) s; see: whiteboard-peer doctor")
       throw ExitCode(NodeError.Code.no.rawValue)

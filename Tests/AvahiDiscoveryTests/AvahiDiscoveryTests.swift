@@ -185,7 +185,7 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-18] an interface that does not exist is reported; one that does is kept to")
+  @Test("[DSC-22] an interface that does not exist is reported; one that does is kept to")
   func keepsToInterface() async throws {
     try await check { _ in
       let announcement = DiscoverySamples.announcement(peer: 6)

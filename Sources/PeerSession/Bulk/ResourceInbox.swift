@@ -57,14 +57,13 @@ actor ResourceInbox {
   /// Opens the inbox, makes it where it is missing, and removes unfinished transfers of which nothing
   /// was heard for seven days.
   ///
-  /// - Parameters:
-  ///   - path: Where the inbox is; private to its owner.
-  ///   - quota: The bytes that finished and unfinished resources may take together.
-  ///   - threads: Threads that may wait for the disk.
-  ///   - calls: The system's calls that a full disk makes fail.
-  ///   - now: Seconds since 1970.
-  /// - Returns: The inbox, empty or with what it held.
-  /// - Throws: `system`.
+  /// `path`: where the inbox is; private to its owner.
+  /// `quota`: the bytes that finished and unfinished resources may take together.
+  /// `threads`: threads that may wait for the disk.
+  /// `calls`: the system's calls that a full disk makes fail.
+  /// `now`: seconds since 1970.
+  /// Returns the inbox, empty or with what it held.
+  /// Throws `system`.
   static func open(
     directory path: String,
     quota: Int,

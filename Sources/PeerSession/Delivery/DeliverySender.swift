@@ -52,7 +52,8 @@ struct DeliverySender {
   ///
   /// - Returns: The number of its last part: acknowledged means delivered.
   mutating func append(
-    _ message: some Collection<UInt8>, acknowledgeAtOnce: Bool
+    _ message: [UInt8],
+    acknowledgeAtOnce: Bool
   ) -> UInt64 {
     let room = Limits.framePayload - 2 * Varint.maximumLength - 1
     let count = message.count
@@ -60,8 +61,13 @@ struct DeliverySender {
       lastSequence += 1
       appendPart(
         MessagePart(
-          sequence: lastSequence, isFirst: true, isLast: true,
-          wantsAcknowledgement: acknowledgeAtOnce), message)
+          sequence: lastSequence,
+          isFirst: true,
+          isLast: true,
+          wantsAcknowledgement: acknowledgeAtOnce
+        ),
+        message[...]
+      )
       return lastSequence
     }
     var rest = message[...]
@@ -72,26 +78,51 @@ struct DeliverySender {
       lastSequence += 1
       appendPart(
         MessagePart(
-          sequence: lastSequence, isFirst: isFirst, isLast: rest.isEmpty,
+          sequence: lastSequence,
+          isFirst: isFirst,
+          isLast: rest.isEmpty,
           wantsAcknowledgement: acknowledgeAtOnce && rest.isEmpty,
-          total: isFirst ? count : nil), bytes)
+          total: isFirst ? count : nil
+        ),
+        bytes
+      )
       isFirst = false
     }
     return lastSequence
   }
 
-  private mutating func appendPart(_ part: MessagePart, _ bytes: some Collection<UInt8>) {
+  /// Writes a whole frame at once: piece by piece, a small message costs more than its bytes.
+  private mutating func appendPart(_ part: MessagePart, _ bytes: ArraySlice<UInt8>) {
     var payload = Varint.length(of: part.sequence) + 1 + bytes.count
     if let total = part.total { payload += Varint.length(of: UInt64(total)) }
     if open.capacity == 0 { open = allocator.buffer(capacity: Self.chunkSize + 1_024) }
-    let before = open.readableBytes
-    open.writeInteger(FrameType.message.rawValue)
-    open.writeVarint(UInt64(payload))
-    open.writeVarint(part.sequence)
-    open.writeInteger(part.flags)
-    if let total = part.total { open.writeVarint(UInt64(total)) }
-    open.writeBytes(bytes)
-    usedBytes += open.readableBytes - before
+    usedBytes += open.writeWithUnsafeMutableBytes(
+      minimumWritableBytes: FrameHeader.maximumLength + payload
+    ) { target in
+      var end = 0
+      func write(_ byte: UInt8) {
+        target[end] = byte
+        end += 1
+      }
+      func writeVarint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+          write(UInt8(truncatingIfNeeded: rest) | 0x80)
+          rest >>= 7
+        }
+        write(UInt8(truncatingIfNeeded: rest))
+      }
+      write(FrameType.message.rawValue)
+      writeVarint(UInt64(payload))
+      writeVarint(part.sequence)
+      write(part.flags)
+      if let total = part.total { writeVarint(UInt64(total)) }
+      bytes.withUnsafeBytes { source in
+        UnsafeMutableRawBufferPointer(rebasing: target[end...]).copyMemory(from: source)
+        end += source.count
+      }
+      return end
+    }
     if open.readableBytes >= Self.chunkSize { sealOpenChunk() }
   }
 

@@ -9,7 +9,9 @@ import PeerWire
 final class Outbox: Sendable {
   private struct Waiter {
     var id: UInt64
-    /// For an acknowledgement: the number waited for. For room: the size wanted.
+    /// For an acknowledgement: the number waited for.
+    ///
+    /// For room: the size wanted.
     var amount: UInt64
     var continuation: CheckedContinuation<Result<Void, SessionError>, Never>
   }
@@ -37,31 +39,49 @@ final class Outbox: Sendable {
   /// Takes one message, waiting while the outbox is full.
   ///
   /// - Returns: The number whose acknowledgement means delivered.
-  func append(
-    _ message: [UInt8], acknowledgeAtOnce: Bool
+  nonisolated(nonsending) func append(
+    _ message: [UInt8],
+    acknowledgeAtOnce: Bool
   ) async throws(SessionError) -> UInt64 {
     // Who has waited goes before who comes now, so that one sender's messages stay in order.
     var hasWaited = false
     while true {
-      let mayPass = hasWaited
-      let attempt: (sequence: UInt64?, mustFlush: Bool, failure: SessionError?) =
-        state.withLockedValue { state in
-          if let failure = state.failure { return (nil, false, failure) }
-          guard mayPass || state.roomWaiters.isEmpty, state.sender.hasRoom(for: message.count)
-          else {
-            return (nil, false, nil)
-          }
-          let sequence = state.sender.append(message, acknowledgeAtOnce: acknowledgeAtOnce)
-          let mustFlush = !state.isFlushScheduled
-          state.isFlushScheduled = true
-          return (sequence, mustFlush, nil)
-        }
-      if let failure = attempt.failure { throw failure }
-      if attempt.mustFlush { eventLoop.execute(onWork) }
-      if let sequence = attempt.sequence { return sequence }
+      if let sequence = try appendNow(
+        message,
+        acknowledgeAtOnce: acknowledgeAtOnce,
+        hasWaited: hasWaited
+      ) {
+        return sequence
+      }
       try await waitForRoom(message.count, first: hasWaited)
       hasWaited = true
     }
+  }
+
+  /// Takes one message if there is room for it.
+  ///
+  /// `hasWaited`: whether the caller may go before those who wait.
+  /// Returns as ``append(_:acknowledgeAtOnce:)``, or `nil` when the caller must wait.
+  func appendNow(
+    _ message: [UInt8],
+    acknowledgeAtOnce: Bool,
+    hasWaited: Bool = false
+  ) throws(SessionError) -> UInt64? {
+    let attempt: (sequence: UInt64?, mustFlush: Bool, failure: SessionError?) =
+      state.withLockedValue { state in
+        if let failure = state.failure { return (nil, false, failure) }
+        guard hasWaited || state.roomWaiters.isEmpty, state.sender.hasRoom(for: message.count)
+        else {
+          return (nil, false, nil)
+        }
+        let sequence = state.sender.append(message, acknowledgeAtOnce: acknowledgeAtOnce)
+        let mustFlush = !state.isFlushScheduled
+        state.isFlushScheduled = true
+        return (sequence, mustFlush, nil)
+      }
+    if let failure = attempt.failure { throw failure }
+    if attempt.mustFlush { eventLoop.execute(onWork) }
+    return attempt.sequence
   }
 
   /// Waits until the peer holds everything up to `sequence`.
@@ -69,7 +89,8 @@ final class Outbox: Sendable {
     try await wait { state, waiter in
       if state.sender.acknowledged >= sequence { return .success(()) }
       state.acknowledgementWaiters.append(
-        Waiter(id: waiter.id, amount: sequence, continuation: waiter.continuation))
+        Waiter(id: waiter.id, amount: sequence, continuation: waiter.continuation)
+      )
       return nil
     }
   }
@@ -169,7 +190,9 @@ final class Outbox: Sendable {
     for waiter in try result.get() { waiter.continuation.resume(returning: .success(())) }
   }
 
-  /// Ends everything: the peer is gone. Later calls fail with `error`.
+  /// Ends everything: the peer is gone.
+  ///
+  /// Later calls fail with `error`.
   ///
   /// - Returns: How many message parts were not acknowledged.
   @discardableResult

@@ -56,6 +56,8 @@ final class ControlLink: ChannelDuplexHandler {
 
   private var context: ChannelHandlerContext?
   private var pending: ByteBuffer?
+  private var isParsing = false
+  private var backlog = ByteBuffer()
   private var wantsRead = false
   private var end: LinkEnd?
   private var hasReportedEnd = false
@@ -100,7 +102,10 @@ final class ControlLink: ChannelDuplexHandler {
   /// Says why and closes (3.6).
   func close(_ code: CloseCode, _ message: String = "") {
     guard end == nil else { return }
-    guard let context else { return end = .closedByUs(code) }
+    guard let context else {
+      end = .closedByUs(code)
+      return
+    }
     send(.close, Control.Close(code, message).encoded())
     end = .closedByUs(code)
     // A peer that does not read must not keep the channel: the flush has two seconds.
@@ -161,11 +166,26 @@ final class ControlLink: ChannelDuplexHandler {
     guard end == nil else { return }
     lastHeard = .now()
     var incoming = unwrapInboundIn(data)
-    if var buffer = pending.take() {
-      buffer.writeBuffer(&incoming)
-      parse(buffer)
-    } else {
-      parse(incoming)
+    // What a frame sets off may write, and TLS may deliver more from within that write: later bytes
+    // wait until those being parsed are done with.
+    guard !isParsing else {
+      backlog.writeBuffer(&incoming)
+      return
+    }
+    isParsing = true
+    defer { isParsing = false }
+    repeat {
+      if var buffer = pending.take() {
+        buffer.writeBuffer(&incoming)
+        parse(buffer)
+      } else {
+        parse(incoming)
+      }
+      incoming = backlog
+      backlog = ByteBuffer()
+    } while incoming.readableBytes > 0 && end == nil && !isHandedOver
+    if isHandedOver && incoming.readableBytes > 0 {
+      if leftover == nil { leftover = incoming } else { leftover?.writeBuffer(&incoming) }
     }
   }
 
@@ -176,7 +196,10 @@ final class ControlLink: ChannelDuplexHandler {
       let header: FrameHeader?
       do throws(FrameError) {
         header = try FrameHeader.read(
-          from: buffer.readableBytesUInt8Span, at: &offset, limit: frameLimit)
+          from: buffer.readableBytesUInt8Span,
+          at: &offset,
+          limit: frameLimit
+        )
       } catch {
         switch error {
         case .malformedLength: close(.protocolError, "malformed length")

@@ -44,9 +44,10 @@ struct LinkSecurity: Sendable {
   /// A context belongs to one connection, since the key log that gives us the exporter belongs to
   /// the context.
   ///
-  /// - Parameter expected: The only key to accept, when one was named (LNK-3).
+  /// `expected`: the only key to accept, when one was named (LNK-3).
   func makeHandler(
-    _ side: LinkSide, expecting expected: PeerID?
+    _ side: LinkSide,
+    expecting expected: PeerID?
   ) throws -> (handler: NIOSSLHandler, facts: LinkFacts) {
     let facts = LinkFacts()
     var configuration =
@@ -54,7 +55,9 @@ struct LinkSecurity: Sendable {
       case .dialler: TLSConfiguration.makeClientConfiguration()
       case .listener:
         TLSConfiguration.makeServerConfiguration(
-          certificateChain: [.certificate(certificate)], privateKey: .privateKey(key))
+          certificateChain: [.certificate(certificate)],
+          privateKey: .privateKey(key)
+        )
       }
     configuration.certificateChain = [.certificate(certificate)]
     configuration.privateKey = .privateKey(key)
@@ -62,6 +65,9 @@ struct LinkSecurity: Sendable {
     // The callback below replaces every check; on the listener's side anything less would let a
     // client without a certificate pass unseen.
     configuration.certificateVerification = .noHostnameVerification
+    // Nobody's word but the key's counts; without this each connection would read the system's
+    // certificates, on the event loop.
+    configuration.trustRoots = .certificates([])
     configuration.applicationProtocols = [Self.applicationProtocol]
     configuration.keyLogCallback = { line in
       guard let exporter = TLSExporter(keyLogLine: Array(line.readableBytesView)) else { return }
@@ -83,7 +89,10 @@ struct LinkSecurity: Sendable {
     case .dialler:
       return (
         try NIOSSLClientHandler(
-          context: context, serverHostname: nil, customVerificationCallback: verify), facts
+          context: context,
+          serverHostname: nil,
+          customVerificationCallback: verify
+        ), facts
       )
     case .listener:
       return (NIOSSLServerHandler(context: context, customVerificationCallback: verify), facts)

@@ -3,7 +3,9 @@ import NIOPosix
 import NIOSSL
 import PeerWire
 
-/// Dials one bulk link and attaches it to a control link (8.1). Confined to a bulk event loop.
+/// Dials one bulk link and attaches it to a control link (8.1).
+///
+/// Confined to a bulk event loop.
 final class BulkDial: LinkDelegate, Sendable {
   private let security: LinkSecurity
   private let remote: PeerAddress
@@ -15,8 +17,13 @@ final class BulkDial: LinkDelegate, Sendable {
   private let promise: EventLoopPromise<BulkLink>
 
   init(
-    security: LinkSecurity, eventLoop: any EventLoop, remote: PeerAddress, peer: PeerID,
-    session: SessionID, incarnation: SessionIncarnation, opener: Control.Opener,
+    security: LinkSecurity,
+    eventLoop: any EventLoop,
+    remote: PeerAddress,
+    peer: PeerID,
+    session: SessionID,
+    incarnation: SessionIncarnation,
+    opener: Control.Opener,
     secret: [UInt8]
   ) {
     self.security = security
@@ -45,7 +52,11 @@ final class BulkDial: LinkDelegate, Sendable {
         channel.eventLoop.makeCompletedFuture {
           let (handler, facts) = try self.security.makeHandler(.dialler, expecting: self.peer)
           let link = ControlLink(
-            side: .dialler, facts: facts, remote: self.remote, delegate: self)
+            side: .dialler,
+            facts: facts,
+            remote: self.remote,
+            delegate: self
+          )
           // The link holds its delegate weakly; the channel keeps this dial until it is over.
           channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
           try channel.pipeline.syncOperations.addHandlers([handler, link])
@@ -66,8 +77,11 @@ final class BulkDial: LinkDelegate, Sendable {
   func linkSecured(_ link: ControlLink) {
     guard let exported = link.facts.exporter?.export(.attach) else { return link.abort() }
     let attach = Control.Attach(
-      session: session, incarnation: incarnation, opener: opener,
-      proof: attachProof(secret, exported))
+      session: session,
+      incarnation: incarnation,
+      opener: opener,
+      proof: attachProof(secret, exported)
+    )
     link.send(.attach, attach.encoded())
   }
 

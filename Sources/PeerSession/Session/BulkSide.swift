@@ -6,7 +6,9 @@ import NIOSSL
 import PeerWire
 
 /// A session's bulk links: dials and attaches them, takes those that others dial, and hands both to
-/// the endpoint of their peer (8.1). Confined to the session's event loop.
+/// the endpoint of their peer (8.1).
+///
+/// Confined to the session's event loop.
 final class BulkSide {
   private struct Running {
     var endpoint: BulkEndpoint
@@ -22,7 +24,8 @@ final class BulkSide {
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
   private var attachWaiters: [PeerID: CircularBuffer<EventLoopPromise<BulkLink>>] = [:]
   /// The attach secrets of each peer's control link, and of the one before it (BLK-1).
-  private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] = [:]
+  private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] =
+    [:]
 
   init(_ session: SessionCore, inbox: ResourceInbox) {
     self.session = session
@@ -94,15 +97,23 @@ final class BulkSide {
   }
 
   private func dial(
-    _ entry: PeerEntry, _ link: ControlLink, opener: Control.Opener
+    _ entry: PeerEntry,
+    _ link: ControlLink,
+    opener: Control.Opener
   ) -> EventLoopFuture<BulkLink> {
     guard let remote = link.remote, let secret = secrets[entry.id]?.current else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
     }
     let dial = BulkDial(
-      security: session.transport.security, eventLoop: session.transport.bulkGroup.next(),
-      remote: remote, peer: entry.id, session: session.id, incarnation: session.incarnation,
-      opener: opener, secret: secret)
+      security: session.transport.security,
+      eventLoop: session.transport.bulkGroup.next(),
+      remote: remote,
+      peer: entry.id,
+      session: session.id,
+      incarnation: session.incarnation,
+      opener: opener,
+      secret: secret
+    )
     return dial.start().hop(to: session.eventLoop)
   }
 
@@ -153,7 +164,8 @@ func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
   let input = Array("whiteboard-p2p attach 1\0".utf8) + exported
   guard
     let proof = Bytes32(
-      HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret)))
+      HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret))
+    )
   else { preconditionFailure("HMAC-SHA256 has 32 bytes") }
   return proof
 }
@@ -204,7 +216,8 @@ private struct BulkBridge: BulkLinkProvider, BulkEvents {
   }
 
   func resourceFinished(
-    _ info: ResourceInfo, _ result: Result<ReceivedResource, SessionError>
+    _ info: ResourceInfo,
+    _ result: Result<ReceivedResource, SessionError>
   ) async {
     emit(.resourceFinished(info, result))
   }

@@ -2,8 +2,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// The sealed packets of one control link: keys, path, and pieces (7). Confined to the control event
-/// loop; it ends with its link (DGM-5).
+/// The sealed packets of one control link: keys, path, and pieces (7).
+///
+/// Confined to the control event loop; it ends with its link (DGM-5).
 final class DatagramLink {
   private let transport: TransportCore
   private let link: ControlLink
@@ -17,13 +18,16 @@ final class DatagramLink {
   private let received: ([UInt8]) -> Void
   private let pathChanged: (DatagramPath) -> Void
 
-  /// - Parameters:
-  ///   - remote: The peer's UDP address as far as TCP told, `nil` when it does not listen.
-  ///   - received: Takes each message.
-  ///   - pathChanged: Told when messages begin to travel another way.
+  /// Begins with the keys of an open link, or fails when it has no exporter.
+  ///
+  /// `remote` is the peer's UDP address as far as TCP told, `nil` when it does not listen; `received`
+  /// takes each message; `pathChanged` is told when messages begin to travel another way.
   init?(
-    _ transport: TransportCore, _ link: ControlLink, remote: SocketAddress?,
-    received: @escaping ([UInt8]) -> Void, pathChanged: @escaping (DatagramPath) -> Void
+    _ transport: TransportCore,
+    _ link: ControlLink,
+    remote: SocketAddress?,
+    received: @escaping ([UInt8]) -> Void,
+    pathChanged: @escaping (DatagramPath) -> Void
   ) {
     guard let secret = link.facts.exporter?.export(.datagram) else { return nil }
     let us: DatagramSender = link.side == .dialler ? .dialler : .listener
@@ -92,7 +96,10 @@ final class DatagramLink {
     case .message: received(opened.bytes)
     case .piece(let piece):
       if case .complete(let message) = assembler.receive(
-        piece, bytes: opened.bytes.span, now: now) {
+        piece,
+        bytes: opened.bytes.span,
+        now: now
+      ) {
         received(message)
       }
     case .probe(let value): send(.answer(value))
@@ -143,7 +150,8 @@ final class DatagramQueue: Sendable {
   private static let maximumBytes = 1 << 20
 
   private let state = NIOLockedValueBox<(messages: CircularBuffer<Message>, bytes: Int)>(
-    (CircularBuffer(), 0))
+    (CircularBuffer(), 0)
+  )
 
   /// Adds a message.
   ///

@@ -3,8 +3,9 @@ import NIOPosix
 import PeerDiscovery
 import PeerWire
 
-/// One dialled connection from TLS to an open control link. Confined to the control event loop; the
-/// decisions are ``DiallerAdmission``'s.
+/// One dialled connection from TLS to an open control link.
+///
+/// Confined to the control event loop; the decisions are ``DiallerAdmission``'s.
 final class DiallerHandshake: LinkDelegate {
   /// Why it did not open, and whether to try again.
   struct Failure: Error {
@@ -22,11 +23,14 @@ final class DiallerHandshake: LinkDelegate {
   private var asking: Task<Void, Never>?
   private var refusal: Failure?
 
-  /// - Parameters:
-  ///   - verify: Asks a person to compare words; `nil` where the key is proved.
-  ///   - completion: Called once.
+  /// Prepares a handshake on a link whose TLS is complete.
+  ///
+  /// `verify` asks a person to compare words, and is `nil` where the key is proved; `completion` is
+  /// called once.
   init(
-    _ session: SessionCore, _ link: ControlLink, facts: DiallerAdmission.Facts,
+    _ session: SessionCore,
+    _ link: ControlLink,
+    facts: DiallerAdmission.Facts,
     verify: (@Sendable (Verification) async -> Bool)?,
     completion: @escaping (Result<Void, Failure>) -> Void
   ) {
@@ -73,11 +77,15 @@ final class DiallerHandshake: LinkDelegate {
       case .opened(let opening): opened(opening)
       case .close(let code, let message):
         refusal = Failure(
-          error: SessionError(closeCode: code, message: message, isOurs: true), redial: code.redial)
+          error: SessionError(closeCode: code, message: message, isOurs: true),
+          redial: code.redial
+        )
         link.close(code, message)
       case .ended(let code, let message):
         refusal = Failure(
-          error: SessionError(closeCode: code, message: message.displayed), redial: code.redial)
+          error: SessionError(closeCode: code, message: message.displayed),
+          redial: code.redial
+        )
         link.abort()
       }
     }
@@ -94,7 +102,11 @@ final class DiallerHandshake: LinkDelegate {
   private func show(_ words: [String], _ name: UntrustedText, _ mustBeCompared: Bool) {
     guard let peer = link.facts.peer, let verify else { return }
     let verification = Verification(
-      peer: peer, name: name, words: words, mustBeCompared: mustBeCompared)
+      peer: peer,
+      name: name,
+      words: words,
+      mustBeCompared: mustBeCompared
+    )
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let eventLoop = session.eventLoop
     // Cancelled when the handshake ends; a person who answers later answers nobody.
@@ -113,7 +125,8 @@ final class DiallerHandshake: LinkDelegate {
       guard session.transport.sessions[theirs.session] == nil else {
         refusal = Failure(
           error: SessionError(.internalError, "This process serves that session already."),
-          redial: .never)
+          redial: .never
+        )
         return link.close(.left)
       }
     }
@@ -131,9 +144,12 @@ final class DiallerHandshake: LinkDelegate {
     session.open(
       link,
       .init(
-        peer: peer, introduction: theirs,
+        peer: peer,
+        introduction: theirs,
         number: max(hello.introduction.links, theirs.links) + 1,
-        received: hello.resume == nil ? nil : accept.resume?.received))
+        received: hello.resume == nil ? nil : accept.resume?.received
+      )
+    )
     session.learn(accept.members, dialAfter: .zero)
     for frame in opening.held {
       session.link(link, received: frame.type, ByteBuffer(bytes: frame.payload))
@@ -165,13 +181,18 @@ final class DiallerHandshake: LinkDelegate {
     case .closed(let code, let message):
       finish(
         .failure(
-          Failure(error: SessionError(closeCode: code, message: message), redial: code.redial)))
+          Failure(error: SessionError(closeCode: code, message: message), redial: code.redial)
+        )
+      )
     case .closedByUs, .broken:
       finish(
         .failure(
           Failure(
             error: SessionError(.unreachable, "The connection broke before the peer let us in."),
-            redial: .later)))
+            redial: .later
+          )
+        )
+      )
     }
   }
 }

@@ -1,8 +1,9 @@
 import NIOCore
 import PeerWire
 
-/// One request to join, from the first dial until we are in or know why not. Confined to the control
-/// event loop.
+/// One request to join, from the first dial until we are in or know why not.
+///
+/// Confined to the control event loop.
 final class Joining {
   private let transport: TransportCore
   private let request: JoinRequest
@@ -16,19 +17,24 @@ final class Joining {
     self.request = request
     // Until the host says otherwise we take the one we ask for the host.
     self.session = SessionCore(
-      transport: transport, id: request.session ?? .unnamed,
-      host: request.peer ?? transport.localPeer, policy: request.admission)
+      transport: transport,
+      id: request.session ?? .unnamed,
+      host: request.peer ?? transport.localPeer,
+      policy: request.admission
+    )
     self.promise = transport.eventLoop.makePromise()
   }
 
-  func start(_ verify: @escaping @Sendable (Verification) async -> Bool) -> EventLoopFuture<Session> {
+  func start(_ verify: @escaping @Sendable (Verification) async -> Bool) -> EventLoopFuture<Session>
+  {
     if let id = request.session, transport.sessions[id] != nil {
       promise.fail(SessionError(.internalError, "This process serves the session already."))
       return promise.futureResult
     }
     guard request.context.count <= Limits.invitationContext else {
       promise.fail(
-        SessionError(.messageTooLarge, "An invitation's context has at most 1,024 bytes."))
+        SessionError(.messageTooLarge, "An invitation's context has at most 1,024 bytes.")
+      )
       return promise.futureResult
     }
     session.bulk = BulkSide(session, inbox: transport.inbox)
@@ -52,7 +58,8 @@ final class Joining {
   }
 
   private func shake(
-    _ link: ControlLink, _ verify: @escaping @Sendable (Verification) async -> Bool
+    _ link: ControlLink,
+    _ verify: @escaping @Sendable (Verification) async -> Bool
   ) {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
       return fail(SessionError(.internalError, "TLS ended without a key."))
@@ -63,7 +70,8 @@ final class Joining {
     }
     let hello = Control.DiallerHello(
       introduction: session.introduction(for: nil),
-      invitation: .init(timeout: request.timeout, context: request.context))
+      invitation: .init(timeout: request.timeout, context: request.context)
+    )
     var trust = request.trust
     if trust == .unverified && request.allowsUnproved && request.code == nil {
       // Said aloud, and never when a code is at hand: see the warning below.
@@ -71,10 +79,17 @@ final class Joining {
     }
     let isUnproved = request.trust == .unverified
     let handshake = DiallerHandshake(
-      session, link,
+      session,
+      link,
       facts: .init(
-        local: transport.localPeer, remote: peer, binding: exporter.export(.binding), trust: trust,
-        code: request.code, codeKey: nil, hello: hello),
+        local: transport.localPeer,
+        remote: peer,
+        binding: exporter.export(.binding),
+        trust: trust,
+        code: request.code,
+        codeKey: nil,
+        hello: hello
+      ),
       verify: verify
     ) { [self] result in
       switch result {
@@ -86,7 +101,10 @@ final class Joining {
                 code: "unverified-host",
                 message: "Nobody vouched for the key \(peer.short)… at this address."
                   + " Join by a link, or with a code, to be sure of the host.",
-                peer: peer)))
+                peer: peer
+              )
+            )
+          )
           session.deliverEvents()
         }
         promise.succeed(Session(session))

@@ -1,8 +1,9 @@
 import NIOCore
 import PeerWire
 
-/// One accepted connection until it is a control link, a bulk link, or gone. Confined to the control
-/// event loop; the decisions are ``ListenerAdmission``'s.
+/// One accepted connection until it is a control link, a bulk link, or gone.
+///
+/// Confined to the control event loop; the decisions are ``ListenerAdmission``'s.
 final class ListenerHandshake: LinkDelegate {
   private let transport: TransportCore
   /// The dialler's IP address, for limits.
@@ -61,7 +62,11 @@ final class ListenerHandshake: LinkDelegate {
     if admission != nil {
       guard var admission else { return }
       let actions = admission.frameReceived(
-        type, bytes, limiter: &transport.limiter, now: .uptime)
+        type,
+        bytes,
+        limiter: &transport.limiter,
+        now: .uptime
+      )
       self.admission = admission
       return perform(actions)
     }
@@ -117,14 +122,24 @@ final class ListenerHandshake: LinkDelegate {
     let pending = transport.pendingInvitations(of: session)
     var admission = ListenerAdmission(
       facts: .init(
-        local: transport.localPeer, remote: peer, address: host,
-        binding: exporter.export(.binding), mode: session.mode(for: peer), isResuming: isResuming,
-        wasKicked: entry?.isKicked ?? false, isFull: !isResuming && session.isFull(for: peer),
+        local: transport.localPeer,
+        remote: peer,
+        address: host,
+        binding: exporter.export(.binding),
+        mode: session.mode(for: peer),
+        isResuming: isResuming,
+        wasKicked: entry?.isKicked ?? false,
+        isFull: !isResuming && session.isFull(for: peer),
         pendingInvitations: pending.count,
-        hasPendingInvitation: pending.contains { $0.peer == peer }))
+        hasPendingInvitation: pending.contains { $0.peer == peer }
+      )
+    )
     let actions = admission.helloReceived(
-      hello, answering: introduction, isKnownAdmitter: { session.knownMembers.contains($0) },
-      now: .uptime)
+      hello,
+      answering: introduction,
+      isKnownAdmitter: { session.knownMembers.contains($0) },
+      now: .uptime
+    )
     self.admission = admission
     perform(actions)
   }
@@ -156,21 +171,33 @@ final class ListenerHandshake: LinkDelegate {
         session.emit(
           .invitation(
             Invitation(
-              id: id, peer: question.peer, name: question.name, words: question.words,
-              context: question.context, timeout: question.timeout)))
+              id: id,
+              peer: question.peer,
+              name: question.name,
+              words: question.words,
+              context: question.context,
+              timeout: question.timeout
+            )
+          )
+        )
       case .invitationEnded(let code, let message):
         guard let id = invitation.take() else { continue }
         session.invitations[id] = nil
         session.emit(
-          .invitationEnded(id, SessionError(closeCode: code, message: message.displayed)))
+          .invitationEnded(id, SessionError(closeCode: code, message: message.displayed))
+        )
       case .accept(let proof, let basis): return accept(link, session, proof, basis)
       case .close(let code, let message):
         if code == .wrongCode || code == .lockedOut {
           session.emit(
             .warning(
               SessionWarning(
-                code: code.rawValue, message: "A wrong code came from \(host).",
-                peer: link.facts.peer)))
+                code: code.rawValue,
+                message: "A wrong code came from \(host).",
+                peer: link.facts.peer
+              )
+            )
+          )
         }
         link.close(code, message)
       case .ended: link.abort()
@@ -195,7 +222,10 @@ final class ListenerHandshake: LinkDelegate {
 
   /// Opens the link, unless something changed while the other side proved itself.
   private func accept(
-    _ link: ControlLink, _ session: SessionCore, _ proof: Bytes32?, _ basis: AdmissionBasis
+    _ link: ControlLink,
+    _ session: SessionCore,
+    _ proof: Bytes32?,
+    _ basis: AdmissionBasis
   ) {
     guard let peer = link.facts.peer, let hello else { return link.abort() }
     guard !session.hasEnded else { return link.close(.noSuchSession) }
@@ -203,11 +233,17 @@ final class ListenerHandshake: LinkDelegate {
     let resumes = session.canResume(hello, from: peer)
     guard resumes || !session.isFull(for: peer) else { return link.close(.full) }
     var accept = Control.Accept(
-      host: session.host, maximum: session.maximum, members: session.members(besides: peer),
-      proof: proof)
+      host: session.host,
+      maximum: session.maximum,
+      members: session.members(besides: peer),
+      proof: proof
+    )
     if basis.isNew {
       accept.ticket = Ticket.make(
-        by: transport.configuration.identity, session: session.id, member: peer)
+        by: transport.configuration.identity,
+        session: session.id,
+        member: peer
+      )
     }
     if resumes, let delivery = session.entries[peer]?.delivery {
       accept.resume = .init(received: delivery.assembler.received)
@@ -222,8 +258,12 @@ final class ListenerHandshake: LinkDelegate {
     session.open(
       link,
       .init(
-        peer: peer, introduction: hello.introduction, number: number,
-        received: resumes ? hello.resume?.received : nil))
+        peer: peer,
+        introduction: hello.introduction,
+        number: number,
+        received: resumes ? hello.resume?.received : nil
+      )
+    )
     if basis.isNew { session.announce(peer) }
     if let id = invitation.take() { session.invitations[id] = nil }
     finish()

@@ -19,7 +19,9 @@ final class Delivery {
   var isUntouched: Bool { assembler.received == 0 && outbox.isUntouched }
 }
 
-/// Everything a session knows of one other peer. Confined to the session's event loop.
+/// Everything a session knows of one other peer.
+///
+/// Confined to the session's event loop.
 final class PeerEntry {
   let id: PeerID
   /// What it said of itself last.
@@ -87,7 +89,11 @@ final class PeerEntry {
   /// What others and the application see.
   var peer: Peer {
     Peer(
-      id: id, name: member.name, incarnation: member.incarnation, isRelay: member.role == .relay,
-      address: link?.remote ?? observed.first)
+      id: id,
+      name: member.name,
+      incarnation: member.incarnation,
+      isRelay: member.role == .relay,
+      address: link?.remote ?? observed.first
+    )
   }
 }

@@ -120,15 +120,27 @@ extension SessionCore {
     var resume: Control.Resume?
     if let delivery = entry.delivery {
       resume = Control.Resume(
-        incarnation: delivery.incarnation, received: delivery.assembler.received)
+        incarnation: delivery.incarnation,
+        received: delivery.assembler.received
+      )
     }
     let hello = Control.DiallerHello(
-      introduction: introduction(for: entry), resume: resume, ticket: ticket)
+      introduction: introduction(for: entry),
+      resume: resume,
+      ticket: ticket
+    )
     let handshake = DiallerHandshake(
-      self, link,
+      self,
+      link,
       facts: .init(
-        local: localPeer, remote: entry.id, binding: exporter.export(.binding),
-        trust: .pinnedByLink, code: nil, codeKey: nil, hello: hello),
+        local: localPeer,
+        remote: entry.id,
+        binding: exporter.export(.binding),
+        trust: .pinnedByLink,
+        code: nil,
+        codeKey: nil,
+        hello: hello
+      ),
       verify: nil
     ) { [unowned self] result in
       self.handshakes[ObjectIdentifier(link)] = nil

@@ -63,14 +63,16 @@ final class SessionCore {
     self.logger = logger
     let relay = ResumeRelay()
     self.events = EventQueue(
-      maximumMessages: Limits.heldMessages, maximumBytes: Limits.message
+      maximumMessages: Limits.heldMessages,
+      maximumBytes: Limits.message
     ) { relay.fire() }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
     relay.set { loop.execute { bound.value.resumeReading() } }
     self.knownMembers = [host, transport.localPeer]
     self.ticker = eventLoop.scheduleRepeatedTask(
-      initialDelay: .milliseconds(100), delay: .milliseconds(100)
+      initialDelay: .milliseconds(100),
+      delay: .milliseconds(100)
     ) { _ in bound.value.tick(.now()) }
   }
 
@@ -107,8 +109,11 @@ final class SessionCore {
       published.everyone = joined.compactMap { $0.delivery?.outbox }
       published.statuses = joined.map { entry in
         PeerStatus(
-          peer: entry.peer, state: entry.state, datagramPath: entry.datagrams?.path ?? .link,
-          isDelivered: entry.delivery?.outbox.isDelivered ?? true)
+          peer: entry.peer,
+          state: entry.state,
+          datagramPath: entry.datagrams?.path ?? .link,
+          isDelivered: entry.delivery?.outbox.isDelivered ?? true
+        )
       }
       published.id = id
       published.host = host
@@ -119,10 +124,14 @@ final class SessionCore {
 
   func introduction(for entry: PeerEntry?) -> Control.Introduction {
     Control.Introduction(
-      session: id, name: UntrustedText(configuration.displayName), incarnation: incarnation,
+      session: id,
+      name: UntrustedText(configuration.displayName),
+      incarnation: incarnation,
       port: configuration.isDiallable ? transport.port : 0,
       addresses: configuration.isDiallable ? transport.advertisedAddresses() : [],
-      role: configuration.isRelay ? .relay : .member, links: entry?.linkNumber ?? 0)
+      role: configuration.isRelay ? .relay : .member,
+      links: entry?.linkNumber ?? 0
+    )
   }
 
   /// Everyone in the session, for ACCEPT (3.3).
@@ -202,7 +211,8 @@ final class SessionCore {
   }
 
   private func takeUpDelivery(
-    _ entry: PeerEntry, _ opening: Opening
+    _ entry: PeerEntry,
+    _ opening: Opening
   ) throws(AcknowledgementError) {
     let incarnation = opening.introduction.incarnation
     if let delivery = entry.delivery, delivery.incarnation == incarnation {
@@ -220,7 +230,8 @@ final class SessionCore {
       incarnation: incarnation,
       outbox: Outbox(capacity: configuration.outboxCapacity, eventLoop: eventLoop) {
         bound.value.flush(peer)
-      })
+      }
+    )
     entry.state = .connecting
     emit(.peerJoined(entry.peer))
     if let warning = transport.nameWarning(entry.id, entry.member.name) { emit(.warning(warning)) }
@@ -274,12 +285,17 @@ final class SessionCore {
   /// Ends a link whose other end broke a rule, and the peer with it.
   func fail(_ link: ControlLink, _ entry: PeerEntry?, _ code: CloseCode, _ message: String) {
     logger.info(
-      "closing a link", metadata: ["code": "\(code.rawValue)", "reason": "\(message)"])
+      "closing a link",
+      metadata: ["code": "\(code.rawValue)", "reason": "\(message)"]
+    )
     link.close(code, message)
     guard let entry, entry.link === link || entry.link == nil else { return }
     entry.link = nil
     entry.isBarred = true
-    depart(entry, .refused(SessionError(.protocolError, "The peer broke the protocol: \(message).")))
+    depart(
+      entry,
+      .refused(SessionError(.protocolError, "The peer broke the protocol: \(message)."))
+    )
   }
 
   /// Takes a peer out of the session, telling the application.
@@ -294,7 +310,10 @@ final class SessionCore {
     guard let delivery = entry.delivery else { return }
     let undelivered = delivery.outbox.fail(
       SessionError(
-        reason == .lost ? .peerLost : .notConnected, "The peer is out of the session: \(reason.word)."))
+        reason == .lost ? .peerLost : .notConnected,
+        "The peer is out of the session: \(reason.word)."
+      )
+    )
     entry.delivery = nil
     entry.brokenAt = nil
     entry.datagrams?.close()
@@ -324,7 +343,9 @@ final class SessionCore {
   /// Says goodbye to all and ends the session.
   func leave(_ code: CloseCode) {
     end(
-      code, SessionError(.sessionEnded, "The session was left."))
+      code,
+      SessionError(.sessionEnded, "The session was left.")
+    )
   }
 
   /// Ends the session: `error` is what later calls get.
@@ -390,7 +411,9 @@ extension SessionCore: LinkDelegate {
         return fail(link, entry, .tooLarge, "DATAGRAM")
       }
       emit(
-        .datagram(Array(payload.readableBytesView), from: entry.id), bytes: payload.readableBytes)
+        .datagram(Array(payload.readableBytesView), from: entry.id),
+        bytes: payload.readableBytes
+      )
     case .members, .kick, .addresses, .bulkRequest:
       do throws(ControlMessageError) {
         try receiveControl(link, entry, type, Array(payload.readableBytesView))
@@ -398,7 +421,12 @@ extension SessionCore: LinkDelegate {
         fail(link, entry, .protocolError, "\(error)")
       }
     default:
-      fail(link, entry, .protocolError, "frame 0x\(String(type.rawValue, radix: 16)) on an open link")
+      fail(
+        link,
+        entry,
+        .protocolError,
+        "frame 0x\(String(type.rawValue, radix: 16)) on an open link"
+      )
     }
   }
 
@@ -423,7 +451,15 @@ extension SessionCore: LinkDelegate {
     switch outcome {
     case .duplicate: break
     case .whole:
-      emit(.message(Array(bytes), from: entry.id), bytes: count)
+      let message = payload.withUnsafeReadableBytes { source in
+        [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
+          UnsafeMutableRawBufferPointer(target).copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: source[offset...])
+          )
+          initialized = count
+        }
+      }
+      emit(.message(message, from: entry.id), bytes: count)
     case .begin(let total):
       // The whole length was checked against the limit of a message; memory grows as bytes come.
       delivery.partial = []
@@ -443,7 +479,9 @@ extension SessionCore: LinkDelegate {
   }
 
   private func receiveAcknowledgement(
-    _ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer
+    _ link: ControlLink,
+    _ entry: PeerEntry,
+    _ payload: ByteBuffer
   ) {
     var offset = 0
     guard
@@ -521,7 +559,10 @@ extension SessionCore: LinkDelegate {
   // MARK: Control payloads
 
   private func receiveControl(
-    _ link: ControlLink, _ entry: PeerEntry, _ type: FrameType, _ payload: [UInt8]
+    _ link: ControlLink,
+    _ entry: PeerEntry,
+    _ type: FrameType,
+    _ payload: [UInt8]
   ) throws(ControlMessageError) {
     switch type {
     case .members:
@@ -584,7 +625,8 @@ extension SessionCore: LinkDelegate {
           link.send(.ping, Array(repeating: 0, count: 8))
         }
         entry.datagrams?.tick(now)
-      } else if let brokenAt = entry.brokenAt, now - brokenAt >= TimeAmount(configuration.lostAfter) {
+      } else if let brokenAt = entry.brokenAt, now - brokenAt >= TimeAmount(configuration.lostAfter)
+      {
         entry.isBarred = true
         depart(entry, .lost)
       }

@@ -54,7 +54,9 @@ extension TransportCore {
   func writeDatagram(_ packet: [UInt8], to remote: SocketAddress) {
     guard let channel = datagramChannel, channel.isWritable else { return }
     channel.write(
-      AddressedEnvelope(remoteAddress: remote, data: ByteBuffer(bytes: packet)), promise: nil)
+      AddressedEnvelope(remoteAddress: remote, data: ByteBuffer(bytes: packet)),
+      promise: nil
+    )
   }
 
   func flushDatagrams() { datagramChannel?.flush() }

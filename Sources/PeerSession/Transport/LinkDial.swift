@@ -17,9 +17,11 @@ final class LinkDial: LinkDelegate {
   private var completion: ((Result<ControlLink, SessionError>) -> Void)?
   private var deadline: Scheduled<Void>?
 
-  /// - Parameter completion: Called once, on the event loop, and never after ``cancel()``.
+  /// `completion`: called once, on the event loop, and never after ``cancel()``.
   init(
-    _ transport: TransportCore, _ addresses: [PeerAddress], expecting expected: PeerID?,
+    _ transport: TransportCore,
+    _ addresses: [PeerAddress],
+    expecting expected: PeerID?,
     completion: @escaping (Result<ControlLink, SessionError>) -> Void
   ) {
     self.transport = transport
@@ -38,7 +40,12 @@ final class LinkDial: LinkDelegate {
       dial.finish(
         .failure(
           dial.firstError
-            ?? SessionError(.unreachable, "The peer did not answer within \(timeout.nanoseconds / 1_000_000_000) s.")))
+            ?? SessionError(
+              .unreachable,
+              "The peer did not answer within \(timeout.nanoseconds / 1_000_000_000) s."
+            )
+        )
+      )
     }
     next()
   }
@@ -68,7 +75,9 @@ final class LinkDial: LinkDelegate {
         channel.eventLoop.makeCompletedFuture {
           let dial = bound.value
           let (handler, facts) = try dial.transport.security.makeHandler(
-            .dialler, expecting: dial.expected)
+            .dialler,
+            expecting: dial.expected
+          )
           let link = ControlLink(side: .dialler, facts: facts, remote: address, delegate: dial)
           try channel.pipeline.syncOperations.addHandlers([handler, link])
           dial.underway.append(link)
@@ -134,7 +143,9 @@ final class LinkDial: LinkDelegate {
           SessionError(
             .wrongPeer,
             "At \(address) is another key (\(wrong.short)…) than the one expected"
-              + " (\(expected?.short ?? "")…): an impostor, or a peer that was set up anew."))
+              + " (\(expected?.short ?? "")…): an impostor, or a peer that was set up anew."
+          )
+        )
       } else {
         failed(SessionError(.unreachable, "No secure connection with \(address)."))
       }

@@ -5,9 +5,8 @@ enum LocalAddresses {
   /// Global and private IPv4 first, then IPv6; loopback only when there is nothing else; link-local
   /// IPv6 never, since its scope means nothing elsewhere.
   ///
-  /// - Parameters:
-  ///   - listen: The one address that is bound, if not all are.
-  ///   - interface: The only interface to name, if not all.
+  /// `listen`: the one address that is bound, if not all are.
+  /// `interface`: the only interface to name, if not all.
   static func current(listen: PeerAddress?, interface: String?) -> [String] {
     if let listen, listen.host != "::", listen.host != "0.0.0.0" {
       return isIPLiteral(listen.host) ? [listen.host] : []

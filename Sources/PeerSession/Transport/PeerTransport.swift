@@ -27,7 +27,10 @@ public struct JoinRequest: Sendable {
 
   /// Creates a request.
   public init(
-    session: SessionID?, addresses: [PeerAddress], peer: PeerID?, trust: JoinTrust,
+    session: SessionID?,
+    addresses: [PeerAddress],
+    peer: PeerID?,
+    trust: JoinTrust,
     code: JoinCode? = nil
   ) {
     self.session = session
@@ -53,8 +56,11 @@ public final class PeerTransport: Sendable {
   public let port: Int
 
   private init(
-    core: NIOLoopBound<TransportCore>, eventLoop: any EventLoop, threads: NIOThreadPool,
-    peerID: PeerID, port: Int
+    core: NIOLoopBound<TransportCore>,
+    eventLoop: any EventLoop,
+    threads: NIOThreadPool,
+    peerID: PeerID,
+    port: Int
   ) {
     self.core = core
     self.eventLoop = eventLoop
@@ -79,12 +85,20 @@ public final class PeerTransport: Sendable {
     do {
       let eventLoop = control.next()
       let inbox = try await ResourceInbox.open(
-        directory: configuration.inboxDirectory, quota: configuration.inboxQuota)
+        directory: configuration.inboxDirectory,
+        quota: configuration.inboxQuota
+      )
       let core = try await eventLoop.submit {
         NIOLoopBound(
           try TransportCore(
-            configuration, eventLoop: eventLoop, bulkGroup: bulk, threads: threads, inbox: inbox),
-          eventLoop: eventLoop)
+            configuration,
+            eventLoop: eventLoop,
+            bulkGroup: bulk,
+            threads: threads,
+            inbox: inbox
+          ),
+          eventLoop: eventLoop
+        )
       }.get()
       do {
         let known = await configuration.peerStore?.all ?? []
@@ -93,8 +107,12 @@ public final class PeerTransport: Sendable {
         }.get()
         let port = try await listen(core, eventLoop, configuration)
         let transport = PeerTransport(
-          core: core, eventLoop: eventLoop, threads: threads,
-          peerID: configuration.identity.peerID, port: port)
+          core: core,
+          eventLoop: eventLoop,
+          threads: threads,
+          peerID: configuration.identity.peerID,
+          port: port
+        )
         outcome = .success(try await body(transport))
       } catch {
         outcome = .failure(error)
@@ -112,7 +130,8 @@ public final class PeerTransport: Sendable {
   }
 
   private static func listen(
-    _ core: NIOLoopBound<TransportCore>, _ eventLoop: any EventLoop,
+    _ core: NIOLoopBound<TransportCore>,
+    _ eventLoop: any EventLoop,
     _ configuration: TransportConfiguration
   ) async throws -> Int {
     let (hosts, ports) = TransportCore.listenPlan(configuration.listen)
@@ -130,7 +149,8 @@ public final class PeerTransport: Sendable {
     throw SessionError(
       .system,
       "Cannot listen on \(place): \(lastError.map { "\($0)" } ?? "no address"). "
-        + "Choose another with --listen ADDR:PORT.")
+        + "Choose another with --listen ADDR:PORT."
+    )
   }
 
   /// Our own IP addresses for others, best first.
@@ -141,7 +161,8 @@ public final class PeerTransport: Sendable {
 
   /// Makes a session whose host we are, and admits those who ask as `admission` says.
   public func host(
-    _ id: SessionID, admission: AdmissionPolicy
+    _ id: SessionID,
+    admission: AdmissionPolicy
   ) async throws(SessionError) -> Session {
     // The stretch of a code takes a tenth of a second: not on an event loop (ADM-5).
     let key = await codeKey(admission, id)
@@ -172,7 +193,8 @@ public final class PeerTransport: Sendable {
   /// - Throws: ``SessionError``: why not, as the host or the network said it. Cancellation takes the
   ///   invitation back.
   public func join(
-    _ request: JoinRequest, verify: @escaping @Sendable (Verification) async -> Bool
+    _ request: JoinRequest,
+    verify: @escaping @Sendable (Verification) async -> Bool
   ) async throws(SessionError) -> Session {
     let core = core
     let eventLoop = eventLoop

@@ -10,14 +10,18 @@ public struct TransportConfiguration: Sendable {
   public var identity: PeerIdentity
   /// What we call ourselves; cut to 64 bytes.
   public var displayName: String
-  /// Where to listen. `nil` means every address, on the default port or the next free one; port 0
-  /// means any free one.
+  /// Where to listen.
+  ///
+  /// `nil` means every address, on the default port or the next free one; port 0 means any free
+  /// one.
   public var listen: PeerAddress?
   /// Whether others may dial us; when not, we tell no port and dial them ourselves.
   public var isDiallable = true
   /// The only interface whose addresses are told to others; `nil` means all.
   public var interface: String?
-  /// Where received resources land, each under its transfer id. Made on first use, with mode 0700.
+  /// Where received resources land, each under its transfer id.
+  ///
+  /// Made on first use, with mode 0700.
   public var inboxDirectory: String
   /// How many bytes the inbox may hold, unfinished transfers counted.
   public var inboxQuota = 8 << 30
@@ -42,7 +46,10 @@ public struct TransportConfiguration: Sendable {
   ///   - inboxDirectory: Where received resources land.
   ///   - logger: Where to log.
   public init(
-    identity: PeerIdentity, displayName: String, inboxDirectory: String, logger: Logger
+    identity: PeerIdentity,
+    displayName: String,
+    inboxDirectory: String,
+    logger: Logger
   ) {
     self.identity = identity
     let cut = displayName.prefix(bytes: Limits.displayName)

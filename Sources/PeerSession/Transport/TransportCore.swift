@@ -6,11 +6,15 @@ import NIOSSL
 import PeerDiscovery
 import PeerWire
 
-/// The listener and what all sessions of a process share. Confined to the control event loop.
+/// The listener and what all sessions of a process share.
+///
+/// Confined to the control event loop.
 final class TransportCore {
   /// How much a control link queues in the channel before it counts as full.
   static let controlWatermark = ChannelOptions.Types.WriteBufferWaterMark(
-    low: 32_768, high: 131_072)
+    low: 32_768,
+    high: 131_072
+  )
 
   let configuration: TransportConfiguration
   let eventLoop: any EventLoop
@@ -43,8 +47,11 @@ final class TransportCore {
   private(set) var isClosing = false
 
   init(
-    _ configuration: TransportConfiguration, eventLoop: any EventLoop,
-    bulkGroup: any EventLoopGroup, threads: NIOThreadPool, inbox: ResourceInbox
+    _ configuration: TransportConfiguration,
+    eventLoop: any EventLoop,
+    bulkGroup: any EventLoopGroup,
+    threads: NIOThreadPool,
+    inbox: ResourceInbox
   ) throws {
     self.configuration = configuration
     self.eventLoop = eventLoop
@@ -93,7 +100,9 @@ final class TransportCore {
       fromHost < Limits.pendingConnectionsPerAddress
     else {
       configuration.logger.info(
-        "refusing a connection: too many are short of admission", metadata: ["from": "\(host)"])
+        "refusing a connection: too many are short of admission",
+        metadata: ["from": "\(host)"]
+      )
       throw ChannelError.connectionRefusedByLimits
     }
     let (handler, facts) = try security.makeHandler(.listener, expecting: nil)
@@ -164,7 +173,8 @@ final class TransportCore {
     if let cache = addressCache, .now() - cache.at < .seconds(2) { return cache.addresses }
     let addresses = Array(
       LocalAddresses.current(listen: configuration.listen, interface: configuration.interface)
-        .prefix(Limits.addresses))
+        .prefix(Limits.addresses)
+    )
     addressCache = (.now(), addresses)
     return addresses
   }
@@ -178,7 +188,8 @@ final class TransportCore {
       code: "changed-key",
       message: "\(name) has another key (\(peer.short)…) than the \(name) known from before"
         + " (\(other.short)…): a new device, or somebody else using the name.",
-      peer: peer)
+      peer: peer
+    )
   }
 }
 

@@ -156,7 +156,7 @@ extension Node {
         )
       )
     )
-    spawn { _ in try? await session.disconnect(peer) }
+    spawn { _ in try? await session.reject(peer, breaking: error.code) }
   }
 
   // MARK: - Describing

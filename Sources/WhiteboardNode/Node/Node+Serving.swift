@@ -278,10 +278,10 @@ extension NodeError {
     let code: Code =
       switch error.code {
       case .wrongCode, .lockedOut, .declined, .notKnown, .notVerified, .wrongPeer, .kicked,
-        .withdrawn:
+        .withdrawn, .full:
         .notAllowed
       case .timedOut, .busy: .timedOut
-      case .unreachable, .noSuchSession, .full, .peerLost, .notConnected, .left, .shuttingDown,
+      case .unreachable, .noSuchSession, .peerLost, .notConnected, .left, .shuttingDown,
         .disconnected, .selfDialled:
         .unreachable
       case .versionMismatch, .protocolError: .protocol

@@ -140,8 +140,10 @@ extension Node {
       emit(.peerState(.init(peer: peer.text, name: name, state: .lost)))
     }
     var message: String?
-    if case .refused(let error) = reason {
-      message = error.message
+    switch reason {
+    case .refused(let error): message = error.message
+    case .kicked(let words) where !words.isEmpty: message = words.displayed
+    default: break
     }
     emit(.left(.init(peer: peer.text, name: name, reason: reason.word, message: message)))
     forget(peer)
@@ -246,7 +248,7 @@ extension Node {
   func tick() async {
     while ending == nil {
       do {
-        try await clock.sleep(for: .milliseconds(20))
+        try await clock.sleep(for: .milliseconds(40))
       } catch {
         return
       }

@@ -10,6 +10,12 @@ extension Node {
   // MARK: - Resources as they go
 
   func resourceStarted(_ info: ResourceInfo) {
+    if info.direction == .incoming, let asset = asset(named: info.name.raw),
+      !isExpected(asset, from: info.peer)
+    {
+      // Not asked for, so not taken (SYN-37); its end is told like any other.
+      try? session?.cancelResource(info.id)
+    }
     transfers[info.id.text] = PendingTransfer(
       kind: .resource(info.id),
       name: info.name.raw,
@@ -87,8 +93,12 @@ extension Node {
     return name.sha256
   }
 
-  /// Keeps a photo that was asked for; what was not, or is not what it should be, stays a file like
-  /// any other, or goes.
+  private func isExpected(_ id: AssetID, from peer: PeerID) -> Bool {
+    guard let member = MemberID(peer.bytes) else { return false }
+    return replica?.expectedAsset(id, from: member) != nil
+  }
+
+  /// Keeps a photo that was asked for; one that was not, or is not what it should be, goes.
   private func takeAsset(
     _ id: AssetID,
     from peer: PeerID,
@@ -99,6 +109,13 @@ extension Node {
     guard let replica, let member = MemberID(peer.bytes),
       let reference = replica.expectedAsset(id, from: member)
     else {
+      // It was whole before it could be refused.
+      if case .success(let resource) = result, let path = resource.path {
+        try? FileManager.default.removeItem(atPath: path)
+        event.outcome = .failed
+        event.path = nil
+        event.message = "Nobody asked for this photo."
+      }
       emit(.resourceFinished(event))
       return
     }

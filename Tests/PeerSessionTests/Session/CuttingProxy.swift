@@ -19,10 +19,12 @@ final class CuttingProxy: Sendable {
   private let offsets: ClosedRange<Int>
   private let listener = NIOLockedValueBox<(any Channel)?>(nil)
 
-  /// - Parameters:
-  ///   - offsets: After how many bytes, in whichever direction, a connection is cut.
+  /// `offsets`: after how many bytes, in whichever direction, a connection is cut.
   init(
-    to target: PeerAddress, seed: UInt64, offsets: ClosedRange<Int>, group: any EventLoopGroup
+    to target: PeerAddress,
+    seed: UInt64,
+    offsets: ClosedRange<Int>,
+    group: any EventLoopGroup
   ) {
     self.target = target
     self.offsets = offsets
@@ -65,7 +67,9 @@ final class CuttingProxy: Sendable {
     // Where this connection ends: a direction and an offset, or nowhere.
     let plan = state.withLockedValue { state -> (isUpstream: Bool, offset: Int)? in
       guard state.cutsLeft > 0 else { return nil }
-      return (Bool.random(using: &state.generator), Int.random(in: offsets, using: &state.generator))
+      return (
+        Bool.random(using: &state.generator), Int.random(in: offsets, using: &state.generator)
+      )
     }
     return ClientBootstrap(group: inbound.eventLoop)
       .channelOption(.autoRead, value: false)

@@ -14,7 +14,8 @@ struct ResumptionTests {
   }
 
   @Test(
-    "[RSM-2] numbered messages arrive exactly once and in order, both ways, over a thousand cuts")
+    "[RSM-2] numbered messages arrive exactly once and in order, both ways, over a thousand cuts"
+  )
   func exactlyOnce() async throws {
     let seed = Self.seed
     print("seed \(seed)")
@@ -26,7 +27,11 @@ struct ResumptionTests {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         // A handshake takes about 3 KB each way: some cuts fall into it.
         let proxy = CuttingProxy(
-          to: alice.loopback, seed: seed, offsets: 2_500...30_000, group: group)
+          to: alice.loopback,
+          seed: seed,
+          offsets: 2_500...30_000,
+          group: group
+        )
         let address = try await proxy.start()
         let id = SessionID.random()
         let hosted = try await alice.host(id, admission: .anyone)
@@ -55,7 +60,9 @@ struct ResumptionTests {
 
   /// Sends numbers from 0, at least `count`, and on until all cuts were made; then the end mark.
   private func send(
-    _ session: Session, _ count: Int, until isDone: @escaping @Sendable () -> Bool
+    _ session: Session,
+    _ count: Int,
+    until isDone: @escaping @Sendable () -> Bool
   ) async throws {
     var number: UInt64 = 0
     while number < UInt64(count) || !isDone() {

@@ -86,7 +86,11 @@ struct SessionTests {
         _ = try await alice.host(id, admission: .anyone)
         let other = PeerIdentity.ephemeral().peerID
         let request = JoinRequest(
-          session: id, addresses: [alice.loopback], peer: other, trust: .pinnedByLink)
+          session: id,
+          addresses: [alice.loopback],
+          peer: other,
+          trust: .pinnedByLink
+        )
         await #expect(throws: SessionError(.wrongPeer, "")) {
           _ = try await bob.join(request) { _ in true }
         }

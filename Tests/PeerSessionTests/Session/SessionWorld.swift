@@ -18,7 +18,8 @@ func withScratchDirectory<Result>(
 
 /// Runs `body` with a transport on loopback, on a free port.
 func withPeer<Result: Sendable>(
-  _ name: String, identity: PeerIdentity = .ephemeral(),
+  _ name: String,
+  identity: PeerIdentity = .ephemeral(),
   configure: @escaping @Sendable (inout TransportConfiguration) -> Void = { _ in },
   _ body: @escaping @Sendable (PeerTransport) async throws -> Result
 ) async throws -> Result {
@@ -26,7 +27,11 @@ func withPeer<Result: Sendable>(
     var logger = Logger(label: name)
     logger.logLevel = .critical
     var configuration = TransportConfiguration(
-      identity: identity, displayName: name, inboxDirectory: directory + "/inbox", logger: logger)
+      identity: identity,
+      displayName: name,
+      inboxDirectory: directory + "/inbox",
+      logger: logger
+    )
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
     configure(&configuration)
     return try await PeerTransport.withTransport(configuration, body)
@@ -38,12 +43,19 @@ extension PeerTransport {
 
   /// Joins `host`'s session with its key pinned.
   func join(
-    _ session: SessionID, of host: PeerTransport, at address: PeerAddress? = nil,
-    code: JoinCode? = nil, timeout: Duration = .seconds(20)
+    _ session: SessionID,
+    of host: PeerTransport,
+    at address: PeerAddress? = nil,
+    code: JoinCode? = nil,
+    timeout: Duration = .seconds(20)
   ) async throws -> Session {
     var request = JoinRequest(
-      session: session, addresses: [address ?? host.loopback], peer: host.peerID,
-      trust: .pinnedByLink, code: code)
+      session: session,
+      addresses: [address ?? host.loopback],
+      peer: host.peerID,
+      trust: .pinnedByLink,
+      code: code
+    )
     request.timeout = timeout
     return try await join(request) { _ in true }
   }

@@ -42,7 +42,6 @@ struct EventLineTests {
       selectedBy: nil,
       zIndex: "a0",
       updatedAt: "2026-11-21T06:00:00.000Z",
-      author: nil,
       text: "hi"
     )
     #expect(
@@ -101,12 +100,11 @@ struct TerminalTextTests {
       selectedBy: hostile,
       zIndex: hostile,
       updatedAt: hostile,
-      author: hostile,
+      color: hostile,
       text: hostile,
       points: [[0, 0]],
       lineWidth: 1,
-      colour: hostile,
-      asset: hostile,
+      sha256: hostile,
       path: hostile
     )
     let peer = NodeEvent.PeerDescription(
@@ -137,7 +135,7 @@ struct TerminalTextTests {
           board: hostile,
           boardName: hostile,
           addresses: [hostile],
-          participants: hostile,
+          participants: 3,
           role: hostile
         )
       ),

@@ -1,0 +1,481 @@
+import FoundationEssentials
+import Logging
+import PeerSession
+import Testing
+
+@testable import PeerDiscovery
+@testable import WhiteboardNode
+
+/// Real nodes over real sessions on loopback, found through a network in memory.
+///
+/// One after the other: each runs whole programs, whose handshakes have deadlines in real time.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct NodeTests {
+  /// A directory of the test's own and the nodes that run in it.
+  private struct Room {
+    let directory: String
+    let network = InMemoryNetwork(seed: 26_273)
+
+    func configuration(
+      _ part: NodeConfiguration.Part,
+      _ name: String
+    ) async -> NodeConfiguration {
+      var configuration = NodeConfiguration(
+        part: part,
+        displayName: name,
+        identity: .ephemeral(),
+        dataDirectory: "\(directory)/\(name)",
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      )
+      configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+      configuration.discovery = await host()
+      return configuration
+    }
+
+    /// A host of the network in memory whose nodes listen on loopback.
+    func host() async -> InMemoryHost {
+      let host = await network.host(named: "\(UInt64.random(in: 0...UInt64.max))")
+      return InMemoryHost(
+        name: host.name,
+        interface: host.interface,
+        addresses: [NetworkAddress(127, 0, 0, 1)],
+        network: network
+      )
+    }
+
+    func path(_ name: String) -> String { "\(directory)/\(name)" }
+  }
+
+  private func withRoom(_ body: (Room) async throws -> Void) async throws {
+    let directory =
+      FileManager.default.temporaryDirectory.path
+      + "/whiteboard-node-\(UInt64.random(in: 0...UInt64.max))"
+    try FileManager.default.createDirectory(
+      atPath: directory,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try await body(Room(directory: directory))
+  }
+
+  /// Runs a host and a guest that joins by link, and ends both.
+  private func withPair(
+    _ body: (Room, Puppet, Puppet) async throws -> Void
+  ) async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      let guest = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let joining = await room.configuration(
+          .join(.link(try BoardLink(ready.link)), patience: .seconds(10)),
+          "ben"
+        )
+        group.addTask { try await guest.run(joining) }
+        if await guest.ready() == nil {
+          // What ended it says more than that it has ended.
+          try await group.next()
+        }
+        try await host.perform("wait peers=1 timeout=30")
+        try await guest.perform("wait peers=1 timeout=30")
+        try await body(room, host, guest)
+        await guest.end()
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  private func error(
+    _ puppet: Puppet,
+    _ line: String
+  ) async -> VerbError.Code? {
+    do throws(VerbError) {
+      try await puppet.perform(line)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  private func digest(_ puppet: Puppet) async throws -> String {
+    try await puppet.perform("digest")
+    var last: String?
+    for case .digest(let digest) in await puppet.events {
+      last = digest.digest
+    }
+    return try #require(last)
+  }
+
+  @Test("what one draws the other has, and both boards have one digest")
+  func sharing() async throws {
+    try await withPair { _, host, guest in
+      let text = try await host.perform(#"text 10,20 "hello" as=t"#)
+      try await guest.perform("stroke 0,0 10,10 20,0 over=0.3 as=line")
+      try await guest.perform("wait objects=2 timeout=30")
+      let id = try #require(text.id)
+      try await guest.perform("move \(id) +5,5")
+      try await guest.perform("scale \(id) 2")
+      try await host.perform("wait synced timeout=30")
+      try await guest.perform("wait synced timeout=30")
+      #expect(try await digest(host) == digest(guest))
+      let moved = await host.sees { event in
+        guard case .objectChanged(let change) = event else { return false }
+        return change.id == id && change.object.centerPosition == [15, 25]
+      }
+      #expect(moved)
+      let drawn = await host.sees { event in
+        guard case .objectChanged(let change) = event else { return false }
+        return change.object.isFinished == true && change.object.points?.count == 3
+      }
+      #expect(drawn)
+      try await host.perform("delete t")
+      try await guest.perform("wait synced timeout=30")
+      #expect(await error(guest, "move \(id) 0,0") == .noSuchObject)
+    }
+  }
+
+  @Test("an object in somebody's hand is refused, and free when they let go or leave")
+  func holding() async throws {
+    try await withPair { _, host, guest in
+      let id = try #require(try await host.perform("text 0,0 x").id)
+      try await guest.perform("wait objects=1 timeout=30")
+      try await guest.perform("select \(id)")
+      #expect(await host.sees { if case .selected(let s) = $0 { s.peer != nil } else { false } })
+      #expect(await error(host, "move \(id) 1,1") == .held)
+      try await guest.perform("deselect")
+      #expect(await host.sees { if case .selected(let s) = $0 { s.peer == nil } else { false } })
+      try await host.perform("move \(id) 1,1")
+    }
+  }
+
+  @Test("a photo file appears on the other board, in the directory of assets")
+  func photos() async throws {
+    try await withPair { room, host, guest in
+      let file = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: file))
+      try await host.perform("photo 5,5 \(file)")
+      let event = await guest.sees { event in
+        guard case .objectChanged(let change) = event else { return false }
+        return change.changed == ["isAssetAvailable"] && change.object.path != nil
+      }
+      #expect(event)
+      for case .objectChanged(let change) in await guest.events {
+        let path = try #require(change.object.path)
+        #expect(path.hasPrefix(room.path("ben/assets/")))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(Demo.photo))
+        #expect(change.object.pixelSize == [48, 32])
+      }
+      #expect(await error(host, "photo 0,0 \(room.path("none.png"))") == .fileUnreadable)
+      let words = room.path("words.png")
+      try Data("no photo".utf8).write(to: URL(fileURLWithPath: words))
+      #expect(await error(host, "photo 0,0 \(words)") == .notAPhoto)
+    }
+  }
+
+  @Test("messages, resources and streams arrive as they were sent")
+  func payloads() async throws {
+    try await withPair { room, host, guest in
+      try await host.perform(#"send "one""#)
+      try await host.perform(#"send --to ben "two""#)
+      #expect(await guest.sees { if case .data(let d) = $0 { d.text == "two" } else { false } })
+      var texts: [String?] = []
+      for case .data(let data) in await guest.events {
+        texts.append(data.text)
+        #expect(data.reliable)
+      }
+      #expect(texts == ["one", "two"])
+
+      let file = room.path("file.bin")
+      let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+      try bytes.write(to: URL(fileURLWithPath: file))
+      try await host.perform(#"resource \#(file) --name "../../etc/passwd""#)
+      var received: NodeEvent.ResourceFinished?
+      #expect(
+        await guest.sees { if case .resourceFinished = $0 { true } else { false } }
+      )
+      for case .resourceFinished(let end) in await guest.events {
+        received = end
+      }
+      let end = try #require(received)
+      #expect(end.outcome == .delivered)
+      #expect(end.name == "../../etc/passwd")
+      #expect(end.path == room.path("ben/inbox/\(end.transfer)"))
+      let path = try #require(end.path)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes)
+
+      try await guest.perform("stream tail \(file)")
+      #expect(await host.sees { if case .streamClosed = $0 { true } else { false } })
+      var streamed = Data()
+      for case .streamData(let piece) in await host.events {
+        #expect(piece.offset == UInt64(streamed.count))
+        let data = try #require(Data(base64Encoded: piece.base64))
+        #expect(data.count <= NodeEvent.StreamData.maximumLength)
+        streamed += data
+      }
+      #expect(streamed == bytes)
+      #expect(await error(host, "resource \(file) --name x --to nobody") == .noSuchPeer)
+      #expect(await error(host, "resource \(room.directory) --name x") == .fileUnreadable)
+    }
+  }
+
+  @Test("each verb is answered once, under its mark, and a failure names its verb")
+  func answers() async throws {
+    try await withPair { _, host, _ in
+      try await host.perform("text 0,0 x as=a")
+      #expect(await error(host, "text 0,0 y as=a") == .aliasTaken)
+      #expect(await error(host, "move nothing 0,0") == .noSuchObject)
+      #expect(await error(host, "move 99 0,0") == .noSuchObject)
+      #expect(await error(host, "edit last") == .missingArgument)
+      #expect(await error(host, "accept 7") == .noSuchInvitation)
+      #expect(await error(host, "cancel 7") == .noSuchTransfer)
+      #expect(await error(host, "wait objects=9 timeout=0.01") == .timedOut)
+      try await host.perform("move 1 3,3")
+      try await host.perform("help verbs")
+      var answered: [String: Int] = [:]
+      for event in await host.events {
+        switch event {
+        case .done(let done): answered["\(try #require(done.request))", default: 0] += 1
+        case .error(let failure): answered["\(try #require(failure.request))", default: 0] += 1
+        default: break
+        }
+      }
+      #expect(answered.count >= 11)
+      #expect(answered.values.allSatisfy { $0 == 1 })
+    }
+  }
+
+  @Test("a board nearby is joined by its name, and with no name where it is the only one")
+  func nearby() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      let byName = Puppet()
+      let byNothing = Puppet()
+      let code = JoinCode.random()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "standup"), "ada")
+        hosting.code = code
+        let first = hosting
+        group.addTask { try await host.run(first) }
+        let ready = try #require(await host.ready())
+        #expect(ready.announced)
+        var joining = await room.configuration(
+          .join(.name("STANDUP"), patience: .seconds(20)),
+          "ben"
+        )
+        joining.code = code
+        let second = joining
+        group.addTask { try await byName.run(second) }
+        if await byName.ready() == nil {
+          try await group.next()
+        }
+        let named = try #require(await byName.ready())
+        #expect(named.boardName == "standup")
+        joining = await room.configuration(.join(.nearby, patience: .seconds(20)), "cem")
+        joining.code = code
+        let third = joining
+        group.addTask { try await byNothing.run(third) }
+        try #require(await byNothing.ready() != nil)
+        // Members learn of each other from who let them in.
+        for puppet in [host, byName, byNothing] {
+          try await puppet.perform("wait peers=2 timeout=30")
+        }
+        for puppet in [byNothing, byName, host] { await puppet.end() }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("with several boards nearby a joiner is told which, and with none that there is none")
+  func choice() async throws {
+    try await withRoom { room in
+      let hosts = [Puppet(), Puppet()]
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for (index, host) in hosts.enumerated() {
+          let hosting = await room.configuration(.host(boardName: "board \(index)"), "host\(index)")
+          group.addTask { try await host.run(hosting) }
+          try #require(await host.ready() != nil)
+        }
+        await #expect(throws: NodeError.self) {
+          do throws(NodeError) {
+            try await Puppet().run(
+              await room.configuration(.join(.nearby, patience: .seconds(20)), "ben")
+            )
+          } catch {
+            #expect(error.code == .usage)
+            #expect(error.message.contains(#""board 0""#))
+            #expect(error.message.contains(#""board 1""#))
+            throw error
+          }
+        }
+        await #expect(throws: NodeError.self) {
+          do throws(NodeError) {
+            try await Puppet().run(
+              await room.configuration(.join(.name("none"), patience: .milliseconds(50)), "ben")
+            )
+          } catch {
+            #expect(error.code == .timedOut)
+            throw error
+          }
+        }
+        for host in hosts { await host.end() }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("a host that asks lets in whom its person accepts, with the same words on both screens")
+  func asking() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      let guest = Puppet()
+      let stranger = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.admission = .ask
+        let first = hosting
+        group.addTask { try await host.run(first) }
+        let ready = try #require(await host.ready())
+        let text = try #require(ready.addresses.first)
+        let address = try #require(HostPort(text))
+        let target = NodeConfiguration.Part.join(
+          .address(address),
+          patience: .seconds(1)
+        )
+        let second = await room.configuration(target, "ben")
+        group.addTask { try await guest.run(second) }
+        let incoming = try #require(await invitation(host, from: "ben"))
+        let outgoing = try #require(await invitation(guest, from: "ada"))
+        #expect(incoming.direction == .incoming)
+        #expect(outgoing.direction == .outgoing)
+        #expect(incoming.words == outgoing.words)
+        #expect(incoming.words?.split(separator: " ").count == 3)
+        // What answers a question overtakes what waits.
+        async let waited = host.perform("wait peers=1 timeout=60")
+        try await host.perform("accept ben")
+        try await guest.perform("accept \(outgoing.id)")
+        _ = try await waited
+        try #require(await guest.ready() != nil)
+
+        let third = await room.configuration(target, "eve")
+        let refused = Task { try await stranger.run(third) }
+        _ = try #require(await invitation(host, from: "eve"))
+        try await host.perform(#"decline eve "not now""#)
+        await #expect(throws: NodeError.self) { try await refused.value }
+        for puppet in [guest, host] { await puppet.end() }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  private func invitation(_ puppet: Puppet, from name: String) async -> NodeEvent.Invitation? {
+    _ = await puppet.sees { if case .invitation(let i) = $0 { i.name == name } else { false } }
+    for case .invitation(let invitation) in await puppet.events where invitation.name == name {
+      return invitation
+    }
+    return nil
+  }
+
+  @Test("a script ends when everything is everywhere, and at its first failure")
+  func scripts() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        func script(
+          _ lines: [String],
+          keepsGoing: Bool = false
+        ) async throws -> NodeError.Code? {
+          var joining = await room.configuration(
+            .join(.link(try BoardLink(ready.link)), patience: .seconds(1)),
+            "run\(Int.random(in: 0...Int.max))"
+          )
+          joining.script = .run(keepsGoing: keepsGoing)
+          let feed = LineFeed()
+          for line in lines { await feed.push(line) }
+          await feed.finish()
+          do throws(NodeError) {
+            try await Node(joining, input: feed, sink: Puppet()).run()
+            return nil
+          } catch {
+            return error.code
+          }
+        }
+        #expect(try await script(["text 0,0 one", "# nothing", "send x"]) == nil)
+        try await host.perform("wait objects=1 timeout=30")
+        #expect(try await script(["text 0,0 two", "move nope 0,0", "text 0,0 never"]) == .no)
+        #expect(try await script(["bogus", "text 0,0 three"], keepsGoing: true) == .badData)
+        try await host.perform("wait objects=3 timeout=30")
+        #expect(try await script(["say bye", "quit", "text 0,0 never"]) == nil)
+        try await host.perform("wait synced timeout=30")
+        var words: [String?] = []
+        for case .objectAdded(let added) in await host.events {
+          words.append(added.object.text)
+        }
+        #expect(words == ["one", "two", "three"])
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("a wrong code is not let in, and tells nothing more")
+  func wrongCode() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        var link = try BoardLink(ready.link)
+        link.code = JoinCode.random().text.split(separator: "-").map(String.init)
+        let wrong = await room.configuration(.join(.link(link), patience: .seconds(1)), "eve")
+        await #expect(throws: NodeError(.notAllowed, "The code is wrong.")) {
+          try await Puppet().run(wrong)
+        }
+        #expect(await host.events.allSatisfy { if case .joined = $0 { false } else { true } })
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("a board hosted again under its name keeps its id")
+  func reopening() async throws {
+    try await withRoom { room in
+      var boards: [String] = []
+      for name in ["one", "two", "one"] {
+        let host = Puppet()
+        let hosting = await room.configuration(.host(boardName: name), "ada")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { try await host.run(hosting) }
+          let ready = try #require(await host.ready())
+          boards.append(ready.board)
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
+      #expect(boards[0] == boards[2])
+      #expect(boards[0] != boards[1])
+    }
+  }
+
+  @Test("the demo ends with one digest, by discovery")
+  func demo() async throws {
+    try await withRoom { room in
+      let demo = Demo(
+        discovery: await room.host(),
+        directory: room.directory,
+        listen: PeerAddress(host: "127.0.0.1", port: 0),
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      ) { _, _ in }
+      let digest = try await demo.run()
+      #expect(digest.count == 64)
+    }
+  }
+}
