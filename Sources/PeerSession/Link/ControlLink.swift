@@ -168,7 +168,7 @@ final class ControlLink: ChannelDuplexHandler {
     var incoming = unwrapInboundIn(data)
     // What a frame sets off may write, and TLS may deliver more from within that write: later bytes
     // wait until those being parsed are done with.
-    guard !isParsing else {
+    guard !isParsing && !isHandedOver else {
       backlog.writeBuffer(&incoming)
       return
     }
@@ -184,9 +184,7 @@ final class ControlLink: ChannelDuplexHandler {
       incoming = backlog
       backlog = ByteBuffer()
     } while incoming.readableBytes > 0 && end == nil && !isHandedOver
-    if isHandedOver && incoming.readableBytes > 0 {
-      if leftover == nil { leftover = incoming } else { leftover?.writeBuffer(&incoming) }
-    }
+    if isHandedOver { backlog = incoming }
   }
 
   private func parse(_ incoming: ByteBuffer) {
@@ -220,9 +218,7 @@ final class ControlLink: ChannelDuplexHandler {
       }
       delegate?.link(self, received: type, payload)
     }
-    if isHandedOver {
-      if buffer.readableBytes > 0 { leftover = buffer }
-    } else if buffer.readableBytes > 0 {
+    if buffer.readableBytes > 0 {
       buffer.discardReadBytes()
       pending = buffer
     }
@@ -258,19 +254,26 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Bulk
 
-  private var leftover: ByteBuffer?
-
-  /// Gives the channel to the bulk side: this handler leaves the pipeline and takes no further part.
-  ///
-  /// - Returns: The channel, and what was read of it beyond the frame being handled.
+  /// Gives the channel to the bulk side: from now on this handler only keeps what arrives, until
+  /// ``leave()``.
   func handOver() -> (any Channel)? {
     isHandedOver = true
     delegate = nil
     return context?.channel
   }
 
-  /// What arrived behind the frame after which the link was handed over.
-  func takeLeftover() -> ByteBuffer? { leftover.take() }
+  /// Passes on what arrived behind the frame after which the link was handed over, in order, and
+  /// leaves the pipeline.
+  func leave() {
+    guard let context else { return }
+    var kept = pending.take() ?? ByteBuffer()
+    kept.writeBuffer(&backlog)
+    if kept.readableBytes > 0 {
+      context.fireChannelRead(wrapInboundOut(kept))
+      context.fireChannelReadComplete()
+    }
+    context.pipeline.syncOperations.removeHandler(self, promise: nil)
+  }
 }
 
 extension ControlLink: RemovableChannelHandler {}

@@ -179,12 +179,7 @@ func takeOver(_ link: ControlLink) -> EventLoopFuture<BulkLink> {
   // A tick later: the link is in the middle of its read, whose rest it keeps for us.
   return channel.eventLoop.submit {
     let bulk = try BulkLink.wrap(channel)
-    let leftover = bound.value.takeLeftover()
-    channel.pipeline.syncOperations.removeHandler(bound.value, promise: nil)
-    if let leftover {
-      channel.pipeline.fireChannelRead(leftover)
-      channel.pipeline.fireChannelReadComplete()
-    }
+    bound.value.leave()
     return bulk
   }
 }

@@ -121,4 +121,43 @@ struct SessionTests {
       }
     }
   }
+
+  @Test("[STR-1] what is written right behind the opening of a stream arrives, in both directions")
+  func streams() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice)
+        for (from, to) in [(hosted, joined), (joined, hosted)] {
+          let log = EventLog()
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await log.follow(to) }
+            for round in 0..<20 {
+              let stream = try await from.openStream(named: "\(round)", to: to.localPeer)
+              let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ round) }
+              group.addTask {
+                try await stream.write(bytes)
+                try await stream.finish()
+              }
+              let other = try await log.first { event -> PeerStream? in
+                if case .streamOpened(let other) = event, other.name.raw == "\(round)" {
+                  other
+                } else {
+                  nil
+                }
+              }
+              var received: [UInt8] = []
+              for try await piece in other.inbound { received += piece }
+              #expect(received == bytes)
+              try await other.finish()
+            }
+            group.cancelAll()
+          }
+        }
+        await hosted.leave()
+        await joined.leave()
+      }
+    }
+  }
 }
