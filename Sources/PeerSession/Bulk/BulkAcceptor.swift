@@ -31,6 +31,10 @@ final class BulkAcceptor: BulkFrameSink {
         return true
       case .streamOpen:
         return await open(try Control.StreamOpen.decode(frame), link)
+      case .resourceCancel:
+        // It says that nothing more comes, and nothing does (RES-4).
+        _ = try Control.ResourceCancel.decode(frame)
+        return true
       default:
         guard link.isLate(frame) else { throw .unexpected(frame.type) }
         return true

@@ -108,6 +108,8 @@ actor ResourceInbox {
     }
     try checkUnused(offer.id)
     let directory = directory
+    // Whatever is under way now may end, and its part go, while the directory is being read.
+    let busy = Set(active.keys)
     let survey = try await Self.run(threads) { () throws(SessionError) in
       try directory.survey()
     }
@@ -116,7 +118,9 @@ actor ResourceInbox {
     guard !survey.delivered.contains(offer.id) else {
       throw SessionError(.declined, "There is a resource of that id already.")
     }
-    let idle = survey.partials.filter { active[$0.id] == nil }
+    let idle = survey.partials.filter { part in
+      active[part.id] == nil && !busy.contains(part.id) && delivered[part.id] == nil
+    }
     if let other = idle.first(where: { $0.id == offer.id })?.record, other.sender != peer {
       throw SessionError(.declined, "That id is another peer's.")
     }

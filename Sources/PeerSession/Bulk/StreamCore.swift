@@ -8,8 +8,8 @@ import PeerWire
 final class StreamCore: BulkFrameSink {
   /// Bytes held for a reader before the link is no longer read (STR-2).
   static let heldLimit = 131_072
-  /// Bytes that go into one write to the link: one frame, which the allocator and the cache give back warm.
-  private static let burst = Limits.framePayload
+  /// Bytes that go into one write to the link: four frames.
+  private static let burst = 4 * Limits.framePayload
 
   private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
