@@ -269,6 +269,7 @@ final class LoopbackLinks: BulkLinkProvider {
     var isSilent = false
     var failures: [SessionError] = []
     var isHeld = false
+    var linksBeforeHold: Int?
     var held: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -303,6 +304,9 @@ final class LoopbackLinks: BulkLinkProvider {
   /// Links wait until ``release()``, as while a peer is reconnecting.
   func hold() { state.withLockedValue { $0.isHeld = true } }
 
+  /// Holds back every link after the next `count`.
+  func hold(after count: Int) { state.withLockedValue { $0.linksBeforeHold = count } }
+
   func release() {
     let held = state.withLockedValue { state in
       state.isHeld = false
@@ -319,6 +323,10 @@ final class LoopbackLinks: BulkLinkProvider {
           if state.isHeld && !Task.isCancelled {
             state.held.append(waiter)
             return false
+          }
+          if let left = state.linksBeforeHold {
+            state.linksBeforeHold = left > 1 ? left - 1 : nil
+            state.isHeld = left <= 1
           }
           return true
         }

@@ -245,7 +245,7 @@ struct HostileBulkTests {
     /// The types that mean something in the state, sent as below.
     var allowed: Set<FrameType> {
       switch self {
-      case .idle: [.close, .resourceOffer, .streamOpen]
+      case .idle: [.close, .resourceOffer, .streamOpen, .resourceCancel]
       case .accepted: [.close, .resourceStart, .resourceCancel]
       case .receiving: [.close, .chunk, .resourceEnd, .resourceCancel]
       case .cancelling: [.close, .resourceStart, .chunk, .resourceEnd, .resourceCancel]

@@ -313,9 +313,9 @@ struct ResourceTests {
     try await BulkTestBed.run { bed in
       let path = try bed.directory.file("file", seededBytes(3_000_000, seed: 8))
       bed.links.cut(after: [2_000_000])
+      bed.links.hold(after: 1)
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      bed.links.hold()
       await eventually { bed.receiver.linkCount == 0 }
       #expect(bed.receiver.cancelResource(transfer.id))
       await #expect(throws: SessionError(.transferCancelled, "")) {
