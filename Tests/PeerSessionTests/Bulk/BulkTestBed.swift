@@ -132,14 +132,54 @@ final class ManualClock: Clock, Sendable {
     static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
-  private let offset = NIOLockedValueBox(Duration.zero)
-  var now: Instant { Instant(offset: offset.withLockedValue { $0 }) }
+  private struct Sleeper {
+    var id: Int
+    var deadline: Instant
+    var continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State {
+    var now = Instant(offset: .zero)
+    var nextID = 0
+    var sleepers: [Sleeper] = []
+  }
+
+  private let state = NIOLockedValueBox(State())
+  var now: Instant { state.withLockedValue { $0.now } }
   var minimumResolution: Duration { .zero }
-  func advance(by duration: Duration) { offset.withLockedValue { $0 += duration } }
+
+  func advance(by duration: Duration) {
+    let woken = state.withLockedValue { state in
+      state.now = state.now.advanced(by: duration)
+      let now = state.now
+      defer { state.sleepers.removeAll { $0.deadline <= now } }
+      return state.sleepers.filter { $0.deadline <= now }
+    }
+    for sleeper in woken { sleeper.continuation.resume() }
+  }
+
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    while now < deadline {
-      try Task.checkCancellation()
-      await Task.yield()
+    let id = state.withLockedValue { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let result: Result<Void, any Error>? = state.withLockedValue { state in
+          if Task.isCancelled { return .failure(CancellationError()) }
+          if state.now >= deadline { return .success(()) }
+          state.sleepers.append(
+            Sleeper(id: id, deadline: deadline, continuation: continuation)
+          )
+          return nil
+        }
+        if let result { continuation.resume(with: result) }
+      }
+    } onCancel: {
+      let sleeper = state.withLockedValue { state in
+        state.sleepers.firstIndex { $0.id == id }.map { state.sleepers.remove(at: $0) }
+      }
+      sleeper?.continuation.resume(throwing: CancellationError())
     }
   }
 }
@@ -151,6 +191,7 @@ final class RecordedEvents: BulkEvents {
     var progress: [(id: TransferID, bytes: Int, total: Int)] = []
     var finished: [(info: ResourceInfo, result: Result<ReceivedResource, SessionError>)] = []
     var streams: [PeerStream] = []
+    var unwanted: Set<String> = []
     var waiters:
       [(condition: @Sendable (State) -> Bool, waiter: CheckedContinuation<Void, Never>)] =
         []
@@ -166,6 +207,12 @@ final class RecordedEvents: BulkEvents {
     state.withLockedValue { $0.progress }
   }
 
+  /// Offers of this name are not wanted from now on.
+  func refuse(_ name: String) { change { $0.unwanted.insert(name) } }
+
+  func wants(_ info: ResourceInfo) async -> Bool {
+    state.withLockedValue { !$0.unwanted.contains(info.name.raw) }
+  }
   func resourceStarted(_ info: ResourceInfo) async { change { $0.started.append(info) } }
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int) {
     change { $0.progress.append((id, bytes, total)) }
@@ -545,7 +592,7 @@ struct NoLinks: BulkLinkProvider {
   }
 }
 
-/// Looks again and again, letting others run, until something is so.
+/// Looks every millisecond until something is so, or the test's time is up, which is its failure.
 func eventually(_ condition: @Sendable () -> Bool) async {
-  while !condition() { await Task.yield() }
+  while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
 }

@@ -105,7 +105,7 @@ struct ResourceTests {
       await eventually { bed.sender.sentBytes(of: transfer.id) == 4_000_000 }
       bed.sender.reconnected()
       // Until the watch has begun there is nothing for the clock to end.
-      while bed.links.opened == 1 {
+      while bed.links.opened == 1, !Task.isCancelled {
         clock.advance(by: .seconds(1))
         await Task.yield()
       }
@@ -130,9 +130,9 @@ struct ResourceTests {
     try await BulkTestBed.run { bed in
       let path = try bed.directory.file("file", seededBytes(4_000_000, seed: 3))
       bed.links.cut(after: [2_000_000])
+      bed.links.hold(after: 1)
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      bed.links.hold()
       bed.sender.close(SessionError(.peerLost, "lost"))
       bed.receiver.close(SessionError(.peerLost, "lost"))
       await #expect(throws: SessionError(.peerLost, "")) { try await transfer.result() }
@@ -154,9 +154,9 @@ struct ResourceTests {
     let path = try directory.file("file", bytes)
     try await BulkTestBed.run(directory: directory) { bed in
       bed.links.cut(after: [3_000_000])
+      bed.links.hold(after: 1)
       _ = try bed.sender.sendResource(atPath: path, named: "photo")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      bed.links.hold()
       await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
     }
     #expect(TemporaryDirectory.names(directory.path + "/inbox/.partial").count == 2)
@@ -179,9 +179,9 @@ struct ResourceTests {
     let path = try directory.file("file", bytes)
     try await BulkTestBed.run(directory: directory) { bed in
       bed.links.cut(after: [3_000_000])
+      bed.links.hold(after: 1)
       _ = try bed.sender.sendResource(atPath: path, named: "photo")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      bed.links.hold()
       await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
     }
     let partial = directory.path + "/inbox/.partial"
@@ -205,9 +205,9 @@ struct ResourceTests {
     let path = try directory.file("file", seededBytes(3_000_000, seed: 7))
     try await BulkTestBed.run(directory: directory) { bed in
       bed.links.cut(after: [2_000_000])
+      bed.links.hold(after: 1)
       _ = try bed.sender.sendResource(atPath: path, named: "photo")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      bed.links.hold()
       await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
     }
     let inbox = directory.path + "/inbox"
@@ -283,6 +283,39 @@ struct ResourceTests {
       try await bed.expectArrival(seededBytes(1_000_000, seed: 1))
       #expect(bed.links.opened == 1)
       #expect(!bed.receiver.cancelResource(transfer.id))
+    }
+  }
+
+  @Test("[RES-4] what is not wanted is refused before a byte comes, and its link goes on")
+  func unwanted() async throws {
+    try await BulkTestBed.run { bed in
+      bed.receiverEvents.refuse("spam")
+      let path = try bed.directory.file("file", [1, 2, 3])
+      let transfer = try bed.sender.sendResource(atPath: path, named: "spam")
+      await #expect(throws: SessionError(.declined, "")) { try await transfer.result() }
+      try await bed.expectArrival([4, 5, 6])
+      #expect(bed.links.opened == 1)
+      #expect(bed.receiverEvents.started.count == 1)
+      #expect(bed.delivered.count == 1)
+      #expect(bed.partials.isEmpty)
+    }
+  }
+
+  @Test("[RES-5] a transfer that is no longer wanted when it goes on ends on both sides")
+  func unwantedLater() async throws {
+    try await BulkTestBed.run { bed in
+      bed.links.cut(after: [2_000_000])
+      bed.links.hold(after: 1)
+      let path = try bed.directory.file("file", seededBytes(3_000_000, seed: 11))
+      let transfer = try bed.sender.sendResource(atPath: path, named: "photo")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      bed.receiverEvents.refuse("photo")
+      bed.links.release()
+      await #expect(throws: SessionError(.declined, "")) { try await transfer.result() }
+      await #expect(throws: SessionError(.declined, "")) {
+        try await bed.receiverEvents.result(of: transfer.id)
+      }
+      await eventually { bed.partials.isEmpty }
     }
   }
 
@@ -418,9 +451,9 @@ struct ResourceTests {
     try await BulkTestBed.run(quota: 5_000_000, directory: directory) { bed in
       let path = try directory.file("first", seededBytes(4_000_000, seed: 7))
       bed.links.cut(after: [3_000_000])
+      bed.links.hold(after: 1)
       _ = try bed.sender.sendResource(atPath: path, named: "photo")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      bed.links.hold()
       await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
     }
     try await BulkTestBed.run(quota: 5_000_000, directory: directory) { bed in
