@@ -2,6 +2,8 @@ import NIOPosix
 
 /// What happens on the bulk links of a peer, told to whoever makes the session's events of it.
 protocol BulkEvents: Sendable {
+  /// Whether an offer is wanted.
+  func wants(_ info: ResourceInfo) async -> Bool
   /// The bytes of a transfer begin to move; once for each transfer, however many links it takes.
   func resourceStarted(_ info: ResourceInfo) async
   /// A transfer went on; at most ten times a second for each. May be dropped.

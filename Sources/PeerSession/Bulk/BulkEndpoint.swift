@@ -313,6 +313,9 @@ final class BulkEndpoint: Sendable {
     }
   }
 
+  /// Whether the beginning of a transfer was reported, and its end was not.
+  func hasStarted(_ id: TransferID) -> Bool { state.withLockedValue { $0.started[id] != nil } }
+
   /// Reports that bytes of an offer come, the first time.
   func receiverStarted(_ info: ResourceInfo) async {
     let isFirst = state.withLockedValue { state in

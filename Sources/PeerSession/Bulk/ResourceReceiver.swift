@@ -82,6 +82,10 @@ actor ResourceReceiver {
   /// - Returns: Whether the transfer goes on.
   func begin() async throws(BulkViolation) -> Bool {
     do throws(SessionError) {
+      guard await endpoint.context.events.wants(info) else {
+        if endpoint.hasStarted(offer.id) { await inbox.discard(offer.id) }
+        throw SessionError(.declined, "The resource is not wanted here.")
+      }
       let isCancelled = isCancelled
       let admission = try await inbox.admit(offer, from: peer) {
         isCancelled.withLockedValue { $0 }

@@ -10,16 +10,11 @@ import PeerWire
 ///
 /// Confined to the session's event loop.
 final class BulkSide {
-  private struct Running {
-    var endpoint: BulkEndpoint
-    var task: Task<Void, Never>
-  }
-
   private unowned let session: SessionCore
   private let inbox: ResourceInbox
   /// The endpoints, for callers on any thread.
   let endpoints = NIOLockedValueBox<[PeerID: BulkEndpoint]>([:])
-  private var running: [PeerID: Running] = [:]
+  private var running: [PeerID: BulkEndpoint] = [:]
   /// Who waits for the control link to come back, or for a link they asked the other side to dial.
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
   private var attachWaiters: [PeerID: CircularBuffer<EventLoopPromise<BulkLink>>] = [:]
@@ -37,7 +32,7 @@ final class BulkSide {
   func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
     guard let secret = link.facts.exporter?.export(.attach) else { return }
     secrets[entry.id] = (secret, secrets[entry.id]?.current, .now())
-    if let endpoint = running[entry.id]?.endpoint {
+    if let endpoint = running[entry.id] {
       endpoint.reconnected()
     } else {
       start(entry.id)
@@ -48,17 +43,15 @@ final class BulkSide {
   private func start(_ peer: PeerID) {
     let bridge = BulkBridge(NIOLoopBound(session, eventLoop: session.eventLoop), session.eventLoop)
     let endpoint = BulkEndpoint(peer: peer, inbox: inbox, links: bridge, events: bridge)
-    // The transport waits for it when it closes; it ends by `close` when the peer goes.
-    let task = Task { await endpoint.run() }
-    session.transport.tasks.append(task)
-    running[peer] = Running(endpoint: endpoint, task: task)
+    session.transport.run(endpoint)
+    running[peer] = endpoint
     endpoints.withLockedValue { $0[peer] = endpoint }
   }
 
   func peerLeft(_ peer: PeerID) {
     let error = SessionError(.peerLost, "The peer is out of the session.")
     endpoints.withLockedValue { $0[peer] = nil }
-    running.removeValue(forKey: peer)?.endpoint.close(error)
+    running.removeValue(forKey: peer)?.close(error)
     for waiter in linkWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
     for waiter in attachWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
     secrets[peer] = nil
@@ -66,7 +59,7 @@ final class BulkSide {
 
   /// The other side, which could not dial us, wants `count` links (8.1).
   func linksRequested(_ count: Int, _ entry: PeerEntry, _ link: ControlLink) {
-    guard link.side == .dialler, let endpoint = running[entry.id]?.endpoint else { return }
+    guard link.side == .dialler, let endpoint = running[entry.id] else { return }
     for _ in 0..<count where endpoint.linkCount < Limits.bulkLinks {
       dial(entry, link, opener: .listener).whenSuccess { endpoint.accept($0) }
     }
@@ -124,7 +117,7 @@ final class BulkSide {
     guard let peer = link.facts.peer, let entry = session.entries[peer],
       let control = entry.link, control.side == .listener,
       entry.delivery?.incarnation == attach.incarnation,
-      let endpoint = running[peer]?.endpoint, let known = secrets[peer],
+      let endpoint = running[peer], let known = secrets[peer],
       let exported = link.facts.exporter?.export(.attach)
     else { return link.close(.notAttached) }
     var accepted = [known.current]
@@ -155,8 +148,6 @@ final class BulkSide {
     // The discarding ends by itself: it only closes the channel.
     Task { await link.discard() }
   }
-
-  func tick(_ now: NIODeadline) {}
 }
 
 /// The proof of ATTACH (8.1).
@@ -202,6 +193,15 @@ private struct BulkBridge: BulkLinkProvider, BulkEvents {
           ?? session.value.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
       }.get()
     }
+  }
+
+  func wants(_ info: ResourceInfo) async -> Bool {
+    let session = session
+    let asked = try? await eventLoop.submit {
+      (session.value.configuration.wantsResource, session.value.id)
+    }.get()
+    guard let (wants, id) = asked else { return false }
+    return await wants?(id, info) ?? true
   }
 
   func resourceStarted(_ info: ResourceInfo) async { emit(.resourceStarted(info)) }

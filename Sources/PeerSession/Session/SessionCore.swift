@@ -632,7 +632,6 @@ extension SessionCore: LinkDelegate {
       }
       dialIfDue(entry, now)
     }
-    bulk?.tick(now)
     deliverEvents()
   }
 

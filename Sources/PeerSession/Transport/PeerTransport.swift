@@ -118,8 +118,8 @@ public final class PeerTransport: Sendable {
         outcome = .failure(error)
       }
       try? await eventLoop.flatSubmit { core.value.close() }.get()
-      let tasks = try? await eventLoop.submit { core.value.tasks }.get()
-      for task in tasks ?? [] { await task.value }
+      let runs = try? await eventLoop.submit { Array(core.value.runs.values) }.get()
+      for run in runs ?? [] { await run.value }
     } catch {
       outcome = .failure(error)
     }

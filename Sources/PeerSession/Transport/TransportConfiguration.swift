@@ -25,6 +25,12 @@ public struct TransportConfiguration: Sendable {
   public var inboxDirectory: String
   /// How many bytes the inbox may hold, unfinished transfers counted.
   public var inboxQuota = 8 << 30
+  /// Whether a resource that a peer of a session offers is wanted; `nil` takes all.
+  ///
+  /// Asked at every offer, before a byte of it comes, again when it goes on over another link; the
+  /// sender waits meanwhile. One that is not wanted ends at the sender with `declined`, and is no
+  /// event here unless it had begun.
+  public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// How long a broken peer is waited for (LIV-4).
   public var lostAfter = Duration.seconds(60)
   /// How many peers a session holds, ourselves counted.

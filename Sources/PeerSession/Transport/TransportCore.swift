@@ -22,8 +22,8 @@ final class TransportCore {
   /// For what blocks: the stretch of codes.
   let threads: NIOThreadPool
   let inbox: ResourceInbox
-  /// The bulk endpoints' runs, waited for when the transport closes.
-  var tasks: [Task<Void, Never>] = []
+  /// The bulk endpoints' runs that have not ended, waited for when the transport closes.
+  private(set) var runs: [ObjectIdentifier: Task<Void, Never>] = [:]
   let security: LinkSecurity
   let localPeer: PeerID
   private(set) var port = 0
@@ -151,6 +151,17 @@ final class TransportCore {
   func sessionEnded(_ session: SessionCore) {
     joining[ObjectIdentifier(session)] = nil
     if sessions[session.id] === session { sessions[session.id] = nil }
+  }
+
+  /// Lets an endpoint run until it is closed.
+  func run(_ endpoint: BulkEndpoint) {
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let loop = eventLoop
+    // The transport waits for it when it closes; it ends by `close` when the peer goes.
+    runs[ObjectIdentifier(endpoint)] = Task {
+      await endpoint.run()
+      loop.execute { bound.value.runs[ObjectIdentifier(endpoint)] = nil }
+    }
   }
 
   /// Stops listening and ends every session with a goodbye.

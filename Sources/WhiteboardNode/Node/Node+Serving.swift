@@ -18,6 +18,9 @@ extension Node {
     transportConfiguration.interface = configuration.interface
     transportConfiguration.lostAfter = configuration.lostAfter
     transportConfiguration.peerStore = configuration.peerStore
+    transportConfiguration.wantsResource = { [weak self] _, info in
+      await self?.wants(info) ?? false
+    }
     let body: @Sendable (PeerTransport) async throws -> Void = { transport in
       try await self.serve(transport)
     }

@@ -9,13 +9,14 @@ import WhiteboardSync
 extension Node {
   // MARK: - Resources as they go
 
+  /// Whether to take what a peer offers: an asset only where it was asked for (SYN-37).
+  func wants(_ info: ResourceInfo) -> Bool {
+    guard let asset = asset(named: info.name.raw) else { return true }
+    guard let member = MemberID(info.peer.bytes) else { return false }
+    return replica?.expectedAsset(asset, from: member) != nil
+  }
+
   func resourceStarted(_ info: ResourceInfo) {
-    if info.direction == .incoming, let asset = asset(named: info.name.raw),
-      !isExpected(asset, from: info.peer)
-    {
-      // Not asked for, so not taken (SYN-37); its end is told like any other.
-      try? session?.cancelResource(info.id)
-    }
     transfers[info.id.text] = PendingTransfer(
       kind: .resource(info.id),
       name: info.name.raw,
@@ -91,11 +92,6 @@ extension Node {
       return nil
     }
     return name.sha256
-  }
-
-  private func isExpected(_ id: AssetID, from peer: PeerID) -> Bool {
-    guard let member = MemberID(peer.bytes) else { return false }
-    return replica?.expectedAsset(id, from: member) != nil
   }
 
   /// Keeps a photo that was asked for; one that was not, or is not what it should be, goes.
