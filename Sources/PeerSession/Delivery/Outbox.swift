@@ -212,6 +212,11 @@ final class Outbox: Sendable {
   /// Whether the peer never acknowledged anything (RSM-4).
   var isUntouched: Bool { state.withLockedValue { $0.sender.acknowledged == 0 } }
 
+  /// Whether the peer may have received everything up to `sequence` (RSM-2).
+  func hasSent(_ sequence: UInt64) -> Bool {
+    state.withLockedValue { sequence <= $0.sender.lastSequence }
+  }
+
   /// Whether everything sent was acknowledged.
   var isDelivered: Bool { state.withLockedValue { $0.sender.unacknowledgedParts == 0 } }
 

@@ -117,6 +117,11 @@ final class ListenerHandshake: LinkDelegate {
     self.hello = hello
     let entry = session.entries[peer]
     let isResuming = session.canResume(hello, from: peer)
+    if isResuming, let received = hello.resume?.received,
+      let outbox = entry?.delivery?.outbox, !outbox.hasSent(received)
+    {
+      return link.close(.protocolError, "received more than was sent")
+    }
     let introduction = session.introduction(for: entry)
     number = max(introduction.links, hello.introduction.links) + 1
     let pending = transport.pendingInvitations(of: session)
