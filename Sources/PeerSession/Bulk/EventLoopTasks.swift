@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Runs tasks on an event loop, so that reading a link costs no changes of thread.
+/// Runs tasks on an event loop, so that serving a link costs no changes of thread.
 ///
 /// Only for work that never blocks; a file is read and hashed on a thread pool.
 final class EventLoopTasks: TaskExecutor {

@@ -57,6 +57,35 @@ struct SessionTests {
     }
   }
 
+  @Test("a task on the session's executor takes and sends on the thread of the links")
+  func executor() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask(executorPreference: hosted.executor) {
+            for await case .message(let bytes, let peer) in hosted.events {
+              // The core lets itself be looked at on its own thread alone.
+              #expect(hosted.core.value.id == id)
+              try await hosted.send(bytes + [1], to: [peer])
+              #expect(hosted.core.value.id == id)
+            }
+          }
+          let atBob = EventLog()
+          group.addTask { await atBob.follow(joined) }
+          for number: UInt8 in 0..<100 { try await joined.send([number]) }
+          await atBob.waitForMessages(100)
+          #expect(await atBob.messages == (0..<100).map { [$0, 1] })
+          await hosted.leave()
+          await joined.leave()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
   @Test("a goodbye arrives as what it is")
   func goodbye() async throws {
     try await withPeer("alice") { alice in

@@ -37,14 +37,14 @@ struct Client {
           tasks: number(arguments[2])
         )
       }
-    case ("round-trip", 1):
-      try await joined { try await roundTrips($0, number(arguments[0]), mode: .reliable) }
+    case ("round-trip", 1...2):
+      try await joined { try await roundTrips($0, arguments, mode: .reliable) }
     case ("datagrams", 2):
       try await joined {
         try await datagrams($0, number(arguments[0]), window: number(arguments[1]))
       }
-    case ("datagram-round-trip", 1):
-      try await joined { try await roundTrips($0, number(arguments[0]), mode: .unreliable) }
+    case ("datagram-round-trip", 1...2):
+      try await joined { try await roundTrips($0, arguments, mode: .unreliable) }
     case ("stream", 2):
       try await joined { try await stream($0, number(arguments[0]), piece: number(arguments[1])) }
     case ("resource", 1): try await joined { try await resource($0, path: arguments[0]) }
@@ -119,8 +119,23 @@ struct Client {
   }
 
   /// 100 bytes there and back, one at a time.
-  private func roundTrips(_ session: Session, _ count: Int, mode: SendMode) async throws -> Figures
-  {
+  private func roundTrips(
+    _ session: Session,
+    _ arguments: [String],
+    mode: SendMode
+  ) async throws -> Figures {
+    let count = try number(arguments[0])
+    let executor = arguments.dropFirst() == ["executor"] ? session.executor : nil
+    return try await withTaskExecutorPreference(executor) {
+      try await roundTrips(session, count, mode)
+    }
+  }
+
+  private func roundTrips(
+    _ session: Session,
+    _ count: Int,
+    _ mode: SendMode
+  ) async throws -> Figures {
     var answers = Answers(session)
     if mode == .unreliable { try await answers.waitForPackets() }
     var durations: [Duration] = []

@@ -2,17 +2,19 @@ import FoundationEssentials
 import PeerSession
 
 /// Serves clients until the process is killed.
-func serve(listen: String, inbox: String) async throws {
+func serve(listen: String, inbox: String, onExecutor: Bool) async throws {
   try await PeerTransport.withTransport(configuration(listen: listen, inbox: inbox)) { transport in
     let session = try await transport.host(.random(), admission: .anyone)
     write(line: "\(transport.port) \(session.id) \(transport.peerID)")
-    var server = Server(session: session)
-    await withDiscardingTaskGroup { streams in
-      for await event in session.events {
-        if case .streamOpened(let stream) = event {
-          streams.addTask { try? await drain(stream) }
-        } else {
-          try? await server.take(event)
+    await withTaskExecutorPreference(onExecutor ? session.executor : nil) {
+      var server = Server(session: session)
+      await withDiscardingTaskGroup { streams in
+        for await event in session.events {
+          if case .streamOpened(let stream) = event {
+            streams.addTask { try? await drain(stream) }
+          } else {
+            try? await server.take(event)
+          }
         }
       }
     }

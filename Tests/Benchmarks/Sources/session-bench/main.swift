@@ -1,15 +1,20 @@
 // One end of a benchmark; `run` starts two of these and reads what they print.
 //
-//   session-bench server ADDRESS:PORT INBOX
+//   session-bench server ADDRESS:PORT INBOX [executor]
 //   session-bench client ADDRESS:PORT INBOX SERVER-PORT SESSION PEER MEASUREMENT ARGUMENT...
 //
 // The server prints its port, session and peer id on one line and serves until it is killed. A client
-// takes one measurement, prints its numbers as one line of JSON, and ends.
+// takes one measurement, prints its numbers as one line of JSON, and ends. With `executor` an end's
+// application runs on the session's own thread.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
-case "server" where arguments.count == 3:
-  try await serve(listen: arguments[1], inbox: arguments[2])
+case "server" where arguments.count == 3 || arguments.dropFirst(3) == ["executor"]:
+  try await serve(
+    listen: arguments[1],
+    inbox: arguments[2],
+    onExecutor: arguments.count == 4
+  )
 case "client" where arguments.count >= 7:
   let client = try Client(
     listen: arguments[1],
