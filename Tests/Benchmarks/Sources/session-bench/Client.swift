@@ -8,14 +8,24 @@ struct Client {
   private let inbox: String
   private let request: JoinRequest
   private let server: PeerID
+  /// Whether we run on the session's own thread.
+  private let isOnExecutor: Bool
 
-  init(listen: String, inbox: String, server: String, session: String, peer: String) throws {
+  init(
+    listen: String,
+    inbox: String,
+    server: String,
+    session: String,
+    peer: String,
+    isOnExecutor: Bool
+  ) throws {
     guard let address = PeerAddress(server), let session = SessionID(text: session),
       let peer = PeerID(text: peer)
     else { throw Misuse("Where the server is: HOST:PORT SESSION PEER.") }
     self.listen = listen
     self.inbox = inbox
     self.server = peer
+    self.isOnExecutor = isOnExecutor
     self.request = JoinRequest(
       session: session,
       addresses: [address],
@@ -37,14 +47,14 @@ struct Client {
           tasks: number(arguments[2])
         )
       }
-    case ("round-trip", 1...2):
-      try await joined { try await roundTrips($0, arguments, mode: .reliable) }
+    case ("round-trip", 1):
+      try await joined { try await roundTrips($0, number(arguments[0]), mode: .reliable) }
     case ("datagrams", 2):
       try await joined {
         try await datagrams($0, number(arguments[0]), window: number(arguments[1]))
       }
-    case ("datagram-round-trip", 1...2):
-      try await joined { try await roundTrips($0, arguments, mode: .unreliable) }
+    case ("datagram-round-trip", 1):
+      try await joined { try await roundTrips($0, number(arguments[0]), mode: .unreliable) }
     case ("stream", 2):
       try await joined { try await stream($0, number(arguments[0]), piece: number(arguments[1])) }
     case ("resource", 1): try await joined { try await resource($0, path: arguments[0]) }
@@ -63,7 +73,10 @@ struct Client {
   private func joined(_ body: (Session) async throws -> Figures) async throws -> Figures {
     try await PeerTransport.withTransport(configuration(listen: listen, inbox: inbox)) {
       transport in
-      try await body(transport.join(request) { _ in false })
+      let session = try await transport.join(request) { _ in false }
+      return try await withTaskExecutorPreference(isOnExecutor ? session.executor : nil) {
+        try await body(session)
+      }
     }
   }
 
@@ -119,23 +132,8 @@ struct Client {
   }
 
   /// 100 bytes there and back, one at a time.
-  private func roundTrips(
-    _ session: Session,
-    _ arguments: [String],
-    mode: SendMode
-  ) async throws -> Figures {
-    let count = try number(arguments[0])
-    let executor = arguments.dropFirst() == ["executor"] ? session.executor : nil
-    return try await withTaskExecutorPreference(executor) {
-      try await roundTrips(session, count, mode)
-    }
-  }
-
-  private func roundTrips(
-    _ session: Session,
-    _ count: Int,
-    _ mode: SendMode
-  ) async throws -> Figures {
+  private func roundTrips(_ session: Session, _ count: Int, mode: SendMode) async throws -> Figures
+  {
     var answers = Answers(session)
     if mode == .unreliable { try await answers.waitForPackets() }
     var durations: [Duration] = []

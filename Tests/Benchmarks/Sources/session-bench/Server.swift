@@ -2,11 +2,11 @@ import FoundationEssentials
 import PeerSession
 
 /// Serves clients until the process is killed.
-func serve(listen: String, inbox: String, onExecutor: Bool) async throws {
+func serve(listen: String, inbox: String, isOnExecutor: Bool) async throws {
   try await PeerTransport.withTransport(configuration(listen: listen, inbox: inbox)) { transport in
     let session = try await transport.host(.random(), admission: .anyone)
     write(line: "\(transport.port) \(session.id) \(transport.peerID)")
-    await withTaskExecutorPreference(onExecutor ? session.executor : nil) {
+    await withTaskExecutorPreference(isOnExecutor ? session.executor : nil) {
       var server = Server(session: session)
       await withDiscardingTaskGroup { streams in
         for await event in session.events {
