@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import pathlib
+import subprocess
+import sys
 import unittest
 
 from whiteboard_peer import admission, datagram, wire
@@ -38,6 +41,15 @@ class VectorCase(unittest.TestCase):
             call()
         if "close" in vector:
             self.assertEqual(raised.exception.code, vector["close"])
+
+
+class Generators(unittest.TestCase):
+    def test_the_vectors_are_what_their_generators_write(self):
+        for name in ("make_vectors.py", "make_admission_vectors.py"):
+            with self.subTest(name):
+                script = pathlib.Path(__file__).resolve().parent / name
+                done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class Numbers(VectorCase):
