@@ -43,7 +43,12 @@ final class BulkAcceptor: BulkFrameSink {
   }
 
   func linkEnded(_ end: BulkEnd) async {
-    switch current.withLockedValue({ $0 }) {
+    // Let go of: what runs on a link refers to it.
+    let last = current.withLockedValue { current in
+      defer { current = .idle }
+      return current
+    }
+    switch last {
     case .idle: break
     case .resource(let receiver): await receiver.interrupt(end)
     case .stream(let stream): await stream.linkEnded(end)

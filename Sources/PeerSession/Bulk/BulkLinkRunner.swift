@@ -113,6 +113,8 @@ final class BulkLinkRunner: Sendable {
     let sink = state.withLockedValue { state in
       state.hasEnded = true
       if let error = state.endedByUs { end = .endedByUs(error) }
+      // Let go of: what runs on a link refers to it.
+      defer { state.sink = idle }
       return state.sink
     }
     writer.fail(end.error)

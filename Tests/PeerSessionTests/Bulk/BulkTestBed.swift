@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import PeerDiscovery
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -95,25 +96,13 @@ struct TestFailure: Error, CustomStringConvertible {
 
 /// The same bytes for the same seed.
 func seededBytes(_ count: Int, seed: UInt64) -> [UInt8] {
-  var generator = BulkGenerator(seed)
+  var generator = SeededGenerator(seed: seed)
   var bytes: [UInt8] = []
   bytes.reserveCapacity(count + 8)
   while bytes.count < count {
     withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
   }
   return Array(bytes.prefix(count))
-}
-
-struct BulkGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
 }
 
 func peerID(_ byte: UInt8) -> PeerID {
@@ -239,6 +228,9 @@ final class RecordedEvents: BulkEvents {
     await wait { !$0.streams.isEmpty }
     return state.withLockedValue { $0.streams.removeFirst() }
   }
+
+  /// Lets go of the streams that the test did not take.
+  func forgetStreams() { change { $0.streams = [] } }
 
   /// How the transfer ended.
   func result(of id: TransferID) async throws -> ReceivedResource {
@@ -505,15 +497,43 @@ struct BulkTestBed: Sendable {
   static let senderID = peerID(1)
   static let receiverID = peerID(2)
 
+  /// Runs `body` between two peers, and sees that nothing of them is left behind.
   static func run(
     quota: Int = 1 << 40,
     calls: DiskCalls = .system,
     time: BulkTime = BulkTime(ContinuousClock()),
     inbox: String? = nil,
-    directory given: TemporaryDirectory? = nil,
-    _ body: @escaping @Sendable (BulkTestBed) async throws -> Void
+    directory: TemporaryDirectory? = nil,
+    _ body: @Sendable (BulkTestBed) async throws -> Void
   ) async throws {
-    let directory = try given ?? TemporaryDirectory()
+    let remains = try await play(
+      quota: quota,
+      calls: calls,
+      time: time,
+      inbox: inbox,
+      directory: directory ?? TemporaryDirectory(),
+      body
+    )
+    // All that runs on a link refers to its endpoint, so a cycle would keep that.
+    await eventually { remains.sender == nil && remains.receiver == nil }
+    #expect(remains.sender == nil)
+    #expect(remains.receiver == nil)
+  }
+
+  /// The peers after a test, should anything still hold them.
+  private struct Remains: Sendable {
+    weak let sender: BulkEndpoint?
+    weak let receiver: BulkEndpoint?
+  }
+
+  private static func play(
+    quota: Int,
+    calls: DiskCalls,
+    time: BulkTime,
+    inbox: String?,
+    directory: TemporaryDirectory,
+    _ body: @Sendable (BulkTestBed) async throws -> Void
+  ) async throws -> Remains {
     let inboxPath = inbox ?? directory.path + "/inbox"
     let inbox = try await ResourceInbox.open(directory: inboxPath, quota: quota, calls: calls)
     let senderInbox = try await ResourceInbox.open(
@@ -566,6 +586,10 @@ struct BulkTestBed: Sendable {
     }
     #expect(sender.linkCount == 0)
     #expect(receiver.linkCount == 0)
+    // What nobody took holds its endpoint, which holds these.
+    senderEvents.forgetStreams()
+    receiverEvents.forgetStreams()
+    return Remains(sender: sender, receiver: receiver)
   }
 
   /// What is in the receiver's inbox, `.partial` left out.
