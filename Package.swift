@@ -89,24 +89,24 @@ let package = Package(
       name: "AvahiDiscoveryTests",
       dependencies: ["AvahiDiscovery", "CAvahi", "PeerDiscovery", "PeerTestKit"]
     ),
-    .testTarget(name: "PeerWireTests", dependencies: ["PeerWire"]),
+    .testTarget(name: "PeerWireTests", dependencies: ["PeerTestKit", "PeerWire"]),
     .testTarget(
       name: "PeerSessionTests",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore,
-        nioPosix,
+        "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging,
+        nioConcurrencyHelpers, nioCore, nioPosix,
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "X509", package: "swift-certificates"),
       ]
     ),
     .testTarget(
       name: "WhiteboardNodeTests",
-      dependencies: ["PeerDiscovery", "PeerSession", "WhiteboardNode", logging]
+      dependencies: ["PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardNode", logging]
     ),
-    .testTarget(name: "WhiteboardTests", dependencies: ["Whiteboard"]),
+    .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(
       name: "WhiteboardSyncTests",
-      dependencies: ["Whiteboard", "WhiteboardSync", crypto]
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardSync", crypto]
     ),
   ],
   swiftLanguageModes: [.v6]

@@ -61,7 +61,7 @@ struct AnnouncementTests {
 
   @Test("[DSC-6] no bytes at all make the reader trap", arguments: [UInt64(1), 2, 3])
   func readsNoise(_ seed: UInt64) throws {
-    var random = SeededGenerator(state: seed)
+    var random = SeededGenerator(seed: seed)
     let legal = try DiscoveryVectors.all.txt.valid.map { try bytes(hex: $0.hex) }
     var read = 0
     for _ in 0..<5_000 {
@@ -116,18 +116,5 @@ struct AnnouncementTests {
     #expect(throws: DiscoveryInfoError.duplicateKey) {
       try announcement.setExtra(DiscoveryInfo(["NAME": "x"]))
     }
-  }
-}
-
-/// A generator that gives the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var result = state
-    result = (result ^ result >> 30) &* 0xbf58_476d_1ce4_e5b9
-    result = (result ^ result >> 27) &* 0x94d0_49bb_1331_11eb
-    return result ^ result >> 31
   }
 }

@@ -41,7 +41,7 @@ struct EventQueuesTests {
 
   @Test("[DSC-19] whatever is merged, the reader ends up knowing what there is", arguments: 1...20)
   func converges(_ seed: UInt64) {
-    var random = SeededGenerator(state: seed)
+    var random = SeededGenerator(seed: seed)
     var queue = BrowserQueue()
     var real: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
     var known: [DiscoveredPeer.ID: DiscoveredPeer] = [:]

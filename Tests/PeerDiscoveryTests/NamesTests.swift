@@ -51,7 +51,7 @@ struct InstanceNameTests {
     "[DSC-12] a name taken on a collision is legal, begins like the first, and is another each time"
   )
   func renames() throws {
-    var random = SeededGenerator(state: 1)
+    var random = SeededGenerator(seed: 1)
     let peer = DiscoverySamples.peer(1)
     let session = DiscoverySamples.session(1)
     let plain = InstanceName(peer: peer, session: session)
@@ -69,7 +69,7 @@ struct InstanceNameTests {
 struct AnnouncedIdentifierTests {
   @Test("identifiers and their texts stand for one another")
   func roundTrips() throws {
-    var random = SeededGenerator(state: 2)
+    var random = SeededGenerator(seed: 2)
     for _ in 0..<200 {
       let raw = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
       let peer = try #require(AnnouncedPeerID(bytes: raw))

@@ -1,3 +1,4 @@
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -47,7 +48,7 @@ struct ReplayWindowTests {
   @Test("[DGM-3] the window agrees with a set of everything seen")
   func model() {
     let seed = UInt64.random(in: 0 ... .max)
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     var window = ReplayWindow()
     var seen: Set<UInt64> = []
     var greatest: UInt64?
@@ -181,7 +182,7 @@ struct DatagramAssemblerTests {
   @Test("[DGM-7] a stranger's pieces never hold more than 32 messages")
   func bounded() {
     let seed = UInt64.random(in: 0 ... .max)
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     var assembler = DatagramAssembler()
     let full = [UInt8](repeating: 1, count: Limits.datagramPiece)
     var greatest = 0

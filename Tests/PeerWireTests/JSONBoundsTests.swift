@@ -1,4 +1,5 @@
 import Foundation
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -55,7 +56,7 @@ struct JSONBoundsTests {
   @Test("what passes is what Foundation reads too, on mutations of valid payloads")
   func agreesWithFoundation() {
     let seed = UInt64.random(in: 0 ... .max)
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     let sources = SessionVectors.all.control.valid.map { unhex($0.hex) }
     var passed = 0
     for _ in 0..<20_000 {
@@ -84,18 +85,5 @@ struct JSONBoundsTests {
     #expect(fault(of: Array(text.utf8)) == nil)
     let last = text.dropLast() + #","7999":0}"#
     #expect(fault(of: Array(last.utf8)) == .duplicateKey(at: text.utf8.count))
-  }
-}
-
-/// A small seeded generator, so that a failure can be run again.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-    return z ^ z >> 31
   }
 }

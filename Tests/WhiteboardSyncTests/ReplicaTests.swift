@@ -1,3 +1,4 @@
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard

@@ -1,3 +1,5 @@
+import PeerTestKit
+
 @testable import Whiteboard
 
 /// Random local edits of every kind on one board.

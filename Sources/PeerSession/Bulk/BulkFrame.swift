@@ -22,7 +22,24 @@ struct BulkFrame: Sendable, Equatable {
   }
 
   /// The bytes in one array.
-  var bytes: [UInt8] { pieces.flatMap(\.readableBytesView) }
+  var bytes: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
+      for piece in pieces {
+        piece.withUnsafeReadableBytes { source in
+          UnsafeMutableRawBufferPointer(
+            rebasing: UnsafeMutableRawBufferPointer(target)[initialized...]
+          )
+          .copyMemory(from: source)
+          initialized += source.count
+        }
+      }
+    }
+  }
+
+  /// Appends the bytes to `bytes`.
+  func append(to bytes: inout [UInt8]) {
+    for piece in pieces { piece.withUnsafeReadableBytes { bytes.append(contentsOf: $0) } }
+  }
 
   /// Adds the bytes of the next frame of the same sequence.
   fileprivate mutating func append(_ frame: BulkFrame) {

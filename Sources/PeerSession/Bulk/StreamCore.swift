@@ -14,8 +14,7 @@ final class StreamCore: BulkFrameSink {
   private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
 
   private struct State {
-    var held = CircularBuffer<ByteBuffer>()
-    var heldBytes = 0
+    var held: [UInt8] = []
     var reader: Reader?
     var isReaderCancelled = false
     /// The link's reading task, waiting until enough was taken.
@@ -58,7 +57,7 @@ final class StreamCore: BulkFrameSink {
   var resetCode: UInt32? { state.withLockedValue { $0.resetCode } }
 
   /// Bytes that arrived and were not taken.
-  var heldBytes: Int { state.withLockedValue { $0.heldBytes } }
+  var heldBytes: Int { state.withLockedValue { $0.held.count } }
 
   /// Bytes written on the link that the system did not take yet.
   var waitingBytes: Int { link.writer.waitingBytes }
@@ -138,12 +137,11 @@ final class StreamCore: BulkFrameSink {
     let (step, deliverer): (Step, CheckedContinuation<Void, Never>?) =
       state.withLockedValue { state in
         guard state.error == nil, !state.hasCompleted else { return (.none, nil) }
-        if !state.hasFinished && !(state.hasPeerFinished && state.heldBytes == 0) {
+        if !state.hasFinished && !(state.hasPeerFinished && state.held.isEmpty) {
           return (.reset, nil)
         }
         state.isDiscarding = true
-        state.held.removeAll()
-        state.heldBytes = 0
+        state.held = []
         let deliverer = state.deliverer
         state.deliverer = nil
         guard !state.hasFinished else { return (.none, deliverer) }
@@ -174,8 +172,9 @@ final class StreamCore: BulkFrameSink {
                   state.isReaderCancelled = false
                   return (.failure(SessionError.cancelled), nil)
                 }
-                if state.heldBytes > 0 {
-                  let bytes = Self.takeAll(&state)
+                if !state.held.isEmpty {
+                  var bytes: [UInt8] = []
+                  swap(&bytes, &state.held)
                   defer { state.deliverer = nil }
                   return (.success(bytes), state.deliverer)
                 }
@@ -250,13 +249,14 @@ final class StreamCore: BulkFrameSink {
       state.withLockedValue { state in
         if state.hasPeerFinished { return (true, false, nil, []) }
         if state.isDropping { return (false, false, nil, []) }
-        state.held.append(contentsOf: frame.pieces)
-        state.heldBytes += frame.count
+        // Copied here, and not when they are taken, so that the buffers of TLS are free for the next
+        // read: fresh ones cost more than the copy.
         if let reader = state.reader {
           state.reader = nil
-          return (false, false, reader, Self.takeAll(&state))
+          return (false, false, reader, frame.bytes)
         }
-        return (false, state.heldBytes >= Self.heldLimit, nil, [])
+        if state.held.isEmpty { state.held = frame.bytes } else { frame.append(to: &state.held) }
+        return (false, state.held.count >= Self.heldLimit, nil, [])
       }
     guard !hasFinished else { throw .unexpected(.streamData) }
     reader?.resume(returning: taken)
@@ -267,7 +267,7 @@ final class StreamCore: BulkFrameSink {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let mayGoOn = state.withLockedValue { state in
-          if state.heldBytes < Self.heldLimit || state.isDropping || Task.isCancelled {
+          if state.held.count < Self.heldLimit || state.isDropping || Task.isCancelled {
             return true
           }
           state.deliverer = continuation
@@ -314,10 +314,7 @@ final class StreamCore: BulkFrameSink {
         guard state.error == nil, !state.hasCompleted else { return (false, nil, nil) }
         state.error = error
         state.resetCode = code
-        if dropHeld {
-          state.held.removeAll()
-          state.heldBytes = 0
-        }
+        if dropHeld { state.held = [] }
         defer {
           state.reader = nil
           state.deliverer = nil
@@ -346,24 +343,6 @@ final class StreamCore: BulkFrameSink {
   /// What ended the stream, if anything did, rather than what the link says of it.
   private func failure(_ error: SessionError) -> SessionError {
     state.withLockedValue { $0.error } ?? error
-  }
-
-  private static func takeAll(_ state: inout State) -> [UInt8] {
-    let count = state.heldBytes
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
-      var offset = 0
-      for buffer in state.held {
-        buffer.withUnsafeReadableBytes { source in
-          UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[offset...])
-            .copyMemory(from: source)
-          offset += source.count
-        }
-      }
-      initialized = offset
-    }
-    state.held.removeAll(keepingCapacity: true)
-    state.heldBytes = 0
-    return bytes
   }
 
   private static func frames(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {

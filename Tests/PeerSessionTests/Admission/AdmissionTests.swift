@@ -1,4 +1,5 @@
 import PeerDiscovery
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -869,7 +870,7 @@ struct AdmissionWrongOrderTests {
   @Test("random frames end both sides, never trap, and never let anybody in")
   func random() {
     let seed: UInt64 = 20_261_121
-    var generator = SplitMix64(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var closed = 0
     for _ in 0..<2_000 {
       var limiter = AttemptLimiter()

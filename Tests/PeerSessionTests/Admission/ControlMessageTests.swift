@@ -1,5 +1,6 @@
 import Foundation
 import PeerDiscovery
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -279,7 +280,7 @@ struct ControlMessageTests {
   @Test("random damage is refused or read, and what is read is legal")
   func damage() throws {
     let seed: UInt64 = 99
-    var generator = SplitMix64(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     func check(_ type: (some ControlPayload).Type, _ bytes: [UInt8]) -> Bool {
       guard let value = try? type.decode(bytes) else { return false }
       return (try? type.decode(value.encoded())) == value

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PeerTestKit
 import Testing
 
 @testable import PeerSession
@@ -184,7 +185,7 @@ struct TicketTests {
     let member = PeerIdentity.ephemeral().peerID
     let session = SessionID.random()
     let good = Ticket.make(by: admitter, session: session, member: member)
-    var generator = SplitMix64(seed: 7)
+    var generator = SeededGenerator(seed: 7)
     for _ in 0..<500 {
       var ticket = good
       if Bool.random(using: &generator) { ticket.key.mutate(using: &generator) }

@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import PeerDiscovery
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -95,25 +96,13 @@ struct TestFailure: Error, CustomStringConvertible {
 
 /// The same bytes for the same seed.
 func seededBytes(_ count: Int, seed: UInt64) -> [UInt8] {
-  var generator = BulkGenerator(seed)
+  var generator = SeededGenerator(seed: seed)
   var bytes: [UInt8] = []
   bytes.reserveCapacity(count + 8)
   while bytes.count < count {
     withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
   }
   return Array(bytes.prefix(count))
-}
-
-struct BulkGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
 }
 
 func peerID(_ byte: UInt8) -> PeerID {

@@ -1,6 +1,7 @@
 import Crypto
 import NIOCore
 import PeerDiscovery
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -370,7 +371,7 @@ struct HostileBulkTests {
   func garbage() async throws {
     try await BulkTestBed.run { bed in
       for seed in UInt64(1)...60 {
-        var generator = BulkGenerator(seed)
+        var generator = SeededGenerator(seed: seed)
         let raw = try await bed.links.raw()
         if seed % 3 == 0 { try await Self.start(raw, Self.offer(1_000_000)) }
         if seed % 3 == 1 {

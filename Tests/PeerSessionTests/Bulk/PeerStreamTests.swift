@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import PeerDiscovery
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -26,7 +27,7 @@ struct PeerStreamTests {
         for (seed, writer, reader) in [(UInt64(1), ours, theirs), (2, theirs, ours)] {
           let bytes = seededBytes(5_000_000, seed: seed)
           group.addTask {
-            var generator = BulkGenerator(seed)
+            var generator = SeededGenerator(seed: seed)
             var rest = bytes[...]
             while !rest.isEmpty {
               let count = Int.random(in: 0...400_000, using: &generator)

@@ -2,6 +2,7 @@ import Crypto
 import NIOConcurrencyHelpers
 import NIOCore
 import PeerDiscovery
+import PeerTestKit
 import PeerWire
 import Testing
 
@@ -65,7 +66,7 @@ struct ResourceTests {
   @Test("[RES-5] a transfer survives links cut at any byte, and goes on where it was")
   func cuts() async throws {
     for seed in UInt64(1)...12 {
-      var generator = BulkGenerator(seed)
+      var generator = SeededGenerator(seed: seed)
       let size = 5_000_000
       let cuts = (0..<6).map { _ in Int.random(in: 1...1_200_000, using: &generator) }
       try await BulkTestBed.run { bed in

@@ -1,4 +1,5 @@
 import Foundation
+import PeerTestKit
 import Testing
 
 @testable import PeerSession
@@ -32,7 +33,7 @@ struct IdentifierTests {
 
   @Test("bytes come back as they went in, and other lengths do not")
   func bytes() {
-    var generator = SplitMix64(seed: 1)
+    var generator = SeededGenerator(seed: 1)
     for _ in 0..<50 {
       let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
       #expect(PeerID(bytes: bytes)?.bytes == bytes)
@@ -48,7 +49,7 @@ struct IdentifierTests {
 
   @Test("[DUP-1] peers compare byte by byte from the first on")
   func order() {
-    var generator = SplitMix64(seed: 2)
+    var generator = SeededGenerator(seed: 2)
     let ids = (0..<200).compactMap { _ in
       PeerID(bytes: (0..<32).map { _ in UInt8.random(in: 0...2, using: &generator) })
     }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PeerTestKit
 import SwiftASN1
 import Testing
 import X509
@@ -187,7 +188,7 @@ struct PeerCertificateTests {
       try PeerID(certificateDER: [UInt8](repeating: 0x30, count: 16_385))
     }
     let seed: UInt64 = 11
-    var generator = SplitMix64(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     var refused = 0
     for _ in 0..<3_000 {
       var bytes = good

@@ -1,13 +1,14 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import PeerTestKit
 
 @testable import PeerSession
 
 /// A TCP proxy on loopback that cuts connections at seeded byte offsets, in both directions.
 final class CuttingProxy: Sendable {
   private struct State {
-    var generator: SplitMix64
+    var generator: SeededGenerator
     var cutsLeft: Int
     var cuts = 0
     var connections: [ObjectIdentifier: any Channel] = [:]
@@ -29,7 +30,7 @@ final class CuttingProxy: Sendable {
     self.target = target
     self.offsets = offsets
     self.group = group
-    self.state = NIOLockedValueBox(State(generator: SplitMix64(seed: seed), cutsLeft: 0))
+    self.state = NIOLockedValueBox(State(generator: SeededGenerator(seed: seed), cutsLeft: 0))
   }
 
   /// How many connections were cut so far.
