@@ -17,5 +17,6 @@ package struct AvahiConfiguration: Sendable {
   /// How long the end of a scope waits for a daemon that does not answer.
   package var farewell = Duration.seconds(3)
 
+  /// The configuration for this machine.
   package init(interface: String? = nil) { self.interface = interface }
 }

@@ -34,7 +34,9 @@ struct AvahiDaemon {
   /// The error of the last call.
   var failure: AvahiFailure { AvahiFailure(code: avahi_client_errno(client)) }
 
-  /// Throws where a call returned an error.
+  /// Checks what a call returned.
+  ///
+  /// - Throws: ``AvahiFailure`` where it is an error.
   func check(_ status: Int32) throws(AvahiFailure) {
     if status < 0 { throw AvahiFailure(code: status) }
   }

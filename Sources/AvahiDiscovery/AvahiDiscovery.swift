@@ -3,19 +3,21 @@ public import PeerDiscovery
 /// Discovery by DNS-SD on the local network, over the machine's Avahi daemon.
 ///
 /// Each scope of `advertise` or `browse` has a thread and a connection to the daemon of its own,
-/// which end with it: every call into libavahi blocks and none is safe from two threads (DSC-21).
-/// Where there is no daemon, or it goes away, the scope says so and keeps trying, between 0.2 and 5
-/// seconds apart.
+/// which end with it: every call into libavahi blocks, and none is safe from two threads. Where
+/// there is no daemon, or it goes away, the scope says so and keeps trying, between 0.2 and 5 seconds
+/// apart (DSC-21).
 public struct AvahiDiscovery: Advertiser, Browser {
   private let configuration: AvahiConfiguration
 
   /// Makes an advertiser and browser; nothing runs until one of its scopes does.
   ///
-  /// - Parameter interface: The name of the one interface to use; nil for all.
+  /// - Parameter interface: The name of the one interface to use (DSC-22); nil for all. One that does
+  ///   not exist is an `unavailable` event, until it does.
   public init(interface: String? = nil) {
     configuration = AvahiConfiguration(interface: interface)
   }
 
+  /// Makes an advertiser and browser that reaches the daemon in another way; for tests.
   package init(configuration: AvahiConfiguration) { self.configuration = configuration }
 
   /// Advertises for as long as the body runs; see `Advertiser`.

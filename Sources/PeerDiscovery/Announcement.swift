@@ -38,10 +38,19 @@ public struct Announcement: Hashable, Sendable {
   }
   /// How many are on the board, as far as the peer says.
   public var participants: UInt16?
-  /// Further pairs of the program's own, and those of newer versions.
+  /// Further pairs: the program's own, set by ``setExtra(_:)``, or those of newer versions.
   public private(set) var extra = DiscoveryInfo()
 
   /// Describes a board of ours; names that are too long are cut between characters.
+  ///
+  /// - Parameters:
+  ///   - peer: Who we are.
+  ///   - session: The session that is announced.
+  ///   - incarnation: This run of our program.
+  ///   - role: What we do there.
+  ///   - boardName: What the board is called; empty for none.
+  ///   - hostName: Who hosts it; empty for none.
+  ///   - participants: How many are there; `nil` says nothing of it.
   public init(
     peer: AnnouncedPeerID,
     session: AnnouncedSessionID,
@@ -105,7 +114,7 @@ public struct Announcement: Hashable, Sendable {
 
   /// Reads what a stranger published, from the bytes of the TXT record.
   ///
-  /// - Throws: the first rule the bytes break; nothing else can happen, whatever the bytes.
+  /// - Throws: ``AnnouncementError``: the first rule the bytes break. They may be any bytes.
   public static func parse(
     _ bytes: some Collection<UInt8>
   ) throws(AnnouncementError) -> Announcement {
@@ -120,7 +129,7 @@ public struct Announcement: Hashable, Sendable {
 
   /// Reads what a stranger published, from the strings of the TXT record.
   ///
-  /// - Throws: the first rule the strings break; nothing else can happen, whatever the strings.
+  /// - Throws: ``AnnouncementError``: the first rule the strings break. They may be any strings.
   public static func parse(
     strings: some Sequence<[UInt8]>
   ) throws(AnnouncementError) -> Announcement {
@@ -135,7 +144,7 @@ public struct Announcement: Hashable, Sendable {
 
   /// Reads what a stranger published, from its pairs.
   ///
-  /// - Throws: the first rule the pairs break.
+  /// - Throws: ``AnnouncementError``: the first rule the pairs break.
   public init(_ info: DiscoveryInfo) throws(AnnouncementError) {
     guard let version = try Self.integer(.version, in: info) else {
       throw .missing(Key.version.rawValue)

@@ -6,8 +6,9 @@ public protocol Advertiser: Sendable {
   /// Advertises for as long as the body runs, then says goodbye.
   ///
   /// Where discovery is not possible now, that is an event and not an error, and advertising begins
-  /// by itself when it becomes possible. Returns when the goodbye is sent, or after a few seconds of
-  /// a system that does not answer. Cancelling the task ends the events, and so the body.
+  /// by itself when it becomes possible. The call returns when the body has and the goodbye is sent,
+  /// or after 3 s of a system that does not answer (DSC-21). Cancelling the task ends the events,
+  /// which is how a body that reads them ends.
   ///
   /// - Parameters:
   ///   - advertisement: What to publish.
@@ -24,9 +25,9 @@ public protocol Advertiser: Sendable {
 public protocol Browser: Sendable {
   /// Browses for as long as the body runs.
   ///
-  /// The events begin with `found` for everybody who is there already. Where discovery is not
-  /// possible now, that is an event and not an error. Cancelling the task ends the events, and so
-  /// the body.
+  /// Everybody who is there already is told as `found`. Where discovery is not possible now, that is
+  /// an event and not an error. Cancelling the task ends the events, which is how a body that reads
+  /// them ends.
   ///
   /// - Parameters:
   ///   - query: What to look for.
@@ -63,12 +64,17 @@ public struct Advertisement: Hashable, Sendable {
 public struct Advertising: Sendable {
   /// What becomes of it.
   ///
-  /// The last 16 events are kept; they need not be read.
+  /// The last 16 that were not read are kept; nobody need read them.
   public let events: DiscoveryEvents<AdvertiserEvent>
   private let replace: @Sendable (Announcement) async -> Void
   private let original: Announcement
 
   /// Makes a handle; for implementations of `Advertiser`.
+  ///
+  /// - Parameters:
+  ///   - announcement: What is advertised first.
+  ///   - events: What becomes of it.
+  ///   - replace: Publishes another announcement in place of the last.
   public init(
     _ announcement: Announcement,
     events: DiscoveryEvents<AdvertiserEvent>,
@@ -105,6 +111,11 @@ public struct BrowserQuery: Hashable, Sendable {
   public let own: AnnouncedPeerID?
 
   /// Joins the parts.
+  ///
+  /// - Parameters:
+  ///   - service: The kind of service.
+  ///   - relaysOnly: Whether only relays are wanted.
+  ///   - own: Who we are (DSC-14); `nil` finds ourselves as well.
   public init(
     service: ServiceType = .whiteboard,
     relaysOnly: Bool = false,
@@ -120,11 +131,11 @@ public struct BrowserQuery: Hashable, Sendable {
 public enum AdvertiserEvent: Hashable, Sendable {
   /// Others can find us now, under this name.
   case announced(InstanceName)
-  /// Somebody else had the first name; `announced` follows for the second.
+  /// Somebody else had the first name (DSC-12); `announced` follows for the second.
   case renamed(from: InstanceName, to: InstanceName)
   /// Others cannot find us until `available`.
   case unavailable(DiscoveryProblem)
-  /// The discovery system is there; first of all, or again.
+  /// The discovery system is there, for the first time or again.
   case available
 }
 
@@ -138,6 +149,6 @@ public enum BrowserEvent: Hashable, Sendable {
   case lost(DiscoveredPeer)
   /// Nothing new will be heard until `available`. Known peers stay for half a minute.
   case unavailable(DiscoveryProblem)
-  /// The discovery system is there; first of all, or again.
+  /// The discovery system is there, for the first time or again.
   case available
 }

@@ -27,7 +27,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
 
   /// Makes a record from text.
   ///
-  /// - Throws: the first rule that a pair, or the sum of them, breaks.
+  /// - Throws: ``DiscoveryInfoError``: the first rule that a pair, or the sum of them, breaks.
   public init(_ pairs: KeyValuePairs<String, String>) throws(DiscoveryInfoError) {
     self.init()
     for (key, value) in pairs { try append(key, Array(value.utf8)) }
@@ -38,7 +38,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
   /// - Parameters:
   ///   - key: 1 or more of printable ASCII, without `=`, and not a key that is there already.
   ///   - value: any bytes; nil for a key without a value.
-  /// - Throws: the rule the pair breaks; the record is then as it was.
+  /// - Throws: ``DiscoveryInfoError``: the rule the pair breaks; the record is then as it was.
   public mutating func append(_ key: String, _ value: [UInt8]?) throws(DiscoveryInfoError) {
     guard !key.isEmpty else { throw .emptyKey }
     for byte in key.utf8 {
@@ -74,7 +74,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
 
   /// Reads a record as DNS carries it.
   ///
-  /// - Throws: `truncated` where a length points past the end, or what `init(strings:)` throws.
+  /// - Throws: `truncated` where a length points past the end, or what ``init(strings:)`` throws.
   public init(wireBytes bytes: some Collection<UInt8>) throws(DiscoveryInfoError) {
     guard bytes.count <= Self.maximumSize else { throw .recordTooLong }
     let bytes = Array(bytes)

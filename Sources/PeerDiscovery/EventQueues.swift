@@ -12,6 +12,7 @@ package struct BrowserQueue: Sendable {
   private var pending: [DiscoveredPeer.ID: Pending] = [:]
   private var system: BrowserEvent?
 
+  /// A queue in which nothing waits.
   package init() {}
 
   /// How many events wait.
@@ -73,9 +74,10 @@ package struct AdvertiserQueue: Sendable {
 
   private var events: [AdvertiserEvent] = []
 
+  /// A queue in which nothing waits.
   package init() {}
 
-  /// Adds an event.
+  /// Adds an event; where 16 wait, the oldest goes.
   package mutating func push(_ event: AdvertiserEvent) {
     if events.count == Self.limit { events.removeFirst() }
     events.append(event)

@@ -1,8 +1,8 @@
 /// One machine on an `InMemoryNetwork`, which advertises and browses there.
 public struct InMemoryHost: Advertiser, Browser {
-  /// The name it was given; also how the network is told what befalls it.
+  /// The name it was given, by which the network is told what befalls it.
   public let name: String
-  /// The interface it has, and the addresses on it.
+  /// The one interface it has.
   public let interface: NetworkInterface
   /// The addresses that it announces.
   public let addresses: [NetworkAddress]

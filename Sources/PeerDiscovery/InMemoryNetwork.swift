@@ -10,8 +10,10 @@
 /// let bob = await network.host(named: "bob")
 /// ```
 public actor InMemoryNetwork {
-  /// How long a peer that fell silent is still known: the life of an SRV record in a cache, and the
-  /// time it takes to see that it cannot be had again (DSC-17).
+  /// How long a peer that fell silent is still known (DSC-17).
+  ///
+  /// It is the life of an SRV record in a cache, and the time it takes to see that it cannot be had
+  /// again.
   public static let silence = Duration.seconds(130)
 
   struct ID: Hashable, Comparable {
@@ -82,7 +84,7 @@ public actor InMemoryNetwork {
 
   // MARK: Hosts, faults and time
 
-  /// Adds a host, plugged in and in order, with one IPv4 and one link-local IPv6 address.
+  /// Adds a host that is plugged in and in order, with one IPv4 and one link-local IPv6 address.
   ///
   /// - Precondition: there is no host of that name, and fewer than 250 others.
   public func host(named name: String) -> InMemoryHost {
@@ -124,6 +126,10 @@ public actor InMemoryNetwork {
   }
 
   /// Pulls a host's cable out, without a word to anybody, or puts it back.
+  ///
+  /// - Parameters:
+  ///   - isPlugged: Whether the cable is in.
+  ///   - name: The host.
   public func setPlugged(_ isPlugged: Bool, on name: String) {
     machines[name]?.isPlugged = isPlugged
     settle()

@@ -19,7 +19,7 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
 
   /// Checks a name by RFC 6763, 4.1.1.
   ///
-  /// - Throws: `empty`, `tooLong` past 63 bytes of UTF-8, `controlCharacter`.
+  /// - Throws: `empty`, `tooLong` past 63 bytes of UTF-8, or `controlCharacter`.
   public init(_ text: String) throws(InstanceNameError) {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= Self.maximumSize else { throw .tooLong }
@@ -29,7 +29,7 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
 
   private init(unchecked text: String) { self.text = text }
 
-  /// The name to take when somebody else has this one: the plain name and a fresh random suffix.
+  /// The name to take when somebody else has ours: the plain one and a fresh random suffix (DSC-12).
   public static func renamed(
     peer: AnnouncedPeerID,
     session: AnnouncedSessionID,

@@ -6,10 +6,14 @@
 package struct PeerTable: Sendable {
   /// Where an instance was heard.
   package struct SightingKey: Hashable, Sendable {
+    /// The instance's name and domain.
     package let instance: String
+    /// The index of the interface it was heard on.
     package let interface: UInt32
+    /// Whether it was heard over IPv6.
     package let isIPv6: Bool
 
+    /// Joins the three parts.
     package init(instance: String, interface: UInt32, isIPv6: Bool) {
       self.instance = instance
       self.interface = interface
@@ -43,6 +47,7 @@ package struct PeerTable: Sendable {
   private var dropUnconfirmed: Duration?
   private var evictions: [SightingKey] = []
 
+  /// A table that knows nobody, and never will know `own` (DSC-14).
   package init(excluding own: AnnouncedPeerID?) { self.own = own }
 
   /// The peers that are known now.
@@ -59,7 +64,8 @@ package struct PeerTable: Sendable {
     }
   }
 
-  /// An instance was resolved, for the first time or anew.
+  /// An instance was resolved, for the first time or anew; one of ours or without a usable address
+  /// counts as removed.
   package mutating func resolved(
     _ key: SightingKey,
     _ announcement: Announcement,
@@ -89,7 +95,7 @@ package struct PeerTable: Sendable {
     report(id)
   }
 
-  /// The discovery system went away.
+  /// The discovery system went away; peers stay until ``patience`` is over (DSC-17).
   package mutating func becameUnavailable(now: Duration) {
     for id in sightings.keys {
       for key in (sightings[id] ?? [:]).keys { sightings[id]?[key]?.isConfirmed = false }
@@ -99,6 +105,8 @@ package struct PeerTable: Sendable {
   }
 
   /// The discovery system is back, and will now tell of everything it hears.
+  ///
+  /// Peers that are not heard again go when ``confirmation`` is over (DSC-17).
   package mutating func becameAvailable(now: Duration) {
     dropAll = nil
     if !owners.isEmpty { dropUnconfirmed = now + Self.confirmation }

@@ -21,7 +21,7 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Parameter name: 1 to 15 of `a-z`, `0-9` and `-`, with at least one letter, and no hyphen at
   ///   either end or beside another.
-  /// - Throws: the first rule the name breaks.
+  /// - Throws: ``ServiceTypeError``: the first rule the name breaks.
   public init(_ name: some StringProtocol) throws(ServiceTypeError) {
     let bytes = Array(name.utf8.prefix(Self.maximumLength + 1))
     guard !bytes.isEmpty else { throw .empty }

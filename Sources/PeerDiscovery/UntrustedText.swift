@@ -27,9 +27,9 @@ public struct UntrustedText: Hashable, Sendable {
   ///
   /// Control, format, private and unassigned characters are dropped, and with them escape sequences,
   /// changes of direction, zero-width and tag characters; white space becomes single spaces; at most
-  /// two combining marks stay on a character. The result may be empty.
+  /// two combining marks stay on a character, and none without one. The result may be empty.
   ///
-  /// - Complexity: O(n) in the width, and O(n) in the characters dropped.
+  /// - Complexity: O(n) in the width and the characters dropped.
   public func displayed(width: Int) -> String {
     var cleaned = Cleaner(width: width)
     for scalar in raw.unicodeScalars where !cleaned.isFull { cleaned.append(scalar) }

@@ -1,14 +1,15 @@
 import NIOCore
 
-/// Where a peer can be reached: an IP literal (with a scope, for link-local IPv6) or a host name,
-/// and a port.
+/// Where a peer can be reached: a host and a port.
+///
+/// The host is an IP literal, with a scope where it is link-local IPv6, or a name.
 public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   /// The IP literal, `fe80::1%eth0`, or a host name.
   public var host: String
   /// The TCP and UDP port, 1 to 65535.
   public var port: Int
 
-  /// Creates an address.
+  /// Creates an address of parts that are known to be good.
   public init(host: String, port: Int) {
     self.host = host
     self.port = port

@@ -4,7 +4,7 @@ import PeerWire
 
 /// How a message travels.
 public enum SendMode: Sendable {
-  /// Exactly once, in order per sender, also across reconnections; waits while the outbox is full.
+  /// Exactly once, in order per sender, also across broken links; waits while an outbox is full.
   case reliable
   /// At most once, at once or not at all, in no order; never waits.
   case unreliable
@@ -24,7 +24,7 @@ public final class Session: Sendable {
   public let localPeer: PeerID
   /// This run of ours in this session.
   public let incarnation: SessionIncarnation
-  /// What happens, in order; for one consumer.
+  /// What happens, in order; for one consumer, which must go on taking (``SessionEvents``).
   public let events: SessionEvents
   /// The thread that serves the session's links, for tasks that must answer at once.
   ///
@@ -46,6 +46,8 @@ public final class Session: Sendable {
   }
 
   /// The session's id.
+  ///
+  /// For a joiner that did not know it: what the host said.
   public var id: SessionID { published.withLockedValue { $0.id } }
   /// Who made the session.
   public var hostPeer: PeerID { published.withLockedValue { $0.host } }
@@ -53,7 +55,7 @@ public final class Session: Sendable {
   /// The peers that can be sent to now, in the order of their ids, those reconnecting included.
   public func connectedPeers() -> [PeerID] { published.withLockedValue { $0.order } }
 
-  /// The same with their state.
+  /// The peers of ``connectedPeers()`` with their state, in the same order.
   public func peers() -> [PeerStatus] { published.withLockedValue { $0.statuses } }
 
   // MARK: Messages
@@ -62,14 +64,19 @@ public final class Session: Sendable {
   ///
   /// A reliable message is taken by every peer's outbox, in which the order of calls is the order
   /// of arrival; the call suspends while one of them is full. It returns when the message is taken,
-  /// not when it is delivered: see ``sendConfirmed(_:to:)``.
+  /// not when it is delivered: see ``sendConfirmed(_:to:)``. Where it throws while it waits for one
+  /// of several peers, the others may have taken the message.
+  ///
+  /// A datagram is never waited for. At most 256 of them or 1 MiB wait for the session's event loop,
+  /// beyond which the oldest are dropped.
   ///
   /// - Parameters:
   ///   - bytes: The message; the session never looks into it.
   ///   - peers: Whom to send to; `nil` means everyone in the session.
   ///   - mode: How.
-  /// - Throws: `messageTooLarge`; `notConnected` when a named peer is not in the session;
-  ///   `peerLost` when it is given up while the call waits; `cancelled`.
+  /// - Throws: `messageTooLarge`; `notConnected` when a named peer is not in the session, or leaves
+  ///   while the call waits; `peerLost` when it is given up meanwhile; `sessionEnded`; `cancelled`
+  ///   when the task is cancelled while it waits.
   nonisolated(nonsending) public func send(
     _ bytes: [UInt8],
     to peers: [PeerID]? = nil,
@@ -93,10 +100,12 @@ public final class Session: Sendable {
     }
   }
 
-  /// Sends a message and waits until every peer's process holds it.
+  /// Sends a message and waits until every peer's process holds it (MSG-4).
   ///
-  /// - Throws: As ``send(_:to:mode:)``; `peerLost` for a peer that is given up before it
-  ///   acknowledged.
+  /// Whether their applications have read it, this does not tell.
+  ///
+  /// - Throws: What ``send(_:to:mode:)`` throws, also while the acknowledgement is awaited. The
+  ///   message may arrive all the same; cancelling does not take it back.
   public func sendConfirmed(
     _ bytes: [UInt8],
     to peers: [PeerID]? = nil
@@ -138,15 +147,17 @@ public final class Session: Sendable {
 
   /// Sends a file to one peer; it arrives whole and verified, or not at all.
   ///
-  /// Goes on by itself over broken links while the peer is not lost. Progress and the end are told
-  /// by ``events`` and by the transfer.
+  /// Returns at once; at most eight transfers to a peer run at a time, and further ones wait for
+  /// their turn (RES-6). A transfer goes on by itself over broken links while the peer is not lost.
+  /// Progress and the end are told by ``events`` and by the transfer.
   ///
   /// - Parameters:
   ///   - path: A regular file; it must not change while it is sent.
   ///   - name: At most 16 KiB without NUL, carried as it is: free text, or a JSON DTO.
   ///   - peer: Who gets it.
   /// - Returns: The transfer, which tells its progress and its end.
-  /// - Throws: `notConnected`, `invalidName`, `sourceUnreadable`.
+  /// - Throws: `notConnected`, also when the session is over; `invalidName`. What is wrong with the
+  ///   file comes from ``ResourceTransfer/result()``.
   public func sendResource(
     atPath path: String,
     named name: String,
@@ -155,9 +166,17 @@ public final class Session: Sendable {
     try endpoint(peer).sendResource(atPath: path, named: name)
   }
 
-  /// Opens a byte stream to one peer.
+  /// Opens a byte stream to one peer, over a connection of its own.
   ///
-  /// - Throws: `notConnected`, `invalidName`, `busy` at 24 streams, `unreachable`.
+  /// While the peer is reconnecting the call waits, and cancelling the task does not cut that short.
+  ///
+  /// - Parameters:
+  ///   - name: At most 1 KiB without NUL, carried as it is.
+  ///   - peer: To whom.
+  /// - Returns: The stream, open both ways.
+  /// - Throws: `notConnected`, also when the session is over; `invalidName`; `busy` at 24 streams
+  ///   (STR-3), or where the peer has too many connections; `unreachable`, `timedOut` or `linkLost`
+  ///   when there is no further connection to be had; `peerLost` when the peer goes meanwhile.
   public func openStream(
     named name: String,
     to peer: PeerID
@@ -165,7 +184,9 @@ public final class Session: Sendable {
     try await endpoint(peer).openStream(named: name)
   }
 
-  /// Cancels a transfer in either direction.
+  /// Cancels the transfer of a resource, in either direction.
+  ///
+  /// ``events`` tells its end.
   ///
   /// - Throws: `unknown` when no such transfer is under way.
   public func cancelResource(_ id: TransferID) throws(SessionError) {
@@ -185,7 +206,7 @@ public final class Session: Sendable {
 
   // MARK: Membership
 
-  /// Answers an invitation.
+  /// Answers an invitation of ``events``, once.
   ///
   /// - Throws: `unknown` when it is not, or no longer, waiting for an answer.
   public func respond(
@@ -195,7 +216,9 @@ public final class Session: Sendable {
     try await onLoop { try $0.respond(to: invitation, answer) }
   }
 
-  /// Ends the connection with one peer alone; it is not dialled again.
+  /// Ends the connection with one peer alone; it is not dialled again, and may come back by itself.
+  ///
+  /// - Throws: `notConnected` when the peer is not in the session.
   public func disconnect(_ peer: PeerID) async throws(SessionError) {
     try await onLoop { core in
       guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
@@ -207,7 +230,7 @@ public final class Session: Sendable {
   ///
   /// - Parameters:
   ///   - peer: Whose connection ends.
-  ///   - rule: Which rule; the peer is told.
+  ///   - rule: Which rule; the peer is told, with `protocol-error`.
   /// - Throws: `notConnected` when the peer is not in the session.
   public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
     try await onLoop { core in
@@ -221,8 +244,11 @@ public final class Session: Sendable {
     }
   }
 
-  /// Removes a peer from the session for everybody.
+  /// Removes a peer from the session for everybody, for as long as the session lasts (MEM-3).
   ///
+  /// - Parameters:
+  ///   - peer: Whom to remove.
+  ///   - reason: In words, for the peer and the others; cut to 512 bytes.
   /// - Throws: `notHost` when another peer is the host; `notConnected` when the peer is not here.
   public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
     try await onLoop { core in
@@ -234,13 +260,19 @@ public final class Session: Sendable {
     }
   }
 
-  /// Tells the session where a member was found, for reconnection and for custom discovery.
+  /// Tells the session where a member was found, so that it can be dialled there when a link breaks.
+  ///
+  /// Does nothing for a peer that the session has not heard of. The latest 16 are kept; the handshake
+  /// checks who is there, so they may be wrong.
   public func addAddresses(_ addresses: [PeerAddress], for peer: PeerID) {
     let core = core
     eventLoop.execute { core.value.addAddresses(addresses, for: peer) }
   }
 
-  /// Says goodbye to everyone; ``events`` ends.
+  /// Says goodbye to everyone and ends the session; ``events`` ends once it was read to its end.
+  ///
+  /// Messages that no peer acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for that.
+  /// Does nothing when the session is over.
   public func leave() async {
     try? await onLoop { $0.leave(.left) }
   }

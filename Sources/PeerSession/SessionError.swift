@@ -115,8 +115,10 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
 extension SessionError {
   /// What a CLOSE means to the one who dialled or was connected.
   ///
-  /// `message`: what the other side added, cleaned.
-  /// `isOurs`: whether we sent it ourselves.
+  /// - Parameters:
+  ///   - closeCode: Its code.
+  ///   - message: What the other side added, cleaned.
+  ///   - isOurs: Whether we sent it ourselves.
   init(closeCode: CloseCode, message: String, isOurs: Bool = false) {
     let (code, sentence): (Code, String) =
       switch closeCode {

@@ -6,11 +6,11 @@ public enum SessionEvent: Sendable {
   indirect case invitation(Invitation)
   /// An invitation ended before it was answered: withdrawn, timed out, or its link was lost.
   indirect case invitationEnded(InvitationID, SessionError)
-  /// A peer is in the session and can be sent to.
+  /// A peer is in the session and can be sent to; again after each `peerLeft` that it comes back from.
   indirect case peerJoined(Peer)
-  /// The connection to a peer of the session changed.
+  /// The connection to a peer of the session changed; its end is `peerLeft`.
   case peerStateChanged(PeerID, PeerState)
-  /// A peer is out of the session; `undelivered` message parts were never acknowledged by it.
+  /// A peer is out of the session; `undelivered` message parts were never acknowledged by it (LIV-4).
   indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
   /// A reliable message: exactly once, in order per sender.
   case message([UInt8], from: PeerID)
@@ -20,11 +20,11 @@ public enum SessionEvent: Sendable {
   case datagramPath(PeerID, DatagramPath)
   /// A transfer began, in either direction.
   indirect case resourceStarted(ResourceInfo)
-  /// A transfer went on; at most ten times a second.
+  /// A transfer went on; at most ten times a second for each.
   case resourceProgress(TransferID, bytes: Int, of: Int)
-  /// A transfer ended, in either direction.
+  /// A transfer ended, in either direction; once for each that began, and for ours that did not.
   indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
-  /// A peer opened a byte stream to us.
+  /// A peer opened a byte stream to us; letting go of it resets it.
   case streamOpened(PeerStream)
   /// Something a person should know.
   indirect case warning(SessionWarning)
@@ -60,11 +60,11 @@ public struct Invitation: Sendable {
 public enum InvitationAnswer: Sendable, Equatable {
   /// Let them in.
   case accept
-  /// Keep them out, saying why.
+  /// Keep them out, saying why in at most 512 bytes.
   case decline(reason: String)
 }
 
-/// What a joiner's person compares before their program gives anything to the session (ADM-8).
+/// The words that a joiner's person sees, and compares where nothing else proves the host (ADM-8).
 public struct Verification: Sendable {
   /// The key at the other end.
   public var peer: PeerID
@@ -72,7 +72,7 @@ public struct Verification: Sendable {
   public var name: UntrustedText
   /// Three words that both screens show.
   public var words: [String]
-  /// Whether the answer counts: the key is not proved in another way.
+  /// Whether the answer counts, since the key is not proved in another way.
   public var mustBeCompared: Bool
 }
 
@@ -86,7 +86,7 @@ public struct Peer: Sendable {
   public var incarnation: SessionIncarnation
   /// Whether it is a relay.
   public var isRelay: Bool
-  /// Where the link goes.
+  /// Where the link goes, or where the peer was reached last.
   public var address: PeerAddress?
 }
 

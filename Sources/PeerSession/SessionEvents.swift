@@ -2,9 +2,10 @@ import NIOConcurrencyHelpers
 
 /// The events of one session, in order.
 ///
-/// For one consumer. When more than 1,000 messages or 16 MiB wait to be taken, the session stops
-/// reading its links until half of that is left (MSG-5), so a slow consumer slows its senders and
-/// never loses or reorders anything. The sequence ends after the session was left.
+/// For one consumer, which takes all that waits at once and is then given it one by one. When 1,000
+/// events or 16 MiB of messages wait to be taken, the session stops reading its links until they are
+/// (MSG-5), so a slow consumer slows its senders and never loses or reorders anything. The sequence
+/// ends after the session was left, or when the reading task is cancelled.
 public struct SessionEvents: AsyncSequence, Sendable {
   let queue: EventQueue
 

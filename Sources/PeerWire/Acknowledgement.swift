@@ -4,7 +4,8 @@ public enum Acknowledgement {
   ///
   /// Whether such a number was ever sent is for the caller to check.
   ///
-  /// - Throws: `malformed` for anything but one integer in its shortest form.
+  /// - Throws: `malformed` for anything but one integer in its shortest form; the link must then be
+  ///   closed (FRM-4).
   public static func read(payload: Span<UInt8>) throws(MessagePart.DecodingError) -> UInt64 {
     var offset = 0
     let sequence: UInt64?

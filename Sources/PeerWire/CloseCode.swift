@@ -4,7 +4,7 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case left
   /// Its program ends.
   case shuttingDown = "shutting-down"
-  /// It disconnects this peer alone.
+  /// It disconnects this peer alone, as its application wishes.
   case disconnected
   /// The host removed this peer.
   case kicked
@@ -38,7 +38,8 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case duplicateLink = "duplicate-link"
   /// A newer link takes this one's place.
   case replaced
-  /// A frame that does not decode or does not belong.
+  /// A frame that does not decode or does not belong, or a message that breaks the rules of its
+  /// application.
   case protocolError = "protocol-error"
   /// A frame type below 0x80 that is not known.
   case unknownFrame = "unknown-frame"

@@ -42,6 +42,8 @@ public struct DatagramAssembler: Sendable {
 
   /// Takes the bytes of a piece, which ``DatagramContent/read(from:at:)`` has checked.
   ///
+  /// Where 32 messages are unfinished already, the oldest gives way to a new one.
+  ///
   /// - Parameters:
   ///   - piece: Its place; one that does not admit so many bytes counts as a contradiction.
   ///   - bytes: Its bytes.

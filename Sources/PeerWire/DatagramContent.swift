@@ -1,4 +1,4 @@
-/// What a packet or its sealed part holds, up to the bytes of a message (`Protocol/session.md`, 7.2).
+/// What the sealed part of a packet is, up to the bytes of a message (`Protocol/session.md`, 7.2).
 public enum DatagramContent: Equatable, Sendable {
   /// The bytes that follow are a whole message.
   case message
@@ -9,7 +9,7 @@ public enum DatagramContent: Equatable, Sendable {
   /// The answer to a probe, with its 8 bytes.
   case answer(UInt64)
 
-  /// Bytes before a piece's own.
+  /// Bytes before a piece's own, the kind among them.
   public static let pieceHead = 7
   /// The longest message that goes in one packet.
   public static let wholeMessage = Limits.packet - PacketHeader.minimumPacket
@@ -17,7 +17,7 @@ public enum DatagramContent: Equatable, Sendable {
   public static let maximumPieces =
     (Limits.datagramMessage + Limits.datagramPiece - 1) / Limits.datagramPiece
 
-  /// Why the sealed part of a packet is dropped.
+  /// Why a packet that opened is dropped all the same.
   public enum DecodingError: Error, Equatable, Sendable {
     /// No byte, or a kind that is not known.
     case unknownKind(UInt8?)
@@ -107,7 +107,7 @@ public struct DatagramPiece: Equatable, Sendable {
     return byteCount >= 1 && byteCount <= min(Limits.datagramPiece, Limits.datagramMessage - before)
   }
 
-  /// The bytes of the message that this piece carries.
+  /// Which bytes of a message this piece carries; empty for a place beyond its end.
   public func range(inMessageOf byteCount: Int) -> Range<Int> {
     let start = min(Int(index) * Limits.datagramPiece, byteCount)
     return start..<min(start + Limits.datagramPiece, byteCount)
@@ -129,6 +129,9 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
 
   /// Plans the packets of a message.
   ///
+  /// - Parameters:
+  ///   - byteCount: The message's length.
+  ///   - id: A number that the sender has not used lately.
   /// - Throws: ``TooLong``.
   public init(byteCount: Int, id: UInt32) throws(TooLong) {
     guard byteCount <= Limits.datagramMessage else { throw TooLong() }
@@ -146,6 +149,8 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
   }
 
   /// What goes before the bytes of one packet, and which bytes of the message they are.
+  ///
+  /// - Precondition: the position is less than `endIndex`.
   public subscript(position: Int) -> (content: DatagramContent, range: Range<Int>) {
     precondition(position >= 0 && position < endIndex, "no such packet")
     guard endIndex > 1 else { return (.message, 0..<byteCount) }

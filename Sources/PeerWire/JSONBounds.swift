@@ -20,7 +20,7 @@ public enum JSONBounds {
     case malformed(at: Int)
   }
 
-  /// Checks that the bytes are exactly one well-formed object.
+  /// Checks that the bytes are exactly one well-formed object, with white space around it at most.
   ///
   /// - Parameters:
   ///   - bytes: The payload; the caller has bounded its length.

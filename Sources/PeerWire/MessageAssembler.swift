@@ -2,7 +2,7 @@
 ///
 /// It holds no bytes, so that a message in one part costs nothing here: the caller appends, drops
 /// or delivers as the outcome says. One value lives as long as the delivery state of a pair of
-/// incarnations, over any number of links. Implements MSG-1 to MSG-3.
+/// incarnations, over any number of links (3.4). Implements MSG-1 to MSG-3.
 public struct MessageAssembler: Equatable, Sendable {
   /// What to do with the bytes of a part.
   public enum Outcome: Equatable, Sendable {
@@ -28,7 +28,7 @@ public struct MessageAssembler: Equatable, Sendable {
     case missingFirst
     /// The parts hold more than `total`, or a single one more than a message may.
     case tooManyBytes
-    /// The last part ends the message before `total`.
+    /// The last part ends a message that has fewer bytes than `total`.
     case tooFewBytes
   }
 

@@ -87,7 +87,7 @@ public struct MessagePart: Equatable, Sendable {
     return part
   }
 
-  /// Appends the head.
+  /// Appends the head; the part's bytes follow it.
   public func append(to bytes: inout [UInt8]) {
     Varint.append(sequence, to: &bytes)
     bytes.append(flags)

@@ -11,9 +11,9 @@ public struct PacketHeader: Equatable, Sendable {
   /// Bytes in the longest packet that is looked at (DGM-2).
   public static let maximumPacket = 1_500
 
-  /// Which key of the link seals the packet.
+  /// Which of the link's successive keys seals the packet (DGM-1).
   public var epoch: UInt8
-  /// Whose packet it is: the 8 bytes of 7.1, most significant first.
+  /// Which link and direction the packet belongs to: the 8 bytes of 7.1, most significant first.
   public var keyID: UInt64
   /// The packet's number within its epoch.
   public var counter: UInt64

@@ -3,7 +3,7 @@ public enum Varint {
   /// The most bytes a 64-bit value takes.
   public static let maximumLength = 10
 
-  /// What a malformed integer is.
+  /// Why bytes are not an integer.
   public enum DecodingError: Error, Equatable, Sendable {
     /// A longer form than the value needs.
     case notShortest
@@ -11,7 +11,7 @@ public enum Varint {
     case overflow
   }
 
-  /// Returns the number of bytes that `value` takes.
+  /// The number of bytes that `value` takes.
   @inlinable
   public static func length(of value: UInt64) -> Int {
     value < 0x80 ? 1 : (70 - (value | 1).leadingZeroBitCount) / 7

@@ -2,9 +2,9 @@
 public enum AdmissionPolicy: Sendable {
   /// Whoever asks.
   case anyone
-  /// Peers that the peer store holds.
+  /// Peers that the peer store held when the transport began, and those met since.
   case known
-  /// Whoever proves to know the code.
+  /// Whoever proves to know the code; the proof goes both ways.
   case code(JoinCode)
   /// Whomever a person lets in, comparing words first.
   case ask

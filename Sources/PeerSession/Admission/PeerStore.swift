@@ -58,7 +58,7 @@ public actor PeerStore {
   private let file: PrivateFile
   private var peers: [PeerID: KnownPeer]
 
-  /// Opens a list, which need not exist yet.
+  /// Opens a list, which need not exist yet; blocks on the disk.
   ///
   /// - Throws: ``PeerStoreError`` when the file is there and cannot be used; it is never overwritten.
   public init(file path: String) throws {
@@ -83,6 +83,10 @@ public actor PeerStore {
   ///
   /// A better proof than the one remembered takes its place; a worse one does not.
   ///
+  /// - Parameters:
+  ///   - peer: Who.
+  ///   - name: What it calls itself; cut to 64 characters.
+  ///   - how: How its key was proved.
   /// - Throws: ``PeerStoreError``; the peer is then remembered until the program ends.
   public func remember(
     _ peer: PeerID,
@@ -120,7 +124,8 @@ public actor PeerStore {
   /// Forgets a peer, and writes the file.
   ///
   /// - Returns: Whether it was remembered.
-  /// - Throws: ``PeerStoreError`` when the file cannot be written.
+  /// - Throws: ``PeerStoreError`` when the file cannot be written; the peer is then forgotten until
+  ///   the program ends.
   public func forget(_ peer: PeerID) throws -> Bool {
     guard peers[peer] != nil else { return false }
     try change { $0[peer] = nil }

@@ -25,25 +25,28 @@ public final class PeerStream: Sendable {
 
   deinit { core.release() }
 
-  /// The peer's bytes, for one reader.
+  /// The peer's bytes, for one reader at a time.
   public var inbound: Inbound { Inbound(stream: self) }
 
   /// The code of the peer's reset, once one arrived.
   public var resetCode: UInt32? { core.resetCode }
 
-  /// Sends bytes after those sent before, all of them or none of a later write.
+  /// Sends bytes behind those sent before.
   ///
   /// Waits while the peer does not take what was sent: about 1 MiB of ours and the system's buffers
-  /// lie between the two. Writes of several tasks do not mix.
+  /// lie between the two. Writes of several tasks do not mix. That a write returned does not say that
+  /// the peer has the bytes.
   ///
-  /// - Throws: `cancelled` when the task was cancelled before anything of this write was sent; later
-  ///   than that, the stream is reset, since its bytes would have a hole. Otherwise `reset` or what
-  ///   broke the connection.
+  /// - Throws: `cancelled` when the task was cancelled before anything of this write was sent. Later
+  ///   than that, the stream is reset, since its bytes would have a hole, and the error is `reset`, as
+  ///   it is for every other reset. `sessionEnded` after ``finish()``. Otherwise what broke the
+  ///   connection.
   public func write(_ bytes: [UInt8]) async throws(SessionError) { try await core.write(bytes) }
 
   /// Says that no more bytes will be written; the peer's direction goes on.
   ///
-  /// - Throws: Why the stream had ended before.
+  /// - Throws: Why the stream had ended before; `reset` when the task is cancelled, which resets the
+  ///   stream.
   public func finish() async throws(SessionError) { try await core.finish() }
 
   /// Ends both directions at once; what was not delivered is dropped.

@@ -3,8 +3,10 @@ import NIOConcurrencyHelpers
 import NIOPosix
 import PeerDiscovery
 
-/// Where the resources of all peers and sessions arrive: who may store how much, and what of an
-/// unfinished transfer is there to go on with.
+/// Where the resources of all peers and sessions arrive.
+///
+/// It decides who may store how much, and knows what of an unfinished transfer is there to go on
+/// with.
 actor ResourceInbox {
   /// What a receiver may store, and what it has already.
   struct Admission: Sendable {
@@ -54,16 +56,13 @@ actor ResourceInbox {
     self.threads = threads
   }
 
-  /// Opens the inbox, makes it where it is missing, and removes unfinished transfers of which nothing
-  /// was heard for seven days.
+  /// Opens the inbox with what it holds, or makes it, private to its owner.
   ///
-  /// `path`: where the inbox is; private to its owner.
-  /// `quota`: the bytes that finished and unfinished resources may take together.
-  /// `threads`: threads that may wait for the disk.
-  /// `calls`: the system's calls that a full disk makes fail.
-  /// `now`: seconds since 1970.
-  /// Returns the inbox, empty or with what it held.
-  /// Throws `system`.
+  /// Unfinished transfers of which nothing was heard for seven days before `now`, in seconds since
+  /// 1970, are removed. `quota` is how many bytes finished and unfinished resources may take together;
+  /// `threads` may wait for the disk; `calls` are those of the system that a full disk makes fail.
+  ///
+  /// - Throws: `system`.
   static func open(
     directory path: String,
     quota: Int,

@@ -14,7 +14,7 @@ public struct ResourceInfo: Sendable, Hashable {
   public var id: TransferID
   /// What the sender calls it; free text, never a path.
   public var name: UntrustedText
-  /// The number of bytes.
+  /// The number of bytes; 0 for a transfer of ours that ended before its file was open.
   public var size: Int
   /// Who is at the other end.
   public var peer: PeerID

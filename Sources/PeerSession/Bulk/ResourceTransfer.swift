@@ -1,4 +1,6 @@
 /// A resource on its way to one peer.
+///
+/// Letting go of it does not end the transfer.
 public final class ResourceTransfer: Sendable {
   /// Names the transfer, here and at the receiver.
   public let id: TransferID
@@ -28,6 +30,8 @@ public final class ResourceTransfer: Sendable {
     try await sender.outcome.value()
   }
 
-  /// Ends the transfer; the receiver drops what it has of it.
+  /// Ends the transfer with `transferCancelled`; the receiver drops what it has of it.
+  ///
+  /// Does nothing when it has ended.
   public func cancel() { sender.cancel() }
 }

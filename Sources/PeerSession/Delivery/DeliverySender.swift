@@ -1,10 +1,9 @@
 import NIOCore
 import PeerWire
 
-/// What one peer is owed: the messages sent to it and not acknowledged, in order (MSG-1 to MSG-4,
-/// RSM-1 to RSM-4).
+/// What one peer is owed: the messages sent to it and not acknowledged, in order.
 ///
-/// A value without I/O. Frames are encoded once, into chunks of about 64 KiB that are written to the
+/// A value without I/O; implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames are encoded once, into chunks of about 64 KiB that are written to the
 /// link as they are, kept until acknowledged, and written again after a resumption.
 struct DeliverySender {
   /// Frames that were encoded together.
@@ -132,7 +131,7 @@ struct DeliverySender {
     open = ByteBuffer()
   }
 
-  /// Returns the next bytes to write, or `nil` when all was written.
+  /// Takes the next bytes to write, or `nil` when all was written.
   mutating func takeUnsent() -> ByteBuffer? {
     if sentChunks == chunks.count { sealOpenChunk() }
     guard sentChunks < chunks.count else { return nil }

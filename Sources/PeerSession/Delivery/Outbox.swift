@@ -9,9 +9,7 @@ import PeerWire
 final class Outbox: Sendable {
   private struct Waiter {
     var id: UInt64
-    /// For an acknowledgement: the number waited for.
-    ///
-    /// For room: the size wanted.
+    /// The number whose acknowledgement is waited for, or the size of the room.
     var amount: UInt64
     var continuation: CheckedContinuation<Result<Void, SessionError>, Never>
   }
@@ -60,8 +58,12 @@ final class Outbox: Sendable {
 
   /// Takes one message if there is room for it.
   ///
-  /// `hasWaited`: whether the caller may go before those who wait.
-  /// Returns as ``append(_:acknowledgeAtOnce:)``, or `nil` when the caller must wait.
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - acknowledgeAtOnce: Whether the peer is asked to acknowledge without delay (MSG-4).
+  ///   - hasWaited: Whether the caller may go before those who wait.
+  /// - Returns: The number whose acknowledgement means delivered, or `nil` when the caller must wait.
+  /// - Throws: Why the peer is gone.
   func appendNow(
     _ message: [UInt8],
     acknowledgeAtOnce: Bool,
@@ -141,8 +143,9 @@ final class Outbox: Sendable {
 
   // MARK: The session's side, on its event loop
 
-  /// Returns the next bytes to write; when there are none, the next ``append(_:acknowledgeAtOnce:)``
-  /// calls `onWork` again.
+  /// Takes the next bytes to write.
+  ///
+  /// When there are none, the next ``append(_:acknowledgeAtOnce:)`` calls `onWork` again.
   func takeUnsent() -> ByteBuffer? {
     state.withLockedValue { state in
       let bytes = state.sender.takeUnsent()

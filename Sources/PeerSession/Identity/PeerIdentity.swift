@@ -56,7 +56,7 @@ public struct PeerIdentity: Sendable {
   private static let maximumFile = 65_536
   private static let commonName = "whiteboard-peer"
 
-  /// Reads the identity in a directory, and makes both where they are missing.
+  /// Reads the identity in a directory, and makes directory and identity where they are missing.
   ///
   /// The directory gets mode 0700, the file 0600. Of several processes that begin at once all end
   /// with the same identity. A file that is there is never written to. Blocks on the disk.

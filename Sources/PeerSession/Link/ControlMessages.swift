@@ -75,7 +75,8 @@ extension Control {
     /// IP literals without scope, best first; at most 16.
     var addresses: [String]
     var role: Role
-    /// How many control links with this incarnation of the other were opened so far (DUP-1).
+    /// The number of the last control link with this peer, whatever its incarnation; 0 for none
+    /// (DUP-1).
     var links: Int
 
     init(

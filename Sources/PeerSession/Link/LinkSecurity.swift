@@ -44,7 +44,11 @@ struct LinkSecurity: Sendable {
   /// A context belongs to one connection, since the key log that gives us the exporter belongs to
   /// the context.
   ///
-  /// `expected`: the only key to accept, when one was named (LNK-3).
+  /// - Parameters:
+  ///   - side: Which side we are.
+  ///   - expected: The only key to accept, when one was named (LNK-3).
+  /// - Returns: The handler, and what it will learn.
+  /// - Throws: What the TLS library finds wrong with our own key or certificate.
   func makeHandler(
     _ side: LinkSide,
     expecting expected: PeerID?

@@ -7,8 +7,10 @@ extension Session {
     case notConnected = 0
     /// Being dialled for the first time.
     case connecting = 1
-    /// In the session. It stays so while a broken link is mended, for nothing is lost meanwhile;
-    /// ``PeerState`` tells the difference.
+    /// In the session.
+    ///
+    /// It stays so while a broken link is mended, for nothing is lost meanwhile; ``PeerState`` tells
+    /// the difference.
     case connected = 2
   }
 }
@@ -61,8 +63,10 @@ public protocol SessionDelegate: AnyObject, Sendable {
   /// What `advertiser(_:didReceiveInvitationFromPeer:withContext:invitationHandler:)` was.
   func session(_ session: Session, didReceiveInvitation invitation: Invitation) async
 
-  /// Something happened that the old framework had no callback for, such as a warning, the reason
-  /// why a peer left, a link that is being mended, or an outgoing resource.
+  /// Something happened that the old framework had no callback for.
+  ///
+  /// Such are a warning, the reason why a peer left, a link that is being mended, or an outgoing
+  /// resource.
   func session(_ session: Session, didObserve event: SessionEvent) async
 }
 
@@ -141,10 +145,10 @@ public final class IncomingResource: Sendable {
 }
 
 extension Session {
-  /// Reads ``events`` and tells each to `delegate`, in order, until the session was left or the task
-  /// is cancelled.
+  /// Reads ``events`` and tells each to `delegate`, in order.
   ///
-  /// The one consumer of the events: do not read them elsewhere meanwhile.
+  /// It goes on until the session was left or the task is cancelled, and is the one consumer of the
+  /// events: do not read them elsewhere meanwhile.
   public func run(delegate: some SessionDelegate) async {
     var incoming: [TransferID: IncomingResource] = [:]
     for await event in events {

@@ -17,7 +17,8 @@ final class LinkDial: LinkDelegate {
   private var completion: ((Result<ControlLink, SessionError>) -> Void)?
   private var deadline: Scheduled<Void>?
 
-  /// `completion`: called once, on the event loop, and never after ``cancel()``.
+  /// Prepares an attempt that calls `completion` once, on the event loop, and never after
+  /// ``cancel()``.
   init(
     _ transport: TransportCore,
     _ addresses: [PeerAddress],

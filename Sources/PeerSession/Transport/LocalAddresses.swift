@@ -2,11 +2,15 @@ import NIOCore
 
 /// The addresses of this machine that others may dial.
 enum LocalAddresses {
-  /// Global and private IPv4 first, then IPv6; loopback only when there is nothing else; link-local
-  /// IPv6 never, since its scope means nothing elsewhere.
+  /// The addresses as texts, IPv4 before IPv6.
   ///
-  /// `listen`: the one address that is bound, if not all are.
-  /// `interface`: the only interface to name, if not all.
+  /// Loopback is told only when there is nothing else, and link-local IPv6 never, since its scope
+  /// means nothing elsewhere.
+  ///
+  /// - Parameters:
+  ///   - listen: The one address that is bound, if not all are.
+  ///   - interface: The only interface to name, if not all.
+  /// - Returns: IP literals without scope, best first.
   static func current(listen: PeerAddress?, interface: String?) -> [String] {
     if let listen, listen.host != "::", listen.host != "0.0.0.0" {
       return isIPLiteral(listen.host) ? [listen.host] : []

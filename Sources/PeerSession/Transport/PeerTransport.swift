@@ -9,12 +9,13 @@ public struct JoinRequest: Sendable {
   public var session: SessionID?
   /// Where the listener may be, best first.
   public var addresses: [PeerAddress]
-  /// The key at the other end, when a link or discovery named one (LNK-3).
+  /// The key at the other end, when a link or discovery named one; another is refused (LNK-3).
   public var peer: PeerID?
   /// What to make of the key.
   public var trust: JoinTrust
-  /// Whether, with trust `unverified` and no code, a host that proves nothing is accepted all the
-  /// same, with a warning; otherwise it is refused (HEL-4).
+  /// Whether a host that proves nothing is accepted, with a warning, where nothing named its key.
+  ///
+  /// Counts only with trust `unverified` and no code; otherwise such a host is refused (HEL-4).
   public var allowsUnproved = false
   /// The session's code, when we were given one.
   public var code: JoinCode?
@@ -22,7 +23,7 @@ public struct JoinRequest: Sendable {
   public var context: [UInt8] = []
   /// How long to wait for a person there, 1 s to 10 min.
   public var timeout: Duration = .seconds(60)
-  /// How we admit those who ask us, once we are in.
+  /// How we admit those who come to us without a ticket, once we are in.
   public var admission: AdmissionPolicy = .known
 
   /// Creates a request.
@@ -71,8 +72,15 @@ public final class PeerTransport: Sendable {
 
   /// Listens while `body` runs.
   ///
-  /// - Throws: ``SessionError`` with code `system` when no port can be bound, and whatever `body`
-  ///   throws.
+  /// When `body` returns or throws, every session has said goodbye, every transfer has ended and
+  /// every socket is closed before the call returns. A cancelled task is told to `body` alone.
+  ///
+  /// - Parameters:
+  ///   - configuration: What the transport is made from.
+  ///   - body: What to do with it; the transport must not be used after it.
+  /// - Returns: What `body` returns.
+  /// - Throws: ``SessionError`` with code `system` when no port can be bound or the inbox cannot be
+  ///   opened, and whatever `body` throws.
   public static func withTransport<Result>(
     _ configuration: TransportConfiguration,
     _ body: (PeerTransport) async throws -> Result
@@ -153,13 +161,19 @@ public final class PeerTransport: Sendable {
     )
   }
 
-  /// Our own IP addresses for others, best first.
+  /// Our own IP addresses for others, best first, without port and scope; at most 16.
   public func addresses() async -> [String] {
     let core = core
     return (try? await eventLoop.submit { core.value.advertisedAddresses() }.get()) ?? []
   }
 
-  /// Makes a session whose host we are, and admits those who ask as `admission` says.
+  /// Makes a session whose host we are, and admits those who come as `admission` says.
+  ///
+  /// - Parameters:
+  ///   - id: The session's id; the same as before for a session that is to be found again.
+  ///   - admission: Whom to let in.
+  /// - Returns: The session, with nobody else in it.
+  /// - Throws: `internalError` when this process serves that session already.
   public func host(
     _ id: SessionID,
     admission: AdmissionPolicy
@@ -186,12 +200,17 @@ public final class PeerTransport: Sendable {
   ///
   /// - Parameters:
   ///   - request: Where, and what we know of the host.
-  ///   - verify: Called when a person must compare the words on both screens before anything is
-  ///     given to the session; answers whether they are the same (ADM-8). It may take as long as
-  ///     the request's timeout.
+  ///   - verify: Called when the host asks its person, with the words to show. Where they must be
+  ///     compared it answers whether they are the same, and until then nothing is given to the session
+  ///     (ADM-8); otherwise its answer counts for nothing. It may take as long as the request's
+  ///     timeout; its task is cancelled when the handshake ends before.
   /// - Returns: The session, with the host in it. Other members follow as events.
-  /// - Throws: ``SessionError``: why not, as the host or the network said it. Cancellation takes the
-  ///   invitation back.
+  /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` for another key than the one named;
+  ///   `notVerified` when the host proves nothing or the words differ; `wrongCode`, `lockedOut`,
+  ///   `declined`, `timedOut`, `full`, `busy`, `notKnown`, `kicked`, `noSuchSession` or
+  ///   `versionMismatch` as the host said; `withdrawn` when the host wants a code and there is none;
+  ///   `messageTooLarge` for a context over 1,024 bytes; `internalError` when this process serves the
+  ///   session already; `cancelled`, which takes the invitation back.
   public func join(
     _ request: JoinRequest,
     verify: @escaping @Sendable (Verification) async -> Bool

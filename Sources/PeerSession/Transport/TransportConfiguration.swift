@@ -8,7 +8,7 @@ public struct TransportConfiguration: Sendable {
 
   /// Our key and certificate.
   public var identity: PeerIdentity
-  /// What we call ourselves; cut to 64 bytes.
+  /// What we call ourselves, 1 to 64 bytes; the initialiser cuts it.
   public var displayName: String
   /// Where to listen.
   ///
@@ -18,12 +18,16 @@ public struct TransportConfiguration: Sendable {
   /// Whether others may dial us; when not, we tell no port and dial them ourselves.
   public var isDiallable = true
   /// The only interface whose addresses are told to others; `nil` means all.
+  ///
+  /// It does not bound where we listen; ``listen`` does.
   public var interface: String?
   /// Where received resources land, each under its transfer id.
   ///
   /// Made on first use, with mode 0700.
   public var inboxDirectory: String
   /// How many bytes the inbox may hold, unfinished transfers counted.
+  ///
+  /// Unfinished ones that nobody goes on with give way; then offers are refused with `quota`.
   public var inboxQuota = 8 << 30
   /// Whether a resource that a peer of a session offers is wanted; `nil` takes all.
   ///
@@ -33,9 +37,9 @@ public struct TransportConfiguration: Sendable {
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// How long a broken peer is waited for (LIV-4).
   public var lostAfter = Duration.seconds(60)
-  /// How many peers a session holds, ourselves counted.
+  /// How many peers a session that we host holds, ourselves counted; a joiner takes the host's number.
   public var maximumPeers = 16
-  /// How many bytes may be owed to one peer before `send` suspends.
+  /// How many bytes may be owed to one peer before `send` suspends; one message of any size fits.
   public var outboxCapacity = 4 << 20
   /// Whether we tell others that we are a relay.
   public var isRelay = false

@@ -9,9 +9,9 @@ package struct Demo: Sendable {
   package var discovery: any Discovery
   /// Where the peers keep their files; each gets a directory of its own, removed at the end.
   package var directory: String
-  /// The address the peers listen on.
+  /// The address the peers listen on; nil for all, on the next free port.
   package var listen: PeerAddress?
-  /// Told what happens: who it is about, nobody for the stage, and a line.
+  /// Told what happens: who it is about, or nil where it is about both, and a line.
   package var narrate: @Sendable (_ who: String?, _ line: String) async -> Void
   /// Where to log.
   package var logger: Logger

@@ -21,7 +21,7 @@ package actor Puppet: EventSink {
     self.narrate = narrate
   }
 
-  /// Runs a node until it is over.
+  /// Runs a node until it is over; once for each puppet.
   ///
   /// - Throws: What ended the node.
   package func run(_ configuration: NodeConfiguration) async throws(NodeError) {
@@ -45,7 +45,9 @@ package actor Puppet: EventSink {
 
   /// Carries out a verb, in words, and waits for its answer.
   ///
-  /// - Throws: The error the verb was answered with.
+  /// Cancelling the task does not end the wait; ``end()`` does.
+  ///
+  /// - Throws: The error the verb was answered with; `ending` when the node is over before that.
   @discardableResult
   package func perform(_ line: String) async throws(VerbError) -> NodeEvent.Done {
     guard !isOver else { throw VerbError(.ending, "the node is over") }
@@ -59,7 +61,9 @@ package actor Puppet: EventSink {
     return try result.get()
   }
 
-  /// Waits until an event is told, or was; false when the node is over before that.
+  /// Waits until an event is told, or was.
+  ///
+  /// - Returns: Whether it was; false when the node is over before that.
   package func sees(_ matches: @escaping @Sendable (NodeEvent) -> Bool) async -> Bool {
     if events.contains(where: matches) {
       return true
@@ -68,7 +72,7 @@ package actor Puppet: EventSink {
     return await withCheckedContinuation { witnesses.append((matches, $0)) }
   }
 
-  /// Asks the node to end.
+  /// Asks the node to end; ``run(_:)`` returns when it has.
   package func end() async {
     await node?.requestEnd()
   }

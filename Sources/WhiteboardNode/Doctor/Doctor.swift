@@ -65,7 +65,7 @@ package struct Doctor: Sendable {
     self.dataDirectory = dataDirectory
   }
 
-  /// Looks at everything; takes a few seconds at most.
+  /// Looks at everything; takes a few seconds at most, and announces a service of its own meanwhile.
   package func run() async -> Report {
     let interfaces = NetworkSurvey.interfaces()
     var findings = [

@@ -8,7 +8,7 @@ package enum EventLine {
   /// The event as one line of UTF-8 that ends with a line feed.
   ///
   /// `v` and `event` come first, the other keys in alphabetical order. Code points that a terminal
-  /// might act on are escaped, so that a line may be shown as it is.
+  /// might act on are escaped, so that a line may be shown as it is. `JSONLines` lists the keys.
   package static func json(_ event: NodeEvent) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -3,32 +3,59 @@
 /// The payloads are what `--json` writes, key for key; ``EventLine`` adds `v` and `event`. Text of
 /// other people's is in them as it came: JSON escapes it, and the human form cleans it.
 package enum NodeEvent: Sendable {
+  /// We can be reached.
   case ready(Ready)
+  /// A board was found nearby.
   case peerFound(FoundBoard)
+  /// What a board nearby announces changed.
   case peerUpdated(FoundBoard)
+  /// A board is no longer nearby.
   case peerLost(LostBoard)
+  /// The link to a peer is in another state.
   case peerState(PeerState)
+  /// Somebody asks to join, or we do.
   case invitation(Invitation)
+  /// A peer is in the session.
   case joined(Joined)
+  /// A peer is out of the session.
   case left(Left)
+  /// An object appeared.
   case objectAdded(ObjectAdded)
+  /// An object changed in something other than its selection.
   case objectChanged(ObjectChanged)
+  /// An object was deleted.
   case objectRemoved(ObjectRemoved)
+  /// An object was taken in hand, or let go.
   case selected(Selected)
+  /// Somebody said something.
   case chat(Chat)
+  /// A message for the program came.
   case data(Received)
+  /// A resource began to move.
   case resourceStarted(ResourceStarted)
+  /// A resource went on; at most ten times a second.
   case resourceProgress(ResourceProgress)
+  /// A resource ended.
   case resourceFinished(ResourceFinished)
+  /// A byte stream is open.
   case streamOpened(StreamOpened)
+  /// Bytes of a stream came.
   case streamData(StreamData)
+  /// A byte stream is over.
   case streamClosed(StreamClosed)
+  /// The answer to `digest`.
   case digest(Digest)
+  /// The answer to `objects`.
   case objects(Objects)
+  /// The answer to `peers`.
   case peers(Peers)
+  /// A verb was carried out.
   case done(Done)
+  /// A verb was not carried out.
   case error(Failure)
+  /// Something worth knowing.
   case note(Remark)
+  /// Something to look at.
   case warning(Remark)
 
   /// The value of `event`.
@@ -64,7 +91,7 @@ package enum NodeEvent: Sendable {
     }
   }
 
-  /// What `event` names, to be encoded.
+  /// What goes beside `v` and `event` in the line.
   var payload: any Encodable & Sendable {
     switch self {
     case .ready(let payload): payload
@@ -98,7 +125,9 @@ package enum NodeEvent: Sendable {
 
 /// Which way something goes.
 package enum Direction: String, Encodable, Sendable {
+  /// To us.
   case incoming
+  /// From us.
   case outgoing
 }
 
@@ -157,19 +186,24 @@ extension NodeEvent {
 
   /// How the link to a peer is.
   package struct PeerState: Encodable, Sendable {
-    /// The peer.
+    /// The peer; empty while we dial an address and do not know whose it is.
     package var peer: String
-    /// Its name.
+    /// Its name; empty before it said one.
     package var name: String
     /// How the link is.
     package var state: State
 
     /// The states of a link.
     package enum State: String, Encodable, Sendable {
+      /// Being dialled for the first time.
       case connecting
+      /// Heard lately.
       case connected
+      /// Silent for a moment.
       case suspect
+      /// The link is broken and dialled again.
       case reconnecting
+      /// Given up.
       case lost
     }
   }
@@ -298,7 +332,7 @@ extension NodeEvent {
     package var size: UInt64
   }
 
-  /// A resource has come so far.
+  /// A resource is so far across.
   package struct ResourceProgress: Encodable, Sendable {
     /// Which transfer.
     package var transfer: String
@@ -324,7 +358,7 @@ extension NodeEvent {
     package var name: String
     /// How it ended.
     package var outcome: Outcome
-    /// Where it lies, received or sent from.
+    /// Where it lies here, received or sent from.
     package var path: String?
     /// How many bytes it has.
     package var size: UInt64?
@@ -335,8 +369,11 @@ extension NodeEvent {
 
     /// How a transfer ends.
     package enum Outcome: String, Encodable, Sendable {
+      /// It is whole where it was to go.
       case delivered
+      /// It was stopped, here or there.
       case cancelled
+      /// It could not be done.
       case failed
     }
   }
@@ -428,7 +465,7 @@ extension NodeEvent {
     package var transfers: [String]?
   }
 
-  /// A verb has not been carried out, or something went wrong that belongs to no verb.
+  /// A verb has not been carried out, or a line could not be read.
   package struct Failure: Encodable, Sendable {
     /// The kind of failure.
     package var code: String

@@ -7,7 +7,7 @@ package actor LineFeed: LineSource {
   /// Makes a feed without lines.
   package init() {}
 
-  /// Hands a line over.
+  /// Hands a line over; never waits, however many lie there.
   package func push(_ line: String) {
     let line = LineReader.Line.line(Array(line.utf8))
     if let waiter {
@@ -18,14 +18,14 @@ package actor LineFeed: LineSource {
     }
   }
 
-  /// No more lines come.
+  /// Says that no more lines come.
   package func finish() {
     isFinished = true
     waiter?.resume(returning: nil)
     waiter = nil
   }
 
-  /// The next line, or nil when no more come or the task is cancelled.
+  /// The next line, or nil when no more come or the task is cancelled, which ends the feed.
   package func next() async -> LineReader.Line? {
     guard lines.isEmpty else { return lines.removeFirst() }
     guard !isFinished else { return nil }

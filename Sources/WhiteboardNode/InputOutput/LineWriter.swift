@@ -28,7 +28,9 @@ package actor LineWriter {
     self.capacity = capacity
   }
 
-  /// Takes a line, at once where there is room, otherwise when there is.
+  /// Takes a line, and waits until the buffer is within its bound again.
+  ///
+  /// Lines keep the order of the calls. Cancelling the task does not end the wait.
   ///
   /// - Throws: ``OutputError`` when the descriptor cannot be written to any more.
   package func write(_ line: [UInt8]) async throws(OutputError) {
@@ -42,7 +44,7 @@ package actor LineWriter {
     try check()
   }
 
-  /// Returns when everything taken so far has been written.
+  /// Waits until everything taken so far has been written.
   ///
   /// - Throws: ``OutputError`` when the descriptor cannot be written to any more.
   package func flush() async throws(OutputError) {

@@ -7,8 +7,9 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   package var address: HostPort
   /// The id of the board, 26 base32 characters.
   package var board: String
-  /// The id of the peer that listens there, 52 base32 characters; without it nobody knows whom
-  /// they reach, and only a code or the person at the other end can tell.
+  /// The id of the peer that listens there, 52 base32 characters.
+  ///
+  /// Without it nobody knows whom they reach, and only a code or words that people compare can tell.
   package var peer: String?
   /// The words of the code.
   package var code: [String]
@@ -96,11 +97,17 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
 
 /// What is wrong with a link.
 package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// It does not begin with the scheme.
   case notALink
+  /// It has more than ``BoardLink/maximumLength`` bytes.
   case tooLong
+  /// The address is not a host and a port.
   case badAddress
+  /// The board is not an id.
   case badBoard
+  /// The peer is not an id, or there are two.
   case badPeer
+  /// The code is not words.
   case badCode
 
   /// What is wrong, in words that do not repeat the link.
@@ -134,7 +141,10 @@ package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible 
   }
 
   /// Reads `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`, and outside links an IPv6 address
-  /// alone; in a link the scope of an IPv6 address stands after `%25`, elsewhere after `%`.
+  /// alone.
+  ///
+  /// In a link the scope of an IPv6 address stands after `%25`, elsewhere after `%`. Without a port
+  /// the default one is meant. Gives nil for anything else.
   package init?(_ text: some StringProtocol, isInLink: Bool = false) {
     guard text.utf8.count <= 320 else { return nil }
     let host: String
@@ -210,7 +220,7 @@ package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible 
 package enum JoinTarget: Equatable, Sendable {
   /// Any board nearby, where there is just one.
   case nearby
-  /// A board nearby by its name, its host's name, or the start of an id.
+  /// A board nearby by its name, its host's name, or the start of the board's or a peer's id.
   case name(String)
   /// A link.
   case link(BoardLink)

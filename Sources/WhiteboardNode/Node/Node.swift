@@ -6,9 +6,9 @@ import WhiteboardSync
 
 /// Discovery, a session and a replica as one: what every program of this product runs.
 ///
-/// Lines go in at a ``LineSource``, events come out at an ``EventSink``. Each verb is answered by
-/// exactly one `done` or `error`. Who reads the events slowly slows the node: it reads its session
-/// and its input no faster than its events are taken.
+/// Lines go in at a ``LineSource``, events come out at an ``EventSink``, in one order. Each verb is
+/// answered by exactly one `done` or `error`. A sink that takes events slowly slows the node: it reads
+/// its session and its input no faster than its events are taken.
 package actor Node {
   let configuration: NodeConfiguration
   let sink: any EventSink
@@ -146,7 +146,8 @@ package actor Node {
 
   /// Runs until it is asked to end, its script is over, or it cannot go on.
   ///
-  /// Says goodbye to every peer and tells every event before it returns.
+  /// Says goodbye to every peer and tells every event before it returns. Cancelling the task asks it to
+  /// end. It runs once.
   ///
   /// - Throws: ``NodeError``: why it could not begin or go on, or which end its script came to.
   package func run() async throws(NodeError) {
@@ -169,7 +170,7 @@ package actor Node {
     }
   }
 
-  /// Asks the node to leave the board and end.
+  /// Asks the node to leave the board and end; ``run()`` returns when it has.
   package func requestEnd() {
     end(.asked)
   }

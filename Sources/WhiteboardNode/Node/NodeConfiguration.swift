@@ -43,7 +43,7 @@ package struct NodeConfiguration: Sendable {
   package var identity: PeerIdentity
   /// The peers we remember; nil remembers nobody.
   package var peerStore: PeerStore?
-  /// Where files go; it must exist.
+  /// Where files go; made, private, where it is missing.
   package var dataDirectory: String
   /// Whether the board of a name keeps its id from run to run.
   package var remembersBoards = true
@@ -53,12 +53,13 @@ package struct NodeConfiguration: Sendable {
   package var interface: String?
   /// Whether a hosted board is announced.
   package var isAnnounced = true
-  /// Who is let in; nil means the default of each part: `code` for hosts, and for joiners the code
-  /// they hold, else those known.
+  /// Who is let in; nil means the default of each part.
+  ///
+  /// That is `code` for hosts; for joiners it is the code they hold, or else `known`.
   package var admission: Admission?
-  /// The code to host or join by.
+  /// The code to host or join by; a host that needs one and has none makes one.
   package var code: JoinCode?
-  /// How long a silent peer is waited for.
+  /// How long a peer whose link broke is waited for (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// How boards are announced and found; nil means neither.
   package var discovery: (any Discovery)?
@@ -88,6 +89,8 @@ package struct NodeConfiguration: Sendable {
 /// Where a node reads its lines.
 package protocol LineSource: Sendable {
   /// The next line, or nil at the end or when the task is cancelled.
+  ///
+  /// - Throws: ``InputError`` when nothing more can be read.
   func next() async throws(InputError) -> LineReader.Line?
 }
 
@@ -106,13 +109,17 @@ package struct LineSink: EventSink {
   private let writer: LineWriter
   private let isJSON: Bool
 
-  /// Makes a sink.
+  /// Makes a sink that writes JSON, or words.
   package init(_ writer: LineWriter, isJSON: Bool) {
     self.writer = writer
     self.isJSON = isJSON
   }
 
-  /// Writes the events that this form tells.
+  /// Writes the events, and waits until the writer has room.
+  ///
+  /// In words some events are not told, since a person has no use for them.
+  ///
+  /// - Throws: ``OutputError`` when the output cannot be written to any more.
   package func write(_ events: [NodeEvent]) async throws(OutputError) {
     var bytes: [UInt8] = []
     for event in events {

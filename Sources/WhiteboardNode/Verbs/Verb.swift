@@ -24,11 +24,11 @@ package enum Verb: Equatable, Sendable {
   case edit(ObjectReference, words: String)
   /// Deletes an object.
   case delete(ObjectReference)
-  /// Lets a peer in that asked.
+  /// Lets a peer in that asked, or says that the words on both screens are the same (ADM-8).
   case accept(target: String)
-  /// Turns a peer away that asked.
+  /// Turns a peer away that asked, or says that the words differ.
   case decline(target: String, reason: String?)
-  /// Disconnects a peer and keeps it out.
+  /// Disconnects a peer and keeps it out; for the host alone.
   case kick(target: String, reason: String?)
   /// Stops a transfer, from either side.
   case cancel(target: String, reason: String?)
@@ -36,7 +36,7 @@ package enum Verb: Equatable, Sendable {
   case leave
   /// Says something in the chat.
   case say(words: String)
-  /// Sends raw bytes to peers; none named means all.
+  /// Sends bytes to peers, past the board; none named means all.
   case send(bytes: [UInt8], to: [String], isUnreliable: Bool)
   /// Sends a file as a named resource; none named means all.
   case resource(file: String, name: String, to: [String])
@@ -89,30 +89,55 @@ package enum Verb: Equatable, Sendable {
 
 /// The spelling of each verb.
 package enum VerbName: String, CaseIterable, Sendable {
+  /// Puts a text on the board.
   case text
+  /// Draws a line.
   case stroke
+  /// Puts a photo on the board.
   case photo
+  /// Takes an object in hand.
   case select
+  /// Lets go.
   case deselect
+  /// Moves an object.
   case move
+  /// Sets a scale.
   case scale
+  /// Sets an angle.
   case rotate
+  /// Replaces the words of a text.
   case edit
+  /// Deletes an object.
   case delete
+  /// Lets a peer in, or says that words are the same.
   case accept
+  /// Turns a peer away, or says that words differ.
   case decline
+  /// Removes a peer.
   case kick
+  /// Stops a transfer.
   case cancel
+  /// Leaves the board.
   case leave
+  /// Says something in the chat.
   case say
+  /// Sends a message.
   case send
+  /// Sends a file.
   case resource
+  /// Sends a file through a byte stream.
   case stream
+  /// Lists the objects.
   case objects
+  /// Lists the peers.
   case peers
+  /// Tells the digest.
   case digest
+  /// Waits.
   case wait
+  /// Ends the program.
   case quit
+  /// Explains the verbs.
   case help
 }
 
@@ -132,7 +157,9 @@ package struct VerbRequest: Equatable, Sendable {
 
 /// The caller's own mark on a verb, given back in its answer in the form it came in.
 package enum RequestMark: Equatable, Hashable, Sendable {
+  /// A string of at most 256 bytes.
   case word(String)
+  /// A whole number.
   case number(Int64)
 }
 

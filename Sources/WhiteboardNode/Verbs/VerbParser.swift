@@ -1,12 +1,12 @@
-/// Reads a line of a script, of the prompt or of a program into a verb: the one parser of every
-/// mode.
+/// The one parser of every mode: reads a line of a script, of the prompt or of a program into a verb.
 ///
-/// A line whose first character is `{` is JSON, any other is words.
+/// A line whose first character, blanks aside, is `{` is JSON; any other is words.
 package enum VerbParser {
   /// The longest line, in bytes: a message of 16 MiB in base64 and room beside it.
   package static let maximumLineLength = 23 * 1024 * 1024
-  /// The longest message of `send`, in bytes: what a session carries, less the byte that says what
-  /// it is.
+  /// The longest message of `send`, in bytes.
+  ///
+  /// It is what a session carries, less the byte that says what it is.
   package static let maximumMessageLength = 16 * 1024 * 1024 - 1
   /// The longest message of `send --unreliable`, in bytes.
   package static let maximumDatagramLength = 64 * 1024 - 1
@@ -21,7 +21,7 @@ package enum VerbParser {
   /// The longest mark of a request, in bytes of UTF-8.
   package static let maximumRequestLength = 256
 
-  /// Reads one line, or nil where it holds nothing but a comment.
+  /// Reads one line, or nil where it holds nothing, or nothing but a comment.
   ///
   /// - Throws: ``VerbError`` that names the verb and its mark as far as the line could be read.
   package static func parse(_ line: some StringProtocol) throws(VerbError) -> VerbRequest? {
@@ -38,7 +38,7 @@ package enum VerbParser {
     return try TextVerbParser.parse(line)
   }
 
-  /// Reads one line of bytes, or nil where it holds nothing but a comment.
+  /// Reads one line of bytes, or nil where it holds nothing, or nothing but a comment.
   ///
   /// - Throws: ``VerbError``, `syntax` where the bytes are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(VerbError) -> VerbRequest? {

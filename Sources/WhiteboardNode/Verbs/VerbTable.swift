@@ -195,7 +195,7 @@ package enum VerbTable {
 
   /// The verb nearest in spelling to a word, where one is near.
   ///
-  /// - Complexity: O(verbs × length²) with the length bounded by the caller's cut at 32.
+  /// - Complexity: O(*n*) in the verbs; the word is cut to 32 bytes.
   package static func nearest(to word: String) -> VerbName? {
     let letters = Array(word.lowercased().utf8.prefix(32))
     let candidates = VerbName.allCases.map {
