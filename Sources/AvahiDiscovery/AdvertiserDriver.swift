@@ -5,10 +5,10 @@ import PeerDiscovery
 ///
 /// Implements DSC-12, and DSC-8 to DSC-11 on the publishing side.
 final class AdvertiserDriver: AvahiDriver {
-  /// How many names are tried at once, so that whoever takes every name of ours cannot keep the
-  /// network busy through us.
-  private static let renamesAtOnce = 8
-  private static let renamePause = Duration.seconds(10)
+  /// How many names are tried within `renamePeriod`, so that whoever takes every name of ours cannot
+  /// keep the network busy through us.
+  private static let maximumRenames = 8
+  private static let renamePeriod = Duration.seconds(10)
 
   private let advertisement: Advertisement
   private let inlet: AnnouncementInlet
@@ -19,7 +19,8 @@ final class AdvertiserDriver: AvahiDriver {
   private var group: OpaquePointer?
   private var states: [AvahiEntryGroupState] = []
   private var announcedName: InstanceName?
-  private var renames = 0
+  /// When names were tried, the oldest first.
+  private var renames: [Duration] = []
   private var nextRename: Duration?
 
   init(
@@ -62,7 +63,6 @@ final class AdvertiserDriver: AvahiDriver {
       case AVAHI_ENTRY_GROUP_ESTABLISHED:
         guard announcedName != name else { continue }
         announcedName = name
-        renames = 0
         outlet.push(.announced(name))
       case AVAHI_ENTRY_GROUP_COLLISION:
         try rename(daemon, now: now)
@@ -74,7 +74,6 @@ final class AdvertiserDriver: AvahiDriver {
     }
     if let due = nextRename, due <= now {
       nextRename = nil
-      renames = 0
       try rename(daemon, now: now)
     }
     if takeUpdate() { try update(daemon) }
@@ -155,11 +154,12 @@ final class AdvertiserDriver: AvahiDriver {
 
   private func rename(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
     guard nextRename == nil else { return }
-    guard renames < Self.renamesAtOnce else {
-      nextRename = now + Self.renamePause
+    renames.removeAll { now - $0 >= Self.renamePeriod }
+    if let oldest = renames.first, renames.count >= Self.maximumRenames {
+      nextRename = oldest + Self.renamePeriod
       return
     }
-    renames += 1
+    renames.append(now)
     var random = SystemRandomNumberGenerator()
     let old = name
     name = InstanceName.renamed(

@@ -189,9 +189,12 @@ public final class Session: Sendable {
   /// ``events`` tells its end.
   ///
   /// - Throws: `unknown` when no such transfer is under way.
-  public func cancelResource(_ id: TransferID) throws(SessionError) {
+  public func cancelResource(
+    _ id: TransferID,
+    reason: String = ""
+  ) throws(SessionError) {
     for endpoint in endpoints.withLockedValue({ Array($0.values) })
-    where endpoint.cancelResource(id) {
+    where endpoint.cancelResource(id, reason: reason) {
       return
     }
     throw SessionError(.unknown, "No transfer \(id) is under way.")

@@ -168,7 +168,7 @@ final class BulkEndpoint: Sendable {
   ///
   /// - Returns: Whether there is one of that id.
   @discardableResult
-  func cancelResource(_ id: TransferID) -> Bool {
+  func cancelResource(_ id: TransferID, reason: String = "") -> Bool {
     let (sender, receiver, interrupted): (ResourceSender?, ResourceReceiver?, ResourceInfo?) =
       state.withLockedValue { state in
         let sender = state.running[id] ?? state.waiting.first { $0.id == id }
@@ -179,8 +179,8 @@ final class BulkEndpoint: Sendable {
         state.interrupted.removeAll { $0 == id }
         return (sender, nil, state.started.removeValue(forKey: id))
       }
-    sender?.cancel()
-    if let receiver { return scope.submit { await receiver.cancel() } }
+    sender?.cancel(reason: reason)
+    if let receiver { return scope.submit { await receiver.cancel(reason: reason) } }
     if let interrupted {
       return scope.submit { [self] in
         await inbox.discard(id)

@@ -66,7 +66,6 @@ actor ResourceInbox {
   static func open(
     directory path: String,
     quota: Int,
-    isSynchronized: Bool = true,
     threads: NIOThreadPool = .singleton,
     calls: DiskCalls = .system,
     now: Int = secondsSince1970()

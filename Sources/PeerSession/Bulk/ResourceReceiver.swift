@@ -147,10 +147,15 @@ actor ResourceReceiver {
   }
 
   /// Ends the transfer because our side wants to.
-  func cancel() async {
+  ///
+  /// `reason` is told to the sender.
+  func cancel(reason: String = "") async {
     isCancelled.withLockedValue { $0 = true }
     guard phase == .accepted || phase == .receiving else { return }
-    await fail(SessionError(.transferCancelled, "The transfer was cancelled here."))
+    await fail(
+      SessionError(.transferCancelled, "The transfer was cancelled here."),
+      saying: reason
+    )
   }
 
   /// Keeps what there is, since the link is gone or the sender goes on over another.
@@ -315,19 +320,27 @@ actor ResourceReceiver {
   // MARK: Ending
 
   /// Ends the transfer from our side and tells the sender.
-  private func fail(_ error: SessionError, as code: Control.ResourceCode? = nil) async {
+  private func fail(
+    _ error: SessionError,
+    as code: Control.ResourceCode? = nil,
+    saying words: String = ""
+  ) async {
     guard phase == .accepted || phase == .receiving else { return }
     phase = .cancelling
     // Told first, so that the sender stops; the disk may take its time.
-    await tell(error, as: code)
+    await tell(error, as: code, saying: words)
     await close(.failed(error))
   }
 
-  private func tell(_ error: SessionError, as code: Control.ResourceCode? = nil) async {
+  private func tell(
+    _ error: SessionError,
+    as code: Control.ResourceCode? = nil,
+    saying words: String = ""
+  ) async {
     let cancel = Control.ResourceCancel(
       id: offer.id,
       code: code ?? error.resourceCode,
-      message: error.code.rawValue
+      message: words
     )
     do {
       try await link.writer.write(cancel.bulkFrame())

@@ -54,7 +54,8 @@ final class ResourceSender: Sendable {
   private let peer: PeerID
   private let context: BulkContext
   private let reports: AsyncStream<ResourceProgress>.Continuation
-  private let cancellation = Outcome<Void>()
+  /// Why it is to end, in our words for the receiver.
+  private let cancellation = Outcome<String>()
   private let onCancel: @Sendable (ResourceSender) -> Void
   private let state: NIOLockedValueBox<State>
 
@@ -87,8 +88,8 @@ final class ResourceSender: Sendable {
   }
 
   /// Ends the transfer with `transferCancelled`, unless it has ended.
-  func cancel() {
-    if cancellation.set(.success(())) { onCancel(self) }
+  func cancel(reason: String = "") {
+    if cancellation.set(.success(reason)) { onCancel(self) }
   }
 
   /// Whether ``cancel()`` was called.
@@ -140,7 +141,9 @@ final class ResourceSender: Sendable {
     if let attempt = ending?.withdrawal {
       var code = Control.ResourceCode.cancelled
       if case .failure(let error) = result { code = error.resourceCode }
-      await withdraw(attempt, code, pool)
+      // It is set by now, if ever.
+      let reason = isCancelled ? (try? await cancellation.value()) ?? "" : ""
+      await withdraw(attempt, code, reason, pool)
     }
   }
 
@@ -352,13 +355,14 @@ final class ResourceSender: Sendable {
   private func withdraw(
     _ attempt: Attempt,
     _ code: Control.ResourceCode,
+    _ reason: String,
     _ pool: BulkPool
   ) async {
     let link = attempt.link
     guard attempt.hasOffered else { return pool.release(link) }
     attempt.replies.advance(to: .cancelled)
     link.markLate(id)
-    link.writer.push(Control.ResourceCancel(id: id, code: code, message: "").bulkFrame())
+    link.writer.push(Control.ResourceCancel(id: id, code: code, message: reason).bulkFrame())
     guard attempt.hasStarted else { return pool.release(link) }
     let isAnswered = await withTaskGroup(of: Bool.self) { group in
       group.addTask {

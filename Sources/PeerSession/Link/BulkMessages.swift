@@ -183,7 +183,7 @@ extension Control {
     init(id: TransferID, code: ResourceCode, message: String) {
       self.id = id
       self.code = code
-      self.message = UntrustedText(message.prefix(bytes: Control.explanation))
+      self.message = .explanation(message)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -250,7 +250,7 @@ extension Control {
     init(id: TransferID, code: UInt32, message: String) {
       self.id = id
       self.code = code
-      self.message = UntrustedText(message.prefix(bytes: Control.explanation))
+      self.message = .explanation(message)
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -350,7 +350,7 @@ extension Control {
     /// Creates a payload, cutting `message` to 512 bytes between characters.
     init(_ code: CloseCode, _ message: String) {
       self.code = code
-      self.message = UntrustedText(message.prefix(bytes: Control.explanation))
+      self.message = .explanation(message)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -490,7 +490,7 @@ extension Control {
     /// Creates an order, cutting `reason` to 512 bytes between characters.
     init(peer: PeerID, reason: String) {
       self.peer = peer
-      self.reason = UntrustedText(reason.prefix(bytes: Control.explanation))
+      self.reason = .explanation(reason)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -581,5 +581,12 @@ extension String {
       result.unicodeScalars.append(scalar)
     }
     return result
+  }
+}
+
+extension UntrustedText {
+  /// Words of ours for people there, as the protocol takes them: at most 512 bytes, without NUL.
+  static func explanation(_ words: String) -> UntrustedText {
+    UntrustedText(words.filter { $0 != "\0" }.prefix(bytes: Control.explanation))
   }
 }

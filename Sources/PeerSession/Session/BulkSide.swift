@@ -59,7 +59,7 @@ final class BulkSide {
 
   /// The other side, which could not dial us, wants `count` links (8.1).
   func linksRequested(_ count: Int, _ entry: PeerEntry, _ link: ControlLink) {
-    guard link.side == .dialler, let endpoint = running[entry.id] else { return }
+    guard let endpoint = running[entry.id] else { return }
     for _ in 0..<count where endpoint.linkCount < Limits.bulkLinks {
       dial(entry, link, opener: .listener).whenSuccess { endpoint.accept($0) }
     }

@@ -170,6 +170,8 @@ final class DiallerHandshake: LinkDelegate {
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     let bytes = Array(payload.readableBytesView)
     run { $0.frameReceived(type, bytes, now: .uptime) }
+    // For the listener the link is open behind ACCEPT, though our person may still compare (ADM-8).
+    if type == .accept { link.frameLimit = Limits.framePayload }
   }
 
   func linkReadComplete(_ link: ControlLink) {}

@@ -133,7 +133,7 @@ final class ListenerHandshake: LinkDelegate {
         binding: exporter.export(.binding),
         mode: session.mode(for: peer),
         isResuming: isResuming,
-        wasKicked: entry?.isKicked ?? false,
+        wasKicked: session.kicked.contains(peer),
         isFull: !isResuming && session.isFull(for: peer),
         pendingInvitations: pending.count,
         hasPendingInvitation: pending.contains { $0.peer == peer }

@@ -46,10 +46,6 @@ final class PeerEntry {
   var failedDials = 0
   /// Never dialled again: it refused, left, or was kicked.
   var isBarred = false
-  /// Refused for as long as the session lasts.
-  var isKicked = false
-  /// Whether a person of ours, or the one who admitted us, wants a link with it.
-  var isWanted = true
 
   // Acknowledgements owed on the open link (MSG-4).
   var unacknowledgedParts = 0

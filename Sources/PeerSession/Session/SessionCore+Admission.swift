@@ -18,9 +18,7 @@ extension SessionCore {
 
   /// Whether the dialler comes back with the delivery state that we hold, too (RSM-2).
   func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
-    guard let delivery = entries[peer]?.delivery, entries[peer]?.isKicked == false else {
-      return false
-    }
+    guard let delivery = entries[peer]?.delivery, !kicked.contains(peer) else { return false }
     return delivery.incarnation == hello.introduction.incarnation
       && hello.resume?.incarnation == incarnation
   }
@@ -113,7 +111,7 @@ extension SessionCore {
   }
 
   private func shake(_ link: ControlLink, _ entry: PeerEntry) {
-    guard !hasEnded, !entry.isKicked, let exporter = link.facts.exporter else {
+    guard !hasEnded, !kicked.contains(entry.id), let exporter = link.facts.exporter else {
       entry.isDialling = false
       return link.abort()
     }

@@ -39,8 +39,12 @@ final class SessionCore {
   var entries: [PeerID: PeerEntry] = [:]
   /// Everyone who ever admitted or was admitted here, for tickets (TCK-1).
   var knownMembers: Set<PeerID> = []
+  /// Whom the host removed, known here or not: refused for as long as the session lasts (MEM-3).
+  private(set) var kicked: Set<PeerID> = []
   var bulk: BulkSide?
 
+  /// What we last said of our addresses.
+  private var toldAddresses: [String]?
   private var collected: [SessionEvent] = []
   private var collectedBytes = 0
   private var isPaused = false
@@ -336,8 +340,13 @@ final class SessionCore {
     for entry in entries.values where entry.id != peer {
       entry.link?.send(.kick, Control.Kick(peer: peer, reason: reason).encoded())
     }
-    entries[peer]?.isKicked = true
-    disconnect(peer, .kicked, .kicked(reason: UntrustedText(reason)), message: reason)
+    remove(peer, reason: UntrustedText(reason))
+  }
+
+  private func remove(_ peer: PeerID, reason: UntrustedText) {
+    kicked.insert(peer)
+    knownMembers.remove(peer)
+    disconnect(peer, .kicked, .kicked(reason: reason), message: reason.raw)
   }
 
   /// Says goodbye to all and ends the session.
@@ -573,8 +582,7 @@ extension SessionCore: LinkDelegate {
       if kick.peer == localPeer {
         end(.left, SessionError(.kicked, "The host removed this peer: \(kick.reason)"))
       } else {
-        entries[kick.peer]?.isKicked = true
-        disconnect(kick.peer, .kicked, .kicked(reason: kick.reason), message: kick.reason.raw)
+        remove(kick.peer, reason: kick.reason)
       }
     case .addresses:
       let addresses = try Control.Addresses.decode(payload)
@@ -582,6 +590,9 @@ extension SessionCore: LinkDelegate {
       entry.member.addresses = addresses.addresses
     case .bulkRequest:
       let request = try Control.BulkRequest.decode(payload)
+      guard link.side == .dialler else {
+        return fail(link, entry, .protocolError, "BULK-REQUEST from the side that dials")
+      }
       bulk?.linksRequested(request.count, entry, link)
     default: break
     }
@@ -589,11 +600,11 @@ extension SessionCore: LinkDelegate {
 
   /// Adds members others told of, to be dialled after a while if they do not dial us (MEM-1, MEM-2).
   func learn(_ members: [Control.Member], dialAfter delay: TimeAmount = .seconds(3)) {
-    for member in members where member.peer != localPeer {
+    for member in members where member.peer != localPeer && !kicked.contains(member.peer) {
       if let entry = entries[member.peer] {
         guard !entry.isJoined else { continue }
         entry.member = member
-        if entry.nextDial == nil && !entry.isKicked {
+        if entry.nextDial == nil {
           entry.isBarred = false
           entry.nextDial = .now() + delay
         }
@@ -608,8 +619,21 @@ extension SessionCore: LinkDelegate {
 
   // MARK: Time
 
+  /// Tells everyone where we are once that has changed, as by another network (MEM-4).
+  private func tellAddresses() {
+    guard configuration.isDiallable else { return }
+    let addresses = transport.advertisedAddresses()
+    guard addresses != toldAddresses else { return }
+    defer { toldAddresses = addresses }
+    // Whoever got a HELLO before the first look has heard of these.
+    guard toldAddresses != nil else { return }
+    let told = Control.Addresses(port: transport.port, addresses: addresses).encoded()
+    for entry in entries.values { entry.link?.send(.addresses, told) }
+  }
+
   /// Looks after liveness and reconnection.
   private func tick(_ now: NIODeadline) {
+    tellAddresses()
     for entry in entries.values {
       if let link = entry.link {
         let silence = link.isReadingPaused ? TimeAmount.zero : now - link.lastHeard
@@ -636,7 +660,8 @@ extension SessionCore: LinkDelegate {
   }
 
   private func dialIfDue(_ entry: PeerEntry, _ now: NIODeadline) {
-    guard !hasEnded, entry.link == nil, !entry.isDialling, !entry.isBarred, !entry.isKicked,
+    guard !hasEnded, entry.link == nil, !entry.isDialling, !entry.isBarred,
+      !kicked.contains(entry.id),
       let due = entry.nextDial, now >= due
     else { return }
     // A member that we only heard of may not exist: few of those are dialled at a time (MEM-6).

@@ -62,7 +62,7 @@ public struct TransportConfiguration: Sendable {
     logger: Logger
   ) {
     self.identity = identity
-    let cut = displayName.prefix(bytes: Limits.displayName)
+    let cut = displayName.filter { $0 != "\0" }.prefix(bytes: Limits.displayName)
     self.displayName = cut.isEmpty ? identity.peerID.short : cut
     self.inboxDirectory = inboxDirectory
     self.logger = logger
