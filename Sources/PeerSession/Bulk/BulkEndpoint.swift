@@ -51,6 +51,7 @@ final class BulkEndpoint: Sendable {
   /// When it returns everything has ended and was reported.
   func run() async {
     _ = scope.submit { [pool] in await pool.closeUnused() }
+    _ = scope.submit { [self] in await breakStalled() }
     await withTaskCancellationHandler {
       await scope.run()
     } onCancel: {
@@ -287,6 +288,22 @@ final class BulkEndpoint: Sendable {
   }
 
   // MARK: Receivers
+
+  /// How long a transfer may stand still, while its link seems to be there (RES-7).
+  static let stallLimit = Duration.seconds(60)
+
+  /// Breaks the links of transfers that stand still, until the task is cancelled.
+  private func breakStalled() async {
+    while !Task.isCancelled {
+      // Cancelled with the endpoint, which closes all links.
+      try? await context.time.sleep(.seconds(10))
+      let now = context.time.now()
+      for receiver in state.withLockedValue({ Array($0.receivers.values) })
+      where await receiver.isStalled(now: now) {
+        receiver.link.abandon()
+      }
+    }
+  }
 
   /// Makes the receiver of an offer, taking over from one whose link is as good as gone.
   ///

@@ -161,7 +161,9 @@ actor ResourceInbox {
   func note(_ id: TransferID, written: Int) { active[id]?.written = written }
 
   /// Keeps what there is of a transfer whose link broke (RES-1).
-  func keep(_ id: TransferID, written: Int, hash: SHA256) {
+  func keep(_ id: TransferID, written: Int, hash: SHA256) async {
+    // Nothing is nothing to go on with, and would cost a file all the same.
+    guard written > 0 else { return await discard(id) }
     guard let entry = active.removeValue(forKey: id) else { return }
     // The hash of more bytes than anybody goes on with is only a saving.
     if kept.count >= Self.rememberedLimit { kept.removeAll() }

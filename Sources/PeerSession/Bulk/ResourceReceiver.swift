@@ -54,6 +54,8 @@ actor ResourceReceiver {
   private var batch: EventLoopFuture<SHA256>?
   private var throttle = ProgressThrottle()
   private var info: ResourceInfo
+  /// When the sender last did something.
+  private var lastHeard: Duration
 
   init(
     _ offer: Control.ResourceOffer,
@@ -67,6 +69,7 @@ actor ResourceReceiver {
     self.link = link
     self.inbox = inbox
     self.endpoint = endpoint
+    lastHeard = endpoint.context.time.now()
     info = ResourceInfo(
       id: offer.id,
       name: offer.name,
@@ -125,6 +128,7 @@ actor ResourceReceiver {
   ///
   /// - Returns: Whether the transfer goes on.
   func receive(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
+    lastHeard = endpoint.context.time.now()
     switch frame.type {
     case .resourceStart:
       let start = try Control.ResourceStart.decode(frame)
@@ -144,6 +148,12 @@ actor ResourceReceiver {
     default:
       throw .unexpected(frame.type)
     }
+  }
+
+  /// Whether the sender has done nothing for so long that it must not keep room in the inbox (RES-7).
+  func isStalled(now: Duration) -> Bool {
+    (phase == .accepted || phase == .receiving) && batch == nil
+      && now - lastHeard >= BulkEndpoint.stallLimit
   }
 
   /// Ends the transfer because our side wants to.

@@ -18,6 +18,8 @@ final class BulkSide {
   /// Who waits for the control link to come back, or for a link they asked the other side to dial.
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
   private var attachWaiters: [PeerID: CircularBuffer<EventLoopPromise<BulkLink>>] = [:]
+  /// How many links are being dialled because a peer asked for them (BLK-4).
+  private var dialling: [PeerID: Int] = [:]
   /// The attach secrets of each peer's control link, and of the one before it (BLK-1).
   private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] =
     [:]
@@ -59,9 +61,16 @@ final class BulkSide {
 
   /// The other side, which could not dial us, wants `count` links (8.1).
   func linksRequested(_ count: Int, _ entry: PeerEntry, _ link: ControlLink) {
-    guard let endpoint = running[entry.id] else { return }
-    for _ in 0..<count where endpoint.linkCount < Limits.bulkLinks {
-      dial(entry, link, opener: .listener).whenSuccess { endpoint.accept($0) }
+    let peer = entry.id
+    guard let endpoint = running[peer] else { return }
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    for _ in 0..<count where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
+      dialling[peer, default: 0] += 1
+      dial(entry, link, opener: .listener).whenComplete { result in
+        let left = bound.value.dialling[peer, default: 1] - 1
+        bound.value.dialling[peer] = left > 0 ? left : nil
+        if case .success(let link) = result { endpoint.accept(link) }
+      }
     }
   }
 

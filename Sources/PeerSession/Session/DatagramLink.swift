@@ -118,6 +118,8 @@ extension SessionCore {
     }
     let peer = entry.id
     entry.datagrams = DatagramLink(transport, link, remote: remote) { [unowned self] message in
+      // There is no back pressure on packets: they are lost, as they may be (DGM-8).
+      guard !self.isPaused else { return }
       self.emit(.datagram(message, from: peer), bytes: message.count)
     } pathChanged: { [unowned self] path in
       self.emit(.datagramPath(peer, path))

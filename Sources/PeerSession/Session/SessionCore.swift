@@ -47,7 +47,8 @@ final class SessionCore {
   private var toldAddresses: [String]?
   private var collected: [SessionEvent] = []
   private var collectedBytes = 0
-  private var isPaused = false
+  /// Whether the application is so far behind that nothing is read for it (MSG-5).
+  private(set) var isPaused = false
   private var ticker: RepeatedTask?
   private(set) var hasEnded = false
 
@@ -412,7 +413,8 @@ extension SessionCore: LinkDelegate {
     case .ack: receiveAcknowledgement(link, entry, payload)
     case .ping:
       guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "PING") }
-      link.send(.pong, Array(payload.readableBytesView))
+      // Who asks and does not read the answers would fill our memory with them.
+      if link.isWritable { link.send(.pong, Array(payload.readableBytesView)) }
     case .pong:
       guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "PONG") }
     case .datagram:
@@ -608,13 +610,25 @@ extension SessionCore: LinkDelegate {
           entry.isBarred = false
           entry.nextDial = .now() + delay
         }
-      } else if entries.count < Limits.members {
+      } else if makeRoomForMember() {
         let entry = PeerEntry(id: member.peer, member: member)
         entry.nextDial = .now() + delay
         entries[member.peer] = entry
         knownMembers.insert(member.peer)
       }
     }
+  }
+
+  /// Whether one more member can be kept; one that is out of the session makes room (MEM-1).
+  private func makeRoomForMember() -> Bool {
+    if entries.count < Limits.members { return true }
+    let gone = entries.values.first { entry in
+      !entry.isJoined && !entry.isDialling && entry.link == nil
+        && (entry.nextDial == nil || entry.isBarred)
+    }
+    guard let gone else { return false }
+    entries[gone.id] = nil
+    return true
   }
 
   // MARK: Time

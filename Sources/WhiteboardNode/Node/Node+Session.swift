@@ -42,6 +42,12 @@ extension Node {
       left(peer, reason)
     case .message(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
+      // Who asks for answers without taking them would fill our memory with them (SYN-12).
+      if bytes.first == SyncMessage.requestKind, let queue = queues[peer],
+        queue.byteCount >= SendQueue.patience
+      {
+        return
+      }
       replica?.received(bytes, from: member, now: now)
       carryOutActions()
     case .datagram(let bytes, let peer):

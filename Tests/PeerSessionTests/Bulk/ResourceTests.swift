@@ -118,6 +118,28 @@ struct ResourceTests {
     }
   }
 
+  @Test("[RES-7] a transfer that stands still for a minute loses its link and its room")
+  func stall() async throws {
+    let clock = ManualClock()
+    try await BulkTestBed.run(quota: 5_000_000, time: BulkTime(clock)) { bed in
+      // What comes behind the cut is swallowed, and the link stays.
+      bed.links.cut(after: [1_000], isSilent: true)
+      bed.links.hold(after: 1)
+      let path = try bed.directory.file("file", seededBytes(4_000_000, seed: 12))
+      let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      await bed.receiverEvents.wait { !$0.started.isEmpty }
+      clock.advance(by: .seconds(59))
+      #expect(bed.receiver.linkCount == 1)
+      while bed.receiver.linkCount == 1, !Task.isCancelled {
+        clock.advance(by: .seconds(1))
+        await Task.yield()
+      }
+      bed.links.release()
+      _ = try await transfer.result()
+      #expect(bed.links.opened == 2)
+    }
+  }
+
   @Test("a link that cannot be had yet is asked for again")
   func retries() async throws {
     try await BulkTestBed.run { bed in
