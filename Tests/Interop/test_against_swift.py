@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 import unittest
+from unittest import mock
 
 from cutting import CuttingForwarder
 from links import make_link, parse_link
@@ -18,7 +19,7 @@ from mitm import Interceptor
 from pictures import png
 from program import BINARY, Program, data_of
 from support import InteropCase
-from whiteboard_peer import cells, codec, views, wire
+from whiteboard_peer import admission, cells, codec, views, wire
 from whiteboard_peer.board import APPLICATION, BoardPeer
 from whiteboard_peer.session import Refused, parse_hello
 from whiteboard_peer.tls import Identity, Link, LinkBroken
@@ -205,6 +206,48 @@ class Joining(SwiftCase):
         host = self.peer("host", maximum=1)
         program = self.program("join", make_link(host.address, host.session, host.id))
         self.assertEqual(program.process.wait(30), EXIT_REFUSED)
+
+
+class Kicking(SwiftCase):
+    def refused(self, peer, address):
+        with self.assertRaises(Refused) as raised:
+            peer.join(address)
+        return raised.exception.code
+
+    def test_mem_3_a_ticket_that_a_kicked_member_signed_admits_nobody(self):
+        program = self.swift_host("code")
+        bad, fresh = self.guest_of(program, "bad"), self.guest_of(program, "fresh")
+        bad.join(program.address, program.id, code=program.code)
+        program.do("kick", target=bad.identity.text)
+        program.events.wait("left", peer=bad.identity.text)
+        fresh.ticket = admission.make_ticket(bad.identity, program.session, fresh.id)
+        self.assertEqual(self.refused(fresh, program.address), "unknown-admitter")
+        self.assertEqual(self.refused(bad, program.address), "kicked")
+
+    def test_mem_3_a_kick_holds_for_who_was_not_heard_of(self):
+        host, program, remote = self.host_and_program()
+        program.ready()
+        bad = self.peer("bad", host.session, kind=BoardPeer, host=host.id)
+        bad.ticket = admission.make_ticket(host.identity, host.session, bad.id)
+        kick = {"peer": bad.identity.text, "reason": "x"}
+        with host.condition:
+            remote.control.send(wire.KICK, kick)
+        # What comes behind it on the link was taken after it.
+        host.send_data(remote, b"behind")
+        program.events.wait("data")
+        self.assertEqual(self.refused(bad, program.address), "kicked")
+
+    def test_blk_4_links_asked_for_without_end_are_not_dialled_without_end(self):
+        host, program, remote = self.host_and_program()
+        files = pathlib.Path(f"/proc/{program.process.pid}/fd")
+        before = len(list(files.iterdir()))
+        with mock.patch("whiteboard_peer.session.serve_bulk", lambda *_: time.sleep(30)):
+            with host.condition:
+                for _ in range(1_000):
+                    remote.control.send(wire.BULK_REQUEST, {"count": 8})
+            host.send_data(remote, b"behind")
+            program.events.wait("data")
+        self.assertLessEqual(len(list(files.iterdir())), before + 40)
 
 
 class Payloads(SwiftCase):

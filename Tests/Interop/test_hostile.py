@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import socket
 import tempfile
@@ -1051,6 +1052,22 @@ class AgainstSwift(Attacks, InteropCase):
 
     def assert_running(self):
         self.assertTrue(self.program.is_running(), self.program.log[-3_000:])
+
+    def test_liv_1_pings_whose_answers_nobody_reads(self):
+        """What cannot be sent is not kept: 16 MB of PINGs cost no more than the queues hold."""
+        self.isolate()
+        link = self.attacker.open()
+        self.links.callback(link.abort)
+        link.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        before = self.resident()
+        pings = encode_frame(wire.PING, b"12345678") * 1_600
+        for _ in range(1_000):
+            link.send(pings)
+        self.assertLess(self.resident() - before, 60_000_000)
+
+    def resident(self):
+        status = pathlib.Path(f"/proc/{self.program.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024
 
     def delivered(self, name, timeout=10):
         event = self.program.events.wait(
