@@ -242,7 +242,7 @@ struct ListenerAdmission: Sendable {
   /// Takes the end of the connection without CLOSE, and the owner's own wish to close it.
   mutating func linkLost() -> [ListenerAction] {
     if case .over = state { return [] }
-    return ending(.internalError, "The connection broke.")
+    return ending(.withdrawn, "The connection broke.")
   }
 
   private mutating func proofReceived(

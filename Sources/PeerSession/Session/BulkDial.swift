@@ -64,7 +64,9 @@ final class BulkDial: LinkDelegate, Sendable {
       }
       .connect(to: address)
       .whenFailure { error in
-        self.promise.fail(SessionError(.unreachable, "No further link with the peer: \(error)"))
+        self.promise.fail(
+          SessionError(.unreachable, "No further link with the peer: \(reason(of: error)).")
+        )
       }
     let promise = promise
     let timeout = eventLoop.scheduleTask(in: .seconds(10)) {

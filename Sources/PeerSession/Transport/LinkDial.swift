@@ -97,7 +97,7 @@ final class LinkDial: LinkDelegate {
   private func connected(_ result: Result<any Channel, any Error>, _ address: PeerAddress) {
     connecting -= 1
     if case .failure(let error) = result {
-      failed(SessionError(.unreachable, "Nothing answers at \(address): \(error)"))
+      failed(SessionError(.unreachable, "Nothing answers at \(address): \(reason(of: error))."))
     } else if completion == nil, case .success(let channel) = result {
       channel.close(promise: nil)
     }
@@ -159,4 +159,13 @@ final class LinkDial: LinkDelegate {
 
   func linkReadComplete(_ link: ControlLink) {}
   func linkWritable(_ link: ControlLink) {}
+}
+
+/// What the system said, in words for people.
+func reason(of error: any Error) -> String {
+  switch error {
+  case let error as IOError: systemMessage(error.errnoCode)
+  case ChannelError.connectTimeout: "no answer in time"
+  default: "\(error)"
+  }
 }

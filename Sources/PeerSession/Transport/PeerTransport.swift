@@ -156,7 +156,7 @@ public final class PeerTransport: Sendable {
     let place = configuration.listen.map(String.init(describing:)) ?? "any port"
     throw SessionError(
       .system,
-      "Cannot listen on \(place): \(lastError.map { "\($0)" } ?? "no address"). "
+      "Cannot listen on \(place): \(lastError.map(reason(of:)) ?? "no address"). "
         + "Choose another with --listen ADDR:PORT."
     )
   }

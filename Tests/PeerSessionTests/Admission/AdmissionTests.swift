@@ -482,7 +482,7 @@ struct AdmissionByPeopleTests {
     world.run()
     #expect(
       world.listener.linkLost() == [
-        .invitationEnded(.internalError, UntrustedText("The connection broke."))
+        .invitationEnded(.withdrawn, UntrustedText("The connection broke."))
       ]
     )
     #expect(world.listener.linkLost() == [])
