@@ -165,6 +165,8 @@ enum Program {
     let source: any LineSource =
       isatty(input) == 1 ? TerminalLines(reader: reader) { await ending.request() } : reader
     let writer = LineWriter(descriptor: STDOUT_FILENO)
+    var configuration = configuration
+    configuration.isTyped = isatty(input) == 1
     let node = Node(configuration, input: source, sink: LineSink(writer, isJSON: json))
     await ending.set(node)
     let termination = Termination { await ending.request() }

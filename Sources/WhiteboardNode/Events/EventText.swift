@@ -122,14 +122,18 @@ package enum EventText {
     case .incoming: line = "\(who) asks to join."
     case .outgoing: line = "Asking \(who) to let us in."
     }
+    let choice = "accept \(id)   or   decline \(id)"
     if let words = invitation.words {
       line += " Both screens must show: \(TerminalText.cleaned(words, limit: 128))."
+      if invitation.direction == .outgoing, invitation.mustAnswer {
+        line += " The same on both?"
+      }
     }
     if let warning = invitation.warning {
       line += "\n! \(TerminalText.cleaned(warning))"
     }
-    if invitation.direction == .incoming {
-      line += "\n  accept \(id)   or   decline \(id)"
+    if invitation.mustAnswer {
+      line += "\n  \(choice)"
     }
     return line
   }

@@ -220,6 +220,8 @@ extension NodeEvent {
     package var words: String?
     /// Who asks.
     package var direction: Direction
+    /// Whether nothing goes on before `accept` or `decline`.
+    package var mustAnswer: Bool
     /// When it is over, RFC 3339.
     package var deadline: String?
     /// Why to look twice.

@@ -18,6 +18,7 @@ extension Node {
     }
     isInputAtEnd = true
     wakeVerbs()
+    giveUpComparing()
   }
 
   private func take(_ line: LineReader.Line) async {
@@ -41,6 +42,7 @@ extension Node {
     verbs.append(entry)
     wakeVerbs()
     await carryOutDueVerbs()
+    giveUpComparing()
     while verbs.isFull, ending == nil {
       await withCheckedContinuation { readerWaiter = $0 }
     }
@@ -52,14 +54,34 @@ extension Node {
   }
 
   /// Carries out what stands first in the queue and answers something that is pending.
+  ///
+  /// While we join, nothing else is carried out, so that it need not stand first.
   func carryOutDueVerbs() async {
-    while ending == nil, let request = verbs.takeFirst(where: isDue) {
+    while ending == nil,
+      let request = isJoining
+        ? verbs.takeAny(where: isDueWhileJoining) : verbs.takeFirst(where: isDue)
+    {
       wakeReader()
       await carryOut(request)
     }
   }
 
-  private func isDue(_ verb: Verb) -> Bool {
+  /// Whether we have asked, or are about to ask, to be let in.
+  var isJoining: Bool {
+    guard case .join = configuration.part else { return false }
+    return session == nil
+  }
+
+  /// Whoever types `quit` waits no longer; in a script it stands behind what is to be done first.
+  private func isDueWhileJoining(_ verb: Verb, isFirst: Bool) -> Bool {
+    switch verb {
+    case .quit, .leave: configuration.isTyped || (isFirst && configuration.script == .none)
+    default: isDue(verb)
+    }
+  }
+
+  /// Whether a verb answers something that is pending.
+  func isDue(_ verb: Verb) -> Bool {
     switch verb {
     case .accept(let target), .decline(let target, _):
       (try? invitation(target)) != nil

@@ -176,8 +176,17 @@ extension Node {
       )
     )
     let timeout = request.timeout
-    let session = try await transport.join(request) { verification in
-      await self.verify(verification, timeout: timeout)
+    doubt = nil
+    let session: Session
+    do throws(SessionError) {
+      session = try await transport.join(request) { verification in
+        await self.verify(verification, timeout: timeout)
+      }
+    } catch {
+      if let doubt {
+        throw doubt
+      }
+      throw error
     }
     if boardName.isEmpty {
       boardName = session.id.short
@@ -185,19 +194,12 @@ extension Node {
     return session
   }
 
-  /// Has the person here compare the words on both screens.
+  /// Has the person here compare the words on both screens, where their answer counts.
   private func verify(_ verification: Verification, timeout: Duration) async -> Bool {
     guard ending == nil else { return false }
-    guard input != nil, !isInputAtEnd || !verbs.isEmpty else {
-      emit(
-        .warning(
-          .init(
-            code: "nobody-to-ask",
-            message: "The host wants words compared, and nobody is here to do it: join on a "
-              + "terminal, or by link or code."
-          )
-        )
-      )
+    let mustAnswer = verification.mustBeCompared
+    guard !mustAnswer || !isBeyondAnswer || verbs.contains(where: \.answersInvitation) else {
+      nobodyCompares()
       return false
     }
     let id = "to-\(nextVerification)"
@@ -210,22 +212,50 @@ extension Node {
           name: verification.name.raw,
           words: verification.words.joined(separator: " "),
           direction: .outgoing,
+          mustAnswer: mustAnswer,
           deadline: deadlineText(timeout)
         )
       )
     )
+    guard mustAnswer else { return true }
     return await withCheckedContinuation { continuation in
       invitations[id] = PendingInvitation(
         kind: .outgoing(continuation),
         peer: verification.peer,
         name: verification.name.raw
       )
-      spawn { node in await node.carryOutDueVerbs() }
+      spawn { node in
+        await node.carryOutDueVerbs()
+        node.giveUpComparing()
+      }
       spawn { node in
         try? await node.clock.sleep(for: timeout)
+        guard node.invitations[id] != nil else { return }
+        node.doubt = NodeError(.timedOut, "Nobody said in time whether the words are the same.")
         node.answer(id, with: false)
       }
     }
+  }
+
+  /// Whether no line can come any more that answers a question.
+  private var isBeyondAnswer: Bool { input == nil || isInputAtEnd || verbs.isFull }
+
+  /// Gives up on words that nobody will compare, since no line that says so can come any more.
+  func giveUpComparing() {
+    guard isJoining, isBeyondAnswer, !verbs.contains(where: isDue) else { return }
+    for (id, invitation) in invitations {
+      guard case .outgoing = invitation.kind else { continue }
+      nobodyCompares()
+      answer(id, with: false)
+    }
+  }
+
+  private func nobodyCompares() {
+    let message =
+      "The host wants words compared, and nobody is here to do it: join on a terminal, or by the "
+      + "board's link."
+    doubt = NodeError(.notAllowed, message)
+    emit(.warning(.init(code: "nobody-to-ask", message: message)))
   }
 
   /// Answers a question of ours, where it still waits.

@@ -95,6 +95,7 @@ extension Node {
           name: invitation.name.raw,
           words: invitation.words.joined(separator: " "),
           direction: .incoming,
+          mustAnswer: true,
           deadline: deadlineText(invitation.timeout)
         )
       )

@@ -270,7 +270,12 @@ extension Node {
       case .stream(let stream): stream.reset(code: 0)
       }
     default:
-      await session?.leave()
+      if let session {
+        await session.leave()
+      } else {
+        // There is nothing to stay for.
+        end(.asked)
+      }
     }
   }
 
@@ -307,6 +312,9 @@ extension Node {
   private func answer(_ id: String, accepts: Bool, reason: String?) async throws(VerbError) {
     switch invitations[id]?.kind {
     case .outgoing:
+      if !accepts {
+        doubt = NodeError(.notAllowed, "The words are not the same on both screens.")
+      }
       answer(id, with: accepts)
     case .incoming(let invitation):
       invitations[id] = nil

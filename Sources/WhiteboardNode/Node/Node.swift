@@ -53,6 +53,8 @@ package actor Node {
   // What is pending.
   var invitations: [String: PendingInvitation] = [:]
   var nextVerification = 1
+  /// Why the person here did not say that the words are the same.
+  var doubt: NodeError?
   var transfers: [String: PendingTransfer] = [:]
 
   // What things are called.

@@ -55,6 +55,14 @@ package enum Verb: Equatable, Sendable {
   /// Explains the verbs, or one of them.
   case help(topic: String?)
 
+  /// Whether the verb answers an invitation.
+  var answersInvitation: Bool {
+    switch self {
+    case .accept, .decline: true
+    default: false
+    }
+  }
+
   /// How the verb is spelt in scripts.
   package var name: VerbName {
     switch self {

@@ -148,6 +148,7 @@ struct TerminalTextTests {
           name: hostile,
           words: hostile,
           direction: .incoming,
+          mustAnswer: true,
           deadline: hostile,
           warning: hostile
         )
@@ -200,5 +201,34 @@ struct TerminalTextTests {
         #expect(TerminalText.isSafe(scalar), "\(event.name)")
       }
     }
+  }
+}
+
+@Suite
+struct EventTextTests {
+  private func invitation(_ direction: Direction, mustAnswer: Bool) -> String? {
+    EventText.line(
+      .invitation(
+        .init(
+          id: "to-1",
+          peer: "abcdefghijkl",
+          name: "ada",
+          words: "one two three",
+          direction: direction,
+          mustAnswer: mustAnswer
+        )
+      )
+    )
+  }
+
+  @Test("whoever has to answer an invitation is told how, on both sides")
+  func invitations() {
+    #expect(
+      invitation(.outgoing, mustAnswer: true)
+        == "Asking ada (abcdefgh) to let us in. Both screens must show: one two three. "
+        + "The same on both?\n  accept to-1   or   decline to-1"
+    )
+    #expect(invitation(.outgoing, mustAnswer: false)?.contains("accept") == false)
+    #expect(invitation(.incoming, mustAnswer: true)?.contains("accept to-1") == true)
   }
 }

@@ -371,6 +371,60 @@ struct NodeTests {
     }
   }
 
+  @Test("words that nobody can compare end the joining at once, and a script may compare them")
+  func comparingByScript() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.admission = .ask
+        let first = hosting
+        group.addTask { try await host.run(first) }
+        let text = try #require(await host.ready()?.addresses.first)
+        let target = JoinTarget.address(try #require(HostPort(text)))
+        let mute = await room.configuration(.join(target, patience: .seconds(1)), "mute")
+        let nothing = LineFeed()
+        await nothing.finish()
+        let isRefused: Bool
+        do throws(NodeError) {
+          try await Node(mute, input: nothing, sink: Puppet()).run()
+          isRefused = false
+        } catch {
+          isRefused = error.code == .notAllowed && error.message.contains("nobody is here")
+        }
+        #expect(isRefused)
+
+        var scripted = await room.configuration(.join(target, patience: .seconds(1)), "script")
+        scripted.script = .run(keepsGoing: false)
+        let feed = LineFeed()
+        for line in ["text 0,0 one", "accept to-1"] { await feed.push(line) }
+        await feed.finish()
+        let last = scripted
+        group.addTask { try await Node(last, input: feed, sink: Puppet()).run() }
+        _ = try #require(await invitation(host, from: "script"))
+        try await host.perform("accept script")
+        try await host.perform("wait objects=1 timeout=30")
+        // The host stays until the script has seen everything arrive.
+        try await host.perform("wait peers=0 timeout=30")
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("a quit ends a joining that waits")
+  func quitting() async throws {
+    try await withRoom { room in
+      let guest = Puppet()
+      let joining = await room.configuration(.join(.name("none"), patience: .seconds(90)), "ben")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await guest.run(joining) }
+        try await guest.perform("quit")
+        try await group.waitForAll()
+      }
+    }
+  }
+
   private func invitation(_ puppet: Puppet, from name: String) async -> NodeEvent.Invitation? {
     _ = await puppet.sees { if case .invitation(let i) = $0 { i.name == name } else { false } }
     for case .invitation(let invitation) in await puppet.events where invitation.name == name {
