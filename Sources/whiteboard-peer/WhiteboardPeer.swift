@@ -17,7 +17,7 @@ struct WhiteboardPeer: AsyncParsableCommand {
       EXAMPLES
         whiteboard-peer demo                    see two peers share a board
         whiteboard-peer host standup            make a board; prints a code and a link
-        whiteboard-peer join                    join the board nearby (asks for --code "WORDS")
+        whiteboard-peer join --code "WORDS"     join the board nearby, which admits by a code
         whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
         printf 'text 0,0 "hi"\\n' | whiteboard-peer run --join standup --code "…"
         whiteboard-peer help verbs              what can be typed once on a board

@@ -83,7 +83,8 @@ package enum EventText {
     default: lines.append("Anybody who finds the board comes in.")
     }
     if ready.announced {
-      lines.append("Nearby people can join: whiteboard-peer join")
+      let code = ready.code.map { " --code \(TerminalText.cleaned($0))" } ?? ""
+      lines.append("Nearby people can join: whiteboard-peer join\(code)")
     }
     lines.append("Elsewhere: whiteboard-peer join '\(TerminalText.cleaned(ready.link))'")
     return lines.joined(separator: "\n")
@@ -104,7 +105,9 @@ package enum EventText {
   }
 
   private static func stateLine(_ change: NodeEvent.PeerState) -> String? {
-    let who = person(change.name, change.peer)
+    let who =
+      change.peer.map { person(change.name, $0) }
+      ?? TerminalText.cleaned(change.address ?? "somebody", limit: 128)
     return switch change.state {
     case .connecting: "connecting to \(who)"
     case .connected: "connected with \(who)"

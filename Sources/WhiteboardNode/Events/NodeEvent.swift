@@ -186,12 +186,14 @@ extension NodeEvent {
 
   /// How the link to a peer is.
   package struct PeerState: Encodable, Sendable {
-    /// The peer; empty while we dial an address and do not know whose it is.
-    package var peer: String
+    /// The peer; nil while we dial an address and do not know whose it is.
+    package var peer: String?
     /// Its name; empty before it said one.
     package var name: String
     /// How the link is.
     package var state: State
+    /// The address we dial, where we do not know whose it is.
+    package var address: String?
 
     /// The states of a link.
     package enum State: String, Encodable, Sendable {

@@ -135,7 +135,7 @@ extension Node {
     return NodeError(
       .usage,
       "\(boards.count) boards are nearby: \(list). Name one: whiteboard-peer join NAME, or the "
-        + "start of its id"
+        + "start of the id in brackets"
     )
   }
 
@@ -143,7 +143,11 @@ extension Node {
     let seconds = Int(patience / .seconds(1))
     let wanted = name.map { "no board called \(TerminalText.quoted($0))" } ?? "no board"
     var message = "\(wanted) was found nearby in \(seconds) s"
-    if let discoveryProblem {
+    if let ownBoard, nearby.boards.isEmpty, name.map({ $0 == ownBoard }) ?? true {
+      message +=
+        " but this peer's own, \(TerminalText.quoted(ownBoard)); to join it as somebody "
+        + "else, give another --data-dir"
+    } else if let discoveryProblem {
       message += ". \(discoveryProblem.description)"
     } else if name != nil, !nearby.boards.isEmpty {
       message += "; there is \(nearby.boards.prefix(16).map(\.label).joined(separator: ", "))"
@@ -172,7 +176,12 @@ extension Node {
     }
     emit(
       .peerState(
-        .init(peer: request.peer?.text ?? "", name: "", state: .connecting)
+        .init(
+          peer: request.peer?.text,
+          name: "",
+          state: .connecting,
+          address: request.peer == nil ? request.addresses.first?.description : nil
+        )
       )
     )
     let timeout = request.timeout
@@ -183,15 +192,39 @@ extension Node {
         await self.verify(verification, timeout: timeout)
       }
     } catch {
-      if let doubt {
-        throw doubt
-      }
-      throw error
+      throw explained(error, request)
     }
     if boardName.isEmpty {
       boardName = session.id.short
     }
     return session
+  }
+
+  /// What it means here that we were not let in, and what to do about it.
+  private func explained(_ error: SessionError, _ request: JoinRequest) -> any Error {
+    if let doubt {
+      return doubt
+    }
+    switch error.code {
+    case .withdrawn where request.code == nil && ending == nil:
+      return NodeError(.notAllowed, "This board admits by a code: add --code WORDS")
+    case .notVerified where request.trust == .unverified:
+      let ways = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
+      return NodeError(
+        .notAllowed,
+        request.code == nil
+          ? "Nothing proves whose board is at that address: it admits without a code and without "
+            + "words to compare. \(ways), or let the board admit by code."
+          : "The board at that address did not prove that it knows the code. \(ways)."
+      )
+    case .selfDialled:
+      return NodeError(
+        .unreachable,
+        "That board is this peer's own; to join it as somebody else, give another --data-dir."
+      )
+    default:
+      return error
+    }
   }
 
   /// Has the person here compare the words on both screens, where their answer counts.

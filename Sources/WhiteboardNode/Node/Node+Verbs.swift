@@ -112,6 +112,9 @@ extension Node {
     case .select(let reference), .move(let reference, _), .scale(let reference, _),
       .rotate(let reference, _), .edit(let reference, _), .delete(let reference):
       let id = try resolve(reference)
+      if case .edit = verb, let object = replica?.board.object(id), !(object is TextObject) {
+        throw VerbError(.wrongKind, "edit is for texts; \(id) is a \(object.kind.name)")
+      }
       try onBoard { (board) throws(BoardError) in
         guard let object = board.object(id) else { throw .unknownObject(id) }
         try self.apply(verb, to: object)

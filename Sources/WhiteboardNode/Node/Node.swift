@@ -35,6 +35,8 @@ package actor Node {
   var members: [PeerID: Member] = [:]
   var queues: [PeerID: SendQueue] = [:]
   var nearby = Nearby()
+  /// The name of a board that another program announces with our key.
+  var ownBoard: String?
   let datagrams: AsyncStream<Datagram>
   let datagramSource: AsyncStream<Datagram>.Continuation
   let participantChanges: AsyncStream<Void>

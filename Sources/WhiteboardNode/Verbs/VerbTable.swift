@@ -178,7 +178,7 @@ package enum VerbTable {
       "PEER and INVITATION are an id, the start of one, or a name, where only one fits.",
       #"Words with spaces go in double quotes; inside them \" is a quote, \\ a backslash, \n a new line."#,
       "Who joins by name or address a board that asks answers too: both compare the same words.",
-      "X and Y are board units, y downwards, within 33554432 of the middle.",
+      "X and Y are board units, y downwards, from -33554432 to just below 33554432.",
       "A # at the start of a word begins a comment. request=MARK comes back in the answer.",
       #"A line that starts with { is JSON: {"verb":"move","id":"last","to":[10,20],"request":1}"#,
     ]

@@ -230,6 +230,8 @@ struct NodeTests {
       #expect(await error(host, "move nothing 0,0") == .noSuchObject)
       #expect(await error(host, "move 99 0,0") == .noSuchObject)
       #expect(await error(host, "edit last") == .missingArgument)
+      try await host.perform("stroke 0,0 1,1 as=line")
+      #expect(await error(host, "edit line words") == .wrongKind)
       #expect(await error(host, "accept 7") == .noSuchInvitation)
       #expect(await error(host, "cancel 7") == .noSuchTransfer)
       #expect(await error(host, "wait objects=9 timeout=0.01") == .timedOut)
@@ -495,6 +497,41 @@ struct NodeTests {
         #expect(await host.events.allSatisfy { if case .joined = $0 { false } else { true } })
         await host.end()
         try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("who is refused is told what would do, and no code that the board does not have")
+  func advice() async throws {
+    try await withRoom { room in
+      for (admission, advice) in [
+        (NodeConfiguration.Admission.code, "add --code WORDS"), (.anyone, "Join by its link"),
+      ] {
+        let host = Puppet()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          var hosting = await room.configuration(.host(boardName: "board"), "ada")
+          hosting.admission = admission
+          let first = hosting
+          group.addTask { try await host.run(first) }
+          let text = try #require(await host.ready()?.addresses.first)
+          let target = JoinTarget.address(try #require(HostPort(text)))
+          let guest = Puppet()
+          let joining = await room.configuration(.join(target, patience: .seconds(1)), "ben")
+          var refusal: NodeError?
+          do throws(NodeError) {
+            try await guest.run(joining)
+          } catch {
+            refusal = error
+          }
+          #expect(refusal?.code == .notAllowed)
+          #expect(refusal?.message.contains(advice) == true)
+          for case .peerState(let change) in await guest.events {
+            #expect(change.peer == nil)
+            #expect(change.address == text)
+          }
+          await host.end()
+          try await group.waitForAll()
+        }
       }
     }
   }
