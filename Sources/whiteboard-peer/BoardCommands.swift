@@ -11,7 +11,11 @@ import WhiteboardNode
 struct HostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "host",
-    abstract: "Make a board, or open one made here before, and let others in."
+    abstract: "Make a board and let others in.",
+    discussion: """
+      The same name gives the same board id and link again. What is on the board lives only as long
+      as somebody has it open.
+      """
   )
 
   @Argument(help: "What the board is called.")
@@ -176,7 +180,7 @@ enum Program {
       try await writer.flush()
     } catch {
       guard error.isReaderGone else {
-        throw NodeError(.inputOutput, "the output cannot be written to")
+        throw NodeError.unwritable
       }
     }
   }

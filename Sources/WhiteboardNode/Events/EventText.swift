@@ -222,7 +222,9 @@ package enum EventText {
     case .delivered:
       guard end.direction == .incoming, let path = end.path else { return "\(name) has arrived" }
       return "\(name) is here: \(TerminalText.cleaned(path))"
-    case .cancelled: return "\(name) was stopped"
+    case .cancelled:
+      let why = TerminalText.cleaned(end.message ?? "")
+      return why.isEmpty ? "\(name) was stopped" : "\(name) was stopped: \(why)"
     case .failed: return "\(name) failed: \(TerminalText.cleaned(end.message ?? ""))"
     }
   }
@@ -252,6 +254,8 @@ package enum EventText {
     case ("wait", _), ("leave", _), ("send", _), ("accept", _), ("decline", _), ("kick", _),
       ("cancel", _), ("deselect", _):
       "ok: \(done.verb)"
+    case (_, let id?) where !done.isTold:
+      "ok: \(TerminalText.cleaned(id)) was so already"
     default:
       nil
     }

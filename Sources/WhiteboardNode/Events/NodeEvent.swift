@@ -467,6 +467,12 @@ extension NodeEvent {
     package var id: String?
     /// The transfers or streams it made.
     package var transfers: [String]?
+    /// Whether other events have told what came of it; not written.
+    package var isTold = true
+
+    private enum CodingKeys: String, CodingKey {
+      case verb, request, id, transfers
+    }
   }
 
   /// A verb has not been carried out, or a line could not be read.

@@ -148,14 +148,26 @@ extension Node {
   }
 
   /// Tells that a verb was carried out.
-  func done(_ request: VerbRequest, id: ObjectID? = nil, transfers: [String]? = nil) {
+  ///
+  /// - Parameters:
+  ///   - request: The verb and its mark.
+  ///   - id: The object that it made or changed.
+  ///   - transfers: The transfers that it made.
+  ///   - isTold: Whether other events have told what came of it.
+  func done(
+    _ request: VerbRequest,
+    id: ObjectID? = nil,
+    transfers: [String]? = nil,
+    isTold: Bool = true
+  ) {
     emit(
       .done(
         .init(
           verb: request.verb.name.rawValue,
           request: request.request,
           id: id?.description,
-          transfers: transfers
+          transfers: transfers,
+          isTold: isTold
         )
       )
     )

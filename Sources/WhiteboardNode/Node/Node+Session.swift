@@ -16,6 +16,9 @@ extension Node {
     for peer in Array(members.keys) {
       forget(peer)
     }
+    // Nobody can join here any more, so nobody should find the board through us.
+    participantSource.finish()
+    isAnnouncing = false
     changed()
   }
 

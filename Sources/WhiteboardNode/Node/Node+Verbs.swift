@@ -9,7 +9,9 @@ extension Node {
     do throws(VerbError) {
       switch request.verb {
       case .text, .stroke, .photo, .select, .deselect, .move, .scale, .rotate, .edit, .delete:
-        done(request, id: try await edit(request.verb))
+        let before = toldEvents
+        let id = try await edit(request.verb)
+        done(request, id: id, isTold: toldEvents > before)
       case .say(let words):
         let id = try onBoard { (board) throws(BoardError) in
           try board.say(words, as: self.configuration.displayName)
@@ -261,12 +263,12 @@ extension Node {
       } catch {
         throw VerbError(error)
       }
-    case .cancel(let target, _):
+    case .cancel(let target, let reason):
       let (_, transfer) = try transfer(target)
       switch transfer.kind {
       case .resource(let id):
         do throws(SessionError) {
-          try session?.cancelResource(id)
+          try session?.cancelResource(id, reason: reason ?? "")
         } catch {
           throw VerbError(.noSuchTransfer, "the transfer is over")
         }

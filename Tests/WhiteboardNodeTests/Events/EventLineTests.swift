@@ -21,6 +21,18 @@ struct EventLineTests {
     )
   }
 
+  @Test("a line of another command has the same form")
+  func otherLines() {
+    let report = Doctor.Report(
+      findings: [.init(check: "clock", verdict: .fine, seen: "It is now.")]
+    )
+    #expect(
+      String(decoding: EventLine.json("doctor", report), as: UTF8.self)
+        == #"{"v":1,"event":"doctor","findings":"#
+        + #"[{"check":"clock","seen":"It is now.","verdict":"fine"}]}"# + "\n"
+    )
+  }
+
   @Test("an error answers with code, message, verb and mark")
   func failure() {
     #expect(
@@ -219,6 +231,15 @@ struct EventTextTests {
         )
       )
     )
+  }
+
+  @Test("a verb that changed nothing is answered by a line, one that did by what it did")
+  func answers() {
+    var done = NodeEvent.Done(verb: "move", id: "1-abcdefghijklm")
+    #expect(EventText.line(.done(done)) == nil)
+    done.isTold = false
+    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm was so already")
+    #expect(!String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains("isTold"))
   }
 
   @Test("whoever has to answer an invitation is told how, on both sides")

@@ -152,6 +152,28 @@ struct NodeTests {
     }
   }
 
+  @Test("a verb that changes nothing is known from one whose change is told")
+  func unchanged() async throws {
+    try await withPair { _, host, _ in
+      try await host.perform("text 0,0 x")
+      for (line, isTold) in [
+        ("move last 5,5", true), ("move last 5,5", false), ("scale last 2", true),
+        ("scale last 2", false), ("edit last x", false), ("edit last y", true),
+      ] {
+        #expect(try await host.perform(line).isTold == isTold, "\(line)")
+      }
+    }
+  }
+
+  @Test("a board that its host has left is announced no longer")
+  func leaving() async throws {
+    try await withPair { _, host, guest in
+      #expect(await guest.sees { if case .peerFound = $0 { true } else { false } })
+      try await host.perform("leave")
+      #expect(await guest.sees { if case .peerLost = $0 { true } else { false } })
+    }
+  }
+
   @Test("a photo file appears on the other board, in the directory of assets")
   func photos() async throws {
     try await withPair { room, host, guest in
