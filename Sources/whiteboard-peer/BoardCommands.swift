@@ -98,6 +98,8 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
+    // Before anything else, so that a slip in the name costs no board.
+    let descriptor = try Self.opened(file)
     let part: NodeConfiguration.Part =
       if let host {
         .host(boardName: try BoardName.checked(host))
@@ -106,17 +108,26 @@ struct RunCommand: AsyncParsableCommand {
       }
     var configuration = try options.configuration(part, isInteractive: false)
     configuration.script = .run(keepsGoing: keepsGoing)
-    var descriptor = STDIN_FILENO
-    if let file, file != "-" {
-      descriptor = open(file, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else {
-        throw NodeError(
-          .noInput,
-          "the file \(TerminalText.quoted(file, limit: 256)) cannot be read"
-        )
-      }
-    }
     try await Program.run(configuration, json: options.common.json, input: descriptor)
+  }
+
+  /// Opens the file of verbs; standard input where none is named.
+  ///
+  /// - Throws: ``NodeError`` that names a file that is not there or not to be read.
+  private static func opened(_ file: String?) throws(NodeError) -> Int32 {
+    guard let file, file != "-" else { return STDIN_FILENO }
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    let number = errno
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR
+    else {
+      let why = descriptor < 0 ? NetworkSurvey.words(for: number) : "it is a directory"
+      throw NodeError(
+        .noInput,
+        "the file \(TerminalText.quoted(file, limit: 256)) cannot be read: \(why)"
+      )
+    }
+    return descriptor
   }
 }
 

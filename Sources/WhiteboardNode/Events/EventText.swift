@@ -22,7 +22,7 @@ package enum EventText {
     case .done(let done):
       doneLine(done)
     case .error(let failure):
-      "! \(TerminalText.cleaned(failure.message))"
+      "! \(failure.line.map { "line \($0): " } ?? "")\(TerminalText.cleaned(failure.message))"
     case .note(let remark) where remark.code == "help":
       // Our own words, of several lines.
       remark.message

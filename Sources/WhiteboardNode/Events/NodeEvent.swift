@@ -485,6 +485,8 @@ extension NodeEvent {
     package var verb: String?
     /// The mark of the line.
     package var request: RequestMark?
+    /// Which line of a script.
+    package var line: Int?
   }
 
   /// Something worth knowing.
@@ -571,7 +573,8 @@ extension NodeEvent {
         code: error.code.rawValue,
         message: error.message,
         verb: error.verb,
-        request: error.request
+        request: error.request,
+        line: error.line
       )
     )
   }

@@ -22,21 +22,26 @@ extension Node {
   }
 
   private func take(_ line: LineReader.Line) async {
+    lineCount += 1
+    // A script has lines to look up; what is typed or piped live has its marks.
+    let number = configuration.script == .none ? nil : lineCount
     let entry: VerbQueue.Entry
     switch line {
     case .tooLong:
       entry = .failure(
         VerbError(
           .lineTooLong,
-          "the line has more than \(VerbParser.maximumLineLength) bytes"
+          "the line has more than \(VerbParser.maximumLineLength) bytes",
+          line: number
         )
       )
     case .line(let bytes):
       do throws(VerbError) {
-        guard let request = try VerbParser.parse(bytes: bytes) else { return }
+        guard var request = try VerbParser.parse(bytes: bytes) else { return }
+        request.line = number
         entry = .request(request)
       } catch {
-        entry = .failure(error)
+        entry = .failure(error.answering(verb: nil, request: nil, line: number))
       }
     }
     verbs.append(entry)
@@ -147,6 +152,17 @@ extension Node {
     }
   }
 
+  /// Tells that a verb failed, as the answer to its line.
+  func fail(_ error: VerbError, answering request: VerbRequest) {
+    fail(
+      error.answering(
+        verb: request.verb.name.rawValue,
+        request: request.request,
+        line: request.line
+      )
+    )
+  }
+
   /// Tells that a verb was carried out.
   ///
   /// - Parameters:
@@ -183,8 +199,9 @@ extension NodeError {
         .badData
       default: .no
       }
+    let line = error.line.map { "line \($0): " } ?? ""
     let verb = error.verb.map { "\($0): " } ?? ""
-    self.init(code, "\(verb)\(error.message)")
+    self.init(code, "\(line)\(verb)\(error.message)")
   }
 }
 

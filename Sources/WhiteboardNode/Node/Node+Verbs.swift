@@ -44,7 +44,7 @@ extension Node {
         end(firstFailure.map { .failed($0) } ?? .asked)
       }
     } catch {
-      fail(error.answering(verb: request.verb.name.rawValue, request: request.request))
+      fail(error, answering: request)
     }
     changed()
   }
@@ -60,7 +60,7 @@ extension Node {
         let transfers = try await body(node)
         node.done(request, transfers: transfers)
       } catch {
-        node.fail(error.answering(verb: request.verb.name.rawValue, request: request.request))
+        node.fail(error, answering: request)
       }
       node.verbsBeside -= 1
       node.changed()

@@ -47,6 +47,8 @@ package actor Node {
   // What is to be done.
   var verbs = VerbQueue()
   var isInputAtEnd = false
+  /// How many lines were read.
+  var lineCount = 0
   var verbWaiter: CheckedContinuation<Void, Never>?
   var readerWaiter: CheckedContinuation<Void, Never>?
   var conditions: [Int: Condition] = [:]

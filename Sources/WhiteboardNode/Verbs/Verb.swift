@@ -155,11 +155,14 @@ package struct VerbRequest: Equatable, Sendable {
   package let verb: Verb
   /// What the answer carries back, if anything.
   package let request: RequestMark?
+  /// Which line of a script it stands in, from 1; nil outside of scripts.
+  package var line: Int?
 
   /// Makes a request for a verb.
-  package init(_ verb: Verb, request: RequestMark? = nil) {
+  package init(_ verb: Verb, request: RequestMark? = nil, line: Int? = nil) {
     self.verb = verb
     self.request = request
+    self.line = line
   }
 }
 

@@ -233,6 +233,19 @@ struct EventTextTests {
     )
   }
 
+  @Test("a failure in a script carries its line")
+  func lines() {
+    let error = VerbError(.noSuchObject, "no", verb: "move")
+      .answering(verb: nil, request: nil, line: 3)
+    #expect(EventText.line(.error(error)) == "! line 3: no")
+    #expect(
+      String(decoding: EventLine.json(.error(error)), as: UTF8.self)
+        == #"{"v":1,"event":"error","code":"no-such-object","line":3,"message":"no","verb":"move"}"#
+        + "\n"
+    )
+    #expect(NodeError(error) == NodeError(.no, "line 3: move: no"))
+  }
+
   @Test("a verb that changed nothing is answered by a line, one that did by what it did")
   func answers() {
     var done = NodeEvent.Done(verb: "move", id: "1-abcdefghijklm")
