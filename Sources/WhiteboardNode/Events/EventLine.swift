@@ -18,6 +18,7 @@ package enum EventLine {
   /// - Parameters:
   ///   - name: The value of `event`.
   ///   - payload: The other keys; every value is one that JSON can say.
+  /// - Returns: The line, ended by a line feed.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

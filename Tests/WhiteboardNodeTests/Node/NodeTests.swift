@@ -436,6 +436,30 @@ struct NodeTests {
     }
   }
 
+  @Test("who finds only a board of its own key is told so")
+  func ownBoard() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        try #require(await host.ready() != nil)
+        var joining = await room.configuration(.join(.nearby, patience: .seconds(1)), "ada2")
+        joining.identity = hosting.identity
+        var refusal: NodeError?
+        do throws(NodeError) {
+          try await Puppet().run(joining)
+        } catch {
+          refusal = error
+        }
+        #expect(refusal?.code == .timedOut)
+        #expect(refusal?.message.contains("--data-dir") == true)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("a quit ends a joining that waits")
   func quitting() async throws {
     try await withRoom { room in
