@@ -11,7 +11,11 @@ import WhiteboardNode
 struct HostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "host",
-    abstract: "Make a board, or open one made here before, and let others in."
+    abstract: "Make a board and let others in.",
+    discussion: """
+      The same name gives the same board id and link again. What is on the board lives only as long
+      as somebody has it open.
+      """
   )
 
   @Argument(help: "What the board is called.")
@@ -94,6 +98,8 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
+    // Before anything else, so that a slip in the name costs no board.
+    let descriptor = try Self.opened(file)
     let part: NodeConfiguration.Part =
       if let host {
         .host(boardName: try BoardName.checked(host))
@@ -102,17 +108,26 @@ struct RunCommand: AsyncParsableCommand {
       }
     var configuration = try options.configuration(part, isInteractive: false)
     configuration.script = .run(keepsGoing: keepsGoing)
-    var descriptor = STDIN_FILENO
-    if let file, file != "-" {
-      descriptor = open(file, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else {
-        throw NodeError(
-          .noInput,
-          "the file \(TerminalText.quoted(file, limit: 256)) cannot be read"
-        )
-      }
-    }
     try await Program.run(configuration, json: options.common.json, input: descriptor)
+  }
+
+  /// Opens the file of verbs; standard input where none is named.
+  ///
+  /// - Throws: ``NodeError`` that names a file that is not there or not to be read.
+  private static func opened(_ file: String?) throws(NodeError) -> Int32 {
+    guard let file, file != "-" else { return STDIN_FILENO }
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    let number = errno
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR
+    else {
+      let why = descriptor < 0 ? NetworkSurvey.words(for: number) : "it is a directory"
+      throw NodeError(
+        .noInput,
+        "the file \(TerminalText.quoted(file, limit: 256)) cannot be read: \(why)"
+      )
+    }
+    return descriptor
   }
 }
 
@@ -165,6 +180,8 @@ enum Program {
     let source: any LineSource =
       isatty(input) == 1 ? TerminalLines(reader: reader) { await ending.request() } : reader
     let writer = LineWriter(descriptor: STDOUT_FILENO)
+    var configuration = configuration
+    configuration.isTyped = isatty(input) == 1
     let node = Node(configuration, input: source, sink: LineSink(writer, isJSON: json))
     await ending.set(node)
     let termination = Termination { await ending.request() }
@@ -174,7 +191,7 @@ enum Program {
       try await writer.flush()
     } catch {
       guard error.isReaderGone else {
-        throw NodeError(.inputOutput, "the output cannot be written to")
+        throw NodeError.unwritable
       }
     }
   }

@@ -12,6 +12,35 @@ enum Console {
   /// Whether a person types and reads here.
   static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
+  /// Writes a text to standard output, whole.
+  ///
+  /// - Throws: ``NodeError`` when it cannot be written; that its reader is gone is no error.
+  static func tell(_ text: String) throws(NodeError) {
+    let bytes = Array(text.utf8)
+    var offset = 0
+    while offset < bytes.count {
+      let count = bytes[offset...].withUnsafeBytes {
+        write(STDOUT_FILENO, $0.baseAddress, $0.count)
+      }
+      if count >= 0 {
+        offset += count
+        continue
+      }
+      switch errno {
+      case EINTR:
+        continue
+      case EAGAIN:
+        // A terminal that another program has set not to block.
+        var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&entry, 1, -1)
+      case EPIPE:
+        return
+      default:
+        throw NodeError.unwritable
+      }
+    }
+  }
+
   /// Says something that is for people, on standard error.
   static func complain(_ line: String) {
     let bytes = Array((line + "\n").utf8)
@@ -24,6 +53,11 @@ enum Console {
       offset += max(count, 0)
     }
   }
+}
+
+extension NodeError {
+  /// Standard output cannot be written to.
+  static let unwritable = NodeError(.inputOutput, "the output cannot be written to")
 }
 
 /// Ends a node in good order at the first SIGTERM, SIGINT or SIGHUP, and the process at the second.

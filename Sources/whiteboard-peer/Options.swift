@@ -120,7 +120,7 @@ struct BoardOptions: ParsableArguments {
         identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
         store = try PeerStore(file: directory + "/peers.json")
       } catch {
-        throw NodeError(.badConfiguration, "\(error)")
+        throw NodeError(error, inDataDirectory: directory)
       }
     }
     var configuration = NodeConfiguration(
@@ -187,6 +187,22 @@ struct BoardOptions: ParsableArguments {
       throw NodeError(.usage, "--lost-after is a time from 7 to 86400 seconds")
     }
     return .seconds(seconds)
+  }
+}
+
+extension NodeError {
+  /// Why what lies in the data directory cannot be used, or why it cannot be made.
+  init(_ error: any Error, inDataDirectory directory: String) {
+    if let error = error as? NodeError {
+      self = error
+      return
+    }
+    let files = FileManager.default
+    var isMissing = !files.fileExists(atPath: directory)
+    if case IdentityError.system? = error as? IdentityError {
+      isMissing = isMissing || !files.fileExists(atPath: directory + "/identity.pem")
+    }
+    self.init(isMissing ? .cannotCreate : .badConfiguration, "\(error)")
   }
 }
 

@@ -22,21 +22,28 @@ struct NearbyCommand: AsyncParsableCommand {
   @Flag(help: "Go on, and tell what comes and goes.")
   var watch = false
 
-  @Option(help: ArgumentHelp("How long to look.", valueName: "SECONDS"))
-  var timeout = 3.0
+  @Option(
+    help: ArgumentHelp(
+      "How long to look: 3, or with --watch until it is ended.",
+      valueName: "SECONDS"
+    )
+  )
+  var timeout: Double?
 
   @OptionGroup var common: CommonOptions
 
   mutating func validate() throws {
-    guard (0.1...86_400).contains(timeout) else {
+    guard timeout.map({ (0.1...86_400).contains($0) }) ?? true else {
       throw ValidationError("--timeout is a time from 0.1 to 86400 seconds.")
     }
   }
 
   mutating func run() async throws {
-    let sink = LineSink(LineWriter(descriptor: STDOUT_FILENO), isJSON: common.json)
+    let writer = LineWriter(descriptor: STDOUT_FILENO)
+    let sink = LineSink(writer, isJSON: common.json)
     let discovery = AvahiDiscovery(interface: common.chosenInterface)
-    let limit: Duration = watch ? .seconds(Int64(365 * 86_400)) : .seconds(timeout)
+    let seconds = timeout ?? (watch ? 365 * 86_400 : 3)
+    let limit = Duration.seconds(seconds)
     let look = Look()
     let (ends, end) = AsyncStream<Void>.makeStream()
     let termination = Termination { end.finish() }
@@ -45,7 +52,8 @@ struct NearbyCommand: AsyncParsableCommand {
       group.addTask {
         await discovery.browse(BrowserQuery(excluding: nil)) { events in
           for await event in events {
-            await look.saw(event, sink)
+            await look.saw(event, sink, writer)
+            if await look.failure != nil { return }
           }
         }
       }
@@ -54,12 +62,16 @@ struct NearbyCommand: AsyncParsableCommand {
       await group.next()
       group.cancelAll()
     }
+    if let failure = await look.failure, !failure.isReaderGone {
+      throw NodeError.unwritable
+    }
     if await look.count == 0, !watch {
       guard await look.problem == nil else {
         // It was told when it was met.
         throw ExitCode(NodeError.Code.unreachable.rawValue)
       }
-      Console.complain("No board was found nearby in \(timeout) s; see: whiteboard-peer doctor")
+      let shown = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
+      Console.complain("No board was found nearby in \(shown) s; see: whiteboard-peer doctor")
       throw ExitCode(NodeError.Code.no.rawValue)
     }
   }
@@ -68,8 +80,9 @@ struct NearbyCommand: AsyncParsableCommand {
   private actor Look {
     private(set) var count = 0
     private(set) var problem: DiscoveryProblem?
+    private(set) var failure: OutputError?
 
-    func saw(_ event: BrowserEvent, _ sink: LineSink) async {
+    func saw(_ event: BrowserEvent, _ sink: LineSink, _ writer: LineWriter) async {
       let told: NodeEvent
       switch event {
       case .found(let peer):
@@ -87,7 +100,12 @@ struct NearbyCommand: AsyncParsableCommand {
         problem = nil
         return
       }
-      try? await sink.write([told])
+      do throws(OutputError) {
+        try await sink.write([told])
+        try await writer.flush()
+      } catch {
+        failure = error
+      }
     }
   }
 }
@@ -107,8 +125,27 @@ struct PeersCommand: AsyncParsableCommand {
     do {
       return try PeerStore(file: directory + "/peers.json")
     } catch {
-      throw NodeError(.badConfiguration, "\(error)")
+      throw NodeError(error, inDataDirectory: directory)
     }
+  }
+
+  /// What a program reads of a peer, in a line `known-peer`.
+  private struct KnownPeerLine: Encodable {
+    let peer: String
+    let name: String
+    let verified: String
+    let firstSeen: String
+    let lastSeen: String
+
+    init(_ known: KnownPeer) {
+      peer = known.peer.text
+      name = known.name.displayed
+      verified = known.verified.rawValue
+      firstSeen = known.firstSeen.formatted(.iso8601)
+      lastSeen = known.lastSeen.formatted(.iso8601)
+    }
+
+    var json: String { String(decoding: EventLine.json("known-peer", self), as: UTF8.self) }
   }
 
   /// `whiteboard-peer peers list`.
@@ -119,36 +156,17 @@ struct PeersCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let known = await (try PeersCommand.store(common)).all
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      if known.isEmpty, !common.json {
+        try Console.tell("No peer is remembered yet.\n")
+      }
       for peer in known {
-        guard common.json else {
-          print(
-            "\(peer.peer.text)  \(peer.name.displayed)  \(peer.verified.rawValue)  "
-              + "\(peer.lastSeen.formatted(.iso8601))"
-          )
-          continue
-        }
-        let line = KnownPeerLine(
-          peer: peer.peer.text,
-          name: peer.name.displayed,
-          verified: peer.verified.rawValue,
-          firstSeen: peer.firstSeen.formatted(.iso8601),
-          lastSeen: peer.lastSeen.formatted(.iso8601)
+        let line = KnownPeerLine(peer)
+        try Console.tell(
+          common.json
+            ? line.json : "\(line.peer)  \(line.name)  \(line.verified)  \(line.lastSeen)\n"
         )
-        print(String(decoding: try encoder.encode(line), as: UTF8.self))
       }
     }
-  }
-
-  private struct KnownPeerLine: Encodable {
-    var v = EventLine.version
-    var event = "known-peer"
-    var peer: String
-    var name: String
-    var verified: String
-    var firstSeen: String
-    var lastSeen: String
   }
 
   /// `whiteboard-peer peers trust`.
@@ -176,11 +194,17 @@ struct PeersCommand: AsyncParsableCommand {
       do {
         // Makes the directory as private as it has to be.
         _ = try PeerIdentity.loadOrCreate(inDirectory: directory)
-        try await PeersCommand.store(common).remember(peer, name: name, how: .ask)
-      } catch let error as NodeError {
-        throw error
+        let store = try PeersCommand.store(common)
+        try await store.remember(peer, name: name, how: .ask)
+        guard let known = await store.all.first(where: { $0.peer == peer }) else { return }
+        let who = EventText.person(known.name.displayed, peer.text)
+        try Console.tell(
+          common.json
+            ? KnownPeerLine(known).json
+            : "\(who) is let in from now on where boards admit those known.\n"
+        )
       } catch {
-        throw NodeError(.badConfiguration, "\(error)")
+        throw NodeError(error, inDataDirectory: directory)
       }
     }
   }
@@ -208,6 +232,10 @@ struct PeersCommand: AsyncParsableCommand {
       } catch {
         throw NodeError(.inputOutput, "\(error)")
       }
+      if !common.json {
+        let who = EventText.person(peer.name.displayed, peer.peer.text)
+        try Console.tell("\(who) is forgotten.\n")
+      }
     }
   }
 }
@@ -228,9 +256,7 @@ struct DoctorCommand: AsyncParsableCommand {
     )
     let report = await doctor.run()
     if common.json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(report), as: UTF8.self))
+      try Console.tell(String(decoding: EventLine.json("doctor", report), as: UTF8.self))
     } else {
       for finding in report.findings {
         let mark =
@@ -239,13 +265,13 @@ struct DoctorCommand: AsyncParsableCommand {
           case .note: "note "
           case .fault: "FAULT"
           }
-        print("\(mark) \(finding.check): \(finding.seen)")
+        try Console.tell("\(mark) \(finding.check): \(finding.seen)\n")
         if let advice = finding.advice {
-          print("        \(advice)")
+          try Console.tell("        \(advice)\n")
         }
       }
       if !report.isHealthy, let cause = report.likelyCause {
-        print("\nThe likely cause: \(cause)")
+        try Console.tell("\nThe likely cause: \(cause)\n")
       }
     }
     guard report.isHealthy else { throw ExitCode(NodeError.Code.no.rawValue) }

@@ -17,7 +17,7 @@ struct WhiteboardPeer: AsyncParsableCommand {
       EXAMPLES
         whiteboard-peer demo                    see two peers share a board
         whiteboard-peer host standup            make a board; prints a code and a link
-        whiteboard-peer join                    join the board nearby (asks for --code "WORDS")
+        whiteboard-peer join --code "WORDS"     join the board nearby, which admits by a code
         whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
         printf 'text 0,0 "hi"\\n' | whiteboard-peer run --join standup --code "…"
         whiteboard-peer help verbs              what can be typed once on a board
@@ -28,6 +28,7 @@ struct WhiteboardPeer: AsyncParsableCommand {
         74 input or output · 75 not in time · 76 other version · 77 not let in · 78 bad settings ·
         128+N ended at once by signal N
       """,
+    version: "0.1.0",
     subcommands: [
       HostCommand.self, JoinCommand.self, RunCommand.self, NearbyCommand.self, PeersCommand.self,
       DoctorCommand.self, DemoCommand.self, VerbsCommand.self,
@@ -43,23 +44,48 @@ struct WhiteboardPeer: AsyncParsableCommand {
   static func main() async {
     // Whoever reads our output may leave; that is an error of the write, not the end of us.
     signal(SIGPIPE, SIG_IGN)
-    if Array(CommandLine.arguments.dropFirst()) == ["help", "verbs"] {
-      print(VerbTable.text)
-      return
-    }
     do {
-      var command = try parseAsRoot(nil)
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
+      try await carryOut(Array(CommandLine.arguments.dropFirst()))
     } catch let error as NodeError {
-      Console.complain("whiteboard-peer: \(error.message)")
-      Glibc.exit(error.code.rawValue)
+      fail(error)
     } catch {
-      exit(withError: error)
+      guard exitCode(for: error) == .success else { exit(withError: error) }
+      // Help and the version: written by us, so that output that cannot be written is told.
+      do throws(NodeError) {
+        try Console.tell(fullMessage(for: error, columns: nil) + "\n")
+      } catch {
+        fail(error)
+      }
     }
+  }
+
+  private static func carryOut(_ arguments: [String]) async throws {
+    if arguments.first == "help", arguments.count > 1 {
+      let topic = arguments[1]
+      if topic == "verbs" {
+        try Console.tell(VerbTable.text + "\n")
+        return
+      }
+      let isCommand = configuration.subcommands.contains { $0.configuration.commandName == topic }
+      guard isCommand || topic == "help" || topic.hasPrefix("-") else {
+        throw NodeError(
+          .usage,
+          "there is no command \(TerminalText.quoted(topic)); whiteboard-peer help lists them, "
+            + "whiteboard-peer help verbs what can be typed on a board"
+        )
+      }
+    }
+    var command = try parseAsRoot(arguments)
+    if var asynchronous = command as? any AsyncParsableCommand {
+      try await asynchronous.run()
+    } else {
+      try command.run()
+    }
+  }
+
+  private static func fail(_ error: NodeError) -> Never {
+    Console.complain("whiteboard-peer: \(error.message)")
+    Glibc.exit(error.code.rawValue)
   }
 }
 
@@ -70,7 +96,7 @@ struct VerbsCommand: ParsableCommand {
     abstract: "List the verbs that scripts and the line mode take."
   )
 
-  mutating func run() {
-    print(VerbTable.text)
+  mutating func run() throws {
+    try Console.tell(VerbTable.text + "\n")
   }
 }

@@ -32,12 +32,8 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// What one run came to, as `--json` writes it.
+  /// What one run came to: what `--json` writes in a line `doctor`.
   package struct Report: Encodable, Sendable {
-    /// The version of the form.
-    package var v = EventLine.version
-    /// What this line is.
-    package var event = "doctor"
     /// Each look in its order.
     package var findings: [Finding]
     /// The likeliest cause of trouble, where there is one.

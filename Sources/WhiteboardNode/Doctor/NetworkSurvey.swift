@@ -5,7 +5,7 @@
 #endif
 
 /// What this machine's network is like, asked of the system.
-enum NetworkSurvey {
+package enum NetworkSurvey {
   /// An interface that is up.
   struct Interface: Equatable, Sendable {
     var name: String
@@ -157,7 +157,7 @@ enum NetworkSurvey {
   }
 
   /// The system's words for an error number.
-  static func words(for number: Int32) -> String {
+  package static func words(for number: Int32) -> String {
     var text = [CChar](repeating: 0, count: 256)
     // The POSIX form fills the buffer; what the GNU form returns is the same words.
     guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }

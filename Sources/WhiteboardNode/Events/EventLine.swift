@@ -10,12 +10,22 @@ package enum EventLine {
   /// `v` and `event` come first, the other keys in alphabetical order. Code points that a terminal
   /// might act on are escaped, so that a line may be shown as it is. `JSONLines` lists the keys.
   package static func json(_ event: NodeEvent) -> [UInt8] {
+    json(event.name, event.payload)
+  }
+
+  /// A line of the same form that tells something other than an event of a node.
+  ///
+  /// - Parameters:
+  ///   - name: The value of `event`.
+  ///   - payload: The other keys; every value is one that JSON can say.
+  /// - Returns: The line, ended by a line feed.
+  package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    var line = Array(#"{"v":\#(version),"event":"\#(event.name)""#.utf8)
+    var line = Array(#"{"v":\#(version),"event":"\#(name)""#.utf8)
     // No payload has a value that JSON cannot say: numbers come from fixed point or were checked
     // to be finite.
-    if let payload = try? encoder.encode(event.payload), payload.count > 2 {
+    if let payload = try? encoder.encode(payload), payload.count > 2 {
       line.append(UInt8(ascii: ","))
       line.append(contentsOf: escaped(payload.dropFirst()))
     } else {

@@ -22,7 +22,7 @@ package enum EventText {
     case .done(let done):
       doneLine(done)
     case .error(let failure):
-      "! \(TerminalText.cleaned(failure.message))"
+      "! \(failure.line.map { "line \($0): " } ?? "")\(TerminalText.cleaned(failure.message))"
     case .note(let remark) where remark.code == "help":
       // Our own words, of several lines.
       remark.message
@@ -83,7 +83,8 @@ package enum EventText {
     default: lines.append("Anybody who finds the board comes in.")
     }
     if ready.announced {
-      lines.append("Nearby people can join: whiteboard-peer join")
+      let code = ready.code.map { " --code \(TerminalText.cleaned($0))" } ?? ""
+      lines.append("Nearby people can join: whiteboard-peer join\(code)")
     }
     lines.append("Elsewhere: whiteboard-peer join '\(TerminalText.cleaned(ready.link))'")
     return lines.joined(separator: "\n")
@@ -104,7 +105,9 @@ package enum EventText {
   }
 
   private static func stateLine(_ change: NodeEvent.PeerState) -> String? {
-    let who = person(change.name, change.peer)
+    let who =
+      change.peer.map { person(change.name, $0) }
+      ?? TerminalText.cleaned(change.address ?? "somebody", limit: 128)
     return switch change.state {
     case .connecting: "connecting to \(who)"
     case .connected: "connected with \(who)"
@@ -122,14 +125,18 @@ package enum EventText {
     case .incoming: line = "\(who) asks to join."
     case .outgoing: line = "Asking \(who) to let us in."
     }
+    let choice = "accept \(id)   or   decline \(id)"
     if let words = invitation.words {
       line += " Both screens must show: \(TerminalText.cleaned(words, limit: 128))."
+      if invitation.direction == .outgoing, invitation.mustAnswer {
+        line += " The same on both?"
+      }
     }
     if let warning = invitation.warning {
       line += "\n! \(TerminalText.cleaned(warning))"
     }
-    if invitation.direction == .incoming {
-      line += "\n  accept \(id)   or   decline \(id)"
+    if invitation.mustAnswer {
+      line += "\n  \(choice)"
     }
     return line
   }
@@ -215,7 +222,9 @@ package enum EventText {
     case .delivered:
       guard end.direction == .incoming, let path = end.path else { return "\(name) has arrived" }
       return "\(name) is here: \(TerminalText.cleaned(path))"
-    case .cancelled: return "\(name) was stopped"
+    case .cancelled:
+      let why = TerminalText.cleaned(end.message ?? "")
+      return why.isEmpty ? "\(name) was stopped" : "\(name) was stopped: \(why)"
     case .failed: return "\(name) failed: \(TerminalText.cleaned(end.message ?? ""))"
     }
   }
@@ -245,6 +254,8 @@ package enum EventText {
     case ("wait", _), ("leave", _), ("send", _), ("accept", _), ("decline", _), ("kick", _),
       ("cancel", _), ("deselect", _):
       "ok: \(done.verb)"
+    case (_, let id?) where !done.isTold:
+      "ok: \(TerminalText.cleaned(id)) was so already"
     default:
       nil
     }

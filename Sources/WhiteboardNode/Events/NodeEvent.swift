@@ -186,12 +186,14 @@ extension NodeEvent {
 
   /// How the link to a peer is.
   package struct PeerState: Encodable, Sendable {
-    /// The peer; empty while we dial an address and do not know whose it is.
-    package var peer: String
+    /// The peer; nil while we dial an address and do not know whose it is.
+    package var peer: String?
     /// Its name; empty before it said one.
     package var name: String
     /// How the link is.
     package var state: State
+    /// The address we dial, where we do not know whose it is.
+    package var address: String?
 
     /// The states of a link.
     package enum State: String, Encodable, Sendable {
@@ -220,6 +222,8 @@ extension NodeEvent {
     package var words: String?
     /// Who asks.
     package var direction: Direction
+    /// Whether nothing goes on before `accept` or `decline`.
+    package var mustAnswer: Bool
     /// When it is over, RFC 3339.
     package var deadline: String?
     /// Why to look twice.
@@ -463,6 +467,12 @@ extension NodeEvent {
     package var id: String?
     /// The transfers or streams it made.
     package var transfers: [String]?
+    /// Whether other events have told what came of it; not written.
+    package var isTold = true
+
+    private enum CodingKeys: String, CodingKey {
+      case verb, request, id, transfers
+    }
   }
 
   /// A verb has not been carried out, or a line could not be read.
@@ -475,6 +485,8 @@ extension NodeEvent {
     package var verb: String?
     /// The mark of the line.
     package var request: RequestMark?
+    /// Which line of a script.
+    package var line: Int?
   }
 
   /// Something worth knowing.
@@ -561,7 +573,8 @@ extension NodeEvent {
         code: error.code.rawValue,
         message: error.message,
         verb: error.verb,
-        request: error.request
+        request: error.request,
+        line: error.line
       )
     )
   }

@@ -109,6 +109,8 @@ package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
   case badPeer
   /// The code is not words.
   case badCode
+  /// What looks like `HOST:PORT` has a port that is none.
+  case badPort
 
   /// What is wrong, in words that do not repeat the link.
   package var description: String {
@@ -119,6 +121,7 @@ package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
     case .badBoard: "the link's board is not 26 letters and digits"
     case .badPeer: "the link's peer is not 52 letters and digits"
     case .badCode: "the link's code is not words joined by -"
+    case .badPort: "HOST:PORT takes a port from 1 to 65535 (an IPv6 address in brackets)"
     }
   }
 }
@@ -232,7 +235,8 @@ package enum JoinTarget: Equatable, Sendable {
   /// What has a port, or is an IP address, is an address; a board whose name looks like that is
   /// joined by the start of its id.
   ///
-  /// - Throws: ``LinkError`` where it is a link and a bad one.
+  /// - Throws: ``LinkError`` where it is a link and a bad one or one of another scheme, or an address
+  ///   with a bad port.
   package init(_ text: String?) throws(LinkError) {
     guard let text, !text.isEmpty else {
       self = .nearby
@@ -248,7 +252,30 @@ package enum JoinTarget: Equatable, Sendable {
       self = .address(address)
       return
     }
+    guard !JoinTarget.hasScheme(text) else { throw .notALink }
+    guard !JoinTarget.hasBadPort(text) else { throw .badPort }
     self = .name(text)
+  }
+
+  private static func hasScheme(_ text: String) -> Bool {
+    guard let colon = text.firstIndex(of: ":"), colon != text.startIndex,
+      text[colon...].hasPrefix("://")
+    else { return false }
+    return text[..<colon].utf8.allSatisfy {
+      (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || (0x2B...0x39).contains($0)
+    }
+  }
+
+  /// Whether a text that is no address was meant to be one with a port.
+  private static func hasBadPort(_ text: String) -> Bool {
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+      return text[..<end].contains(":")
+    }
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, HostPort(host: String(parts[0]), port: HostPort.defaultPort) != nil
+    else { return false }
+    return isAddress(String(parts[0]))
+      || !parts[1].isEmpty && parts[1].utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
   private static func isAddress(_ text: String) -> Bool {

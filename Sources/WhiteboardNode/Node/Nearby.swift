@@ -23,8 +23,10 @@ struct Nearby: Sendable {
     /// What to call it, to a person.
     var label: String {
       let name = peers.first.map { TerminalText.quoted($0.announcement.boardName.raw) } ?? ""
-      let host = peers.first.map { TerminalText.cleaned($0.announcement.hostName.raw, limit: 64) }
-      return "\(name) by \(host ?? "") (\(id.short))"
+      let host = peers.first.map {
+        EventText.person($0.announcement.hostName.raw, $0.announcement.peer.text)
+      }
+      return "\(name) by \(host ?? "")"
     }
   }
 

@@ -18,29 +18,36 @@ extension Node {
     }
     isInputAtEnd = true
     wakeVerbs()
+    giveUpComparing()
   }
 
   private func take(_ line: LineReader.Line) async {
+    lineCount += 1
+    // A script has lines to look up; what is typed or piped live has its marks.
+    let number = configuration.script == .none ? nil : lineCount
     let entry: VerbQueue.Entry
     switch line {
     case .tooLong:
       entry = .failure(
         VerbError(
           .lineTooLong,
-          "the line has more than \(VerbParser.maximumLineLength) bytes"
+          "the line has more than \(VerbParser.maximumLineLength) bytes",
+          line: number
         )
       )
     case .line(let bytes):
       do throws(VerbError) {
-        guard let request = try VerbParser.parse(bytes: bytes) else { return }
+        guard var request = try VerbParser.parse(bytes: bytes) else { return }
+        request.line = number
         entry = .request(request)
       } catch {
-        entry = .failure(error)
+        entry = .failure(error.answering(verb: nil, request: nil, line: number))
       }
     }
     verbs.append(entry)
     wakeVerbs()
     await carryOutDueVerbs()
+    giveUpComparing()
     while verbs.isFull, ending == nil {
       await withCheckedContinuation { readerWaiter = $0 }
     }
@@ -52,14 +59,34 @@ extension Node {
   }
 
   /// Carries out what stands first in the queue and answers something that is pending.
+  ///
+  /// While we join, nothing else is carried out, so that it need not stand first.
   func carryOutDueVerbs() async {
-    while ending == nil, let request = verbs.takeFirst(where: isDue) {
+    while ending == nil,
+      let request = isJoining
+        ? verbs.takeAny(where: isDueWhileJoining) : verbs.takeFirst(where: isDue)
+    {
       wakeReader()
       await carryOut(request)
     }
   }
 
-  private func isDue(_ verb: Verb) -> Bool {
+  /// Whether we have asked, or are about to ask, to be let in.
+  var isJoining: Bool {
+    guard case .join = configuration.part else { return false }
+    return session == nil
+  }
+
+  /// Whoever types `quit` waits no longer; in a script it stands behind what is to be done first.
+  private func isDueWhileJoining(_ verb: Verb, isFirst: Bool) -> Bool {
+    switch verb {
+    case .quit, .leave: configuration.isTyped || (isFirst && configuration.script == .none)
+    default: isDue(verb)
+    }
+  }
+
+  /// Whether a verb answers something that is pending.
+  func isDue(_ verb: Verb) -> Bool {
     switch verb {
     case .accept(let target), .decline(let target, _):
       (try? invitation(target)) != nil
@@ -125,15 +152,38 @@ extension Node {
     }
   }
 
+  /// Tells that a verb failed, as the answer to its line.
+  func fail(_ error: VerbError, answering request: VerbRequest) {
+    fail(
+      error.answering(
+        verb: request.verb.name.rawValue,
+        request: request.request,
+        line: request.line
+      )
+    )
+  }
+
   /// Tells that a verb was carried out.
-  func done(_ request: VerbRequest, id: ObjectID? = nil, transfers: [String]? = nil) {
+  ///
+  /// - Parameters:
+  ///   - request: The verb and its mark.
+  ///   - id: The object that it made or changed.
+  ///   - transfers: The transfers that it made.
+  ///   - isTold: Whether other events have told what came of it.
+  func done(
+    _ request: VerbRequest,
+    id: ObjectID? = nil,
+    transfers: [String]? = nil,
+    isTold: Bool = true
+  ) {
     emit(
       .done(
         .init(
           verb: request.verb.name.rawValue,
           request: request.request,
           id: id?.description,
-          transfers: transfers
+          transfers: transfers,
+          isTold: isTold
         )
       )
     )
@@ -149,8 +199,9 @@ extension NodeError {
         .badData
       default: .no
       }
+    let line = error.line.map { "line \($0): " } ?? ""
     let verb = error.verb.map { "\($0): " } ?? ""
-    self.init(code, "\(verb)\(error.message)")
+    self.init(code, "\(line)\(verb)\(error.message)")
   }
 }
 

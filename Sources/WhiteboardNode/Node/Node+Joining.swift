@@ -135,7 +135,7 @@ extension Node {
     return NodeError(
       .usage,
       "\(boards.count) boards are nearby: \(list). Name one: whiteboard-peer join NAME, or the "
-        + "start of its id"
+        + "start of the id in brackets"
     )
   }
 
@@ -143,7 +143,11 @@ extension Node {
     let seconds = Int(patience / .seconds(1))
     let wanted = name.map { "no board called \(TerminalText.quoted($0))" } ?? "no board"
     var message = "\(wanted) was found nearby in \(seconds) s"
-    if let discoveryProblem {
+    if let ownBoard, nearby.boards.isEmpty, name.map({ $0 == ownBoard }) ?? true {
+      message +=
+        " but this peer's own, \(TerminalText.quoted(ownBoard)); to join it as somebody "
+        + "else, give another --data-dir"
+    } else if let discoveryProblem {
       message += ". \(discoveryProblem.description)"
     } else if name != nil, !nearby.boards.isEmpty {
       message += "; there is \(nearby.boards.prefix(16).map(\.label).joined(separator: ", "))"
@@ -172,12 +176,23 @@ extension Node {
     }
     emit(
       .peerState(
-        .init(peer: request.peer?.text ?? "", name: "", state: .connecting)
+        .init(
+          peer: request.peer?.text,
+          name: "",
+          state: .connecting,
+          address: request.peer == nil ? request.addresses.first?.description : nil
+        )
       )
     )
     let timeout = request.timeout
-    let session = try await transport.join(request) { verification in
-      await self.verify(verification, timeout: timeout)
+    doubt = nil
+    let session: Session
+    do throws(SessionError) {
+      session = try await transport.join(request) { verification in
+        await self.verify(verification, timeout: timeout)
+      }
+    } catch {
+      throw explained(error, request)
     }
     if boardName.isEmpty {
       boardName = session.id.short
@@ -185,19 +200,39 @@ extension Node {
     return session
   }
 
-  /// Has the person here compare the words on both screens.
+  /// What it means here that we were not let in, and what to do about it.
+  private func explained(_ error: SessionError, _ request: JoinRequest) -> any Error {
+    if let doubt {
+      return doubt
+    }
+    switch error.code {
+    case .withdrawn where request.code == nil && ending == nil:
+      return NodeError(.notAllowed, "This board admits by a code: add --code WORDS")
+    case .notVerified where request.trust == .unverified:
+      let ways = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
+      return NodeError(
+        .notAllowed,
+        request.code == nil
+          ? "Nothing proves whose board is at that address: it admits without a code and without "
+            + "words to compare. \(ways), or let the board admit by code."
+          : "The board at that address did not prove that it knows the code. \(ways)."
+      )
+    case .selfDialled:
+      return NodeError(
+        .unreachable,
+        "That board is this peer's own; to join it as somebody else, give another --data-dir."
+      )
+    default:
+      return error
+    }
+  }
+
+  /// Has the person here compare the words on both screens, where their answer counts.
   private func verify(_ verification: Verification, timeout: Duration) async -> Bool {
     guard ending == nil else { return false }
-    guard input != nil, !isInputAtEnd || !verbs.isEmpty else {
-      emit(
-        .warning(
-          .init(
-            code: "nobody-to-ask",
-            message: "The host wants words compared, and nobody is here to do it: join on a "
-              + "terminal, or by link or code."
-          )
-        )
-      )
+    let mustAnswer = verification.mustBeCompared
+    guard !mustAnswer || !isBeyondAnswer || verbs.contains(where: \.answersInvitation) else {
+      nobodyCompares()
       return false
     }
     let id = "to-\(nextVerification)"
@@ -210,22 +245,50 @@ extension Node {
           name: verification.name.raw,
           words: verification.words.joined(separator: " "),
           direction: .outgoing,
+          mustAnswer: mustAnswer,
           deadline: deadlineText(timeout)
         )
       )
     )
+    guard mustAnswer else { return true }
     return await withCheckedContinuation { continuation in
       invitations[id] = PendingInvitation(
         kind: .outgoing(continuation),
         peer: verification.peer,
         name: verification.name.raw
       )
-      spawn { node in await node.carryOutDueVerbs() }
+      spawn { node in
+        await node.carryOutDueVerbs()
+        node.giveUpComparing()
+      }
       spawn { node in
         try? await node.clock.sleep(for: timeout)
+        guard node.invitations[id] != nil else { return }
+        node.doubt = NodeError(.timedOut, "Nobody said in time whether the words are the same.")
         node.answer(id, with: false)
       }
     }
+  }
+
+  /// Whether no line can come any more that answers a question.
+  private var isBeyondAnswer: Bool { input == nil || isInputAtEnd || verbs.isFull }
+
+  /// Gives up on words that nobody will compare, since no line that says so can come any more.
+  func giveUpComparing() {
+    guard isJoining, isBeyondAnswer, !verbs.contains(where: isDue) else { return }
+    for (id, invitation) in invitations {
+      guard case .outgoing = invitation.kind else { continue }
+      nobodyCompares()
+      answer(id, with: false)
+    }
+  }
+
+  private func nobodyCompares() {
+    let message =
+      "The host wants words compared, and nobody is here to do it: join on a terminal, or by the "
+      + "board's link."
+    doubt = NodeError(.notAllowed, message)
+    emit(.warning(.init(code: "nobody-to-ask", message: message)))
   }
 
   /// Answers a question of ours, where it still waits.

@@ -226,19 +226,25 @@ extension Node {
 
   private func browse(except own: PeerID) {
     guard let discovery = configuration.discovery else { return }
-    let query = BrowserQuery(excluding: AnnouncedPeerID(bytes: own.bytes))
+    // Who joins and finds only a board of its own wants to be told so.
+    let query = BrowserQuery(excluding: isJoining ? nil : AnnouncedPeerID(bytes: own.bytes))
     spawn { node in
       await discovery.browse(query) { events in
         for await event in events {
-          node.discovered(event)
+          node.discovered(event, own)
           await node.room()
         }
       }
     }
   }
 
-  private func discovered(_ event: BrowserEvent) {
+  private func discovered(_ event: BrowserEvent, _ own: PeerID) {
     switch event {
+    case .found(let peer) where peer.announcement.peer.bytes == own.bytes,
+      .updated(let peer) where peer.announcement.peer.bytes == own.bytes:
+      ownBoard = peer.announcement.boardName.raw
+    case .lost(let peer) where peer.announcement.peer.bytes == own.bytes:
+      ownBoard = nil
     case .found(let peer):
       nearby.insert(peer)
       emit(.peerFound(NodeEvent.FoundBoard(peer)))

@@ -16,6 +16,9 @@ extension Node {
     for peer in Array(members.keys) {
       forget(peer)
     }
+    // Nobody can join here any more, so nobody should find the board through us.
+    participantSource.finish()
+    isAnnouncing = false
     changed()
   }
 
@@ -95,6 +98,7 @@ extension Node {
           name: invitation.name.raw,
           words: invitation.words.joined(separator: " "),
           direction: .incoming,
+          mustAnswer: true,
           deadline: deadlineText(invitation.timeout)
         )
       )

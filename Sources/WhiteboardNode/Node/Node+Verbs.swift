@@ -9,7 +9,9 @@ extension Node {
     do throws(VerbError) {
       switch request.verb {
       case .text, .stroke, .photo, .select, .deselect, .move, .scale, .rotate, .edit, .delete:
-        done(request, id: try await edit(request.verb))
+        let before = toldEvents
+        let id = try await edit(request.verb)
+        done(request, id: id, isTold: toldEvents > before)
       case .say(let words):
         let id = try onBoard { (board) throws(BoardError) in
           try board.say(words, as: self.configuration.displayName)
@@ -42,7 +44,7 @@ extension Node {
         end(firstFailure.map { .failed($0) } ?? .asked)
       }
     } catch {
-      fail(error.answering(verb: request.verb.name.rawValue, request: request.request))
+      fail(error, answering: request)
     }
     changed()
   }
@@ -58,7 +60,7 @@ extension Node {
         let transfers = try await body(node)
         node.done(request, transfers: transfers)
       } catch {
-        node.fail(error.answering(verb: request.verb.name.rawValue, request: request.request))
+        node.fail(error, answering: request)
       }
       node.verbsBeside -= 1
       node.changed()
@@ -112,6 +114,9 @@ extension Node {
     case .select(let reference), .move(let reference, _), .scale(let reference, _),
       .rotate(let reference, _), .edit(let reference, _), .delete(let reference):
       let id = try resolve(reference)
+      if case .edit = verb, let object = replica?.board.object(id), !(object is TextObject) {
+        throw VerbError(.wrongKind, "edit is for texts; \(id) is a \(object.kind.name)")
+      }
       try onBoard { (board) throws(BoardError) in
         guard let object = board.object(id) else { throw .unknownObject(id) }
         try self.apply(verb, to: object)
@@ -258,19 +263,24 @@ extension Node {
       } catch {
         throw VerbError(error)
       }
-    case .cancel(let target, _):
+    case .cancel(let target, let reason):
       let (_, transfer) = try transfer(target)
       switch transfer.kind {
       case .resource(let id):
         do throws(SessionError) {
-          try session?.cancelResource(id)
+          try session?.cancelResource(id, reason: reason ?? "")
         } catch {
           throw VerbError(.noSuchTransfer, "the transfer is over")
         }
       case .stream(let stream): stream.reset(code: 0)
       }
     default:
-      await session?.leave()
+      if let session {
+        await session.leave()
+      } else {
+        // There is nothing to stay for.
+        end(.asked)
+      }
     }
   }
 
@@ -307,6 +317,9 @@ extension Node {
   private func answer(_ id: String, accepts: Bool, reason: String?) async throws(VerbError) {
     switch invitations[id]?.kind {
     case .outgoing:
+      if !accepts {
+        doubt = NodeError(.notAllowed, "The words are not the same on both screens.")
+      }
       answer(id, with: accepts)
     case .incoming(let invitation):
       invitations[id] = nil

@@ -17,6 +17,8 @@ package actor Node {
   let start: ContinuousClock.Instant
 
   var pump = EventPump()
+  /// How many events were told.
+  private(set) var toldEvents = 0
   var ending: Ending?
   private var endWaiter: CheckedContinuation<Void, Never>?
   /// Work that runs beside everything else; the node's group of tasks takes it from here.
@@ -35,6 +37,8 @@ package actor Node {
   var members: [PeerID: Member] = [:]
   var queues: [PeerID: SendQueue] = [:]
   var nearby = Nearby()
+  /// The name of a board that another program announces with our key.
+  var ownBoard: String?
   let datagrams: AsyncStream<Datagram>
   let datagramSource: AsyncStream<Datagram>.Continuation
   let participantChanges: AsyncStream<Void>
@@ -43,6 +47,8 @@ package actor Node {
   // What is to be done.
   var verbs = VerbQueue()
   var isInputAtEnd = false
+  /// How many lines were read.
+  var lineCount = 0
   var verbWaiter: CheckedContinuation<Void, Never>?
   var readerWaiter: CheckedContinuation<Void, Never>?
   var conditions: [Int: Condition] = [:]
@@ -53,6 +59,8 @@ package actor Node {
   // What is pending.
   var invitations: [String: PendingInvitation] = [:]
   var nextVerification = 1
+  /// Why the person here did not say that the words are the same.
+  var doubt: NodeError?
   var transfers: [String: PendingTransfer] = [:]
 
   // What things are called.
@@ -230,6 +238,7 @@ package actor Node {
 
   /// Tells an event, after all those before it.
   func emit(_ event: NodeEvent) {
+    toldEvents += 1
     pump.append(event)
     deliver()
   }

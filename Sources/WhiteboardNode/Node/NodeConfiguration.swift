@@ -37,6 +37,8 @@ package struct NodeConfiguration: Sendable {
   package var part: Part
   /// What to do at the end of the input.
   package var script = Script.none
+  /// Whether a person types the lines, one who may want to quit before what was typed is done.
+  package var isTyped = false
   /// What we call ourselves.
   package var displayName: String
   /// Our key.

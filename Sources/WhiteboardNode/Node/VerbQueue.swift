@@ -49,4 +49,28 @@ struct VerbQueue: Sendable {
     _ = takeFirst()
     return request
   }
+
+  /// Takes the first of all verbs for which `isDue`, told whether nothing stands before it, says
+  /// that it can be carried out now.
+  ///
+  /// - Complexity: O(*n*) in the lines that wait.
+  mutating func takeAny(
+    where isDue: (_ verb: Verb, _ isFirst: Bool) -> Bool
+  ) -> VerbRequest? {
+    for index in head..<entries.count {
+      guard case .request(let request) = entries[index], isDue(request.verb, index == head)
+      else { continue }
+      entries.remove(at: index)
+      return request
+    }
+    return nil
+  }
+
+  /// Whether one of the verbs that wait is such a one.
+  func contains(where holds: (Verb) -> Bool) -> Bool {
+    entries[head...].contains { entry in
+      guard case .request(let request) = entry else { return false }
+      return holds(request.verb)
+    }
+  }
 }

@@ -403,7 +403,10 @@ private struct Fields: Decodable {
       throw VerbError(.badArgument, "\(key) is not made of pairs [x,y]")
     }
     guard let point = BoardPoint(x: pair[0], y: pair[1]) else {
-      throw VerbError(.badArgument, "\(key) lies outside the board, which ends at 33554432")
+      throw VerbError(
+        .badArgument,
+        "\(key) lies outside the board: x and y go from -33554432 to just below 33554432"
+      )
     }
     return point
   }

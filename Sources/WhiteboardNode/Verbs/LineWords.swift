@@ -17,12 +17,14 @@ enum LineWords {
   /// Cuts a line: blanks part words, `"…"` keeps blanks and knows `\"`, `\\` and `\n`, a `#` at the
   /// start of a word begins a comment.
   ///
-  /// A quote may begin inside a word, as in `as="x"`, and what it holds joins the word.
+  /// A quote opens at the start of a word or right after `=`, as in `as="x"`, and what it holds joins
+  /// the word. Anywhere else in a word it stands for itself, as in `{"a":1}`.
   static func split(_ line: some StringProtocol) throws(VerbError) -> [Word] {
     var words: [Word] = []
     // The bytes of a word are pieces of a valid string cut at ASCII, so they are valid again.
     var current: [UInt8] = []
     var isInWord = false
+    var isAfterEquals = false
     var isQuoted = false
     var isInQuotes = false
     var isEscaped = false
@@ -47,11 +49,13 @@ enum LineWords {
         }
         current.removeAll(keepingCapacity: true)
         isInWord = false
+        isAfterEquals = false
         isQuoted = false
       } else if byte == UInt8(ascii: "#"), !isInWord {
         return words
-      } else if byte == UInt8(ascii: "\"") {
+      } else if byte == UInt8(ascii: "\""), !isInWord || isAfterEquals {
         isInQuotes = true
+        isAfterEquals = false
         if !isInWord {
           isQuoted = true
         }
@@ -59,6 +63,7 @@ enum LineWords {
       } else {
         current.append(byte)
         isInWord = true
+        isAfterEquals = byte == UInt8(ascii: "=")
       }
     }
     guard !isInQuotes else {

@@ -163,7 +163,7 @@ enum TextVerbParser {
     guard let point = BoardPoint(x: x, y: y) else {
       throw VerbError(
         .badArgument,
-        "\(TerminalText.quoted(word.text)) is outside the board, which ends at 33554432"
+        "\(TerminalText.quoted(word.text)) is outside the board: X and Y go from -33554432 to just below 33554432"
       )
     }
     return point

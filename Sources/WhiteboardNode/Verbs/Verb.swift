@@ -55,6 +55,14 @@ package enum Verb: Equatable, Sendable {
   /// Explains the verbs, or one of them.
   case help(topic: String?)
 
+  /// Whether the verb answers an invitation.
+  var answersInvitation: Bool {
+    switch self {
+    case .accept, .decline: true
+    default: false
+    }
+  }
+
   /// How the verb is spelt in scripts.
   package var name: VerbName {
     switch self {
@@ -147,11 +155,14 @@ package struct VerbRequest: Equatable, Sendable {
   package let verb: Verb
   /// What the answer carries back, if anything.
   package let request: RequestMark?
+  /// Which line of a script it stands in, from 1; nil outside of scripts.
+  package var line: Int?
 
   /// Makes a request for a verb.
-  package init(_ verb: Verb, request: RequestMark? = nil) {
+  package init(_ verb: Verb, request: RequestMark? = nil, line: Int? = nil) {
     self.verb = verb
     self.request = request
+    self.line = line
   }
 }
 

@@ -8,23 +8,37 @@ package struct VerbError: Error, Equatable, Sendable {
   package let verb: String?
   /// The mark of the line that failed.
   package let request: RequestMark?
+  /// Which line of a script failed, from 1; nil outside of scripts.
+  package let line: Int?
 
   /// Makes an error.
   package init(
     _ code: Code,
     _ message: String,
     verb: String? = nil,
-    request: RequestMark? = nil
+    request: RequestMark? = nil,
+    line: Int? = nil
   ) {
     self.code = code
     self.message = message
     self.verb = verb
     self.request = request
+    self.line = line
   }
 
   /// The same error as the answer to a given line.
-  package func answering(verb: String?, request: RequestMark?) -> VerbError {
-    VerbError(code, message, verb: self.verb ?? verb, request: self.request ?? request)
+  package func answering(
+    verb: String?,
+    request: RequestMark?,
+    line: Int? = nil
+  ) -> VerbError {
+    VerbError(
+      code,
+      message,
+      verb: self.verb ?? verb,
+      request: self.request ?? request,
+      line: self.line ?? line
+    )
   }
 
   /// The kinds of failure; the raw values are the `code` of an `error` line and never change.

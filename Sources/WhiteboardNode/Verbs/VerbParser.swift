@@ -104,7 +104,10 @@ package enum VerbParser {
 
   static func checkedDegrees(_ degrees: Double) throws(VerbError) -> Double {
     guard degrees.isFinite, abs(degrees) <= BoardPoint.bound else {
-      throw VerbError(.badArgument, "an angle is a number of degrees, like 90 or -45")
+      throw VerbError(
+        .badArgument,
+        "an angle is a number of degrees from -33554432 to 33554432, like 90 or -45"
+      )
     }
     return degrees
   }

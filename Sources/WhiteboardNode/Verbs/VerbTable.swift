@@ -79,14 +79,14 @@ package enum VerbTable {
       Entry(
         name: name,
         arguments: "INVITATION",
-        summary: "let somebody in who asks to join",
+        summary: "let somebody in who asks to join, or say that the words are the same",
         keys: ["target"]
       )
     case .decline:
       Entry(
         name: name,
         arguments: #"INVITATION ["WHY"]"#,
-        summary: "turn somebody away who asks to join",
+        summary: "turn somebody away who asks to join, or say that the words differ",
         keys: ["target", "reason"]
       )
     case .kick:
@@ -177,7 +177,9 @@ package enum VerbTable {
       "ID is an alias, `last`, an object id (SEQ-INCARNATION), or its SEQ where only one has it.",
       "PEER and INVITATION are an id, the start of one, or a name, where only one fits.",
       #"Words with spaces go in double quotes; inside them \" is a quote, \\ a backslash, \n a new line."#,
-      "X and Y are board units, y downwards, within 33554432 of the middle.",
+      #"A quote opens at the start of a word or after =; elsewhere it is itself: --name {"a":1}"#,
+      "Who joins by name or address a board that asks answers too: both compare the same words.",
+      "X and Y are board units, y downwards, from -33554432 to just below 33554432.",
       "A # at the start of a word begins a comment. request=MARK comes back in the answer.",
       #"A line that starts with { is JSON: {"verb":"move","id":"last","to":[10,20],"request":1}"#,
     ]

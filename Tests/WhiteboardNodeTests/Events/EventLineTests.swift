@@ -21,6 +21,18 @@ struct EventLineTests {
     )
   }
 
+  @Test("a line of another command has the same form")
+  func otherLines() {
+    let report = Doctor.Report(
+      findings: [.init(check: "clock", verdict: .fine, seen: "It is now.")]
+    )
+    #expect(
+      String(decoding: EventLine.json("doctor", report), as: UTF8.self)
+        == #"{"v":1,"event":"doctor","findings":"#
+        + #"[{"check":"clock","seen":"It is now.","verdict":"fine"}]}"# + "\n"
+    )
+  }
+
   @Test("an error answers with code, message, verb and mark")
   func failure() {
     #expect(
@@ -148,6 +160,7 @@ struct TerminalTextTests {
           name: hostile,
           words: hostile,
           direction: .incoming,
+          mustAnswer: true,
           deadline: hostile,
           warning: hostile
         )
@@ -200,5 +213,56 @@ struct TerminalTextTests {
         #expect(TerminalText.isSafe(scalar), "\(event.name)")
       }
     }
+  }
+}
+
+@Suite
+struct EventTextTests {
+  private func invitation(_ direction: Direction, mustAnswer: Bool) -> String? {
+    EventText.line(
+      .invitation(
+        .init(
+          id: "to-1",
+          peer: "abcdefghijkl",
+          name: "ada",
+          words: "one two three",
+          direction: direction,
+          mustAnswer: mustAnswer
+        )
+      )
+    )
+  }
+
+  @Test("a failure in a script carries its line")
+  func lines() {
+    let error = VerbError(.noSuchObject, "no", verb: "move")
+      .answering(verb: nil, request: nil, line: 3)
+    #expect(EventText.line(.error(error)) == "! line 3: no")
+    #expect(
+      String(decoding: EventLine.json(.error(error)), as: UTF8.self)
+        == #"{"v":1,"event":"error","code":"no-such-object","line":3,"message":"no","verb":"move"}"#
+        + "\n"
+    )
+    #expect(NodeError(error) == NodeError(.no, "line 3: move: no"))
+  }
+
+  @Test("a verb that changed nothing is answered by a line, one that did by what it did")
+  func answers() {
+    var done = NodeEvent.Done(verb: "move", id: "1-abcdefghijklm")
+    #expect(EventText.line(.done(done)) == nil)
+    done.isTold = false
+    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm was so already")
+    #expect(!String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains("isTold"))
+  }
+
+  @Test("whoever has to answer an invitation is told how, on both sides")
+  func invitations() {
+    #expect(
+      invitation(.outgoing, mustAnswer: true)
+        == "Asking ada (abcdefgh) to let us in. Both screens must show: one two three. "
+        + "The same on both?\n  accept to-1   or   decline to-1"
+    )
+    #expect(invitation(.outgoing, mustAnswer: false)?.contains("accept") == false)
+    #expect(invitation(.incoming, mustAnswer: true)?.contains("accept to-1") == true)
   }
 }

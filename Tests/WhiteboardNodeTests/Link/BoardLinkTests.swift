@@ -96,6 +96,14 @@ struct BoardLinkTests {
         == .address(try #require(HostPort(host: "fe80::1%eth0", port: 26_273)))
     )
     #expect(try JoinTarget("plan: b") == .name("plan: b"))
+    #expect(try JoinTarget("plan:b") == .name("plan:b"))
+    #expect(try JoinTarget("[team] board") == .name("[team] board"))
+    for text in ["10.0.0.1:0", "10.0.0.1:x", "anna.local:65536", "[::1]:0", "[::1]:x"] {
+      #expect(throws: LinkError.badPort, "\(text)") { try JoinTarget(text) }
+    }
+    for text in ["http://10.0.0.1:26273/", "whiteboards://10.0.0.1"] {
+      #expect(throws: LinkError.notALink, "\(text)") { try JoinTarget(text) }
+    }
     #expect(throws: LinkError.badBoard) { try JoinTarget("whiteboard://10.0.0.1:5/") }
   }
 }

@@ -152,6 +152,28 @@ struct NodeTests {
     }
   }
 
+  @Test("a verb that changes nothing is known from one whose change is told")
+  func unchanged() async throws {
+    try await withPair { _, host, _ in
+      try await host.perform("text 0,0 x")
+      for (line, isTold) in [
+        ("move last 5,5", true), ("move last 5,5", false), ("scale last 2", true),
+        ("scale last 2", false), ("edit last x", false), ("edit last y", true),
+      ] {
+        #expect(try await host.perform(line).isTold == isTold, "\(line)")
+      }
+    }
+  }
+
+  @Test("a board that its host has left is announced no longer")
+  func leaving() async throws {
+    try await withPair { _, host, guest in
+      #expect(await guest.sees { if case .peerFound = $0 { true } else { false } })
+      try await host.perform("leave")
+      #expect(await guest.sees { if case .peerLost = $0 { true } else { false } })
+    }
+  }
+
   @Test("a photo file appears on the other board, in the directory of assets")
   func photos() async throws {
     try await withPair { room, host, guest in
@@ -230,6 +252,8 @@ struct NodeTests {
       #expect(await error(host, "move nothing 0,0") == .noSuchObject)
       #expect(await error(host, "move 99 0,0") == .noSuchObject)
       #expect(await error(host, "edit last") == .missingArgument)
+      try await host.perform("stroke 0,0 1,1 as=line")
+      #expect(await error(host, "edit line words") == .wrongKind)
       #expect(await error(host, "accept 7") == .noSuchInvitation)
       #expect(await error(host, "cancel 7") == .noSuchTransfer)
       #expect(await error(host, "wait objects=9 timeout=0.01") == .timedOut)
@@ -371,6 +395,84 @@ struct NodeTests {
     }
   }
 
+  @Test("words that nobody can compare end the joining at once, and a script may compare them")
+  func comparingByScript() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.admission = .ask
+        let first = hosting
+        group.addTask { try await host.run(first) }
+        let text = try #require(await host.ready()?.addresses.first)
+        let target = JoinTarget.address(try #require(HostPort(text)))
+        let mute = await room.configuration(.join(target, patience: .seconds(1)), "mute")
+        let nothing = LineFeed()
+        await nothing.finish()
+        let isRefused: Bool
+        do throws(NodeError) {
+          try await Node(mute, input: nothing, sink: Puppet()).run()
+          isRefused = false
+        } catch {
+          isRefused = error.code == .notAllowed && error.message.contains("nobody is here")
+        }
+        #expect(isRefused)
+
+        var scripted = await room.configuration(.join(target, patience: .seconds(1)), "script")
+        scripted.script = .run(keepsGoing: false)
+        let feed = LineFeed()
+        for line in ["text 0,0 one", "accept to-1"] { await feed.push(line) }
+        await feed.finish()
+        let last = scripted
+        group.addTask { try await Node(last, input: feed, sink: Puppet()).run() }
+        _ = try #require(await invitation(host, from: "script"))
+        try await host.perform("accept script")
+        try await host.perform("wait objects=1 timeout=30")
+        // The host stays until the script has seen everything arrive.
+        try await host.perform("wait peers=0 timeout=30")
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("who finds only a board of its own key is told so")
+  func ownBoard() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        try #require(await host.ready() != nil)
+        var joining = await room.configuration(.join(.nearby, patience: .seconds(1)), "ada2")
+        joining.identity = hosting.identity
+        var refusal: NodeError?
+        do throws(NodeError) {
+          try await Puppet().run(joining)
+        } catch {
+          refusal = error
+        }
+        #expect(refusal?.code == .timedOut)
+        #expect(refusal?.message.contains("--data-dir") == true)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("a quit ends a joining that waits")
+  func quitting() async throws {
+    try await withRoom { room in
+      let guest = Puppet()
+      let joining = await room.configuration(.join(.name("none"), patience: .seconds(90)), "ben")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await guest.run(joining) }
+        try await guest.perform("quit")
+        try await group.waitForAll()
+      }
+    }
+  }
+
   private func invitation(_ puppet: Puppet, from name: String) async -> NodeEvent.Invitation? {
     _ = await puppet.sees { if case .invitation(let i) = $0 { i.name == name } else { false } }
     for case .invitation(let invitation) in await puppet.events where invitation.name == name {
@@ -441,6 +543,41 @@ struct NodeTests {
         #expect(await host.events.allSatisfy { if case .joined = $0 { false } else { true } })
         await host.end()
         try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("who is refused is told what would do, and no code that the board does not have")
+  func advice() async throws {
+    try await withRoom { room in
+      for (admission, advice) in [
+        (NodeConfiguration.Admission.code, "add --code WORDS"), (.anyone, "Join by its link"),
+      ] {
+        let host = Puppet()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          var hosting = await room.configuration(.host(boardName: "board"), "ada")
+          hosting.admission = admission
+          let first = hosting
+          group.addTask { try await host.run(first) }
+          let text = try #require(await host.ready()?.addresses.first)
+          let target = JoinTarget.address(try #require(HostPort(text)))
+          let guest = Puppet()
+          let joining = await room.configuration(.join(target, patience: .seconds(1)), "ben")
+          var refusal: NodeError?
+          do throws(NodeError) {
+            try await guest.run(joining)
+          } catch {
+            refusal = error
+          }
+          #expect(refusal?.code == .notAllowed)
+          #expect(refusal?.message.contains(advice) == true)
+          for case .peerState(let change) in await guest.events {
+            #expect(change.peer == nil)
+            #expect(change.address == text)
+          }
+          await host.end()
+          try await group.waitForAll()
+        }
       }
     }
   }

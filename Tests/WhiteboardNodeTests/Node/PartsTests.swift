@@ -63,6 +63,24 @@ struct VerbQueueTests {
     #expect(queue.takeFirst() == nil)
   }
 
+  @Test("a verb that is due anywhere comes out alone, and the rest keep their order")
+  func anywhere() {
+    var queue = VerbQueue()
+    for verb in [Verb.digest, .accept(target: "to-1"), .quit, .objects] {
+      queue.append(.request(VerbRequest(verb)))
+    }
+    #expect(queue.contains { $0.answersInvitation })
+    #expect(queue.takeAny { verb, _ in verb.answersInvitation }?.verb == .accept(target: "to-1"))
+    #expect(!queue.contains { $0.answersInvitation })
+    #expect(queue.takeAny { verb, isFirst in verb == .quit && isFirst } == nil)
+    #expect(queue.takeAny { verb, _ in verb == .objects }?.verb == .objects)
+    #expect(queue.takeFirst() == .request(VerbRequest(.digest)))
+    #expect(queue.takeAny { verb, isFirst in verb == .quit && isFirst }?.verb == .quit)
+    #expect(queue.isEmpty)
+    queue.append(.request(VerbRequest(.peers)))
+    #expect(queue.takeFirst() == .request(VerbRequest(.peers)))
+  }
+
   @Test("it is full at its capacity and has room again when one is taken")
   func capacity() {
     var queue = VerbQueue()

@@ -149,6 +149,21 @@ struct VerbParserTests {
     #expect(try verb("say \"# no comment\"\r") == .say(words: "# no comment"))
   }
 
+  @Test("a quote opens at the start of a word or after =, and elsewhere is itself")
+  func quotes() throws {
+    #expect(
+      try verb(#"resource f --name {"a":1}"#) == .resource(file: "f", name: #"{"a":1}"#, to: [])
+    )
+    #expect(try verb(#"say it"s"#) == .say(words: #"it"s"#))
+    #expect(try verb(#"say "a"b"c"#) == .say(words: #"ab"c"#))
+    let cat = ObjectAlias("cat")
+    #expect(
+      try verb(#"text 0,0 "a b" as="cat""#)
+        == .text(at: point(0, 0), words: "a b", alias: cat)
+    )
+    #expect(failure(#"text 0,0 x as="cat"#)?.code == .syntax)
+  }
+
   @Test("a quoted word is never an option")
   func quotedOptions() throws {
     #expect(try verb(#"say "as=x""#) == .say(words: "as=x"))
