@@ -218,6 +218,7 @@ class Kicking(SwiftCase):
         program = self.swift_host("code")
         bad, fresh = self.guest_of(program, "bad"), self.guest_of(program, "fresh")
         bad.join(program.address, program.id, code=program.code)
+        program.events.wait("joined", peer=bad.identity.text)
         program.do("kick", target=bad.identity.text)
         program.events.wait("left", peer=bad.identity.text)
         fresh.ticket = admission.make_ticket(bad.identity, program.session, fresh.id)
