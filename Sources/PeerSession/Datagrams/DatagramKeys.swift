@@ -30,6 +30,9 @@ struct DatagramKeys: Sendable {
       self.iv = iv
     }
 
+    /// Bytes in a nonce.
+    var nonceLength: Int { iv.count }
+
     /// The 12 bytes that no other packet of the epoch is sealed with.
     func nonce(_ counter: UInt64) -> [UInt8] {
       var nonce = iv

@@ -111,8 +111,8 @@ struct DatagramOpener: Sendable {
     _ epoch: DatagramKeys.Epoch
   ) throws(OpenError) -> Data {
     // The box wants nonce, sealed bytes and tag in one piece.
-    var combined = Data(capacity: packet.count)
-    combined.append(contentsOf: epoch.nonce(header.counter))
+    var combined = epoch.nonce(header.counter)
+    combined.reserveCapacity(packet.count)
     combined.append(contentsOf: packet[PacketHeader.length...])
     do {
       return try AES.GCM.open(
@@ -129,13 +129,12 @@ struct DatagramOpener: Sendable {
     _ plaintext: Data,
     isNewest: Bool
   ) throws(OpenError) -> OpenedDatagram {
-    let bytes = [UInt8](plaintext)
     var offset = 0
     do {
-      let content = try DatagramContent.read(from: bytes.span, at: &offset)
+      let content = try DatagramContent.read(from: plaintext.span, at: &offset)
       return OpenedDatagram(
         content: content,
-        bytes: Array(bytes[offset...]),
+        bytes: Array(plaintext.dropFirst(offset)),
         isNewest: isNewest
       )
     } catch {

@@ -80,10 +80,13 @@ struct DatagramSealer: Sendable {
     } catch {
       throw .cipher
     }
+    // The cipher's text, the nonce left out and the tag behind it, in one piece.
+    guard let combined = sealed.combined else { throw .cipher }
     counter += 1
     packet.removeSubrange(PacketHeader.length...)
-    packet.append(contentsOf: sealed.ciphertext)
-    packet.append(contentsOf: sealed.tag)
+    combined.withUnsafeBytes { bytes in
+      packet.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[current.nonceLength...]))
+    }
   }
 
   /// Seals a packet without bytes of a message: a probe or an answer.

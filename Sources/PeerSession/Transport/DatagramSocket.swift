@@ -38,6 +38,8 @@ extension TransportCore {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return DatagramBootstrap(group: eventLoop)
       .channelOption(.datagramVectorReadMessageCount, value: Self.packetsPerRead)
+      // One read takes many; a second would mostly find nothing.
+      .channelOption(.maxMessagesPerRead, value: 1)
       .channelOption(
         .recvAllocator,
         value: FixedSizeRecvByteBufferAllocator(capacity: Self.packetsPerRead * 2_048)
