@@ -3,8 +3,11 @@
 /// Not `Sendable`: it lives in one isolation, as do the `WhiteboardObject`s that look at it;
 /// `ObjectSnapshot`s leave it. Local edits apply at once and leave as batches (`takeBatches`).
 public final class Board {
-  /// The author of local edits.
-  public let incarnation: Incarnation
+  /// The author of local edits: another from the next gesture on, where somebody claimed dots of
+  /// this one that were never written (BRD-25).
+  public private(set) var incarnation: Incarnation
+  /// The dots of all local edits, under each incarnation that this board had.
+  package private(set) var written = DotSet()
   /// Who makes them.
   public let member: MemberID
   /// The agreed state.
@@ -24,6 +27,9 @@ public final class Board {
   private var staging: Staging?
   /// The greatest place in the stack that was ever seen; new objects go above it.
   private var top: [UInt8]?
+  /// Every incarnation that this board had.
+  private var incarnations: Set<Incarnation>
+  private var random: any RandomNumberGenerator
 
   private struct Staging {
     let firstSequence: UInt64
@@ -34,7 +40,16 @@ public final class Board {
   }
 
   /// An empty board, to be filled by local edits and by what `receive` is given.
-  public init(incarnation: Incarnation, member: MemberID, wallClock: UInt64) {
+  ///
+  /// `random` draws a new incarnation where one is needed; others must not be able to foretell it.
+  public init(
+    incarnation: Incarnation,
+    member: MemberID,
+    wallClock: UInt64,
+    random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+  ) {
+    self.random = random
+    incarnations = [incarnation]
     self.incarnation = incarnation
     self.member = member
     self.wallClock = wallClock
@@ -86,7 +101,11 @@ public final class Board {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let outer = staging
-    if staging == nil { staging = Staging(firstSequence: nextSequence()) }
+    if staging == nil {
+      leaveClaimedIncarnation()
+      let last = written[incarnation].ranges.last?.upperBound ?? 0
+      staging = Staging(firstSequence: last + 1)
+    }
     do {
       let result = try body()
       if outer == nil { commit() }
@@ -97,17 +116,21 @@ public final class Board {
     }
   }
 
-  /// The first number from which a whole batch is free.
+  /// Whether local edits were made, or are made, under this incarnation.
+  package func isOwn(_ incarnation: Incarnation) -> Bool {
+    incarnations.contains(incarnation)
+  }
+
+  /// Takes a new incarnation where the context holds dots of ours that we never wrote (BRD-25).
   ///
-  /// Numbers may be taken above the last of ours:
-  /// a purge of an object that never was burns its dot.
-  private func nextSequence() -> UInt64 {
-    var next: UInt64 = 1
-    for range in state.context[incarnation].ranges {
-      guard range.lowerBound < next + UInt64(BoardLimits.operationsPerBatch) else { break }
-      next = range.upperBound + 1
-    }
-    return next
+  /// A purge of what never was, or an answer's context, can claim any of them. The claim counts, as
+  /// everywhere, and others would skip what we wrote under such a dot. So we write elsewhere.
+  private func leaveClaimedIncarnation() {
+    guard state.context[incarnation] != written[incarnation] else { return }
+    repeat {
+      incarnation = .random(using: &random)
+    } while state.context.entries[incarnation] != nil
+    incarnations.insert(incarnation)
   }
 
   private func commit() {
@@ -128,6 +151,7 @@ public final class Board {
       ),
       (try? state.apply(batch, changes: &changes)) != nil
     else { preconditionFailure("what was staged was checked when it was staged") }
+    written.insert(batch.sequences, of: incarnation)
     for operation in batch.operations { noteZIndex(operation.property, operation.value) }
     outgoing.append(batch)
   }

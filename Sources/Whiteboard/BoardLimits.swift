@@ -23,11 +23,16 @@ public enum BoardLimits {
   /// Incarnations in a context.
   public static let incarnations = 1 << 16
   /// Ranges of sequence numbers in a context, or in a set of living objects.
-  public static let ranges = 1 << 21
+  ///
+  /// At most 14 bytes each, and 12 for each incarnation: a request, which carries a context, always
+  /// fits in one message of the session.
+  public static let ranges = 1 << 20
   /// UTF-8 bytes of the visible text of one text object.
   public static let textBytes = 8192
   /// Characters of one text object, the deleted ones counted.
   public static let textElements = 65_536
+  /// Bytes of the runs, and of the deletions, of one text object that are looked at (BRD-24).
+  public static let textTreeBytes = 2 << 20
   /// UTF-8 bytes of one chat line.
   public static let chatBytes = 8192
   /// UTF-8 bytes of a name.

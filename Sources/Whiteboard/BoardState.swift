@@ -33,28 +33,20 @@ public struct BoardState: Sendable {
     _ batch: Batch,
     changes: inout ChangeLog
   ) throws(BoardError) {
-    let count = batch.operations.count
-    let bytes = batch.operations.reduce(0) { $0 + $1.value.length }
-    // Every purge may add an incarnation and a range to the context, as the author may.
-    guard
-      hasRoom(
-        objects: count,
-        cells: count,
-        bytes: bytes,
-        incarnations: count + 1,
-        ranges: count + 1
-      )
-    else { throw .boardFull }
-    var mayBeSeen = context.entries[batch.author]?.overlaps(batch.sequences) ?? false
+    let mayBeSeen = context.entries[batch.author]?.overlaps(batch.sequences) ?? false
+    guard hasRoom(for: batch, mayBeSeen: mayBeSeen) else { throw .boardFull }
+    // What this batch purged. Added to the context together at its end: one by one, in descending
+    // order, each would move all the ranges after it.
+    var purged = DotSet()
     for (index, operation) in batch.operations.enumerated() {
       let dot = batch.dot(at: index)
       if mayBeSeen, context.contains(dot) { continue }
+      // Seen and not here is the tombstone. It may be the dot of a later operation of this batch.
+      if !purged.isEmpty, purged.contains(dot) { continue }
       if operation.property == .purge {
         remove(operation.object, changes: &changes)
-        // Seen and not here is the tombstone. It may be the dot of a later operation of this batch.
-        context.insert(operation.object.dot)
-        mayBeSeen = true
-      } else {
+        purged.insert(operation.object.dot)
+      } else if purged.isEmpty || !purged.contains(operation.object.dot) {
         write(
           Cell(
             value: operation.value,
@@ -71,7 +63,48 @@ public struct BoardState: Sendable {
       context.insert(batch.sequences, of: batch.author)
       revision += 1
     }
-    if !orphans.isEmpty { dropImpossibleOrphans(changes: &changes) }
+    context.formUnion(purged)
+    // A dot that was seen and created nothing never will: what hangs on it is dropped everywhere.
+    // Only dots of this batch came in, so that only they are looked at.
+    for index in batch.operations.indices where !orphans.isEmpty {
+      let id = ObjectID(batch.dot(at: index))
+      if orphans.contains(id) { remove(id, changes: &changes) }
+    }
+  }
+
+  /// Whether a batch fits, by the most that it could add.
+  private func hasRoom(for batch: Batch, mayBeSeen: Bool) -> Bool {
+    let known = context.entries[batch.author]
+    var objects = 0
+    var cells = 0
+    var bytes = 0
+    var incarnations = known == nil ? 1 : 0
+    var ranges = known?.touches(batch.sequences) ?? false ? 0 : 1
+    for (index, operation) in batch.operations.enumerated() {
+      if mayBeSeen, context.contains(batch.dot(at: index)) { continue }
+      if operation.property == .purge {
+        guard !context.contains(operation.object.dot) else { continue }
+        ranges += 1
+        if context.entries[operation.object.dot.incarnation] == nil { incarnations += 1 }
+        continue
+      }
+      guard let record = records[operation.object] else {
+        objects += 1
+        cells += 1
+        bytes += operation.value.length
+        continue
+      }
+      let old = record[operation.property]
+      if old == nil { cells += 1 }
+      bytes += max(0, operation.value.length - (old?.value.length ?? 0))
+    }
+    return hasRoom(
+      objects: objects,
+      cells: cells,
+      bytes: bytes,
+      incarnations: incarnations,
+      ranges: ranges
+    )
   }
 
   /// What a replica of context `since` lacks; with an empty context, everything.
@@ -82,10 +115,9 @@ public struct BoardState: Sendable {
     for (id, record) in records {
       if !orphans.contains(id) { difference.living.insert(id.dot) }
       var entry = Difference.Entry(object: id)
-      for (property, cell) in zip(record.properties, record.cells)
-      where !since.contains(cell.dot) {
-        entry.properties.append(property)
-        entry.cells.append(cell)
+      for known in record.entries where !since.contains(known.cell.dot) {
+        entry.properties.append(known.property)
+        entry.cells.append(known.cell)
       }
       if !entry.cells.isEmpty { difference.entries.append(entry) }
     }
@@ -102,29 +134,16 @@ public struct BoardState: Sendable {
     _ difference: Difference,
     changes: inout ChangeLog
   ) throws(BoardError) {
-    var cells = 0
-    var bytes = 0
-    for entry in difference.entries {
-      cells += entry.cells.count
-      for cell in entry.cells { bytes += cell.value.length }
-    }
-    let incarnations = difference.context.entries.keys.reduce(0) {
-      $0 + (context.entries[$1] == nil ? 1 : 0)
-    }
-    guard
-      hasRoom(
-        objects: difference.entries.count,
-        cells: cells,
-        bytes: bytes,
-        incarnations: incarnations,
-        ranges: difference.context.rangeCount
-      )
-    else { throw .boardFull }
     // Seen by the sender and not living there: purged, which is final.
-    for id in records.keys
-    where difference.context.contains(id.dot) && !difference.living.contains(id.dot) {
-      remove(id, changes: &changes)
+    let purged = records.keys.filter {
+      difference.context.contains($0.dot) && !difference.living.contains($0.dot)
     }
+    var joined = context
+    joined.formUnion(difference.context)
+    guard joined.entries.count <= BoardLimits.incarnations,
+      joined.rangeCount <= BoardLimits.ranges, hasRoom(for: difference, without: purged)
+    else { throw .boardFull }
+    for id in purged { remove(id, changes: &changes) }
     for entry in difference.entries {
       for (property, cell) in zip(entry.properties, entry.cells)
       where !context.contains(cell.dot) {
@@ -132,10 +151,37 @@ public struct BoardState: Sendable {
       }
     }
     if !context.isSuperset(of: difference.context) {
-      context.formUnion(difference.context)
+      context = joined
       revision += 1
     }
-    if !orphans.isEmpty { dropImpossibleOrphans(changes: &changes) }
+    for id in orphans where context.contains(id.dot) { remove(id, changes: &changes) }
+  }
+
+  /// Whether what an answer adds to the objects that it does not purge fits.
+  private func hasRoom(for difference: Difference, without purged: [ObjectID]) -> Bool {
+    var objects = -purged.count
+    var cells = 0
+    var bytes = 0
+    for id in purged {
+      cells -= records[id]?.count ?? 0
+      bytes -= records[id]?.valueBytes ?? 0
+    }
+    for entry in difference.entries {
+      let record = records[entry.object]
+      // Seen and not here: it was purged, and nothing of it is kept.
+      if record == nil, context.contains(entry.object.dot) { continue }
+      if record == nil { objects += 1 }
+      for (property, cell) in zip(entry.properties, entry.cells)
+      where !context.contains(cell.dot) {
+        guard let old = record?[property] else {
+          cells += 1
+          bytes += cell.value.length
+          continue
+        }
+        if cell.beats(old) { bytes += cell.value.length - old.value.length }
+      }
+    }
+    return hasRoom(objects: objects, cells: cells, bytes: bytes, incarnations: 0, ranges: 0)
   }
 
   /// Whether so much more can be kept; asks for the most that it could become.
@@ -178,16 +224,11 @@ public struct BoardState: Sendable {
     guard records[id] != nil else { return }
     changes.willChange(id, self)
     if let record = records.removeValue(forKey: id) {
-      cellCount -= record.cells.count
+      cellCount -= record.count
       valueBytes -= record.valueBytes
     }
     orphans.remove(id)
     changes.didRemove(id)
-  }
-
-  /// A dot that was seen and created nothing never will: what hangs on it is dropped everywhere.
-  private mutating func dropImpossibleOrphans(changes: inout ChangeLog) {
-    for id in orphans where context.contains(id.dot) { remove(id, changes: &changes) }
   }
 }
 
@@ -229,71 +270,5 @@ public struct Difference: Hashable, Sendable {
         try Operation(entry.object, property, cell.value).validate(as: cell.dot)
       }
     }
-  }
-}
-
-/// The cells of one object, sorted by property.
-package struct ObjectRecord: Hashable, Sendable {
-  package private(set) var properties: [Property] = []
-  package private(set) var cells: [Cell] = []
-  /// How many bytes the values have.
-  package private(set) var valueBytes = 0
-
-  /// What became of a write.
-  package enum Outcome {
-    /// There was no such cell.
-    case added
-    /// It beat the cell that was there.
-    case won
-    /// The cell that was there beat it.
-    case beaten
-  }
-
-  package subscript(property: Property) -> Cell? {
-    let index = firstIndex(atOrAfter: property)
-    return index < properties.count && properties[index] == property ? cells[index] : nil
-  }
-
-  package mutating func write(_ cell: Cell, at property: Property) -> Outcome {
-    let index = firstIndex(atOrAfter: property)
-    guard index < properties.count, properties[index] == property else {
-      properties.insert(property, at: index)
-      cells.insert(cell, at: index)
-      valueBytes += cell.value.length
-      return .added
-    }
-    guard cell.beats(cells[index]) else { return .beaten }
-    valueBytes += cell.value.length - cells[index].value.length
-    cells[index] = cell
-    return .won
-  }
-
-  /// The indices of the cells whose property has this number.
-  package func indices(of number: UInt16) -> Range<Int> {
-    var end = firstIndex(atOrAfterNumber: number)
-    let start = end
-    while end < properties.count, properties[end].number == number { end += 1 }
-    return start..<end
-  }
-
-  private func firstIndex(atOrAfter property: Property) -> Int {
-    if let last = properties.last, last < property { return properties.count }
-    var low = 0
-    var high = properties.count
-    while low < high {
-      let middle = (low + high) / 2
-      if properties[middle] < property { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  private func firstIndex(atOrAfterNumber number: UInt16) -> Int {
-    var low = 0
-    var high = properties.count
-    while low < high {
-      let middle = (low + high) / 2
-      if properties[middle].number < number { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

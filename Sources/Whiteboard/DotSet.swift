@@ -58,6 +58,38 @@ public struct SequenceRanges: Hashable, Sendable {
     ranges.replaceSubrange(start..<end, with: CollectionOfOne(merged))
   }
 
+  /// Whether any number of `range`, or one beside it, is in the set: whether adding it adds no range.
+  package func touches(_ range: ClosedRange<UInt64>) -> Bool {
+    overlaps((range.lowerBound - 1)...(range.upperBound + 1))
+  }
+
+  /// Adds every number of `other`.
+  /// - Complexity: O(*n* + *m*), however the ranges interleave.
+  public mutating func formUnion(_ other: SequenceRanges) {
+    if other.ranges.count < 4 {
+      for range in other.ranges { insert(range) }
+      return
+    }
+    var merged: [ClosedRange<UInt64>] = []
+    merged.reserveCapacity(ranges.count + other.ranges.count)
+    var mine = 0
+    var theirs = 0
+    while mine < ranges.count || theirs < other.ranges.count {
+      let isMine =
+        theirs == other.ranges.count
+        || (mine < ranges.count
+          && ranges[mine].lowerBound <= other.ranges[theirs].lowerBound)
+      let next = isMine ? ranges[mine] : other.ranges[theirs]
+      if isMine { mine += 1 } else { theirs += 1 }
+      if let last = merged.last, next.lowerBound <= last.upperBound + 1 {
+        merged[merged.count - 1] = last.lowerBound...max(last.upperBound, next.upperBound)
+      } else {
+        merged.append(next)
+      }
+    }
+    ranges = merged
+  }
+
   /// Whether every number of `other` is in the set.
   public func isSuperset(of other: SequenceRanges) -> Bool {
     other.ranges.allSatisfy { contains($0) }
@@ -117,14 +149,14 @@ public struct DotSet: Hashable, Sendable {
 
   /// Adds every dot of `other`.
   public mutating func formUnion(_ other: DotSet) {
-    for (incarnation, ranges) in other.entries {
-      if entries[incarnation] == nil {
-        entries[incarnation] = ranges
-        rangeCount += ranges.ranges.count
-      } else {
-        for range in ranges.ranges { insert(range, of: incarnation) }
-      }
-    }
+    for (incarnation, ranges) in other.entries { formUnion(ranges, of: incarnation) }
+  }
+
+  /// Adds ranges of one incarnation's dots.
+  package mutating func formUnion(_ ranges: SequenceRanges, of incarnation: Incarnation) {
+    let before = entries[incarnation]?.ranges.count ?? 0
+    entries[incarnation, default: SequenceRanges()].formUnion(ranges)
+    rangeCount += (entries[incarnation]?.ranges.count ?? 0) - before
   }
 
   /// Whether every dot of `other` is in the set.

@@ -47,25 +47,16 @@ extension ObjectRecord {
 
   package var isFinished: Bool { self[.end] != nil }
 
-  /// The milliseconds of the latest write, the selection aside.
-  package var updatedAt: UInt64 {
-    var latest: UInt64 = 0
-    for (property, cell) in zip(properties, cells) where !property.isSelection {
-      latest = max(latest, cell.time.milliseconds)
-    }
-    return latest
-  }
-
   package var text: String { TextTree(self).text }
 
   /// The committed points: the pieces that follow on each other from the first point.
   package var points: [InkPoint] {
     var points: [InkPoint] = []
-    for index in indices(of: 64) {
-      guard properties[index].index == UInt64(points.count),
-        let more = InkCoding.points(of: cells[index].value),
-        points.count + more.count <= BoardLimits.pointsPerStroke
-      else { continue }
+    // Asked for one by one: pieces that follow on nothing are not looked at, however many there are.
+    while let piece = self[.ink(first: UInt64(points.count))],
+      let more = InkCoding.points(of: piece.value), !more.isEmpty,
+      points.count + more.count <= BoardLimits.pointsPerStroke
+    {
       points += more
     }
     return points

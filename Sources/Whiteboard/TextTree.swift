@@ -41,7 +41,7 @@ package struct TextTree {
   private var hasRightRun: Set<Element> = []
   private var lengths: [Dot: Int] = [:]
 
-  /// Walks the cells of an object.
+  /// Walks the cells of an object, up to the 65,536th character (BRD-24).
   ///
   /// Cells that are not of the form, or hang on what is not here, show
   /// nothing.
@@ -50,9 +50,8 @@ package struct TextTree {
     var lefts: [Element: [Dot]] = [:]
     var rights: [Element: [Dot]] = [:]
     var roots: [Dot] = []
-    for index in record.indices(of: 128) {
-      guard let dot = record.properties[index].dot,
-        case .bytes(let bytes) = record.cells[index].value,
+    for entry in Self.considered(record, 128) {
+      guard let dot = entry.property.dot, case .bytes(let bytes) = entry.cell.value,
         let (anchor, text) = try? Self.decodeRun(bytes)
       else { continue }
       runs[dot] = Run(anchor: anchor, scalars: Array(text.unicodeScalars))
@@ -63,14 +62,19 @@ package struct TextTree {
       case .right(let element): rights[element, default: []].append(dot)
       }
     }
-    var deleted: [Dot: SequenceRanges] = [:]
-    for index in record.indices(of: 129) {
-      guard case .bytes(let bytes) = record.cells[index].value,
+    var gone: [Dot: [ClosedRange<UInt64>]] = [:]
+    for entry in Self.considered(record, 129) {
+      guard case .bytes(let bytes) = entry.cell.value,
         let deletion = try? Self.decodeDeletion(bytes)
       else { continue }
-      deleted[deletion.run, default: SequenceRanges()].insert(
+      gone[deletion.run, default: []].append(
         UInt64(deletion.offsets.lowerBound) + 1...UInt64(deletion.offsets.upperBound) + 1
       )
+    }
+    // Ascending, so that each is added at the end.
+    let deleted = gone.mapValues { ranges in
+      ranges.sorted { $0.lowerBound < $1.lowerBound }
+        .reduce(into: SequenceRanges()) { $0.insert($1) }
     }
     hasRootRun = !roots.isEmpty
     hasRightRun = Set(rights.keys)
@@ -81,7 +85,7 @@ package struct TextTree {
       case show(Element, Unicode.Scalar)
     }
     var steps: [Step] = roots.reversed().map { .enter(Element(run: $0, offset: 0)) }
-    while let step = steps.popLast() {
+    while items.count < BoardLimits.textElements, let step = steps.popLast() {
       switch step {
       case .show(let element, let scalar):
         let isDeleted = deleted[element.run]?.contains(UInt64(element.offset) + 1) ?? false
@@ -99,6 +103,21 @@ package struct TextTree {
           steps.append(.enter(Element(run: next, offset: 0)))
         }
       }
+    }
+  }
+
+  /// The cells of one number that are looked at: the first ones by dot, within BRD-24's bounds.
+  ///
+  /// Which they are depends on the cells alone, not on the order in which they came.
+  private static func considered(
+    _ record: ObjectRecord,
+    _ number: UInt16
+  ) -> ArraySlice<ObjectRecord.Entry> {
+    let entries = record.entries(of: number, upTo: BoardLimits.textElements)
+    var bytes = 0
+    return entries.prefix {
+      bytes += $0.cell.value.length
+      return bytes <= BoardLimits.textTreeBytes
     }
   }
 

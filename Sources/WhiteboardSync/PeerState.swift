@@ -10,12 +10,14 @@ struct PeerState {
   /// The hash of its context, as it last reported.
   var contextHash: UInt64?
   /// Which of our operations it has, as it last reported.
-  private(set) var received = SequenceRanges()
+  private(set) var received = DotSet()
 
   // What we ask of it.
   private(set) var lastRequest: UInt64 = 0
   var requestInFlight: UInt64?
   private(set) var requestActiveAt: UInt64 = 0
+  /// Until when it is not asked, because its last answer had no room here.
+  var askAgain: UInt64 = 0
   var applied: UInt64 = 0
   private var assembly: Assembly?
 
@@ -43,8 +45,9 @@ struct PeerState {
     applied > 0 && answered > 0 && confirmed >= answered && pendingRequest == nil
   }
 
-  mutating func noteReceived(_ ranges: SequenceRanges) {
-    for range in ranges.ranges { received.insert(range) }
+  mutating func noteReceived(_ ranges: SequenceRanges, of incarnation: Incarnation) {
+    guard !ranges.ranges.isEmpty else { return }
+    received.formUnion(ranges, of: incarnation)
   }
 
   /// Has a report sent at `time` or before.

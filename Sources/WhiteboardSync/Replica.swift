@@ -24,6 +24,9 @@ public final class Replica {
   private var activity = Activity()
   private var nextComparison: UInt64
   private var presence: PresenceState
+  /// The incarnation that members were told, in requests.
+  private var announced: Incarnation
+  private var untold = UntoldChanges()
 
   /// Milliseconds after which what was received is reported to its author.
   static let reportDelay: UInt64 = 50
@@ -35,6 +38,8 @@ public final class Replica {
   static let departureDelay: UInt64 = 1000
   /// Milliseconds without a part of an answer after which another member is asked.
   static let requestPatience: UInt64 = 5000
+  /// Milliseconds after which a member is asked again whose answer had no room here.
+  static let fullPatience: UInt64 = 60_000
   /// Milliseconds between two answers to one member.
   static let answerInterval: UInt64 = 1000
   /// Milliseconds of silence after which a member's selections no longer hold.
@@ -47,8 +52,21 @@ public final class Replica {
   static let assetsPerMember = 64
 
   /// A replica of an empty board that knows nobody.
-  public init(incarnation: Incarnation, member: MemberID, now: Moment) {
-    board = Board(incarnation: incarnation, member: member, wallClock: now.wall)
+  ///
+  /// `random` is as in `Board`.
+  public init(
+    incarnation: Incarnation,
+    member: MemberID,
+    now: Moment,
+    random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+  ) {
+    board = Board(
+      incarnation: incarnation,
+      member: member,
+      wallClock: now.wall,
+      random: random
+    )
+    announced = incarnation
     nextComparison = now.uptime + Self.comparisonInterval
     presence = PresenceState()
   }
@@ -235,7 +253,7 @@ public final class Replica {
     } catch let error as ReplicaError {
       actions.append(.protocolViolation(member, error))
     } catch {
-      actions.append(.protocolViolation(member, .boardFull))
+      // There is no room. That is nobody's breach: what filled the board may have come from others.
     }
     finish(from: member, now)
   }
@@ -267,9 +285,9 @@ public final class Replica {
   ) throws {
     switch message {
     case .batch(let batch):
-      // Only we write under our name, and what we wrote is in our context.
-      if batch.author == board.incarnation,
-        !board.state.context[batch.author].contains(batch.sequences)
+      // Only we write under our name, and we know what we wrote.
+      if board.isOwn(batch.author),
+        !board.written[batch.author].contains(batch.sequences)
       {
         throw ReplicaError.forgedBatch
       }
@@ -277,7 +295,9 @@ public final class Replica {
       peers[member]?.report(by: now.uptime + Self.reportDelay)
     case .request(let request):
       peers[member]?.incarnation = request.incarnation
-      peers[member]?.noteReceived(request.context[board.incarnation])
+      for incarnation in board.written.incarnations {
+        peers[member]?.noteReceived(request.context[incarnation], of: incarnation)
+      }
       peers[member]?.pendingRequest = request
       answerPendingRequest(of: member, now)
     case .answerPart(let part):
@@ -285,8 +305,8 @@ public final class Replica {
     case .state(let report):
       peers[member]?.contextHash = report.contextHash
       peers[member]?.confirmed = report.applied
-      if report.incarnation == board.incarnation {
-        peers[member]?.noteReceived(report.received[board.incarnation])
+      if let incarnation = report.incarnation, board.isOwn(incarnation) {
+        peers[member]?.noteReceived(report.received[incarnation], of: incarnation)
       }
     case .assetRequest(let id):
       serveAsset(id, to: member)
@@ -312,7 +332,12 @@ public final class Replica {
     // Afterwards, so that the next member is told what this answer brought.
     defer { sendNextRequest(now) }
     let difference = try DifferenceCoding.decode(answer)
-    try board.receive(difference)
+    do {
+      try board.receive(difference)
+    } catch {
+      peers[member]?.askAgain = now.uptime + Self.fullPatience
+      throw error
+    }
     peers[member]?.applied = part.request
     for other in peers.keys { peers[other]?.report(by: now.uptime + Self.gossipDelay) }
     peers[member]?.report(by: now.uptime)
@@ -331,7 +356,8 @@ public final class Replica {
       for member in members {
         peers[member]?.report(by: now.uptime)
         if let theirs = peers[member]?.contextHash, theirs != currentContextHash,
-          peers[member]?.requestInFlight == nil, !requestQueue.contains(member)
+          peers[member]?.requestInFlight == nil, !requestQueue.contains(member),
+          now.uptime >= peers[member]?.askAgain ?? 0
         {
           requestQueue.append(member)
         }
@@ -347,6 +373,7 @@ public final class Replica {
       answerPendingRequest(of: member, now)
     }
     sendNextRequest(now)
+    if let change = untold.next(now.uptime) { tell(change.change, from: change.member, now) }
     perform(exchange.tick(now.uptime))
     sendPresence(now)
     finish(from: nil, now)
@@ -369,7 +396,7 @@ public final class Replica {
     guard let peer = peers[member], peer.isCaughtUpBothWays else { return false }
     if peer.contextHash == currentContextHash { return true }
     return activity.isBusy(now.uptime)
-      && peer.received.isSuperset(of: board.state.context[board.incarnation])
+      && peer.received.isSuperset(of: board.written)
   }
 
   // MARK: - Assets
@@ -379,7 +406,7 @@ public final class Replica {
     begin(now)
     guard board.assets.insert(id).inserted else { return }
     perform(exchange.arrived(id, now: now.uptime))
-    for object in board.objectIDs {
+    for object in board.objectIDs where board.state.record(object)?.asset?.id == id {
       if let snapshot = board.snapshot(object), snapshot.asset?.id == id {
         actions.append(.objectChanged(snapshot, from: nil))
       }
@@ -539,16 +566,18 @@ public final class Replica {
   ) {
     // Nobody draws in another's name, and what is gone or finished is drawn no more.
     guard stroke.dot.incarnation == peers[member]?.incarnation else { return }
-    let snapshot = board.snapshot(stroke)
-    if let snapshot {
-      guard snapshot.isFinished == false else { return }
+    let isHere = board.state.isVisible(stroke)
+    var committed = 0
+    if isHere {
+      guard let record = board.state.record(stroke), record.kind == .drawing,
+        !record.isFinished
+      else { return }
+      committed = record.points.count
     } else {
       guard !board.state.context.contains(stroke.dot) else { return }
     }
-    let committed = snapshot?.ink?.count ?? 0
     guard
-      tails.received(stroke, first: first, points, from: member, committed: committed),
-      snapshot != nil
+      tails.received(stroke, first: first, points, from: member, committed: committed), isHere
     else { return }
     showTail(of: stroke, committed: committed, member)
   }
@@ -592,9 +621,20 @@ public final class Replica {
     for batch in board.takeBatches() where !peers.isEmpty {
       actions.append(.send(SyncMessage.batch(batch).encode(), to: members))
     }
-    let changes = board.takeChanges()
-    if !changes.isEmpty { tell(changes, from: member, now) }
+    for change in board.takeChanges() {
+      if untold.keep(change, of: board.state, from: member) { continue }
+      tell(change, from: member, now)
+    }
     noteContext(now)
+    tellIncarnation(now)
+  }
+
+  /// Requests tell who we are on the board; after a change of that everyone gets one (BRD-25).
+  private func tellIncarnation(_ now: Moment) {
+    guard board.incarnation != announced else { return }
+    announced = board.incarnation
+    requestQueue += members.filter { !requestQueue.contains($0) }
+    sendNextRequest(now)
   }
 
   private func noteContext(_ now: Moment) {
@@ -604,30 +644,28 @@ public final class Replica {
     for other in peers.keys { peers[other]?.report(by: now.uptime + Self.gossipDelay) }
   }
 
-  private func tell(_ changes: [ObjectChange], from member: MemberID?, _ now: Moment) {
-    for change in changes {
-      switch change {
-      case .added(let id):
-        if let line = board.chatLine(id) {
-          actions.append(.chat(line, from: member))
-        } else if let snapshot = board.snapshot(id) {
-          actions.append(.objectAdded(snapshot, from: member))
-          follow(snapshot, from: member, now)
-          if board.state.record(id)?.selection != nil { tellSelection(of: id) }
-        }
-      case .changed(let id):
-        if let snapshot = board.snapshot(id) {
-          actions.append(.objectChanged(snapshot, from: member))
-          follow(snapshot, from: member, now)
-        }
-      case .removed(let id):
-        tails.removed(id)
-        ownSelections.remove(id)
-        shownSelections[id] = nil
-        actions.append(.objectRemoved(id, from: member))
-      case .selected(let id):
-        tellSelection(of: id)
+  private func tell(_ change: ObjectChange, from member: MemberID?, _ now: Moment) {
+    switch change {
+    case .added(let id):
+      if let line = board.chatLine(id) {
+        actions.append(.chat(line, from: member))
+      } else if let snapshot = board.snapshot(id) {
+        actions.append(.objectAdded(snapshot, from: member))
+        follow(snapshot, from: member, now)
+        if board.state.record(id)?.selection != nil { tellSelection(of: id) }
       }
+    case .changed(let id):
+      if let snapshot = board.snapshot(id) {
+        actions.append(.objectChanged(snapshot, from: member))
+        follow(snapshot, from: member, now)
+      }
+    case .removed(let id):
+      tails.removed(id)
+      ownSelections.remove(id)
+      shownSelections[id] = nil
+      actions.append(.objectRemoved(id, from: member))
+    case .selected(let id):
+      tellSelection(of: id)
     }
   }
 

@@ -34,8 +34,6 @@ public enum ReplicaError: Error, Hashable, Sendable {
   case unrequestedAnswer
   /// A batch under our own name that we never wrote.
   case forgedBatch
-  /// The board would pass its storage limits.
-  case boardFull
 
   /// The stable word for this error.
   public var code: String {
@@ -43,7 +41,6 @@ public enum ReplicaError: Error, Hashable, Sendable {
     case .malformed(let error): error.code
     case .unrequestedAnswer: "unrequested-answer"
     case .forgedBatch: "forged-batch"
-    case .boardFull: "board-full"
     }
   }
 }

@@ -318,4 +318,151 @@ import Testing
     }
     #expect(node.replica.board.snapshot(id)?.text == "alive")
   }
+
+  /// What the peer's answer to our request is, as the messages that bring it.
+  private func answer(_ bytes: [UInt8], request: UInt64, now: Moment) {
+    for part in AnswerPart.split(bytes, request: request) {
+      anna.replica.received(SyncMessage.answerPart(part).encode(), from: peer, now: now)
+    }
+  }
+
+  @Test("[BRD-25] after a claim of all our dots we write on, and tell everyone who we are now")
+  func claimed() throws {
+    anna.replica.peerJoined(peer, now: start)
+    let old = anna.replica.board.incarnation
+    _ = anna.replica.takeActions()
+    var claim = Difference(context: Context())
+    claim.context.insert(1...BoardLimits.sequence, of: old)
+    answer(DifferenceCoding.encode(claim), request: 1, now: start)
+    #expect(violations(anna.replica.takeActions()).isEmpty)
+    let id = try anna.replica.change(now: start) { board in
+      try board.createText("mine", at: Point(x: 0, y: 0))
+    }
+    let new = anna.replica.board.incarnation
+    #expect(new != old && id.dot == Dot(new, 1))
+    let messages = try sent(anna.replica.takeActions())
+    #expect(
+      messages.contains { if case .batch(let batch) = $0 { batch.author == new } else { false } }
+    )
+    #expect(
+      messages.contains {
+        if case .request(let request) = $0 { request.incarnation == new } else { false }
+      }
+    )
+    // Neither name is anybody else's.
+    for author in [old, new] {
+      let forged = try batch(author, first: 50)
+      anna.replica.received(SyncMessage.batch(forged).encode(), from: peer, now: start)
+      #expect(violations(anna.replica.takeActions()) == [.forgedBatch])
+    }
+  }
+
+  @Test("[BRD-30] a request fits in a message, whatever context a member can bring about")
+  func longestRequest() throws {
+    anna.replica.peerJoined(peer, now: start)
+    _ = anna.replica.takeActions()
+    // As many incarnations as there may be, and ranges as wide as fit.
+    var claim = Difference(context: Context())
+    let perIncarnation = UInt64(BoardLimits.ranges / BoardLimits.incarnations)
+    for number in 1...UInt64(BoardLimits.incarnations) {
+      for range in 0..<perIncarnation {
+        let first = (range + 1) << 43
+        claim.context.insert(first...(first + 1 << 42), of: Incarnation(number << 40))
+      }
+    }
+    let bytes = DifferenceCoding.encode(claim)
+    answer(bytes, request: 1, now: start)
+    #expect(anna.replica.board.state.context.rangeCount == BoardLimits.ranges)
+    let request = CatchUpRequest(
+      number: .max,
+      incarnation: anna.replica.board.incarnation,
+      context: anna.replica.board.state.context
+    )
+    #expect(SyncMessage.request(request).encode().count <= 16 << 20)
+    #expect(violations(anna.replica.takeActions()).isEmpty)
+  }
+
+  @Test("[BRD-30] a context beyond the limit of ranges is its sender's breach")
+  func longContext() throws {
+    anna.replica.peerJoined(peer, now: start)
+    _ = anna.replica.takeActions()
+    var claim = Difference(context: Context())
+    for number in 0...UInt64(BoardLimits.ranges) {
+      claim.context.insert(Dot(Incarnation(9), 2 * number + 1))
+    }
+    answer(DifferenceCoding.encode(claim), request: 1, now: start)
+    #expect(violations(anna.replica.takeActions()).map(\.code) == ["limit"])
+    #expect(anna.replica.board.state.context.isEmpty)
+  }
+
+  @Test("[BRD-30] who broke no rule stays when our board is full, and is asked again later")
+  func full() throws {
+    anna.replica.peerJoined(peer, now: start)
+    _ = anna.replica.takeActions()
+    var claim = Difference(context: Context())
+    for number in 0..<UInt64(BoardLimits.ranges) {
+      claim.context.insert(Dot(Incarnation(9), 2 * number + 1))
+    }
+    answer(DifferenceCoding.encode(claim), request: 1, now: start)
+    let honest = SyncMessage.batch(try batch(Incarnation(5))).encode()
+    anna.replica.received(honest, from: peer, now: start)
+    #expect(anna.replica.board.state.objectCount == 0)
+    #expect(violations(anna.replica.takeActions()).isEmpty)
+    let report = ReplicaReport(
+      contextHash: 1,
+      applied: 0,
+      incarnation: nil,
+      received: SequenceRanges()
+    )
+    anna.replica.received(SyncMessage.state(report).encode(), from: peer, now: start)
+    func requests(after seconds: UInt64) throws -> Int {
+      anna.replica.tick(now: Moment(wall: start.wall, uptime: start.uptime + seconds * 1000))
+      return try sent(anna.replica.takeActions()).filter {
+        if case .request = $0 { true } else { false }
+      }.count
+    }
+    #expect(try requests(after: 6) == 1)
+    var other = Difference(context: Context())
+    other.context.insert(Dot(Incarnation(5), 1))
+    let now = Moment(wall: start.wall, uptime: start.uptime + 6000)
+    answer(DifferenceCoding.encode(other), request: 2, now: now)
+    #expect(violations(anna.replica.takeActions()).isEmpty)
+    #expect(try requests(after: 30) == 0)
+    #expect(try requests(after: 70) == 1)
+  }
+
+  @Test("[BRD-24] changes of an object of thousands of cells are told together")
+  func largeObjects() throws {
+    anna.replica.peerJoined(peer, now: start)
+    _ = anna.replica.takeActions()
+    let id = ObjectID(Dot(Incarnation(5), 1))
+    func receive(_ first: UInt64, _ operations: [Operation]) throws {
+      let batch = try Batch(
+        author: Incarnation(5),
+        firstSequence: first,
+        time: HybridTime(first),
+        operations: operations
+      )
+      anna.replica.received(SyncMessage.batch(batch).encode(), from: peer, now: start)
+    }
+    try receive(1, [Operation(id, .kind, .unsigned(1))])
+    for number in UInt64(0)..<2 {
+      try receive(
+        2 + number * 4096,
+        (UInt64(0)..<4096).map {
+          Operation(id, Property(65, index: number * 4096 + $0), .unsigned(1))
+        }
+      )
+    }
+    _ = anna.replica.takeActions()
+    for number in UInt64(0)..<100 {
+      try receive(9000 + number, [Operation(id, .color, .unsigned(number))])
+    }
+    #expect(anna.replica.takeActions().isEmpty)
+    anna.replica.tick(now: Moment(wall: start.wall, uptime: start.uptime + 1))
+    let told = anna.replica.takeActions().compactMap {
+      if case .objectChanged(let snapshot, _) = $0 { snapshot.color } else { nil }
+    }
+    #expect(told == [99])
+  }
 }

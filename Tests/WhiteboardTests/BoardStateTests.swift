@@ -287,4 +287,164 @@ private struct Room {
     #expect(cell(1, 1, 2).beats(cell(1, 1, 1)))
     #expect(!cell(1, 1, 1).beats(cell(1, 1, 1)))
   }
+
+  /// Every second dot of one incarnation: as many ranges.
+  private func gaps(_ count: Int, of incarnation: UInt64) -> Difference {
+    var context = Context()
+    for number in 1...UInt64(count) {
+      context.insert(Dot(Incarnation(incarnation), 2 * number))
+    }
+    return Difference(context: context)
+  }
+
+  @Test(
+    "[BRD-30] ranges that both sides hold count once, and what passes the limit changes nothing"
+  )
+  func sharedRanges() throws {
+    var changes = ChangeLog()
+    var state = BoardState()
+    let many = gaps(BoardLimits.ranges - 1, of: 9)
+    try state.merge(many, changes: &changes)
+    var other = state
+    let batch = try Batch(
+      author: Incarnation(1),
+      firstSequence: 1,
+      time: HybridTime(1),
+      operations: [Operation(ObjectID(Dot(Incarnation(1), 1)), .kind, .unsigned(1))]
+    )
+    try other.apply(batch, changes: &changes)
+    try state.merge(other.difference(since: state.context), changes: &changes)
+    #expect(state.context.rangeCount == BoardLimits.ranges)
+    #expect(state.objectCount == 1)
+    #expect(throws: BoardError.boardFull) {
+      try state.merge(gaps(1, of: 7), changes: &changes)
+    }
+    #expect(state.context == other.context)
+    // Full as it is, an author who was heard goes on.
+    let more = try Batch(
+      author: Incarnation(1),
+      firstSequence: 2,
+      time: HybridTime(2),
+      operations: [Operation(ObjectID(Dot(Incarnation(1), 1)), .scale, .unsigned(1))]
+    )
+    try state.apply(more, changes: &changes)
+    #expect(state.cellCount == 2)
+  }
+
+  @Test("[BRD-30] cells that an answer replaces do not count as new ones")
+  func replacedCells() throws {
+    var changes = ChangeLog()
+    var state = BoardState()
+    let author = Incarnation(1)
+    let value = Value.bytes(Array(repeating: 1, count: BoardLimits.valueBytes))
+    func difference(_ generation: UInt64) -> Difference {
+      var difference = Difference(context: Context())
+      let count = BoardLimits.storedBytes / BoardLimits.valueBytes
+      for number in 1...UInt64(count) {
+        var entry = Difference.Entry(object: ObjectID(Dot(Incarnation(2), number)))
+        entry.properties = [.color]
+        let dot = Dot(author, generation * UInt64(count) + number)
+        entry.cells = [Cell(value: value, time: HybridTime(generation), dot: dot)]
+        difference.context.insert(dot)
+        difference.entries.append(entry)
+      }
+      return difference
+    }
+    try state.merge(difference(0), changes: &changes)
+    #expect(state.valueBytes == BoardLimits.storedBytes)
+    try state.merge(difference(1), changes: &changes)
+    #expect(state.valueBytes == BoardLimits.storedBytes)
+    #expect(throws: BoardError.boardFull) {
+      var more = Difference(context: Context())
+      var entry = Difference.Entry(object: ObjectID(Dot(Incarnation(3), 1)))
+      entry.properties = [.color]
+      entry.cells = [Cell(value: .bytes([1]), time: HybridTime(1), dot: Dot(Incarnation(4), 1))]
+      more.entries = [entry]
+      try state.merge(more, changes: &changes)
+    }
+  }
+
+  @Test("[SYN-8] many purges in descending order cost one walk for each batch")
+  func descendingPurges() throws {
+    var changes = ChangeLog()
+    var state = BoardState()
+    for number in stride(from: UInt64(30), to: 0, by: -1) {
+      let batch = try Batch(
+        author: Incarnation(1),
+        firstSequence: (31 - number) * 4096,
+        time: HybridTime(1),
+        operations: (UInt64(0)..<4096).reversed().map { index in
+          let dot = Dot(Incarnation(2), (number * 4096 + index) * 2)
+          return Operation(ObjectID(dot), .purge, .none)
+        }
+      )
+      try state.apply(batch, changes: &changes)
+    }
+    #expect(state.context[Incarnation(2)].ranges.count == 30 * 4096)
+  }
+
+  @Test("[BRD-14] cells in descending order cost what they do in ascending order")
+  func descendingCells() throws {
+    var changes = ChangeLog()
+    var state = BoardState()
+    let id = ObjectID(Dot(Incarnation(9), 1))
+    let count: UInt64 = 40 * 4096
+    for number in 0..<UInt64(40) {
+      let batch = try Batch(
+        author: Incarnation(1),
+        firstSequence: 1 + number * 4096,
+        time: HybridTime(1),
+        operations: (UInt64(0)..<4096).map {
+          Operation(id, Property(65, index: count - number * 4096 - $0), .unsigned($0))
+        }
+      )
+      try state.apply(batch, changes: &changes)
+    }
+    let record = try #require(state.record(id))
+    #expect(record.count == Int(count))
+    #expect(record.properties == (1...count).map { Property(65, index: $0) })
+    #expect(record[Property(65, index: count)]?.dot == Dot(Incarnation(1), 1))
+  }
+
+  @Test("[SYN-4] small batches beside many orphans cost what they touch")
+  func manyOrphans() throws {
+    var changes = ChangeLog()
+    var state = BoardState()
+    var sequence: UInt64 = 1
+    for _ in 0..<24 {
+      let batch = try Batch(
+        author: Incarnation(1),
+        firstSequence: sequence,
+        time: HybridTime(1),
+        operations: (UInt64(0)..<4096).map {
+          Operation(ObjectID(Dot(Incarnation(2), sequence + $0)), .color, .unsigned(1))
+        }
+      )
+      try state.apply(batch, changes: &changes)
+      sequence += 4096
+    }
+    #expect(state.orphans.count == 24 * 4096)
+    // As many looks at every orphan would be hundreds of millions.
+    for _ in 0..<5000 {
+      let batch = try Batch(
+        author: Incarnation(1),
+        firstSequence: sequence,
+        time: HybridTime(2),
+        operations: [Operation(ObjectID(Dot(Incarnation(2), 1)), .color, .unsigned(sequence))]
+      )
+      try state.apply(batch, changes: &changes)
+      sequence += 1
+    }
+    #expect(state.orphans.count == 24 * 4096)
+    // The dot of one of them turns out to have created nothing.
+    let other = try Batch(
+      author: Incarnation(2),
+      firstSequence: 7,
+      time: HybridTime(2),
+      operations: [Operation(ObjectID(Dot(Incarnation(2), 8)), .color, .unsigned(3))]
+    )
+    try state.apply(other, changes: &changes)
+    #expect(state.orphans.count == 24 * 4096 - 1)
+    #expect(state.record(ObjectID(Dot(Incarnation(2), 7))) == nil)
+  }
 }

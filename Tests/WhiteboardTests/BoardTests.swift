@@ -313,4 +313,34 @@ import Testing
     #expect(bob.takeChanges().isEmpty)
     #expect(bob.state.objectCount == 0)
   }
+
+  @Test(
+    "[BRD-25] who others claim to have heard more from than was written can still write",
+    arguments: [5, 6, 1 << 40, BoardLimits.sequence] as [UInt64]
+  )
+  func claimedIncarnation(last: UInt64) throws {
+    let board = board(1)
+    let other = self.board(2)
+    let first = try board.createText("before", at: Point(x: 0, y: 0))
+    try share(board, other)
+    // The claim reaches everyone, as it would through answers.
+    var claim = Difference(context: board.state.context)
+    claim.context.insert(5...last, of: Incarnation(1))
+    claim.living.insert(first.dot)
+    try board.receive(claim)
+    try other.receive(claim)
+    let second = try board.createText("after", at: Point(x: 0, y: 0))
+    #expect(board.incarnation != Incarnation(1))
+    #expect(second.dot == Dot(board.incarnation, 1))
+    let third = try board.createText("more", at: Point(x: 0, y: 0))
+    #expect(third.dot == Dot(board.incarnation, 5))
+    try share(board, other)
+    #expect(other.state.dump == board.state.dump)
+    #expect(other.snapshot(second)?.text == "after")
+    #expect(other.snapshot(third)?.text == "more")
+    // What was made before is edited as ever.
+    try board.replaceText(first, with: "changed")
+    try share(board, other)
+    #expect(other.snapshot(first)?.text == "changed")
+  }
 }

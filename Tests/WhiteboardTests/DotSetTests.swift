@@ -38,4 +38,35 @@ import Testing
     #expect(union.isSuperset(of: left) && union.isSuperset(of: right))
     #expect(!left.isSuperset(of: right) && !right.isSuperset(of: left))
   }
+
+  @Test("[SYN-6] a union is that of the numbers, however ranges interleave", arguments: 0..<100)
+  func unions(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var (left, right) = (SequenceRanges(), SequenceRanges())
+    var model: Set<UInt64> = []
+    for _ in 0..<random.below(20) {
+      let first = UInt64(1 + random.below(80))
+      let range = first...(first + UInt64(random.below(5)))
+      model.formUnion(range)
+      if random.chance(50) { left.insert(range) } else { right.insert(range) }
+    }
+    left.formUnion(right)
+    for number in 1...UInt64(90) { #expect(left.contains(number) == model.contains(number)) }
+    for (one, next) in zip(left.ranges, left.ranges.dropFirst()) {
+      #expect(one.upperBound + 1 < next.lowerBound)
+    }
+  }
+
+  @Test("[BRD-30] two long sets that interleave are joined in one walk")
+  func longUnion() {
+    let count = UInt64(BoardLimits.ranges / 2)
+    var (left, right) = (DotSet(), DotSet())
+    for number in 0..<count {
+      left.insert(Dot(Incarnation(1), 4 * number + 1))
+      right.insert(Dot(Incarnation(1), 4 * number + 3))
+    }
+    left.formUnion(right)
+    #expect(left.rangeCount == BoardLimits.ranges)
+    #expect(left.isSuperset(of: right))
+  }
 }

@@ -136,4 +136,78 @@ import Testing
     let state = BoardState().applying([batch])
     #expect(state.record(id)?.text == "x")
   }
+
+  @Test("[BRD-24] of a text beyond its limits the first characters show, in whatever order it came")
+  func longText() throws {
+    let author = Incarnation(1)
+    let id = ObjectID(Dot(author, 1))
+    let create = try Batch(
+      author: author,
+      firstSequence: 1,
+      time: HybridTime(1),
+      operations: [Operation(id, .kind, .unsigned(1))]
+    )
+    let batches = try (2...41).map { sequence in
+      let dot = Dot(author, UInt64(sequence))
+      let letter = String(UnicodeScalar(UInt8(ascii: "A") + UInt8(sequence % 26)))
+      return try Batch(
+        author: author,
+        firstSequence: dot.sequence,
+        time: HybridTime(dot.sequence),
+        operations: [
+          Operation(
+            id,
+            .run(dot),
+            TextTree.encodeRun(String(repeating: letter, count: 60_000), at: .root)
+          )
+        ]
+      )
+    }
+    let forwards = BoardState().applying([create] + batches)
+    let backwards = BoardState().applying((batches + [create]).reversed())
+    let text = try #require(forwards.record(id)?.text)
+    let count = text.utf8.count
+    #expect(count == BoardLimits.textElements)
+    // Not the texts themselves, which a failure would print.
+    #expect(text.prefix(3) == "CCC")
+    #expect(text.suffix(3) == "DDD")
+    let isSame = backwards.record(id)?.text == text && forwards.dump == backwards.dump
+    #expect(isSame)
+    // One more character is refused where it is typed.
+    let board = board(2)
+    for batch in [create] + batches { try board.receive(batch) }
+    #expect(throws: BoardError.tooLong("text")) {
+      try board.editText(id, replacing: 0..<0, with: "y")
+    }
+  }
+
+  @Test("[BRD-24] runs beyond the bytes that are looked at show nothing")
+  func manyBytes() throws {
+    let author = Incarnation(1)
+    let id = ObjectID(Dot(author, 1))
+    var operations = [Operation(id, .kind, .unsigned(1))]
+    // Each new run stands before all the others, so that only the bound ends the walk early.
+    for sequence in UInt64(2)...40 {
+      let anchor: TextTree.Anchor =
+        sequence == 2 ? .root : .left(.init(run: Dot(author, sequence - 1), offset: 0))
+      let letter = String(UnicodeScalar(UInt8(sequence + 32)))
+      operations.append(
+        Operation(
+          id,
+          .run(Dot(author, sequence)),
+          TextTree.encodeRun(letter + String(repeating: "x", count: 59_984), at: anchor)
+        )
+      )
+    }
+    let batch = try Batch(
+      author: author,
+      firstSequence: 1,
+      time: HybridTime(1),
+      operations: operations
+    )
+    let text = try #require(BoardState().applying([batch]).record(id)?.text)
+    // 34 of them are within 2 MiB; the last of these is the first in the walk.
+    #expect(text.prefix(2) == "Cx")
+    #expect(text.unicodeScalars.count == BoardLimits.textElements)
+  }
 }

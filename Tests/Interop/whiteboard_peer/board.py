@@ -144,6 +144,7 @@ class BoardPeer(Peer):
         self.board_incarnation = int.from_bytes(os.urandom(8), "big") or 1
         self.state = State()
         self.sequence = 0
+        self._former_incarnations = {}
         self.clock = 0
         self.assets = {}
         self._wanted_assets = {}
@@ -172,9 +173,22 @@ class BoardPeer(Peer):
     def _now(self):
         return max(time.time_ns() // 1_000_000 << 16, self.clock + 1)
 
+    def _leave_claimed_incarnation(self):
+        """BRD-25: where others claim what we never wrote, the next operation is another's."""
+        written = [[1, self.sequence]] if self.sequence else []
+        if self.state.context.ranges.get(self.board_incarnation, []) == written:
+            return
+        self._former_incarnations[self.board_incarnation] = self.sequence
+        self.board_incarnation = int.from_bytes(os.urandom(8), "big") or 1
+        self.sequence = 0
+        for remote in list(self.remotes.values()):
+            if remote.delivery:
+                self._request(remote)
+
     def commit(self, operations):
         """One batch of own operations to everybody; the dot of the first (SYN-10)."""
         with self.condition:
+            self._leave_claimed_incarnation()
             first = self.sequence + 1
             at = self._now()
             for index, (target, number, qualifier, _, _) in enumerate(operations):
@@ -203,6 +217,7 @@ class BoardPeer(Peer):
     def _create(self, kind, cell_list):
         """An object of `kind` with cells (number, qualifier, shape, value)."""
         with self.condition:
+            self._leave_claimed_incarnation()
             identifier = Dot(self.board_incarnation, self.sequence + 1)
             operations = [(None, cells.KIND, None, cells.UNSIGNED, kind)]
             operations += [(identifier, *cell) for cell in cell_list]
@@ -400,9 +415,10 @@ class BoardPeer(Peer):
         self.condition.notify_all()
 
     def _take_batch(self, remote, operations):
-        if operations[0].dot.incarnation == self.board_incarnation:
-            if any(operation.dot not in self.state.context for operation in operations):
-                raise BoardError("forged-batch")
+        written = {**self._former_incarnations, self.board_incarnation: self.sequence}
+        author, last = operations[-1].dot
+        if author in written and last > written[author]:
+            raise BoardError("forged-batch")
         self.state.apply(operations)
         self._advance_clock(operations[-1].time)
         self._want_assets(remote)

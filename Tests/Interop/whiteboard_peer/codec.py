@@ -142,7 +142,7 @@ def read_set(reader):
         before = incarnation
         count = reader.count()
         total += count
-        if total > 2_097_152:
+        if total > 1_048_576:
             raise BoardError("limit", "ranges")
         if count == 0:
             raise BoardError("canonical", "no range")

@@ -7,6 +7,7 @@ import struct
 from . import cells, codec
 from .wire import base32, parse_base32
 
+TEXT_CHARACTERS, TEXT_BYTES = 65_536, 2_097_152
 KINDS = {cells.TEXT: "text", cells.DRAWING: "drawing", cells.PHOTO: "photo", cells.GAME: "game"}
 
 
@@ -35,11 +36,27 @@ def _decoded(state, identifier, number, decode):
                 continue
 
 
+def _tree_cells(state, identifier, number, decode):
+    """As `_decoded`, of the first cells by dot, within the bounds of BRD-24."""
+    held = state.objects[identifier]
+    allowed = set()
+    size = 0
+    for qualifier in sorted(q for found, q in held if found == number)[:TEXT_CHARACTERS]:
+        cell = held[number, qualifier]
+        size += len(cell.value) if isinstance(cell.value, bytes) else 0
+        if size > TEXT_BYTES:
+            break
+        allowed.add(qualifier)
+    for qualifier, value in _decoded(state, identifier, number, decode):
+        if qualifier in allowed:
+            yield qualifier, value
+
+
 def text_characters(state, identifier):
     """Every character of the tree in its order: (run, offset, character, is visible)."""
-    runs = dict(_decoded(state, identifier, cells.RUN, codec.decode_run))
+    runs = dict(_tree_cells(state, identifier, cells.RUN, codec.decode_run))
     gone = set()
-    for _, (run, first, count) in _decoded(
+    for _, (run, first, count) in _tree_cells(
         state, identifier, cells.DELETION, codec.decode_deletion
     ):
         if run in runs:
@@ -52,7 +69,7 @@ def text_characters(state, identifier):
     result = []
     # A stack in place of recursion: long texts are deep.
     stack = [("runs", children.get((codec.ROOT, None), []))]
-    while stack:
+    while stack and len(result) < TEXT_CHARACTERS:
         what, argument = stack.pop()
         if what == "runs":
             stack.extend(("character", (run, 0)) for run in reversed(argument))
