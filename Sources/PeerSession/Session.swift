@@ -221,11 +221,18 @@ public final class Session: Sendable {
 
   /// Ends the connection with one peer alone; it is not dialled again, and may come back by itself.
   ///
+  /// - Parameters:
+  ///   - peer: Whose connection ends.
+  ///   - isTooSlow: Whether it is told that it did not take what it was sent, and may try later
+  ///     (MSG-5).
   /// - Throws: `notConnected` when the peer is not in the session.
-  public func disconnect(_ peer: PeerID) async throws(SessionError) {
+  public func disconnect(
+    _ peer: PeerID,
+    isTooSlow: Bool = false
+  ) async throws(SessionError) {
     try await onLoop { core in
       guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
-      core.disconnect(peer, .disconnected, .disconnected, message: "")
+      core.disconnect(peer, isTooSlow ? .tooSlow : .disconnected, .disconnected, message: "")
     }
   }
 

@@ -12,6 +12,8 @@ struct AssetExchange {
 
   /// How many assets are asked for at once.
   static let parallel = 4
+  /// How many of them from one member, so that one whose assets never come does not keep all waiting.
+  static let parallelOfMember = 3
   /// Milliseconds without a sign of the asset after which the next member is asked.
   static let patience: UInt64 = 30_000
   /// Milliseconds after which all members are asked again for what none of them had.
@@ -113,15 +115,20 @@ struct AssetExchange {
 
   private mutating func advance(_ now: UInt64) -> [Effect] {
     var effects: [Effect] = []
-    var active = wants.values.reduce(0) { $0 + ($1.asking == nil ? 0 : 1) }
+    var asked: [MemberID: Int] = [:]
+    for want in wants.values { if let member = want.asking { asked[member, default: 0] += 1 } }
+    var active = asked.values.reduce(0, +)
     for id in order where active < Self.parallel {
       guard let want = wants[id], want.asking == nil else { continue }
-      let open = members.subtracting(want.tried)
+      let open = members.subtracting(want.tried).filter {
+        asked[$0, default: 0] < Self.parallelOfMember
+      }
       guard let next = want.preferred.flatMap({ open.contains($0) ? $0 : nil }) ?? open.min()
       else { continue }
       wants[id]?.asking = next
       wants[id]?.deadline = now + Self.patience
       active += 1
+      asked[next, default: 0] += 1
       effects.append(.ask(id, next))
     }
     return effects

@@ -13,6 +13,7 @@ import random
 import re
 import shutil
 import socket
+import struct
 import tempfile
 import threading
 import time
@@ -21,10 +22,11 @@ import unittest
 from program import BINARY, Program
 from support import InteropCase
 from whiteboard_peer import admission, cells, codec, datagram, wire
-from whiteboard_peer.board import BoardPeer
+from whiteboard_peer.board import BATCH, REQUEST, BoardPeer
 from whiteboard_peer.bulk import attach_proof
+from whiteboard_peer.codec import encode_set
 from whiteboard_peer.session import parse_close, parse_hello
-from whiteboard_peer.tls import ATTACH_LABEL, BINDING, DATAGRAM_LABEL, Identity, Link, LinkBroken
+from whiteboard_peer.tls import ATTACH_LABEL, BINDING, DATAGRAM_LABEL, Identity, Link, LinkBroken, LinkTimeout
 from whiteboard_peer.wire import base32, encode_frame, encode_vint
 
 
@@ -1064,6 +1066,41 @@ class AgainstSwift(Attacks, InteropCase):
         for _ in range(200):
             link.send(pings)
         self.assertLess(self.resident() - before, 60_000_000)
+
+    def test_syn_12_one_who_asks_and_reads_nothing_stops_no_board(self):
+        """More waits for it than local verbs leave waiting; they go on when it stands still."""
+        self.isolate()
+        filler = self.open(name="filler")
+        threading.Thread(target=self.read_on, args=(filler,), daemon=True).start()
+        sequence = 1
+        for number in range(20):
+            operations = [
+                (cells.Dot(7777, 1 << 40), 320 + number, place, cells.BYTES, os.urandom(60_000))
+                for place in range(16)
+            ]
+            data = codec.encode_batch(7777, 1 + 16 * number, 1 << 40, operations)
+            for part in wire.encode_message_parts(bytes([BATCH]) + data, sequence):
+                filler.send_frame(wire.MESSAGE, part)
+                sequence += 1
+        deaf = Attacker(self.address, self.session)
+        link = deaf.open(name="deaf")
+        self.links.callback(link.abort)
+        link.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        end = time.monotonic() + 20
+        for number in range(1, 4):
+            head = bytes([REQUEST]) + encode_vint(number) + struct.pack(">Q", 99)
+            link.send(self.messages(head + encode_set(cells.DotSet()), start=number))
+            link.send_frame(wire.PING, b"12345678")
+            time.sleep(1)
+        for number in range(4):
+            self.program.do("text", at=[number, 0], text="still here", timeout=max(1, end - time.monotonic()))
+            link.send_frame(wire.PING, b"12345678")
+
+    def read_on(self, link):
+        with contextlib.suppress(LinkBroken, OSError):
+            while True:
+                with contextlib.suppress(LinkTimeout):
+                    link.read_frame(1)
 
     def resident(self):
         status = pathlib.Path(f"/proc/{self.program.process.pid}/status").read_text()

@@ -62,4 +62,17 @@ import Testing
     #expect(asked.count == 4)
     #expect(exchange.arrived(World.asset(0).id, now: 0) == [.ask(World.asset(4).id, a)])
   }
+
+  @Test("[SYN-35] a member whose assets never come leaves room for those of others")
+  func starving() {
+    var exchange = joined()
+    for number: UInt8 in 0..<40 {
+      // The other one has not got them, and says so at once.
+      for case .ask(let id, b) in exchange.want(World.asset(number), preferring: a, now: 0) {
+        _ = exchange.unavailable(id, from: b, now: 0)
+      }
+    }
+    let good = World.asset(100)
+    #expect(exchange.want(good, preferring: b, now: 1) == [.ask(good.id, b)])
+  }
 }

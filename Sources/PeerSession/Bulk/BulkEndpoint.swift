@@ -181,7 +181,10 @@ final class BulkEndpoint: Sendable {
         return (sender, nil, state.started.removeValue(forKey: id))
       }
     sender?.cancel(reason: reason)
-    if let receiver { return scope.submit { await receiver.cancel(reason: reason) } }
+    if let receiver {
+      receiver.willCancel(reason: reason)
+      return scope.submit { await receiver.cancel(reason: reason) }
+    }
     if let interrupted {
       return scope.submit { [self] in
         await inbox.discard(id)

@@ -41,7 +41,8 @@ actor ResourceReceiver {
   private nonisolated let peer: PeerID
   private nonisolated let inbox: ResourceInbox
   private nonisolated let endpoint: BulkEndpoint
-  private nonisolated let isCancelled = NIOLockedValueBox(false)
+  /// Why our side ends the transfer, for the sender; set before this actor gets to it.
+  private nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
 
   private var phase = Phase.admitting
   private var isInterrupted = false
@@ -89,9 +90,9 @@ actor ResourceReceiver {
         if endpoint.hasStarted(offer.id) { await inbox.discard(offer.id) }
         throw SessionError(.declined, "The resource is not wanted here.")
       }
-      let isCancelled = isCancelled
+      let cancelReason = cancelReason
       let admission = try await inbox.admit(offer, from: peer) {
-        isCancelled.withLockedValue { $0 }
+        cancelReason.withLockedValue { $0 != nil }
       }
       self.admission = admission
       if isInterrupted {
@@ -100,7 +101,7 @@ actor ResourceReceiver {
         await endpoint.receiverEnded(self, info, nil)
         return false
       }
-      if isCancelled.withLockedValue({ $0 }) {
+      if cancelReason.withLockedValue({ $0 != nil }) {
         if admission.file != nil { await inbox.discard(offer.id) }
         throw SessionError(.transferCancelled, "The transfer was cancelled here.")
       }
@@ -129,6 +130,7 @@ actor ResourceReceiver {
   /// - Returns: Whether the transfer goes on.
   func receive(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
     lastHeard = endpoint.context.time.now()
+    if let reason = cancelReason.withLockedValue({ $0 }) { await cancel(reason: reason) }
     switch frame.type {
     case .resourceStart:
       let start = try Control.ResourceStart.decode(frame)
@@ -156,11 +158,16 @@ actor ResourceReceiver {
       && now - lastHeard >= BulkEndpoint.stallLimit
   }
 
+  /// Sees to it that nothing is delivered before ``cancel(reason:)`` is done.
+  nonisolated func willCancel(reason: String) {
+    cancelReason.withLockedValue { $0 = $0 ?? reason }
+  }
+
   /// Ends the transfer because our side wants to.
   ///
   /// `reason` is told to the sender.
   func cancel(reason: String = "") async {
-    isCancelled.withLockedValue { $0 = true }
+    willCancel(reason: reason)
     guard phase == .accepted || phase == .receiving else { return }
     await fail(
       SessionError(.transferCancelled, "The transfer was cancelled here."),
@@ -176,7 +183,7 @@ actor ResourceReceiver {
       await close(.interrupted)
     case .admitting:
       isInterrupted = true
-      isCancelled.withLockedValue { $0 = true }
+      willCancel(reason: "")
     case .delivering, .cancelling, .over:
       break
     }

@@ -212,10 +212,24 @@ extension Node {
     }
   }
 
-  /// Waits until so little waits to be sent that more may be made.
+  /// Waits until so little waits to be sent that more may be made, or until who should take it
+  /// stands still: one peer must not stop the board of all.
   func roomToSend() async {
     _ = await wait { node in
-      node.queues.values.allSatisfy { $0.byteCount < SendQueue.patience }
+      node.queues.values.allSatisfy {
+        $0.byteCount < SendQueue.patience || $0.isStalled(for: SendQueue.standstill)
+      }
+    }
+  }
+
+  /// Disconnects peers that are there and take nothing; they may come back and catch up.
+  private func dropSlow() {
+    guard let session else { return }
+    for (peer, queue) in queues
+    where members[peer]?.isReached == true && queue.isStalled(for: SendQueue.tooSlow) {
+      queues[peer]?.close()
+      // It may be gone by itself meanwhile.
+      spawn { _ in try? await session.disconnect(peer, isTooSlow: true) }
     }
   }
 
@@ -264,6 +278,7 @@ extension Node {
       }
       replica?.tick(now: now)
       carryOutActions()
+      dropSlow()
       changed()
       await room()
     }

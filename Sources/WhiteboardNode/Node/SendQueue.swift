@@ -10,8 +10,20 @@ struct SendQueue {
   /// How many bytes wait, those on their way into the outbox included.
   private(set) var byteCount = 0
 
+  /// When something was last taken, or began to wait.
+  private var movedAt = ContinuousClock.now
+
   /// How many bytes wait before local verbs wait too.
   static let patience = 16 * 1024 * 1024
+  /// How long a peer that takes nothing makes them wait.
+  static let standstill = Duration.seconds(5)
+  /// How long one that is there may take nothing, before it is disconnected as too slow (MSG-5).
+  static let tooSlow = Duration.seconds(30)
+
+  /// Whether much waits and nothing of it was taken for a while.
+  func isStalled(for duration: Duration) -> Bool {
+    byteCount >= SendQueue.patience && ContinuousClock.now - movedAt >= duration
+  }
 
   /// Whether nothing waits.
   var isEmpty: Bool { byteCount == 0 && head == messages.count }
@@ -19,6 +31,7 @@ struct SendQueue {
   /// Adds a message at the end, or hands it to the sender that waits.
   mutating func append(_ message: [UInt8]) {
     guard !isClosed else { return }
+    if byteCount == 0 { movedAt = .now }
     byteCount += message.count
     if let waiter {
       self.waiter = nil
@@ -48,7 +61,8 @@ struct SendQueue {
 
   /// A message has been taken by the outbox.
   mutating func sent(_ count: Int) {
-    byteCount -= count
+    movedAt = .now
+    if !isClosed { byteCount -= count }
   }
 
   /// Nothing more is sent.
