@@ -138,7 +138,12 @@ final class ResourceSender: Sendable {
     outcome.set(result)
     reports.finish()
     await context.events.resourceFinished(state.withLockedValue { $0.info }, result)
-    if let attempt = ending?.withdrawal {
+    if let attempt = ending?.withdrawal, case .failure(let error) = result,
+      error.code == .protocolError
+    {
+      // A link on which the answers made no sense is not used again (FRM-4).
+      attempt.link.cut(after: Control.Close(.protocolError, error.message).bulkFrame(), error)
+    } else if let attempt = ending?.withdrawal {
       var code = Control.ResourceCode.cancelled
       if case .failure(let error) = result { code = error.resourceCode }
       // It is set by now, if ever.
