@@ -227,7 +227,11 @@ public final class Board {
     }
   }
 
+  /// Writes one cell; one that already holds the value is left as it is.
   func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
+    let isStaged =
+      staging?.operations.contains { $0.object == id && $0.property == property } ?? false
+    guard isStaged || state.record(id)?[property]?.value != value else { return }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
 

@@ -37,12 +37,6 @@ package struct ObjectRecord: Sendable {
   /// The cells, ascending.
   /// - Complexity: O(*n*).
   package var entries: [Entry] { pieces.count == 1 ? pieces[0] : Array(pieces.joined()) }
-  /// The properties, ascending.
-  /// - Complexity: O(*n*).
-  package var properties: [Property] { entries.map(\.property) }
-  /// The cells in the order of their properties.
-  /// - Complexity: O(*n*).
-  package var cells: [Cell] { entries.map(\.cell) }
 
   /// The cell of a property, or nil.
   /// - Complexity: O(log *n*).

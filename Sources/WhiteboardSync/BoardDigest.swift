@@ -25,7 +25,8 @@ public enum BoardDigest {
   /// The bytes that one object adds to what is hashed.
   package static func encode(_ id: ObjectID, _ record: ObjectRecord) -> [UInt8] {
     var writer = ByteWriter()
-    for (property, cell) in zip(record.properties, record.cells) where !property.isSelection {
+    for entry in record.entries where !entry.property.isSelection {
+      let (property, cell) = (entry.property, entry.cell)
       write(id.dot, to: &writer)
       writer.byte(UInt8(property.number >> 8))
       writer.byte(UInt8(property.number & 0xFF))

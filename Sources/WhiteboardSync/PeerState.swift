@@ -23,6 +23,8 @@ struct PeerState {
 
   // What it asks of us.
   var pendingRequest: CatchUpRequest?
+  /// Whether so much waits to be sent to it that an answer must wait (SYN-12).
+  var isBacklogged = false
   private var answered: UInt64 = 0
   private var lastAnswerAt: UInt64?
   var confirmed: UInt64 = 0
@@ -68,7 +70,7 @@ struct PeerState {
 
   /// The request to answer now, at most one in each interval.
   mutating func takeRequest(_ now: UInt64) -> CatchUpRequest? {
-    guard let request = pendingRequest,
+    guard let request = pendingRequest, !isBacklogged,
       lastAnswerAt.map({ now >= $0 + Replica.answerInterval }) ?? true
     else { return nil }
     pendingRequest = nil

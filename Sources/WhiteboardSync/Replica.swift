@@ -258,6 +258,13 @@ public final class Replica {
     finish(from: member, now)
   }
 
+  /// So much waits to be sent to a member that it gets no answers, or no longer (SYN-12).
+  ///
+  /// Its request is kept, and answered by the ``tick(now:)`` after it took enough.
+  public func memberIsBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
+    peers[member]?.isBacklogged = isBacklogged
+  }
+
   /// A datagram arrived.
   public func receivedDatagram(_ bytes: [UInt8], from member: MemberID, now: Moment) {
     guard peers[member] != nil else { return }

@@ -18,9 +18,6 @@ package enum SyncMessage: Hashable, Sendable {
   /// Bytes of the application's.
   case application([UInt8])
 
-  /// The first byte of a request.
-  package static let requestKind: UInt8 = 0x02
-
   /// The bytes of the message.
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
@@ -29,7 +26,7 @@ package enum SyncMessage: Hashable, Sendable {
       writer.byte(0x01)
       writer.raw(BatchCoding.encode(batch))
     case .request(let request):
-      writer.byte(Self.requestKind)
+      writer.byte(0x02)
       writer.varint(request.number)
       writer.incarnation(request.incarnation)
       ContextCoding.write(request.context, to: &writer)
@@ -67,7 +64,7 @@ package enum SyncMessage: Hashable, Sendable {
     let kind = try reader.byte()
     switch kind {
     case 0x01: return .batch(try BatchCoding.decode(reader.rest()))
-    case Self.requestKind: return .request(try CatchUpRequest(&reader))
+    case 0x02: return .request(try CatchUpRequest(&reader))
     case 0x03: return .answerPart(try AnswerPart(&reader))
     case 0x04: return .state(try ReplicaReport(&reader))
     case 0x05: return .assetRequest(try asset(&reader))

@@ -16,42 +16,16 @@ enum Console {
   ///
   /// - Throws: ``NodeError`` when it cannot be written; that its reader is gone is no error.
   static func tell(_ text: String) throws(NodeError) {
-    let bytes = Array(text.utf8)
-    var offset = 0
-    while offset < bytes.count {
-      let count = bytes[offset...].withUnsafeBytes {
-        write(STDOUT_FILENO, $0.baseAddress, $0.count)
-      }
-      if count >= 0 {
-        offset += count
-        continue
-      }
-      switch errno {
-      case EINTR:
-        continue
-      case EAGAIN:
-        // A terminal that another program has set not to block.
-        var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&entry, 1, -1)
-      case EPIPE:
-        return
-      default:
-        throw NodeError.unwritable
-      }
+    switch LineWriter.writeAll(Array(text.utf8), to: STDOUT_FILENO) {
+    case nil, EPIPE?: return
+    default: throw NodeError.unwritable
     }
   }
 
   /// Says something that is for people, on standard error.
   static func complain(_ line: String) {
-    let bytes = Array((line + "\n").utf8)
-    var offset = 0
-    while offset < bytes.count {
-      let count = bytes[offset...].withUnsafeBytes {
-        write(STDERR_FILENO, $0.baseAddress, $0.count)
-      }
-      guard count > 0 || errno == EINTR else { return }
-      offset += max(count, 0)
-    }
+    // Where nobody can be told that it cannot be said.
+    _ = LineWriter.writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
   }
 }
 

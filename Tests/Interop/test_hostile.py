@@ -1091,7 +1091,7 @@ class AgainstSwift(Attacks, InteropCase):
             head = bytes([REQUEST]) + encode_vint(number) + struct.pack(">Q", 99)
             link.send(self.messages(head + encode_set(cells.DotSet()), start=number))
             link.send_frame(wire.PING, b"12345678")
-            time.sleep(1)
+            time.sleep(1)  # the rate of the attack: one answer a second is all that is given
         for number in range(4):
             self.program.do("text", at=[number, 0], text="still here", timeout=max(1, end - time.monotonic()))
             link.send_frame(wire.PING, b"12345678")

@@ -22,7 +22,8 @@ import Testing
     let state = world.nodes[0].replica.board.state
     var batches: [Batch] = []
     for (id, record) in state.records.sorted(by: { $0.key < $1.key }) {
-      for (property, cell) in zip(record.properties, record.cells) {
+      for entry in record.entries {
+        let (property, cell) = (entry.property, entry.cell)
         batches.append(
           try Batch(
             author: cell.dot.incarnation,
@@ -104,7 +105,8 @@ import Testing
     let digest = BoardDigest.digest(of: state)
     var changed = 0
     for (id, record) in state.records where !record.isDeleted && !state.orphans.contains(id) {
-      for (property, cell) in zip(record.properties, record.cells) where property.number != 7 {
+      for entry in record.entries where entry.property.number != 7 {
+        let (property, cell) = (entry.property, entry.cell)
         let dot = Dot(cell.dot.incarnation, 1_000_000)
         guard property.mayBeWritten(by: dot, of: id), property != .deleted else { continue }
         var other = state

@@ -164,6 +164,37 @@ import Testing
     #expect(answers == 2)
   }
 
+  @Test("[SYN-12] one who takes nothing is answered once it takes again, its latest request")
+  func backlog() throws {
+    anna.replica.peerJoined(peer, now: start)
+    _ = anna.replica.takeActions()
+    anna.replica.memberIsBacklogged(peer, true)
+    var requests: [UInt64] = []
+    for number: UInt64 in 1...5 {
+      let now = Moment(wall: start.wall, uptime: start.uptime + number * 1_000)
+      let request = CatchUpRequest(
+        number: number,
+        incarnation: Incarnation(5),
+        context: Context()
+      )
+      if number == 5 { anna.replica.memberIsBacklogged(peer, false) }
+      anna.replica.received(SyncMessage.request(request).encode(), from: peer, now: now)
+      anna.replica.tick(now: now)
+      for case .answerPart(let part) in try sent(anna.replica.takeActions()) {
+        requests.append(part.request)
+      }
+    }
+    #expect(requests == [5])
+    anna.replica.memberIsBacklogged(peer, true)
+    let request = CatchUpRequest(number: 6, incarnation: Incarnation(5), context: Context())
+    let asked = Moment(wall: start.wall, uptime: start.uptime + 10_000)
+    anna.replica.received(SyncMessage.request(request).encode(), from: peer, now: asked)
+    #expect(try sent(anna.replica.takeActions()).allSatisfy { !$0.isAnswer })
+    anna.replica.memberIsBacklogged(peer, false)
+    anna.replica.tick(now: Moment(wall: start.wall, uptime: start.uptime + 10_040))
+    #expect(try sent(anna.replica.takeActions()).contains { $0.isAnswer })
+  }
+
   @Test("[BRD-22] a selection ends when its holder has been silent for 10 s")
   func lease() throws {
     anna.replica.peerJoined(peer, now: start)
@@ -464,5 +495,12 @@ import Testing
       if case .objectChanged(let snapshot, _) = $0 { snapshot.color } else { nil }
     }
     #expect(told == [99])
+  }
+}
+
+extension SyncMessage {
+  /// Whether it is a part of an answer.
+  fileprivate var isAnswer: Bool {
+    if case .answerPart = self { true } else { false }
   }
 }

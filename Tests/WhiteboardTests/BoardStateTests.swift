@@ -97,7 +97,7 @@ private struct Room {
     #expect(Set(winners.keys) == Set(state.records.keys))
     for (id, cells) in winners {
       for (property, cell) in cells { #expect(state.record(id)?[property] == cell) }
-      #expect(state.record(id)?.cells.count == cells.count)
+      #expect(state.record(id)?.count == cells.count)
     }
   }
 
@@ -402,7 +402,7 @@ private struct Room {
     }
     let record = try #require(state.record(id))
     #expect(record.count == Int(count))
-    #expect(record.properties == (1...count).map { Property(65, index: $0) })
+    #expect(record.entries.map(\.property) == (1...count).map { Property(65, index: $0) })
     #expect(record[Property(65, index: count)]?.dot == Dot(Incarnation(1), 1))
   }
 

@@ -89,7 +89,8 @@ extension BoardState {
     for id in records.keys.sorted() {
       guard let record = record(id) else { continue }
       lines.append("object \(id) orphan=\(orphans.contains(id))")
-      for (property, cell) in zip(record.properties, record.cells) {
+      for entry in record.entries {
+        let (property, cell) = (entry.property, entry.cell)
         lines.append("  \(property) \(cell)")
       }
     }

@@ -254,7 +254,7 @@ package enum EventText {
     case ("wait", _), ("leave", _), ("send", _), ("accept", _), ("decline", _), ("kick", _),
       ("cancel", _), ("deselect", _):
       "ok: \(done.verb)"
-    case (_, let id?) where !done.isTold:
+    case (_, let id?) where !done.hasChanged:
       "ok: \(TerminalText.cleaned(id)) was so already"
     default:
       nil

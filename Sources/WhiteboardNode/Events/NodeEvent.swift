@@ -467,8 +467,8 @@ extension NodeEvent {
     package var id: String?
     /// The transfers or streams it made.
     package var transfers: [String]?
-    /// Whether other events have told what came of it; not written.
-    package var isTold = true
+    /// Whether it changed the board, where that is what it is for; not written.
+    package var hasChanged = true
 
     private enum CodingKeys: String, CodingKey {
       case verb, request, id, transfers

@@ -84,7 +84,10 @@ package actor LineWriter {
     }
   }
 
-  private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+  /// Writes all of `bytes`, waiting where the descriptor is full.
+  ///
+  /// - Returns: The system's number where it cannot.
+  package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
     var offset = 0
     while offset < bytes.count {
       let count = bytes.withUnsafeBytes { buffer in

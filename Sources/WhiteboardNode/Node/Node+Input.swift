@@ -169,12 +169,12 @@ extension Node {
   ///   - request: The verb and its mark.
   ///   - id: The object that it made or changed.
   ///   - transfers: The transfers that it made.
-  ///   - isTold: Whether other events have told what came of it.
+  ///   - hasChanged: Whether it changed the board, where that is what it is for.
   func done(
     _ request: VerbRequest,
     id: ObjectID? = nil,
     transfers: [String]? = nil,
-    isTold: Bool = true
+    hasChanged: Bool = true
   ) {
     emit(
       .done(
@@ -183,7 +183,7 @@ extension Node {
           request: request.request,
           id: id?.description,
           transfers: transfers,
-          isTold: isTold
+          hasChanged: hasChanged
         )
       )
     )

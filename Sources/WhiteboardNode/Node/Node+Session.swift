@@ -45,12 +45,6 @@ extension Node {
       left(peer, reason)
     case .message(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
-      // Who asks for answers without taking them would fill our memory with them (SYN-12).
-      if bytes.first == SyncMessage.requestKind, let queue = queues[peer],
-        queue.byteCount >= SendQueue.patience
-      {
-        return
-      }
       replica?.received(bytes, from: member, now: now)
       carryOutActions()
     case .datagram(let bytes, let peer):
@@ -222,6 +216,15 @@ extension Node {
     }
   }
 
+  /// Tells the replica who takes what it is sent: who asks for answers and takes none would fill our
+  /// memory with them.
+  private func tellBacklogs() {
+    for (peer, queue) in queues {
+      guard let member = MemberID(peer.bytes) else { continue }
+      replica?.memberIsBacklogged(member, queue.byteCount >= SendQueue.patience)
+    }
+  }
+
   /// Disconnects peers that are there and take nothing; they may come back and catch up.
   private func dropSlow() {
     guard let session else { return }
@@ -276,6 +279,7 @@ extension Node {
       } catch {
         return
       }
+      tellBacklogs()
       replica?.tick(now: now)
       carryOutActions()
       dropSlow()

@@ -9,9 +9,9 @@ extension Node {
     do throws(VerbError) {
       switch request.verb {
       case .text, .stroke, .photo, .select, .deselect, .move, .scale, .rotate, .edit, .delete:
-        let before = toldEvents
+        let before = replica?.board.written
         let id = try await edit(request.verb)
-        done(request, id: id, isTold: toldEvents > before)
+        done(request, id: id, hasChanged: replica?.board.written != before)
       case .say(let words):
         let id = try onBoard { (board) throws(BoardError) in
           try board.say(words, as: self.configuration.displayName)

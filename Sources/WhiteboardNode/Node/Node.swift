@@ -17,8 +17,6 @@ package actor Node {
   let start: ContinuousClock.Instant
 
   var pump = EventPump()
-  /// How many events were told.
-  private(set) var toldEvents = 0
   var ending: Ending?
   private var endWaiter: CheckedContinuation<Void, Never>?
   /// Work that runs beside everything else; the node's group of tasks takes it from here.
@@ -238,7 +236,6 @@ package actor Node {
 
   /// Tells an event, after all those before it.
   func emit(_ event: NodeEvent) {
-    toldEvents += 1
     pump.append(event)
     deliver()
   }

@@ -250,9 +250,9 @@ struct EventTextTests {
   func answers() {
     var done = NodeEvent.Done(verb: "move", id: "1-abcdefghijklm")
     #expect(EventText.line(.done(done)) == nil)
-    done.isTold = false
+    done.hasChanged = false
     #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm was so already")
-    #expect(!String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains("isTold"))
+    #expect(!String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains("hasChanged"))
   }
 
   @Test("whoever has to answer an invitation is told how, on both sides")

@@ -156,11 +156,11 @@ struct NodeTests {
   func unchanged() async throws {
     try await withPair { _, host, _ in
       try await host.perform("text 0,0 x")
-      for (line, isTold) in [
+      for (line, hasChanged) in [
         ("move last 5,5", true), ("move last 5,5", false), ("scale last 2", true),
         ("scale last 2", false), ("edit last x", false), ("edit last y", true),
       ] {
-        #expect(try await host.perform(line).isTold == isTold, "\(line)")
+        #expect(try await host.perform(line).hasChanged == hasChanged, "\(line)")
       }
     }
   }
