@@ -18,6 +18,10 @@ public final class Board {
   public var presentMembers: Set<MemberID> = []
   /// The incarnations of members who are present: who may yet finish a stroke.
   public var presentIncarnations: Set<Incarnation> = []
+  /// Whose each incarnation is, ours and all that records told of (AUT-3).
+  public var authors: [Incarnation: MemberID] = [:]
+  /// Whether local edits are refused, since what is written here would count nowhere (AUT-4).
+  public var isReadOnly = false
   /// The assets whose bytes are here.
   public var assets: Set<AssetID> = []
 
@@ -29,7 +33,7 @@ public final class Board {
   private var top: [UInt8]?
   /// Every incarnation that this board had.
   private var incarnations: Set<Incarnation>
-  private var random: any RandomNumberGenerator
+  private let newIncarnation: () -> Incarnation
 
   private struct Staging {
     let firstSequence: UInt64
@@ -41,15 +45,20 @@ public final class Board {
 
   /// An empty board, to be filled by local edits and by what `receive` is given.
   ///
-  /// `random` draws a new incarnation where one is needed; others must not be able to foretell it.
+  /// `newIncarnation` makes another incarnation of the same member where one is needed (BRD-25); others
+  /// must not be able to foretell it.
   public init(
     incarnation: Incarnation,
     member: MemberID,
     wallClock: UInt64,
-    random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    newIncarnation: @escaping () -> Incarnation = {
+      var generator = SystemRandomNumberGenerator()
+      return .random(using: &generator)
+    }
   ) {
-    self.random = random
+    self.newIncarnation = newIncarnation
     incarnations = [incarnation]
+    authors = [incarnation: member]
     self.incarnation = incarnation
     self.member = member
     self.wallClock = wallClock
@@ -69,9 +78,15 @@ public final class Board {
   }
 
   /// Joins a catch-up answer.
+  ///
+  /// Where replicas diverged, `comparesAll` merges each of its cells, whatever was seen (SYN-42).
+  ///
   /// - Throws: `BoardError.boardFull`; nothing is applied.
-  public func receive(_ difference: Difference) throws(BoardError) {
-    try state.merge(difference, changes: &changes)
+  public func receive(
+    _ difference: Difference,
+    comparesAll: Bool = false
+  ) throws(BoardError) {
+    try state.merge(difference, comparingAll: comparesAll, changes: &changes)
     for entry in difference.entries {
       for (property, cell) in zip(entry.properties, entry.cells) {
         noteZIndex(property, cell.value)
@@ -128,9 +143,10 @@ public final class Board {
   private func leaveClaimedIncarnation() {
     guard state.context[incarnation] != written[incarnation] else { return }
     repeat {
-      incarnation = .random(using: &random)
+      incarnation = newIncarnation()
     } while state.context.entries[incarnation] != nil
     incarnations.insert(incarnation)
+    authors[incarnation] = member
   }
 
   private func commit() {
@@ -163,6 +179,7 @@ public final class Board {
   }
 
   func stage(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
+    guard !isReadOnly else { throw .viewer }
     guard var staged = staging else { preconditionFailure("operations are staged in a gesture") }
     staging = nil
     defer { staging = staged }
@@ -201,7 +218,7 @@ public final class Board {
 
   /// Who holds an object: the winner of its selection, where present (design: selection is a lease).
   public func holder(of id: ObjectID) -> MemberID? {
-    guard let winner = state.record(id)?.selection,
+    guard let winner = selection(of: id),
       winner == member || presentMembers.contains(winner)
     else { return nil }
     return winner
@@ -415,7 +432,7 @@ public final class Board {
   /// Ends every selection of ours.
   public func deselectAll() throws(BoardError) {
     try gesture { () throws(BoardError) in
-      for id in state.records.keys.sorted() where state.record(id)?.selection == member {
+      for id in state.records.keys.sorted() where selection(of: id) == member {
         try stage(id, .selection, .none)
       }
     }

@@ -20,6 +20,8 @@ public enum BoardError: Error, Hashable, Sendable {
   case boardFull
   /// The cell was written with the greatest time there is and cannot be overwritten.
   case clockExhausted
+  /// We only look on.
+  case viewer
 
   /// The stable word for this error.
   public var code: String {
@@ -34,6 +36,7 @@ public enum BoardError: Error, Hashable, Sendable {
     case .tooManyOperations: "too-many-operations"
     case .boardFull: "board-full"
     case .clockExhausted: "clock-exhausted"
+    case .viewer: "viewer"
     }
   }
 }
