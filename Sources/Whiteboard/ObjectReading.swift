@@ -142,6 +142,11 @@ package enum ObjectDefaults {
 }
 
 extension BoardState {
+  /// Whether it is created, not deleted, and of a kind that users see on the board.
+  public func isShown(_ id: ObjectID) -> Bool {
+    isVisible(id) && record(id)?.kind?.isShown ?? false
+  }
+
   /// Whether users see the object: created, not deleted, and, where it is a chat line, complete.
   public func isVisible(_ id: ObjectID) -> Bool {
     guard let record = record(id), let kind = record.kind, !record.isDeleted else { return false }
