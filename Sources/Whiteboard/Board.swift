@@ -18,6 +18,8 @@ public final class Board {
   public var presentMembers: Set<MemberID> = []
   /// The incarnations of members who are present: who may yet finish a stroke.
   public var presentIncarnations: Set<Incarnation> = []
+  /// Whose the incarnations of others are, as far as is known.
+  public var authors: [Incarnation: MemberID] = [:]
   /// The assets whose bytes are here.
   public var assets: Set<AssetID> = []
 
@@ -157,7 +159,7 @@ public final class Board {
   }
 
   /// The dot that the next staged operation will have.
-  private func nextDot() -> Dot {
+  func nextDot() -> Dot {
     guard let staging else { preconditionFailure("operations are staged inside a gesture") }
     return Dot(incarnation, staging.firstSequence + UInt64(staging.operations.count))
   }
@@ -195,6 +197,36 @@ public final class Board {
     }
     staged.operations.append(Operation(id, property, value))
     staged.valueBytes += value.length
+  }
+
+  /// Stages a move of a game whose time is later than `latest`: it follows what its author saw,
+  /// also beside a clock that runs ahead (GAM-4).
+  func stageMove(
+    _ id: ObjectID,
+    after latest: HybridTime?,
+    _ bytes: (Dot) throws(BoardError) -> [UInt8]
+  ) throws(BoardError) {
+    guard
+      !(staging?.operations.contains {
+        $0.object == id && $0.property.number == Property.moveNumber
+      } ?? false)
+    else { throw .gameRefused(.moveInProgress) }
+    if let latest {
+      guard latest.rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch) else {
+        throw .clockExhausted
+      }
+    }
+    let dot = nextDot()
+    try stage(id, .move(dot), .bytes(try bytes(dot)))
+    if let latest {
+      let overwritten = staging?.overwritten ?? latest
+      staging?.overwritten = max(overwritten, latest)
+    }
+  }
+
+  /// Whose incarnation it is, as far as is known here.
+  public func member(of incarnation: Incarnation) -> MemberID? {
+    isOwn(incarnation) ? member : authors[incarnation]
   }
 
   // MARK: - What may be edited
@@ -237,7 +269,7 @@ public final class Board {
 
   // MARK: - Creating
 
-  private func create(_ kind: ObjectKind) throws(BoardError) -> ObjectID {
+  func create(_ kind: ObjectKind) throws(BoardError) -> ObjectID {
     guard state.objectCount < BoardLimits.objects else { throw .boardFull }
     let id = ObjectID(nextDot())
     try stage(id, .kind, .unsigned(kind.rawValue))
@@ -245,7 +277,7 @@ public final class Board {
     return id
   }
 
-  private func stageZIndex(_ id: ObjectID) throws(BoardError) {
+  func stageZIndex(_ id: ObjectID) throws(BoardError) {
     let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
     let zIndex = ZIndex.above(top, jitter: jitter)
     try stage(id, .zIndex, .bytes(zIndex))
@@ -486,6 +518,7 @@ public final class Board {
     case .text: return TextObject(id, on: self)
     case .drawing: return DrawingObject(id, on: self)
     case .photo: return PhotoObject(id, on: self)
+    case .game: return GameObject(id, on: self)
     case .chat: return nil
     default: return WhiteboardObject(id, on: self)
     }

@@ -83,6 +83,16 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
+  /// Adds a value that is JSON already.
+  package mutating func add(_ key: String, json: String) {
+    members.append(Self.quoted(key) + ":" + json)
+  }
+
+  /// Adds a list of values that are JSON already.
+  package mutating func add(_ key: String, list: [String]) {
+    add(key, json: "[" + list.joined(separator: ",") + "]")
+  }
+
   private static func list(_ numbers: [Double]) -> String {
     "[" + numbers.map(number).joined(separator: ",") + "]"
   }

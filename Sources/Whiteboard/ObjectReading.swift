@@ -11,6 +11,12 @@ extension ObjectRecord {
     return number != 0
   }
 
+  /// Whether only its lock and its selection can be changed here (BRD-27).
+  package var isLocked: Bool {
+    guard case .unsigned(let number)? = self[.lock]?.value else { return false }
+    return number != 0
+  }
+
   package var selection: MemberID? {
     guard case .bytes(let bytes)? = self[.selection]?.value else { return nil }
     return MemberID(bytes)
