@@ -11,6 +11,11 @@ extension ObjectRecord {
     return number != 0
   }
 
+  package var isLocked: Bool {
+    guard case .unsigned(let number)? = self[.lock]?.value else { return false }
+    return number != 0
+  }
+
   package var selection: MemberID? {
     guard case .bytes(let bytes)? = self[.selection]?.value else { return nil }
     return MemberID(bytes)
