@@ -58,16 +58,7 @@ extension Board {
   public func replaceText(_ id: ObjectID, with text: String) throws(BoardError) {
     try requireWritable(id, asKind: .text)
     guard let record = state.record(id) else { throw .unknownObject(id) }
-    let old = TextTree(record).scalars
-    let new = Array(text.unicodeScalars)
-    var start = 0
-    while start < min(old.count, new.count), old[start] == new[start] { start += 1 }
-    var end = 0
-    while end < min(old.count, new.count) - start,
-      old[old.count - 1 - end] == new[new.count - 1 - end]
-    { end += 1 }
-    var inserted = String.UnicodeScalarView()
-    inserted.append(contentsOf: new[start..<(new.count - end)])
-    try editText(id, replacing: start..<(old.count - end), with: String(inserted))
+    let edit = TextTree(record).leastEdit(to: text)
+    try editText(id, replacing: edit.range, with: edit.text)
   }
 }

@@ -25,6 +25,8 @@ public final class Board {
   private var changes = ChangeLog()
   private var outgoing: [Batch] = []
   private var staging: Staging?
+  /// What of ours can be undone and redone.
+  var history = UndoStack()
   /// The greatest place in the stack that was ever seen; new objects go above it.
   private var top: [UInt8]?
   /// Every incarnation that this board had.
@@ -33,6 +35,7 @@ public final class Board {
 
   private struct Staging {
     let firstSequence: UInt64
+    let label: String?
     var operations: [Operation] = []
     var created: Set<ObjectID> = []
     var overwritten: HybridTime?
@@ -96,15 +99,17 @@ public final class Board {
 
   /// Makes the edits of `body` one batch: all of them, or none where it throws.
   ///
-  /// Edits show when the outermost gesture ends. A gesture inside a gesture is part of it.
+  /// Edits show when the outermost gesture ends. A gesture inside a gesture is part of it. It is one
+  /// step for `undo`; `label` says what it is, in a word, and without one its first change does.
   public func gesture<Result, Failure: Error>(
+    _ label: String? = nil,
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let outer = staging
     if staging == nil {
       leaveClaimedIncarnation()
       let last = written[incarnation].ranges.last?.upperBound ?? 0
-      staging = Staging(firstSequence: last + 1)
+      staging = Staging(firstSequence: last + 1, label: label)
     }
     do {
       let result = try body()
@@ -125,7 +130,7 @@ public final class Board {
   ///
   /// A purge of what never was, or an answer's context, can claim any of them. The claim counts, as
   /// everywhere, and others would skip what we wrote under such a dot. So we write elsewhere.
-  private func leaveClaimedIncarnation() {
+  func leaveClaimedIncarnation() {
     guard state.context[incarnation] != written[incarnation] else { return }
     repeat {
       incarnation = .random(using: &random)
@@ -148,13 +153,19 @@ public final class Board {
         firstSequence: staged.firstSequence,
         time: time,
         operations: staged.operations
-      ),
-      (try? state.apply(batch, changes: &changes)) != nil
+      )
     else { preconditionFailure("what was staged was checked when it was staged") }
+    history.record(batch, over: state, label: staged.label)
+    guard (try? state.apply(batch, changes: &changes)) != nil else {
+      preconditionFailure("what was staged was checked when it was staged")
+    }
     written.insert(batch.sequences, of: incarnation)
     for operation in batch.operations { noteZIndex(operation.property, operation.value) }
     outgoing.append(batch)
   }
+
+  /// Whether edits are part of a gesture that goes on.
+  var isInGesture: Bool { staging != nil }
 
   /// The dot that the next staged operation will have.
   func nextDot() -> Dot {

@@ -21,6 +21,10 @@ public enum BoardError: Error, Hashable, Sendable {
   case stackFull
   /// One gesture has more operations than fit in a batch.
   case tooManyOperations
+  /// There is no step of ours to undo.
+  case nothingToUndo
+  /// There is no step of ours to redo.
+  case nothingToRedo
   /// The board holds all the objects it may hold.
   case boardFull
   /// The cell was written with the greatest time there is and cannot be overwritten.
@@ -39,6 +43,8 @@ public enum BoardError: Error, Hashable, Sendable {
     case .empty: "empty"
     case .stackFull: "stack-full"
     case .tooManyOperations: "too-many-operations"
+    case .nothingToUndo: "nothing-to-undo"
+    case .nothingToRedo: "nothing-to-redo"
     case .boardFull: "board-full"
     case .clockExhausted: "clock-exhausted"
     }

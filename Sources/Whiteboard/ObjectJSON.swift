@@ -103,11 +103,18 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":[" + list.joined(separator: ",") + "]")
   }
 
-  private static func list(_ numbers: [Double]) -> String {
+  /// Adds a value that is JSON already.
+  package mutating func add(_ key: String, json: String) {
+    members.append(Self.quoted(key) + ":" + json)
+  }
+
+  /// A list of finite numbers.
+  package static func list(_ numbers: [Double]) -> String {
     "[" + numbers.map(number).joined(separator: ",") + "]"
   }
 
-  private static func number(_ number: Double) -> String {
+  /// A finite number.
+  package static func number(_ number: Double) -> String {
     if let whole = Int64(exactly: number) { return String(whole) }
     return number.description
   }

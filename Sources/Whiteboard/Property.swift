@@ -112,7 +112,7 @@ extension Property {
   public static let setup = Property(20)
   /// The icon the author of a chat line went by: text, one emoji.
   public static let chatIcon = Property(21)
-  /// The purged object that this one stands for: a dot.
+  /// The object, purged or deleted, that this one stands for: a dot.
   public static let replaces = Property(22)
   /// The title of a board: text (BRD-28).
   public static let title = Property(23)
