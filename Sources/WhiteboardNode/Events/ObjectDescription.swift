@@ -1,5 +1,59 @@
 import Whiteboard
 
+extension NodeEvent {
+  /// One object as lines of output tell it (BRD-19).
+  package struct ObjectDescription: Encodable, Sendable, Equatable {
+    /// Which.
+    package var id: String
+    /// `text`, `drawing`, `photo` or `game`.
+    package var type: String
+    /// The centre, board units.
+    package var centerPosition: [Double]
+    /// Width and height, unscaled.
+    package var size: [Double]
+    /// 1 is as it was made.
+    package var scale: Double
+    /// Radians clockwise.
+    package var angle: Double
+    /// Who is present and has it in hand.
+    package var selectedBy: String?
+    /// What lies over what: hexadecimal, higher in front.
+    package var zIndex: String
+    /// When it was last changed, RFC 3339.
+    package var updatedAt: String
+    /// The colour, `#rrggbbaa`, where it has one of its own.
+    package var color: String?
+    /// The words of a text.
+    package var text: String?
+    /// The points of a drawing, relative to its centre, neither scaled nor turned.
+    package var points: [[Double]]?
+    /// The width of a drawing's line.
+    package var lineWidth: Double?
+    /// Whether a drawing's author has finished it.
+    package var isFinished: Bool?
+    /// The photo's bytes, by SHA-256.
+    package var sha256: String?
+    /// The photo's format.
+    package var format: String?
+    /// How many bytes the photo has.
+    package var byteCount: Int?
+    /// The photo's width and height in pixels.
+    package var pixelSize: [Int]?
+    /// Whether the photo's bytes are here.
+    package var isAssetAvailable: Bool?
+    /// Where the photo's bytes lie, once they are here.
+    package var path: String?
+    /// The parts of a drawing that were erased: from and to, in points.
+    package var erased: [[Double]]?
+    /// The groups it belongs to, innermost first.
+    package var groups: [String]?
+    /// Whether it is locked against changes; absent where it is not.
+    package var isLocked: Bool?
+    /// A game as we see it.
+    package var game: GameDescription?
+  }
+}
+
 extension NodeEvent.ObjectDescription {
   /// The object as it was at one moment.
   ///
@@ -17,10 +71,7 @@ extension NodeEvent.ObjectDescription {
       selectedBy: snapshot.selectedBy?.description,
       zIndex: Hexadecimal.encode(snapshot.zIndex),
       updatedAt: Timestamp.text(milliseconds: snapshot.updatedAt),
-      color: snapshot.color.map { color in
-        let digits = String(color, radix: 16)
-        return "#" + String(repeating: "0", count: 8 - digits.count) + digits
-      },
+      color: snapshot.color.map(ColorText.text),
       text: snapshot.text,
       points: snapshot.points?.map { [$0.x, $0.y] },
       lineWidth: snapshot.lineWidth,

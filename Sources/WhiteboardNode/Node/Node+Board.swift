@@ -68,17 +68,7 @@ extension Node {
         )
       )
     case .chat(let line, _):
-      emit(
-        .chat(
-          .init(
-            id: line.id.description,
-            peer: line.author.description,
-            name: line.name ?? "",
-            text: line.text,
-            at: Timestamp.text(milliseconds: line.sentAt)
-          )
-        )
-      )
+      emit(.chat(.init(line)))
     case .preview, .presence:
       // What moves on a screen; lines tell what stays.
       break

@@ -199,7 +199,7 @@ struct NodeTests {
         ("move last 5,5", true), ("move last 5,5", false), ("scale last 2", true),
         ("scale last 2", false), ("edit last x", false), ("edit last y", true),
       ] {
-        #expect(try await host.perform(line).hasChanged == hasChanged, "\(line)")
+        #expect(try await host.perform(line).changed == hasChanged, "\(line)")
       }
     }
   }

@@ -1,0 +1,18 @@
+/// A game as one member is shown it: GAM-8 for programs, a few lines for people.
+package struct GameDescription: Encodable, Sendable, Equatable {
+  /// As JSON, the keys of GAM-8.
+  package var view: JSONValue
+  /// In words.
+  package var lines: [String]
+
+  /// Makes a description.
+  package init(view: JSONValue, lines: [String]) {
+    self.view = view
+    self.lines = lines
+  }
+
+  /// Writes the view.
+  package func encode(to encoder: any Encoder) throws {
+    try view.encode(to: encoder)
+  }
+}
