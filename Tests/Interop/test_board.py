@@ -24,8 +24,8 @@ class Replica:
         return data
 
     def answer(self, other):
-        data = codec.encode_answer(*self.state.answer_to(other.state.context))
-        other.state.merge_answer(*codec.decode_answer(data))
+        data = codec.encode_difference(*self.state.answer_to(other.state.context))
+        other.state.merge_answer(*codec.decode_difference(data))
 
 
 class Merging(unittest.TestCase):
@@ -95,7 +95,7 @@ class Merging(unittest.TestCase):
         if choice == 4:
             return [(target, cells.DELETED, None, cells.UNSIGNED, generator.randrange(2))]
         other = generator.choice(known)
-        return [(target, 130, other, cells.DOT, target)]
+        return [(target, 140, other, cells.DOT, target)]
 
     def test_decoders_never_fail_otherwise(self):
         """Any bytes give a value or a `BoardError`; a changed byte never gives the same bytes."""
@@ -103,9 +103,9 @@ class Merging(unittest.TestCase):
         generator = random.Random(seed)
         replica = Replica(7)
         batches = [replica.write(9 << 16, self.gesture(generator, replica)) for _ in range(20)]
-        answer = codec.encode_answer(*replica.state.answer_to(DotSet()))
+        answer = codec.encode_difference(*replica.state.answer_to(DotSet()))
         for data, decode in [(b, codec.decode_batch) for b in batches] + [
-            (answer, codec.decode_answer)
+            (answer, codec.decode_difference)
         ]:
             for _ in range(300):
                 changed = bytearray(data)
@@ -215,7 +215,7 @@ class OverLoopback(InteropCase):
     def test_a_broken_batch_costs_its_sender_the_link(self):
         guest, to_host = self.guest()
         to_host.send(b"\x01" + bytes(30))
-        self.assertEqual(self.host.events.wait("board-error")["word"], "reserved")
+        self.assertEqual(self.host.events.wait("board-error")["word"], "limit")
         self.assertEqual(guest.events.wait("closed")["code"], "protocol-error")
 
 

@@ -8,6 +8,7 @@ from . import cells, codec
 from .wire import base32, parse_base32
 
 TEXT_CHARACTERS, TEXT_BYTES = 65_536, 2_097_152
+NOT_DRAWN = {cells.CHAT, cells.GROUP_KIND, cells.SETTINGS}
 KINDS = {cells.TEXT: "text", cells.DRAWING: "drawing", cells.PHOTO: "photo", cells.GAME: "game"}
 
 
@@ -56,9 +57,8 @@ def text_characters(state, identifier):
     """Every character of the tree in its order: (run, offset, character, is visible)."""
     runs = dict(_tree_cells(state, identifier, cells.RUN, codec.decode_run))
     gone = set()
-    for _, (run, first, count) in _tree_cells(
-        state, identifier, cells.DELETION, codec.decode_deletion
-    ):
+    for _, deletion in _tree_cells(state, identifier, cells.DELETION, _deletion_of):
+        run, first, count = deletion or (None, 0, 0)
         if run in runs:
             last = min(first + count, len(runs[run][2]))
             gone.update((run, offset) for offset in range(first, last))
@@ -116,7 +116,93 @@ def asset_of(state, identifier):
     return value[:32], value[32], *struct.unpack(">III", value[33:])
 
 
-def describe(state, identifier, has_asset=lambda sha256: False):
+def erased(state, identifier):
+    """Spans (first, last) in 1/16 of the way between points that no longer show (BRD-29)."""
+    spans = sorted(
+        span
+        for _, decoded in _decoded(state, identifier, cells.ERASURE, _erasure_of)
+        for span in decoded
+    )
+    result = []
+    for first, last in spans:
+        if result and first <= result[-1][1] + 1:
+            result[-1] = result[-1][0], max(last, result[-1][1])
+        else:
+            result.append((first, last))
+    return result
+
+
+def _erasure_of(value):
+    return [] if value is None else codec.decode_erasure(value)
+
+
+def _deletion_of(value):
+    """A deletion that was taken back deletes nothing."""
+    return None if value is None else codec.decode_deletion(value)
+
+
+def _group_named(state, identifier):
+    """The group that the cell of an object names, while that is one (BRD-26)."""
+    group = state.read(identifier, cells.GROUP)
+    if group is None or state.read(group, cells.KIND) != cells.GROUP_KIND:
+        return None
+    return None if state.is_deleted(group) else group
+
+
+def groups_of(state, identifier):
+    """The groups an object belongs to, innermost first; a ring is cut (BRD-26)."""
+    result = []
+    at = identifier
+    while True:
+        group = _group_named(state, at)
+        if group is None or _is_cut(state, at):
+            return result
+        result.append(group)
+        at = group
+
+
+def _is_cut(state, identifier):
+    """Whether the group cell of this object is the latest of a ring."""
+    ring = [identifier]
+    while (group := _group_named(state, ring[-1])) is not None:
+        if group == identifier:
+            stamps = {i: state.objects[i][cells.GROUP, None].stamp for i in ring}
+            return max(ring, key=stamps.get) == identifier
+        if group in ring:
+            return False
+        ring.append(group)
+    return False
+
+
+def settings_of(state):
+    """The settings of the board by property number (BRD-28)."""
+    result = {}
+    stamps = {}
+    for identifier in state.visible():
+        if state.read(identifier, cells.KIND) != cells.SETTINGS:
+            continue
+        for number in (cells.TITLE, cells.BACKGROUND, cells.GRID, cells.LANGUAGE):
+            value = state.read(identifier, number)
+            if value is None:
+                continue
+            stamp = state.objects[identifier][number, None].stamp
+            if number not in stamps or stamps[number] < stamp:
+                stamps[number], result[number] = stamp, value
+    return result
+
+
+def selected_by(state, identifier, member_of):
+    """BRD-22: the member that the cell names, where it was this member who wrote it."""
+    selection = state.read(identifier, cells.SELECTION)
+    if selection is None or len(selection) != 32:
+        return None
+    writer = state.objects[identifier][cells.SELECTION, None].dot.incarnation
+    return selection if member_of(writer) == selection else None
+
+
+def describe(
+    state, identifier, has_asset=lambda sha256: False, member_of=lambda incarnation: None
+):
     """The object as JSON (BRD-19)."""
 
     def read(number, default):
@@ -139,7 +225,7 @@ def describe(state, identifier, has_asset=lambda sha256: False):
     else:
         extent = [v / 64 for v in size] if size else list(defaults.get(kind, (0, 0)))
     scale = min(max(read(cells.SCALE, 65_536) / 65_536, 1 / 1024), 1024)
-    selection = state.read(identifier, cells.SELECTION)
+    selection = selected_by(state, identifier, member_of)
     latest = max(
         cell.time for key, cell in state.objects[identifier].items() if key[0] != cells.SELECTION
     )
@@ -148,17 +234,20 @@ def describe(state, identifier, has_asset=lambda sha256: False):
         size=extent,
         scale=scale,
         angle=read(cells.ANGLE, 0) / 4_096 * 2 * math.pi,
-        selectedBy=base32(selection) if selection and len(selection) == 32 else None,
+        selectedBy=base32(selection) if selection else None,
         updatedAt=datetime.datetime.fromtimestamp(
             (latest >> 16) / 1000, datetime.timezone.utc
         ).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         zIndex=read(cells.Z_INDEX, b"").hex(),
+        groups=[object_text(group) for group in groups_of(state, identifier)],
+        isLocked=bool(read(cells.LOCK, 0)),
     )
     if kind == cells.TEXT:
         result["text"] = text_of(state, identifier)
     if kind == cells.DRAWING:
         result["points"] = [[p[0] / 16 - middle[0], p[1] / 16 - middle[1]] for p in points]
         result["lineWidth"] = line_width
+        result["erased"] = [[first / 16, last / 16] for first, last in erased(state, identifier)]
         result["isFinished"] = state.read(identifier, cells.END) is not None
     if kind == cells.PHOTO:
         asset = asset_of(state, identifier)
@@ -171,13 +260,13 @@ def describe(state, identifier, has_asset=lambda sha256: False):
 
 
 def drawn_objects(state):
-    """The ids of visible objects that are not chat lines, from back to front (BRD-13)."""
+    """The ids of visible objects that are objects to users, from back to front (BRD-13)."""
 
     def depth(identifier):
         z = state.read(identifier, cells.Z_INDEX)
         return (z is not None, z or b"", identifier)
 
-    shown = [i for i in state.visible() if state.read(i, cells.KIND) != cells.CHAT]
+    shown = [i for i in state.visible() if state.read(i, cells.KIND) not in NOT_DRAWN]
     return sorted(shown, key=depth)
 
 
