@@ -111,7 +111,7 @@ class BoardPeer(Peer):
                     return
                 seconds += 1
                 self._send_heads()
-                if self._waiting and self._waiting.until < time.monotonic():
+                if self._waiting and self._is_given_up(self._waiting):
                     self._waiting = None
                     self._ask_next()
                 if seconds % 5 == 0:
@@ -120,6 +120,12 @@ class BoardPeer(Peer):
                     for remote, member in self._linked():
                         if remote.control and member.their_hash not in (None, mine):
                             self._request(remote)
+
+    def _is_given_up(self, waiting):
+        """SYN-11: nothing came, or nothing can come any more."""
+        is_gone = self._replica(waiting.remote).delivery is not waiting.remote.delivery
+        is_gone = is_gone or waiting.remote.state in ("left", "lost", "violation")
+        return is_gone or waiting.until < time.monotonic()
 
     def leave(self, code="left"):
         with self.condition:
@@ -469,16 +475,20 @@ class BoardPeer(Peer):
         if not buckets and context.has_all_of(self.state.context):
             remote.send(bytes([NOTHING_LACKING]) + encode_vint(number))
             return
+        answer = self.make_answer(buckets, context)
+        path = pathlib.Path(self._answers.name) / base32(os.urandom(16))
+        path.write_bytes(answer)
+        remote.send_resource(messages.answer_name(self.session, number, len(answer)), path)
+
+    def make_answer(self, buckets, context):
+        """The bytes of SYN-29."""
         records = [
             self.records[incarnation].data
             for incarnation in sorted(self.records)
             if incarnation not in context.ranges
         ]
         difference = codec.encode_difference(*self.state.answer_to(context, buckets))
-        answer = self.author.answer(records, difference)
-        path = pathlib.Path(self._answers.name) / base32(os.urandom(16))
-        path.write_bytes(answer)
-        remote.send_resource(messages.answer_name(self.session, number, len(answer)), path)
+        return self.author.answer(records, difference)
 
     def _is_waited_for(self, remote, number):
         waiting = self._waiting
@@ -504,6 +514,8 @@ class BoardPeer(Peer):
             except BoardError as error:
                 self.events.add("board-error", remote=remote, word=error.word, message=data)
                 self._refuse(remote, str(error))
+                self._waiting = None
+                self._ask_next()
 
     def _take_answer(self, remote, number, data):
         if not self._is_waited_for(remote, number):
