@@ -212,6 +212,63 @@ class OverLoopback(InteropCase):
         guest.send_data(to_host, b"data")
         self.assertEqual(self.host.events.wait("data")["data"], b"data")
 
+    def test_syn_12_nothing_lacking(self):
+        """Two empty boards exchange no resource."""
+        guest, to_host = self.guest()
+        self.assertEqual(guest.events.wait("answer", remote=to_host)["size"], 0)
+        self.assertEqual(guest.events.all("resource-started"), [])
+
+    def test_aut_7_heads_come_while_somebody_writes_and_before_he_leaves(self):
+        guest, to_host = self.guest()
+        self.host.add_text(0, 0, "a")
+        self.assertEqual(guest.events.wait("head", 5)["sequence"], self.host.sequence)
+        guest.add_text(0, 0, "b")
+        guest.leave()
+        self.assertEqual(self.host.events.wait("head", 5)["sequence"], guest.sequence)
+
+    def test_brd_25_claimed_dots_make_a_new_incarnation(self):
+        guest, to_host = self.guest()
+        guest.add_text(0, 0, "before")
+        before = guest.board_incarnation
+        self.host.wait_until(lambda: Dot(before, 1) in self.host.state.context, 10)
+        self.host.commit([(Dot(before, 900), cells.PURGE, None, cells.NONE, None)])
+        guest.wait_until(lambda: Dot(before, 900) in guest.state.context, 10)
+        guest.add_text(0, 0, "behind")
+        self.assertNotEqual(guest.board_incarnation, before)
+        self.host.wait_synced(self.host.remotes[guest.id])
+        self.assert_same(guest, self.host)
+        self.assertEqual(len(guest.objects()), 2)
+
+    def test_brd_22_only_a_member_selects_for_itself(self):
+        guest, to_host = self.guest()
+        text = self.host.add_text(0, 0, "mine")
+        guest.wait_until(lambda: text in guest.state.objects, 10)
+        for selected, shown in ((guest.id, guest.identity.text), (self.host.id, None)):
+            guest.write(text, cells.SELECTION, cells.BYTES, selected)
+            self.host.wait_until(
+                lambda: self.host.state.read(text, cells.SELECTION) == selected, 10
+            )
+            self.assertEqual(self.host.objects()[0]["selectedBy"], shown)
+
+    def test_syn_42_a_repair(self):
+        guest, to_host = self.guest()
+        text = self.host.add_text(0, 0, "one")
+        gone = self.host.add_text(9, 9, "purged by one alone")
+        guest.wait_until(lambda: gone in guest.state.objects, 10)
+        for peer, angle in ((self.host, 1), (guest, 2)):
+            with peer.condition:
+                dot = Dot(5, 1)
+                peer.state.objects[text][cells.ANGLE, None] = cells.Cell(
+                    cells.UNSIGNED, angle, 1 << 40, dot
+                )
+                peer.state.context.add(dot)
+        with guest.condition:
+            del guest.state.objects[gone]
+        self.assertTrue(guest.events.wait("diverged", 15))
+        self.host.wait_until(lambda: gone not in self.host.state.objects, 15)
+        self.assert_same(guest, self.host)
+        self.assertEqual(guest.state.read(text, cells.ANGLE), 2)
+
     def test_a_broken_batch_costs_its_sender_the_link(self):
         guest, to_host = self.guest()
         to_host.send(b"\x01" + bytes(30))

@@ -165,18 +165,6 @@ class BoardPeer(Peer):
     def _now(self):
         return max(time.time_ns() // 1_000_000 << 16, self.clock + 1)
 
-    def _leave_claimed_incarnation(self):
-        """BRD-25: where others claim what we never wrote, the next operation is another's."""
-        written = [[1, self.sequence]] if self.sequence else []
-        if self.state.context.ranges.get(self.board_incarnation, []) == written:
-            return
-        self._former_incarnations[self.board_incarnation] = self.sequence
-        self.board_incarnation = int.from_bytes(os.urandom(8), "big") or 1
-        self.sequence = 0
-        for remote in list(self.remotes.values()):
-            if remote.delivery:
-                self._request(remote)
-
     def commit(self, operations):
         """One batch of own operations to everybody; the dot of the first (SYN-10)."""
         with self.condition:
