@@ -548,7 +548,7 @@ class Board(SwiftCase):
         guest.wait_synced(remote)
         group = guest._create(cells.GROUP_KIND, [])
         stroke = guest.add_stroke([(x, 0) for x in range(20)])
-        erasure = codec.encode_erasure([(8, 40), (64, 64)])
+        erasure = codec.encode_erasure([(8, 40), (64, 65)])
         guest.commit([(stroke, cells.ERASURE, "own", cells.BYTES, erasure)])
         guest.write(stroke, cells.GROUP, cells.DOT, group)
         guest.write(stroke, cells.LOCK, cells.UNSIGNED, 1)

@@ -146,17 +146,17 @@ def ink():
 
 def erasures():
     valid = [
-        ("one point", [(0, 0)]),
+        ("the least", [(0, 1)]),
         ("from the first point to the second", [(0, 16)]),
-        ("two spans with the least between them", [(8, 15), (17, 17)]),
-        ("several spans", [(3, 40), (64, 64), (1_000, 2_000)]),
-        ("to the end", [(1_048_576, 1_048_576)]),
+        ("two spans with the least between them", [(8, 16), (17, 18)]),
+        ("several spans", [(3, 40), (64, 65), (1_000, 2_000)]),
+        ("to the end", [(1_048_575, 1_048_576)]),
     ]
     bad = [
         ("no spans", b"", "truncated"),
         ("half a span", varint(3), "truncated"),
-        ("beyond the end", varint(1_048_576, 1), "limit"),
-        ("begins beyond the end", varint(1_048_577, 0), "limit"),
+        ("beyond the end", varint(1_048_575, 1), "limit"),
+        ("begins at the end", varint(1_048_576, 0), "limit"),
         ("a gap of 2^64 - 1", varint(2**64 - 1, 0), "limit"),
         ("4,097 spans", varint(0, 0) * 4_097, "limit"),
         ("a varint that is not the shortest", b"\x80\x00\x00", "varint"),

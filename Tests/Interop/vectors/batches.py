@@ -117,7 +117,7 @@ def valid():
                 (TEXT, cells.GROUP, None, DOT, Dot(ANNA, 11)),
                 (STROKE, cells.GROUP, None, DOT, Dot(ANNA, 11)),
                 (STROKE, cells.LOCK, None, UNSIGNED, 1),
-                (STROKE, cells.ERASURE, SELF, BYTES, codec.encode_erasure([(8, 15), (32, 48)])),
+                (STROKE, cells.ERASURE, SELF, BYTES, codec.encode_erasure([(8, 16), (32, 48)])),
             ],
         ),
         (
@@ -310,7 +310,7 @@ def buckets(named):
             **qualifier_json(number, qualifier),
             "hash": str(cells.cell_hash(identifier, number, qualifier, cell)),
         }
-        for identifier in sorted(whole.objects)
+        for identifier in sorted(filter(whole.is_created, whole.objects))
         for (number, qualifier), cell in in_order(whole.objects[identifier])
         if number != cells.SELECTION
     ]
@@ -318,7 +318,7 @@ def buckets(named):
         ("nothing", []),
         ("all of digest.batches", [name for name, _ in named[:DIGESTED]]),
         ("a deleted object", [named[1][0], named[5][0]]),
-        ("an orphan alone", [named[3][0]]),
+        ("an orphan alone, which does not count", [named[3][0]]),
         ("the greatest numbers", [named[10][0]]),
     ]
     return {

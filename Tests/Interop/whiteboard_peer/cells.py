@@ -1,6 +1,7 @@
 """The state of a board: dots, contexts, cells, merging, the digest (board.md)."""
 
 import bisect
+import functools
 import hashlib
 import struct
 from typing import NamedTuple
@@ -207,6 +208,7 @@ def bucket(identifier):
     return mix(identifier.incarnation ^ mix(identifier.sequence)) % 16
 
 
+@functools.lru_cache(maxsize=1 << 17)
 def cell_hash(identifier, number, qualifier, cell):
     """SYN-41."""
     value = value_bytes(cell.shape, cell.value)
@@ -305,6 +307,8 @@ class State:
         """SYN-41."""
         sums = [0] * 16
         for identifier, held in self.objects.items():
+            if not self.is_created(identifier):
+                continue
             at = bucket(identifier)
             for (number, qualifier), cell in held.items():
                 if number != SELECTION:

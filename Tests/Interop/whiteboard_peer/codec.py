@@ -636,12 +636,12 @@ MAXIMUM_SPANS, MAXIMUM_SPAN_END = 4_096, 1_048_576
 
 
 def encode_erasure(spans):
-    """`spans` are (first, last) in 1/16 of the way between points, both erased (BRD-29)."""
+    """`spans` are (start, end) in 1/16 of the way from one point to the next (BRD-29)."""
     out = bytearray()
     after = 0
-    for first, last in spans:
-        out += encode_vint(first - after) + encode_vint(last - first)
-        after = last + 2
+    for start, end in spans:
+        out += encode_vint(start - after) + encode_vint(end - start - 1)
+        after = end + 1
     return bytes(out)
 
 
@@ -650,10 +650,10 @@ def decode_erasure(data):
     spans = []
     after = 0
     while reader.left or not spans:
-        first = after + reader.varint()
-        last = first + reader.varint()
-        spans.append((first, last))
-        if last > MAXIMUM_SPAN_END or len(spans) > MAXIMUM_SPANS:
+        start = after + reader.varint()
+        end = start + reader.varint() + 1
+        spans.append((start, end))
+        if end > MAXIMUM_SPAN_END or len(spans) > MAXIMUM_SPANS:
             raise BoardError("limit", "an erasure")
-        after = last + 2
+        after = end + 1
     return spans

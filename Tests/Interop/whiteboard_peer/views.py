@@ -8,6 +8,14 @@ from . import cells, codec
 from .wire import base32, parse_base32
 
 TEXT_CHARACTERS, TEXT_BYTES = 65_536, 2_097_152
+ERASURES, ERASURE_BYTES = 4_096, 262_144
+MAXIMUM_GROUPS = 64
+SETTING_LIMITS = {
+    cells.TITLE: 256,
+    cells.BACKGROUND: 0xFFFFFFFF,
+    cells.GRID: 65_536 * 64,
+    cells.LANGUAGE: 16,
+}
 NOT_DRAWN = {cells.CHAT, cells.GROUP_KIND, cells.SETTINGS}
 KINDS = {cells.TEXT: "text", cells.DRAWING: "drawing", cells.PHOTO: "photo", cells.GAME: "game"}
 
@@ -37,15 +45,17 @@ def _decoded(state, identifier, number, decode):
                 continue
 
 
-def _tree_cells(state, identifier, number, decode):
-    """As `_decoded`, of the first cells by dot, within the bounds of BRD-24."""
+def _first_cells(
+    state, identifier, number, decode, maximum=TEXT_CHARACTERS, maximum_bytes=TEXT_BYTES
+):
+    """As `_decoded`, of the first cells by dot, within the bounds of BRD-24 or BRD-29."""
     held = state.objects[identifier]
     allowed = set()
     size = 0
-    for qualifier in sorted(q for found, q in held if found == number)[:TEXT_CHARACTERS]:
+    for qualifier in sorted(q for found, q in held if found == number)[:maximum]:
         cell = held[number, qualifier]
         size += len(cell.value) if isinstance(cell.value, bytes) else 0
-        if size > TEXT_BYTES:
+        if size > maximum_bytes:
             break
         allowed.add(qualifier)
     for qualifier, value in _decoded(state, identifier, number, decode):
@@ -55,9 +65,9 @@ def _tree_cells(state, identifier, number, decode):
 
 def text_characters(state, identifier):
     """Every character of the tree in its order: (run, offset, character, is visible)."""
-    runs = dict(_tree_cells(state, identifier, cells.RUN, codec.decode_run))
+    runs = dict(_first_cells(state, identifier, cells.RUN, codec.decode_run))
     gone = set()
-    for _, deletion in _tree_cells(state, identifier, cells.DELETION, _deletion_of):
+    for _, deletion in _first_cells(state, identifier, cells.DELETION, _deletion_of):
         run, first, count = deletion or (None, 0, 0)
         if run in runs:
             last = min(first + count, len(runs[run][2]))
@@ -117,18 +127,16 @@ def asset_of(state, identifier):
 
 
 def erased(state, identifier):
-    """Spans (first, last) in 1/16 of the way between points that no longer show (BRD-29)."""
-    spans = sorted(
-        span
-        for _, decoded in _decoded(state, identifier, cells.ERASURE, _erasure_of)
-        for span in decoded
+    """Spans (start, end) in 1/16 of the way between points that no longer show (BRD-29)."""
+    read = _first_cells(
+        state, identifier, cells.ERASURE, _erasure_of, ERASURES, ERASURE_BYTES
     )
     result = []
-    for first, last in spans:
-        if result and first <= result[-1][1] + 1:
-            result[-1] = result[-1][0], max(last, result[-1][1])
+    for start, end in sorted(span for _, spans in read for span in spans):
+        if result and start <= result[-1][1]:
+            result[-1] = result[-1][0], max(end, result[-1][1])
         else:
-            result.append((first, last))
+            result.append((start, end))
     return result
 
 
@@ -153,12 +161,13 @@ def groups_of(state, identifier):
     """The groups an object belongs to, innermost first; a ring is cut (BRD-26)."""
     result = []
     at = identifier
-    while True:
+    while len(result) < MAXIMUM_GROUPS:
         group = _group_named(state, at)
         if group is None or _is_cut(state, at):
-            return result
+            break
         result.append(group)
         at = group
+    return result
 
 
 def _is_cut(state, identifier):
@@ -188,7 +197,13 @@ def settings_of(state):
             stamp = state.objects[identifier][number, None].stamp
             if number not in stamps or stamps[number] < stamp:
                 stamps[number], result[number] = stamp, value
-    return result
+    return {number: value for number, value in result.items() if _is_setting(number, value)}
+
+
+def _is_setting(number, value):
+    """What is empty or too long leaves a setting unset, and does not bring back an earlier one."""
+    size = len(value) if isinstance(value, bytes) else value
+    return size <= SETTING_LIMITS[number] and value != b""
 
 
 def selected_by(state, identifier, member_of):
@@ -247,7 +262,7 @@ def describe(
     if kind == cells.DRAWING:
         result["points"] = [[p[0] / 16 - middle[0], p[1] / 16 - middle[1]] for p in points]
         result["lineWidth"] = line_width
-        result["erased"] = [[first / 16, last / 16] for first, last in erased(state, identifier)]
+        result["erased"] = [[start / 16, end / 16] for start, end in erased(state, identifier)]
         result["isFinished"] = state.read(identifier, cells.END) is not None
     if kind == cells.PHOTO:
         asset = asset_of(state, identifier)
