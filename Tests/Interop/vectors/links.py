@@ -175,6 +175,12 @@ def links():
     later = Script(late).introduce().write(at(1), *moved(ben_1)).head()
     again = Script(author("anna")).introduce().write(at(5), *moved(ben_1))
     again.introduce(author("anna", run=" again")).write(at(6), *moved(ben_1, own)).head()
+    back = Script(author("anna")).introduce().write(at(5), *moved(ben_1))
+    first_run = back.author
+    elsewhere = Script(author("anna")).introduce().write(at(5), *moved(ben_1))
+    elsewhere = elsewhere.introduce(author("anna", run=" again")).messages
+    back.introduce(author("anna", run=" again")).introduce(first_run)
+    back.write(at(7), *moved(ben_1)).head()
     last = author("anna")
     last.sequence, last.chain = 2**48 - 2, bytes(range(32))
     greatest = Script(last).introduce().write(2**63 - 1, *moved(ben_1))
@@ -184,6 +190,7 @@ def links():
         several.valid("several batches, and names by their number"),
         later.valid("after a batch that did not come by this link"),
         again.valid("a new incarnation: times begin anew, names stay"),
+        back.valid("an incarnation once more, from where its batches ended"),
         greatest.valid("the greatest sequence and time"),
         relay.valid("a relay writes"),
         watcher.valid("a viewer writes nothing"),
@@ -207,6 +214,14 @@ def links():
         ("the head of an author message by another", [], with_head(author("anna"), 5, signer="ben"), "signature", member),
         ("the head of an author message of sequence 2^48", [], with_head(author("anna"), 2**48), "limit", member),
         ("a beginning with another chain hash", [], wrong_start, "chain", member),
+        (
+            "an incarnation once more, from elsewhere", elsewhere,
+            bytes([AUTHOR]) + author("anna").introduction(), "chain", member,
+        ),
+        (
+            "the same author message behind a batch", named,
+            bytes([AUTHOR]) + author("anna").introduction(), "chain", member,
+        ),
         (
             "a viewer's batch",
             Script(author("vera", authors.VIEWER)).introduce().messages,
@@ -269,6 +284,7 @@ def heads():
         ("of another run", head(3, end, incarnation=author("anna", run=" again").incarnation), "signature"),
         ("another hash", head(3, bytes(32)), "chain"),
         ("the hash of the batch before", head(3, first), "chain"),
+        ("of the batch before the last", head(1, first), "chain"),
         ("within a batch", head(2, end), "chain"),
         ("of a batch that has not come", head(4, end), "chain"),
     ]
@@ -280,7 +296,6 @@ def heads():
             {"name": name, "hex": data.hex(), "sequence": sequence, "hash": chain.hex()}
             for name, data, sequence, chain in (
                 ("of the last batch", good, 3, end),
-                ("of the batch before it", head(1, first), 1, first),
             )
         ],
         "invalid": [invalid(*entry) for entry in bad],

@@ -227,7 +227,7 @@ class LinkReader:
         self.chain = None
         self._named = []
         self._milliseconds = 0
-        self._ends = {}
+        self._introduced = {}
 
     def take_author(self, data):
         """AUT-5; the record."""
@@ -244,9 +244,15 @@ class LinkReader:
         )
         if sequence == 0 and chain != chain_start(record.incarnation):
             raise BoardError("chain", "a beginning that is none")
+        if self.record:
+            self._introduced[self.record.incarnation] = self.sequence, self.chain
+        if self._introduced.get(record.incarnation, (sequence, chain)) != (sequence, chain):
+            raise BoardError("chain", "it ended elsewhere")
+        self._introduced[record.incarnation] = sequence, chain
+        if len(self._introduced) > MAXIMUM_NAMED:
+            raise BoardError("limit", "incarnations introduced")
         self.record, self.sequence, self.chain = record, sequence, chain
         self._milliseconds = 0
-        self._ends = {sequence: chain}
         return record
 
     def take_batch(self, data):
@@ -273,7 +279,6 @@ class LinkReader:
         self._named, self._milliseconds = named, milliseconds
         self.sequence += count
         self.chain = chain_after(self.chain, full)
-        self._ends[self.sequence] = self.chain
         return operations, bytes(full)
 
     def _read_table(self, reader, named):
@@ -306,9 +311,8 @@ class LinkReader:
         sequence, chain, signature = decode_head(data)
         text = head_text(self.board, self.record.incarnation, sequence, chain)
         verify(self.record.key, signature, text)
-        if self._ends.get(sequence) != chain:
+        if (sequence, chain) != (self.sequence, self.chain):
             raise BoardError("chain")
-        self._ends = {end: held for end, held in self._ends.items() if end >= sequence}
         return sequence
 
 

@@ -470,10 +470,13 @@ class BoardPeer(Peer):
 
     def make_answer(self, buckets, context):
         """The bytes of SYN-29."""
+        mine = self.state.context
         records = [
             self.records[incarnation].data
             for incarnation in sorted(self.records)
-            if incarnation not in context.ranges
+            if buckets
+            or not context.has_all_of(mine.only(incarnation))
+            or (incarnation == self.board_incarnation and incarnation not in context.ranges)
         ]
         difference = codec.encode_difference(*self.state.answer_to(context, buckets))
         return self.author.answer(records, difference)
