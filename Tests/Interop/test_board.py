@@ -4,9 +4,11 @@ import hashlib
 import random
 import unittest
 
+from cryptography.hazmat.primitives.asymmetric import ec
 from pictures import png
 from support import InteropCase
 from whiteboard_peer import cells, codec, views
+from whiteboard_peer.authors import Author, LinkReader, LinkWriter
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.cells import BoardError, Dot, DotSet, State
 
@@ -113,6 +115,39 @@ class Merging(unittest.TestCase):
                 changed = changed[: generator.randrange(len(changed) + 1)]
                 try:
                     decode(bytes(changed))
+                except BoardError:
+                    pass
+
+    def test_links_and_records_never_fail_otherwise(self):
+        """Changed bytes of a batch in link form, an author message or a head give a
+        value or a `BoardError`."""
+        seed = random.randrange(2**32)
+        generator = random.Random(seed)
+        board, key = bytes(16), ec.generate_private_key(ec.SECP256R1())
+        author = Author(key, board)
+        introduction, start = author.introduction(), Dot(author.incarnation, 1)
+        writer = LinkWriter()
+        gestures = [
+            [(None, cells.KIND, None, cells.UNSIGNED, 1)],
+            [(start, cells.POSITION, None, cells.PAIR, (3, 4))],
+            [(Dot(7, 3), 40, None, cells.DOT, Dot(8, 9)), (start, 40, None, cells.DOT, "own")],
+        ]
+        messages = [("take_author", introduction)]
+        for gesture in gestures:
+            batch = writer.encode(author.incarnation, author.sequence + 1, 9 << 20, gesture)
+            author.write(9 << 20, gesture)
+            messages.append(("take_batch", batch))
+        messages.append(("take_head", author.head()))
+        for number, (take, data) in enumerate(messages):
+            for _ in range(150):
+                reader = LinkReader(board, author.record.member)
+                for earlier, message in messages[:number]:
+                    getattr(reader, earlier)(message)
+                changed = bytearray(data)
+                changed[generator.randrange(len(changed))] = generator.randrange(256)
+                changed = changed[: generator.randrange(len(changed) + 1)]
+                try:
+                    getattr(reader, take)(bytes(changed))
                 except BoardError:
                     pass
 

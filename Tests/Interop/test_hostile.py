@@ -13,7 +13,6 @@ import random
 import re
 import shutil
 import socket
-import struct
 import tempfile
 import threading
 import time
