@@ -71,32 +71,38 @@ extension BoardDocument {
     while !pending.isEmpty {
       let group = pending
       pending = []
-      let steps = group.flatMap(\.steps)
-      if steps.isEmpty {
-        for waiter in group { waiter.done.resume(returning: nil) }
-        continue
+      let failure = await commit(group.flatMap(\.steps))
+      if failure != nil, group.count > 1 {
+        // One whose entries cannot be stored must not cost the others theirs.
+        for waiter in group { waiter.done.resume(returning: await commit(waiter.steps)) }
+      } else {
+        for waiter in group { waiter.done.resume(returning: failure) }
       }
-      let before = tail
-      let path = path
-      let result = await onQueue { db in
-        var tail = before
-        try db.inTransaction(.immediate) {
-          for step in steps { try LogWriter.perform(step, db, &tail, at: path) }
-          return .commit
-        }
-        return tail
-      }
-      if case .success(let after) = result {
-        tail = after
-        groupsCommitted += 1
-      }
-      for waiter in group { waiter.done.resume(returning: result.failure) }
       // Whoever comes within this time shares the next transaction. A close need not wait.
       if !pending.contains(where: \.steps.isEmpty) {
         try? await clock.sleep(for: groupInterval)
       }
     }
     isFlushing = false
+  }
+
+  /// Does `steps` in one transaction; returns the error if none of them was done.
+  private func commit(_ steps: [Step]) async -> DocumentError? {
+    guard !steps.isEmpty else { return nil }
+    let before = tail
+    let result = await onQueue { db in
+      var tail = before
+      try db.inTransaction(.immediate) {
+        for step in steps { try LogWriter.perform(step, db, &tail) }
+        return .commit
+      }
+      return tail
+    }
+    if case .success(let after) = result {
+      tail = after
+      groupsCommitted += 1
+    }
+    return result.failure
   }
 }
 
@@ -108,8 +114,7 @@ enum LogWriter {
   static func perform(
     _ step: BoardDocument.Step,
     _ db: Database,
-    _ tail: inout LogTail,
-    at path: String
+    _ tail: inout LogTail
   ) throws {
     switch step {
     case .entries(let entries):

@@ -144,7 +144,11 @@ public actor BoardDocument {
         try Meta.set(db, .closed, tail.text)
         return .commit
       }
-      _ = try db.checkpoint(.truncate)
+      // Readers are not waited for: what they still need stays in the log beside the file.
+      try db.execute(sql: "PRAGMA busy_timeout = 50")
+      do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
+        where error.resultCode == .SQLITE_BUSY
+      {}
       // Without a log beside it the file can be copied, and read from a read-only directory. A
       // reader that is still there keeps the log, which harms nothing.
       _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")

@@ -12,12 +12,12 @@ public enum LibraryChange: Hashable, Sendable {
 
 /// Compares a directory with what it was, whenever something happened in it.
 actor LibraryWatcher {
-  private struct Mark: Hashable {
+  private struct Mark: Hashable, Sendable {
     var file: Stamp
     var log: Stamp
   }
 
-  private struct Stamp: Hashable {
+  private struct Stamp: Hashable, Sendable {
     var number: UInt64 = 0
     var size: Int64 = 0
     var seconds: Int = 0
@@ -55,24 +55,32 @@ actor LibraryWatcher {
         guard (try? await Task.sleep(for: interval)) != nil else { return nil }
       }
       hasLooked = true
-      look()
+      await look()
     }
     return waiting.removeFirst()
   }
 
-  private func look() {
-    let paths = ((try? BoardLibrary.paths(in: directory)) ?? []).sorted()
-    var now: [String: Mark] = [:]
-    for path in paths {
-      let mark = Mark(file: Stamp(path), log: Stamp(path + "-wal"))
-      now[path] = mark
-      guard let before = known[path] else {
-        waiting.append(.added(BoardLibrary.summary(path)))
-        continue
+  private func look() async {
+    let directory = directory
+    let known = known
+    let looked = await Blocking.result(directory) { () -> ([String: Mark], [LibraryChange]) in
+      var now: [String: Mark] = [:]
+      var changes: [LibraryChange] = []
+      for path in try BoardLibrary.paths(in: directory).sorted() {
+        let mark = Mark(file: Stamp(path), log: Stamp(path + "-wal"))
+        now[path] = mark
+        if known[path] == nil {
+          changes.append(.added(BoardLibrary.summary(path)))
+        } else if known[path] != mark {
+          changes.append(.changed(BoardLibrary.summary(path)))
+        }
       }
-      if before != mark { waiting.append(.changed(BoardLibrary.summary(path))) }
+      for path in known.keys.sorted() where now[path] == nil { changes.append(.removed(path)) }
+      return (now, changes)
     }
-    for path in known.keys.sorted() where now[path] == nil { waiting.append(.removed(path)) }
-    known = now
+    // A directory that cannot be read for now is looked at again when something happens in it.
+    guard case .success(let (now, changes)) = looked else { return }
+    self.known = now
+    waiting += changes
   }
 }

@@ -17,31 +17,44 @@ struct Opened: Sendable {
     try Self.checkFile(path, mode)
     lock = mode == .writing ? try WriterLock(path) : nil
     database = try Self.connect(path, mode)
-    let found = try database.writeWithoutTransaction { db -> (LogTail, [UInt8], Bool) in
+    let found = try database.read { db in try Facts(db, at: path) }
+    guard expecting == nil || expecting == found.board else {
+      throw DocumentError(
+        .wrongBoard,
+        "\(path): it holds another board of that name; it was left as it is"
+      )
+    }
+    board = found.board
+    tail = found.tail
+    wasLeftOpen = found.closed == nil
+    guard mode == .writing else { return }
+    let wasLeftOpen = wasLeftOpen
+    try database.writeWithoutTransaction { db in
+      // After a crash nothing else says how long the log was.
+      if wasLeftOpen { try Self.quickCheck(db, at: path) }
+      try Self.beginWriting(db, at: path)
+    }
+    try Schema.migrator.migrate(database)
+  }
+
+  /// What is known of a document, as of one moment.
+  private struct Facts: Sendable {
+    let board: [UInt8]
+    let tail: LogTail
+    let closed: String?
+
+    init(_ db: Database, at path: String) throws {
       try Schema.check(db, at: path)
       guard let text = try Meta.get(db, .board, at: path),
         let board = Hexadecimal.decode(text), board.count == BoardDocument.boardIDLength
       else { throw DocumentError.damagedRow("the board's id", at: path) }
-      guard expecting == nil || expecting == board else {
-        throw DocumentError(
-          .wrongBoard,
-          "\(path): it holds another board of that name; it was left as it is"
-        )
-      }
-      let tail = try LogTail(db, at: path)
-      let closed = try Meta.get(db, .closed, at: path)
+      self.board = board
+      tail = try LogTail(db, at: path)
+      closed = try Meta.get(db, .closed, at: path)
       if let closed, closed != tail.text {
         throw DocumentError.damagedRow("the end of the log", at: path)
       }
-      if mode == .writing {
-        // After a crash nothing else says how long the log was.
-        if closed == nil { try Self.quickCheck(db, at: path) }
-        try Self.beginWriting(db, at: path)
-      }
-      return (tail, board, closed == nil)
     }
-    (tail, board, wasLeftOpen) = found
-    if mode == .writing { try Schema.migrator.migrate(database) }
   }
 
   private static func checkFile(_ path: String, _ mode: BoardDocument.Mode) throws {
