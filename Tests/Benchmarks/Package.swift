@@ -19,7 +19,15 @@ let package = Package(
         .enableUpcomingFeature("ExistentialAny"),
         .treatAllWarnings(as: .error),
       ]
-    )
+    ),
+    .executableTarget(
+      name: "document-bench",
+      dependencies: [.product(name: "WhiteboardDocument", package: "whiteboard")],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .treatAllWarnings(as: .error),
+      ]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )
