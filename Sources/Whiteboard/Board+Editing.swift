@@ -114,7 +114,7 @@ extension Board {
     try gesture { () throws(BoardError) in
       for id in try targets(ids) {
         try requireSelectable(id)
-        try write(id, .selection, .bytes(member.bytes))
+        try writeSelection(of: id, by: member)
       }
     }
   }
