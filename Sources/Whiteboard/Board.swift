@@ -18,11 +18,14 @@ public final class Board {
   public var presentMembers: Set<MemberID> = []
   /// The incarnations of members who are present: who may yet finish a stroke.
   public var presentIncarnations: Set<Incarnation> = []
+  /// Whose the incarnations of others are, as far as is known.
+  public var authors: [Incarnation: MemberID] = [:]
   /// The assets whose bytes are here.
   public var assets: Set<AssetID> = []
 
   private var clock = HybridClock()
   private var changes = ChangeLog()
+  private var haveSettingsChanged = false
   private var outgoing: [Batch] = []
   private var staging: Staging?
   /// What of ours can be undone and redone.
@@ -92,7 +95,17 @@ public final class Board {
   /// What became of which object since the last call, local edits and received ones alike.
   public func takeChanges() -> [ObjectChange] {
     defer { changes = ChangeLog() }
-    return changes.isEmpty ? [] : changes.changes(in: state)
+    guard !changes.isEmpty else { return [] }
+    if changes.touchesSettings(in: state) {
+      haveSettingsChanged = true
+    }
+    return changes.changes(in: state)
+  }
+
+  /// Whether the settings may be others than at the last call, as far as `takeChanges` was called.
+  public func takeSettingsChange() -> Bool {
+    defer { haveSettingsChanged = false }
+    return haveSettingsChanged
   }
 
   // MARK: - Gestures
@@ -219,6 +232,36 @@ public final class Board {
     }
     staged.operations.append(Operation(id, property, value))
     staged.valueBytes += value.length
+  }
+
+  /// Stages a move of a game whose time is later than `latest`: it follows what its author saw,
+  /// also beside a clock that runs ahead (GAM-4).
+  func stageMove(
+    _ id: ObjectID,
+    after latest: HybridTime?,
+    _ bytes: (Dot) throws(BoardError) -> [UInt8]
+  ) throws(BoardError) {
+    guard
+      !(staging?.operations.contains {
+        $0.object == id && $0.property.number == Property.moveNumber
+      } ?? false)
+    else { throw .gameRefused(.moveInProgress) }
+    if let latest {
+      guard latest.rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch) else {
+        throw .clockExhausted
+      }
+    }
+    let dot = nextDot()
+    try stage(id, .move(dot), .bytes(try bytes(dot)))
+    if let latest {
+      let overwritten = staging?.overwritten ?? latest
+      staging?.overwritten = max(overwritten, latest)
+    }
+  }
+
+  /// Whose incarnation it is, as far as is known here.
+  public func member(of incarnation: Incarnation) -> MemberID? {
+    isOwn(incarnation) ? member : authors[incarnation]
   }
 
   // MARK: - What may be edited

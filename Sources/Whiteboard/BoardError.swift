@@ -29,6 +29,8 @@ public enum BoardError: Error, Hashable, Sendable {
   case boardFull
   /// The cell was written with the greatest time there is and cannot be overwritten.
   case clockExhausted
+  /// A game refuses it, and why.
+  case gameRefused(GameError)
 
   /// The stable word for this error.
   public var code: String {
@@ -47,6 +49,7 @@ public enum BoardError: Error, Hashable, Sendable {
     case .nothingToRedo: "nothing-to-redo"
     case .boardFull: "board-full"
     case .clockExhausted: "clock-exhausted"
+    case .gameRefused(let error): error.code
     }
   }
 }

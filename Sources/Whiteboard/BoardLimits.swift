@@ -45,6 +45,10 @@ public enum BoardLimits {
   public static let languageBytes = 16
   /// UTF-8 bytes of the name of a game.
   public static let gameNameBytes = 64
+  /// Moves of one game that are looked at (GAM-3).
+  public static let gameMoves = 65_536
+  /// Moves of one game and one incarnation that are looked at (GAM-3).
+  public static let gameMovesPerIncarnation = 256
   /// Bytes of how a game begins.
   public static let setupBytes = 4096
   /// The greatest spacing of a board's grid, in board units.

@@ -108,6 +108,11 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":" + json)
   }
 
+  /// Adds a list of values that are JSON already.
+  package mutating func add(_ key: String, list: [String]) {
+    add(key, json: "[" + list.joined(separator: ",") + "]")
+  }
+
   /// A list of finite numbers.
   package static func list(_ numbers: [Double]) -> String {
     "[" + numbers.map(number).joined(separator: ",") + "]"

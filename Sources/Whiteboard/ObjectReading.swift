@@ -11,14 +11,10 @@ extension ObjectRecord {
     return number != 0
   }
 
+  /// Whether only its lock and its selection can be changed here (BRD-27).
   package var isLocked: Bool {
     guard case .unsigned(let number)? = self[.lock]?.value else { return false }
     return number != 0
-  }
-
-  package var game: String? {
-    guard case .text(let name)? = self[.game]?.value else { return nil }
-    return name
   }
 
   package var selection: MemberID? {

@@ -73,7 +73,7 @@ public class WhiteboardObject {
   }
 
   /// Gives it a colour; see `Board.setColor(_:of:)`.
-  public func setColor(_ color: UInt32) throws(BoardError) { try board.setColor(color, of: id) }
+  public func setColor(_ color: UInt32?) throws(BoardError) { try board.setColor(color, of: id) }
 
   /// Locks or unlocks it; see `Board.setLocked(_:_:)`.
   public func setLocked(_ isLocked: Bool) throws(BoardError) { try board.setLocked(id, isLocked) }
@@ -126,12 +126,6 @@ public final class DrawingObject: WhiteboardObject {
   public override var size: Size { record.frame(points: record.points).size }
 }
 
-/// A game.
-public final class GameObject: WhiteboardObject {
-  /// Which game; text from a peer.
-  public var game: String? { record.game }
-}
-
 /// A picture.
 public final class PhotoObject: WhiteboardObject {
   /// Its bytes, by reference, or nil where the object came without.
@@ -139,3 +133,6 @@ public final class PhotoObject: WhiteboardObject {
   /// Whether its bytes are here.
   public var isAssetAvailable: Bool { asset.map { board.assets.contains($0.id) } ?? false }
 }
+
+/// A game that lies on the board: see `Board.play(_:_:)`.
+public final class GameObject: WhiteboardObject {}
