@@ -37,9 +37,16 @@ public final class Board {
   private var random: any RandomNumberGenerator
 
   private struct Staging {
+    struct Address: Hashable {
+      let object: ObjectID
+      let property: Property
+    }
+
     let firstSequence: UInt64
     let label: String?
     var operations: [Operation] = []
+    /// Where among the operations each cell is written.
+    var indices: [Address: Int] = [:]
     var created: Set<ObjectID> = []
     var overwritten: HybridTime?
     var valueBytes = 0
@@ -202,9 +209,8 @@ public final class Board {
     guard var staged = staging else { preconditionFailure("operations are staged in a gesture") }
     staging = nil
     defer { staging = staged }
-    if let index = staged.operations.lastIndex(where: {
-      $0.object == id && $0.property == property
-    }) {
+    let address = Staging.Address(object: id, property: property)
+    if let index = staged.indices[address] {
       staged.operations[index] = Operation(id, property, value)
       return
     }
@@ -230,6 +236,7 @@ public final class Board {
       else { throw .clockExhausted }
       staged.overwritten = max(staged.overwritten ?? cell.time, cell.time)
     }
+    staged.indices[address] = staged.operations.count
     staged.operations.append(Operation(id, property, value))
     staged.valueBytes += value.length
   }
@@ -298,7 +305,7 @@ public final class Board {
 
   /// Whether the gesture that is under way writes this cell.
   func isStaged(_ id: ObjectID, _ property: Property) -> Bool {
-    staging?.operations.contains { $0.object == id && $0.property == property } ?? false
+    staging?.indices[Staging.Address(object: id, property: property)] != nil
   }
 
   /// The first object of this kind that the gesture under way creates.

@@ -118,6 +118,14 @@ public final class DrawingObject: WhiteboardObject {
     try board.setLineWidth(width, of: id)
   }
 
+  /// The parts that were erased, in 1/16 of the way from one point to the next.
+  public var erasedSpans: [ClosedRange<Int>] { record.erased.ranges }
+
+  /// Erases parts of it; see `Board.erase(_:spans:)`.
+  public func erase(spans: [ClosedRange<Int>]) throws(BoardError) {
+    try board.erase(id, spans: spans)
+  }
+
   /// Whether its author has finished it.
   public var isFinished: Bool { record.isFinished }
   /// The centre of its points, until it is moved.

@@ -17,7 +17,9 @@ import Testing
   func spans() throws {
     let board = boards.anna
     let id = try stroke(5)
-    try board.erase(id, spans: [8...24, 40...64])
+    let object = try #require(board.object(id) as? DrawingObject)
+    try object.erase(spans: [8...24, 40...64])
+    #expect(object.erasedSpans == [8...24, 40...64])
     let snapshot = try #require(board.snapshot(id))
     #expect(snapshot.erasedSpans == [8...24, 40...64])
     #expect(snapshot.visibleSpans == [0...8, 24...40])

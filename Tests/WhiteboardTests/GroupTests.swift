@@ -29,6 +29,25 @@ import Testing
     #expect(board.object(ids[2])?.angle == 0)
   }
 
+  @Test("[BRD-26] a group of as many objects as a batch has room for moves in one gesture")
+  func large() throws {
+    let board = boards.anna
+    var ids: [ObjectID] = []
+    for round in 0..<5 {
+      try board.gesture {
+        for number in 0..<800 {
+          ids.append(try board.createText("", at: Point(x: Double(round), y: Double(number))))
+        }
+      }
+    }
+    let group = try board.group(ids)
+    _ = board.takeBatches()
+    try board.move([group], by: Point(x: 1, y: 1))
+    #expect(board.takeBatches().map(\.operations.count) == [4000])
+    #expect(throws: BoardError.tooManyOperations) { try board.duplicate([group]) }
+    #expect(board.objectIDs.count == 4000)
+  }
+
   @Test("[BRD-26] of a group with a locked or held member nothing changes")
   func allOrNothing() throws {
     let (anna, bob) = (boards.anna, boards.bob)
