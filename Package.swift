@@ -109,7 +109,9 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardNodeTests",
-      dependencies: ["PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardNode", logging]
+      dependencies: [
+        "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardNode", logging,
+      ]
     ),
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(

@@ -55,7 +55,7 @@ extension Board {
       erased: kind == .drawing ? record.erased : nil,
       groups: state.groups(of: id),
       isLocked: record.isLocked,
-      game: kind == .game ? record.game : nil,
+      game: kind == .game ? record.gameName : nil,
       asset: asset,
       isAssetAvailable: asset.map { assets.contains($0.id) }
     )

@@ -42,6 +42,12 @@ public struct ChangeLog: Sendable {
 
   mutating func didRemove(_ id: ObjectID) { entries[id]?.content = true }
 
+  /// Whether objects that hold settings of the board were touched.
+  func touchesSettings(in state: BoardState) -> Bool {
+    // Those are never told of, and few others are not.
+    order.contains { entries[$0]?.wasVisible != true && state.record($0)?.kind == .settings }
+  }
+
   /// What changed from the first touch to `state`, in the order of the first touches.
   public func changes(in state: BoardState) -> [ObjectChange] {
     var result: [ObjectChange] = []

@@ -17,11 +17,6 @@ extension ObjectRecord {
     return number != 0
   }
 
-  package var game: String? {
-    guard case .text(let name)? = self[.game]?.value else { return nil }
-    return name
-  }
-
   package var selection: MemberID? {
     guard case .bytes(let bytes)? = self[.selection]?.value else { return nil }
     return MemberID(bytes)

@@ -73,7 +73,7 @@ public class WhiteboardObject {
   }
 
   /// Gives it a colour; see `Board.setColor(_:of:)`.
-  public func setColor(_ color: UInt32) throws(BoardError) { try board.setColor(color, of: id) }
+  public func setColor(_ color: UInt32?) throws(BoardError) { try board.setColor(color, of: id) }
 
   /// Locks or unlocks it; see `Board.setLocked(_:_:)`.
   public func setLocked(_ isLocked: Bool) throws(BoardError) { try board.setLocked(id, isLocked) }
@@ -132,12 +132,6 @@ public final class DrawingObject: WhiteboardObject {
   public override var centerPosition: Point { record.frame(points: record.points).center }
   /// The extent of its points and its line.
   public override var size: Size { record.frame(points: record.points).size }
-}
-
-/// A game.
-public final class GameObject: WhiteboardObject {
-  /// Which game; text from a peer.
-  public var game: String? { record.game }
 }
 
 /// A picture.

@@ -113,6 +113,18 @@ public final class Replica {
     return result
   }
 
+  /// Makes local edits that are several batches or none, such as an undo.
+  ///
+  /// - Throws: what `body` throws; what it had applied before stays.
+  public func step<Result, Failure: Error>(
+    now: Moment,
+    _ body: (Board) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    begin(now)
+    defer { finish(from: nil, now) }
+    return try body(board)
+  }
+
   /// Sends bytes of the application's.
   /// - Parameters:
   ///   - bytes: the bytes.

@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// A game as one member is shown it: GAM-8 for programs, a few lines for people.
 package struct GameDescription: Encodable, Sendable, Equatable {
   /// As JSON, the keys of GAM-8.
@@ -9,6 +11,12 @@ package struct GameDescription: Encodable, Sendable, Equatable {
   package init(view: JSONValue, lines: [String]) {
     self.view = view
     self.lines = lines
+  }
+
+  /// What a view of a game says.
+  init?(_ view: GameView) {
+    guard let json = JSONValue(view.json) else { return nil }
+    self.init(view: json, lines: view.text)
   }
 
   /// Writes the view.

@@ -63,8 +63,6 @@ extension NodeEvent {
     package var changed: [String]
     /// All settings.
     package var settings: SettingsDescription
-    /// Who did it.
-    package var by: String?
   }
 
   /// The settings of a board; what was never set is absent.

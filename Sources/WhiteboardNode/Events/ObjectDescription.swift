@@ -59,8 +59,9 @@ extension NodeEvent.ObjectDescription {
   ///
   /// - Parameters:
   ///   - snapshot: The object.
+  ///   - game: How it stands, where it is a game.
   ///   - path: Where the photo's bytes lie, if here.
-  init(_ snapshot: ObjectSnapshot, path: String? = nil) {
+  init(_ snapshot: ObjectSnapshot, game: GameView? = nil, path: String? = nil) {
     self.init(
       id: snapshot.id.description,
       type: snapshot.kind.name,
@@ -81,7 +82,15 @@ extension NodeEvent.ObjectDescription {
       byteCount: snapshot.asset?.byteCount,
       pixelSize: snapshot.asset.map { [$0.width, $0.height] },
       isAssetAvailable: snapshot.isAssetAvailable,
-      path: path
+      path: path,
+      erased: snapshot.erasedSpans.flatMap { spans in
+        // An empty list says nothing.
+        spans.isEmpty
+          ? nil : spans.map { [Double($0.lowerBound) / 16, Double($0.upperBound) / 16] }
+      },
+      groups: snapshot.groups.isEmpty ? nil : snapshot.groups.map(\.description),
+      isLocked: snapshot.isLocked ? true : nil,
+      game: game.flatMap(GameDescription.init)
     )
   }
 
@@ -97,6 +106,9 @@ extension NodeEvent.ObjectDescription {
     if old.text != new.text { keys.append("text") }
     if old.ink != new.ink { keys.append("points") }
     if old.lineWidth != new.lineWidth { keys.append("lineWidth") }
+    if old.erasedSpans != new.erasedSpans { keys.append("erased") }
+    if old.groups != new.groups { keys.append("groups") }
+    if old.isLocked != new.isLocked { keys.append("isLocked") }
     if old.isFinished != new.isFinished { keys.append("isFinished") }
     if old.asset != new.asset { keys.append("sha256") }
     if old.isAssetAvailable != new.isAssetAvailable { keys.append("isAssetAvailable") }

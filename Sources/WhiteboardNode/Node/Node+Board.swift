@@ -20,6 +20,18 @@ extension Node {
     for action in replica.takeActions() {
       carryOut(action)
     }
+    if replica.board.takeSettingsChange() {
+      tellSettings(replica.board.settings)
+    }
+  }
+
+  private func tellSettings(_ settings: BoardSettings) {
+    let new = NodeEvent.SettingsDescription(settings)
+    let keys = NodeEvent.SettingsDescription.changedKeys(shownSettings, new)
+    shownSettings = new
+    if !keys.isEmpty {
+      emit(.settingChanged(.init(changed: keys, settings: new)))
+    }
   }
 
   private func carryOut(_ action: ReplicaAction) {
@@ -32,6 +44,7 @@ extension Node {
       datagramSource.yield(Datagram(bytes: bytes, peers: peers(recipients)))
     case .objectAdded(let snapshot, let member):
       shown[snapshot.id] = snapshot
+      shownGames[snapshot.id] = view(snapshot)
       emit(
         .objectAdded(
           .init(
@@ -45,6 +58,7 @@ extension Node {
       objectChanged(snapshot, by: member)
     case .objectRemoved(let id, let member):
       shown[id] = nil
+      shownGames[id] = nil
       emit(.objectRemoved(.init(id: id.description, by: author(member))))
     case .selected(let id, let member):
       emit(
@@ -103,6 +117,9 @@ extension Node {
 
   private func objectChanged(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     let old = shown.updateValue(snapshot, forKey: snapshot.id)
+    let game = view(snapshot)
+    let hasGameChanged = shownGames[snapshot.id] != game
+    shownGames[snapshot.id] = game
     guard let old else {
       emit(
         .objectAdded(
@@ -115,7 +132,8 @@ extension Node {
       )
       return
     }
-    let keys = NodeEvent.ObjectDescription.changedKeys(old, snapshot)
+    let keys =
+      NodeEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
     guard !keys.isEmpty else { return }
     emit(
       .objectChanged(
@@ -176,7 +194,17 @@ extension Node {
 
   /// The object as events tell it.
   func description(_ snapshot: ObjectSnapshot) -> NodeEvent.ObjectDescription {
-    NodeEvent.ObjectDescription(snapshot, path: snapshot.asset.flatMap { assetPaths[$0.id] })
+    NodeEvent.ObjectDescription(
+      snapshot,
+      game: view(snapshot),
+      path: snapshot.asset.flatMap { assetPaths[$0.id] }
+    )
+  }
+
+  /// The game as we see it, where the object is one.
+  private func view(_ snapshot: ObjectSnapshot) -> GameView? {
+    guard snapshot.kind == .game, let board = replica?.board else { return nil }
+    return board.gameView(snapshot.id, for: board.member)
   }
 
   /// Who brought a change; we, where it was made here.
@@ -186,7 +214,7 @@ extension Node {
 
   private func displayName(_ member: MemberID) -> String? {
     if member == replica?.board.member {
-      return configuration.displayName
+      return ownName
     }
     return PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
   }

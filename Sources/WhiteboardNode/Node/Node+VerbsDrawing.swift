@@ -18,6 +18,9 @@ extension Node {
       return id
     }
     guard let replica else { throw VerbError(.ending, "the board is closed") }
+    // All of it is taken back at once.
+    replica.board.beginStep("draw")
+    defer { replica.board.endStep() }
     do throws(BoardError) {
       let pace = StrokePace(count: points.count, seconds: seconds)
       let begin = clock.now

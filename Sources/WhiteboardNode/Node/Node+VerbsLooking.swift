@@ -11,10 +11,16 @@ extension Node {
     case .show(let reference):
       let id = try resolve(reference)
       guard let snapshot = replica?.board.snapshot(id) else {
-        throw VerbError(.noSuchObject, "there is no object \(id)")
+        throw VerbError(.noSuchObject, "there is no object \(id) to show")
       }
       let object = description(snapshot)
       emit(.object(.init(id: object.id, object: object, request: request.request)))
+    case .find(let area):
+      let objects = (replica?.board.find(area) ?? []).map { description($0) }
+      emit(.found(.init(count: objects.count, objects: objects, request: request.request)))
+    case .settings:
+      let settings = (replica?.board.settings).map(NodeEvent.SettingsDescription.init)
+      emit(.settings(.init(settings: settings ?? .init(), request: request.request)))
     case .chat:
       let lines = replica?.board.chat.map(NodeEvent.Chat.init) ?? []
       emit(.chatHistory(.init(count: lines.count, lines: lines, request: request.request)))
@@ -33,7 +39,7 @@ extension Node {
     case .help(let topic):
       emit(.note(.init(code: "help", message: try help(topic))))
     default:
-      throw VerbError(.refused, "this board does not do that yet")
+      preconditionFailure("\(request.verb.name.rawValue) tells nothing")
     }
   }
 
@@ -59,6 +65,45 @@ extension Node {
   }
 }
 
+extension NodeEvent.SettingsDescription {
+  /// The settings, as events tell them.
+  init(_ settings: BoardSettings) {
+    self.init(
+      title: settings.title,
+      // One that nothing can be seen of is none.
+      background: settings.background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) },
+      grid: settings.grid,
+      language: settings.language
+    )
+  }
+
+  /// The keys by which two moments of the settings differ.
+  static func changedKeys(_ old: Self, _ new: Self) -> [String] {
+    var keys: [String] = []
+    if old.title != new.title { keys.append("title") }
+    if old.background != new.background { keys.append("background") }
+    if old.grid != new.grid { keys.append("grid") }
+    if old.language != new.language { keys.append("language") }
+    return keys
+  }
+}
+
+extension Board {
+  /// The objects at a place, from front to back.
+  fileprivate func find(_ area: BoardArea) -> [ObjectSnapshot] {
+    let ids =
+      switch area {
+      case .point(let point): objects(at: Point(point))
+      case .rectangle(let corner, let opposite, let isInside):
+        objects(
+          in: Rectangle(Point(corner), Point(opposite)),
+          mode: isInside ? .inside : .touching
+        )
+      }
+    return ids.compactMap { snapshot($0) }
+  }
+}
+
 extension NodeEvent.Chat {
   /// A line of the chat, as events tell it.
   init(_ line: ChatLine) {
@@ -66,6 +111,7 @@ extension NodeEvent.Chat {
       id: line.id.description,
       peer: line.author.description,
       name: line.name ?? "",
+      icon: line.icon,
       text: line.text,
       at: Timestamp.text(milliseconds: line.sentAt)
     )

@@ -30,8 +30,8 @@ extension Node {
         }
       case .stream(let stream): stream.reset(code: 0)
       }
-    case .profile:
-      throw VerbError(.refused, "this board does not do that yet")
+    case .profile(let name, let icon):
+      changeProfile(name, icon, request)
     default:
       if let session {
         await session.leave()
@@ -92,6 +92,22 @@ extension Node {
     case nil:
       throw VerbError(.noSuchInvitation, "the invitation is over")
     }
+  }
+
+  /// Goes by another name or icon from now on, and tells by which.
+  private func changeProfile(_ name: String?, _ icon: ProfileIcon?, _ request: VerbRequest) {
+    if let name { ownName = name }
+    if let icon { ownIcon = icon }
+    emit(
+      .profile(
+        .init(
+          peer: replica?.board.member.description ?? "",
+          name: ownName,
+          icon: ownIcon?.emoji,
+          request: request.request
+        )
+      )
+    )
   }
 
   /// Which member a word means.

@@ -93,7 +93,7 @@ extension Node {
   }
 
   private func objectsInHand() throws(VerbError) -> [ObjectID] {
-    let ids = replica?.board.ownSelection ?? []
+    let ids = replica?.board.selectedIDs ?? []
     guard !ids.isEmpty else {
       throw VerbError(.noSuchObject, "nothing is in your hand; `select` takes something")
     }
@@ -107,12 +107,5 @@ extension Node {
     case .present: return state.isVisible(id) && (kind.isShown || kind == .group)
     case .deleted: return record.isDeleted && (kind.isShown || kind == .group)
     }
-  }
-}
-
-extension Board {
-  /// The objects that we have in hand, from back to front.
-  var ownSelection: [ObjectID] {
-    objectIDs.filter { state.record($0)?.selection == member && holder(of: $0) == member }
   }
 }

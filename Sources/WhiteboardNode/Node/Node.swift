@@ -69,6 +69,13 @@ package actor Node {
   var aliases: [ObjectAlias: ObjectID] = [:]
   var lastObject: ObjectID?
   var shown: [ObjectID: ObjectSnapshot] = [:]
+  /// The games among what is shown, as we saw them last.
+  var shownGames: [ObjectID: GameView] = [:]
+  var shownSettings = NodeEvent.SettingsDescription()
+  /// What we go by on the board.
+  var ownName: String
+  /// The icon that we go by, if any.
+  var ownIcon: ProfileIcon?
   var assetPaths: [AssetID: String] = [:]
   /// The files that outgoing transfers read, by transfer.
   var sentPaths: [String: String] = [:]
@@ -144,6 +151,7 @@ package actor Node {
     sink: any EventSink
   ) {
     self.configuration = configuration
+    ownName = configuration.displayName
     self.input = input
     self.sink = sink
     start = clock.now

@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// One thing a person or a script can ask of a node, the same in every mode.
 ///
 /// A value of this type is legal by construction of the parsers: numbers are finite and within the
@@ -77,7 +79,7 @@ package enum Verb: Equatable, Sendable {
   /// Leaves the board with a goodbye; the program goes on.
   case leave
   /// Changes one's name and icon, or tells them where neither is given.
-  case profile(name: String?, icon: String?)
+  case profile(name: String?, icon: ProfileIcon?)
   /// Says something in the chat.
   case say(words: String)
   /// Sends bytes to peers, past the board; none named means all.

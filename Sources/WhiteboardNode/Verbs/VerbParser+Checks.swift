@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// What both forms of the grammar check of the values they read.
 extension VerbParser {
   static func checkedWords(_ words: String, what: String) throws(VerbError) -> String {
@@ -196,11 +198,16 @@ extension VerbParser {
     return name
   }
 
-  static func icon(_ name: String) throws(VerbError) -> String {
-    guard (1...16).contains(name.utf8.count) else {
-      throw VerbError(.badArgument, "an icon is one emoji, or the name of one")
+  /// Reads an icon by its name or as the emoji that it is.
+  static func icon(_ text: String) throws(VerbError) -> ProfileIcon {
+    if let icon = ProfileIcon.allCases.first(where: { "\($0)" == text || $0.emoji == text }) {
+      return icon
     }
-    return name
+    let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
+    throw VerbError(
+      .badArgument,
+      "there is no icon \(TerminalText.quoted(text)); there are \(known)"
+    )
   }
 
   static func checkedCheckpoint(_ name: String) throws(VerbError) -> String {

@@ -197,7 +197,7 @@ struct TerminalTextTests {
       .objectRemoved(.init(id: hostile, by: hostile)),
       .selected(.init(id: hostile, peer: hostile, name: hostile)),
       .chat(chat),
-      .settingChanged(.init(changed: [hostile], settings: settings, by: hostile)),
+      .settingChanged(.init(changed: [hostile], settings: settings)),
       .profile(.init(peer: hostile, name: hostile, icon: hostile)),
       .object(.init(id: hostile, object: object)),
       .found(.init(count: 1, objects: [object])),
