@@ -79,15 +79,16 @@ let package = Package(
     .target(
       name: "WhiteboardNode",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardSync", crypto,
-        logging,
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardSync", crypto, logging,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardNode", argumentParser, logging,
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
+        argumentParser, logging,
       ],
       swiftSettings: settings
     ),

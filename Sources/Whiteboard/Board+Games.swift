@@ -188,6 +188,8 @@ extension ObjectRecord {
 }
 
 extension GameObject {
+  /// Which game it is, or nil where no cell says; text from a peer.
+  public var game: String? { record.gameName }
   /// Who won, the best first.
   public var winners: [GameWinner] { view(for: board.member)?.winners ?? [] }
 

@@ -141,3 +141,6 @@ public final class PhotoObject: WhiteboardObject {
   /// Whether its bytes are here.
   public var isAssetAvailable: Bool { asset.map { board.assets.contains($0.id) } ?? false }
 }
+
+/// A game that lies on the board: see `Board.play(_:_:)`.
+public final class GameObject: WhiteboardObject {}

@@ -22,6 +22,19 @@ public struct DocumentContent: Hashable, Sendable {
   public let authors: [StoredAuthor]
   /// What was found damaged and could be done without, in words.
   public let notes: [String]
+
+  /// Content of its parts.
+  public init(
+    keyframe: Keyframe?,
+    entries: [DocumentEntry],
+    authors: [StoredAuthor],
+    notes: [String]
+  ) {
+    self.keyframe = keyframe
+    self.entries = entries
+    self.authors = authors
+    self.notes = notes
+  }
 }
 
 extension BoardDocument {

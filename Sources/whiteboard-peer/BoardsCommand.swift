@@ -23,7 +23,10 @@ struct BoardsCommand: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the boards.")
 
-    @Option(help: "In which order: \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(
+      help:
+        "In which order: \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
     var sort = BoardLibrary.Order.name.rawValue
 
     @Option(help: ArgumentHelp("Only those with this in their name.", valueName: "TEXT"))
@@ -168,7 +171,11 @@ struct BoardsCommand: AsyncParsableCommand {
       let path = try await common.path(of: board)
       let name = try BoardName.checked(name)
       let made = try await BoardFile.duplicate(path, as: name, in: try common.library())
-      try common.say("board-duplicated", "The board \(TerminalText.quoted(name)) is made.", path: made)
+      try common.say(
+        "board-duplicated",
+        "The board \(TerminalText.quoted(name)) is made.",
+        path: made
+      )
     }
   }
 
@@ -254,7 +261,10 @@ struct BoardsCommand: AsyncParsableCommand {
     @Argument(help: "The damaged file.") var file: String
     @Option(
       name: [.customShort("o"), .customLong("output")],
-      help: ArgumentHelp("The file to write; else FILE with -recovered in its name.", valueName: "FILE")
+      help: ArgumentHelp(
+        "The file to write; else FILE with -recovered in its name.",
+        valueName: "FILE"
+      )
     )
     var output: String?
     @OptionGroup var common: CommonOptions
@@ -333,5 +343,70 @@ extension CommonOptions {
         ? String(decoding: EventLine.json(event, Line(path: path, message: message)), as: UTF8.self)
         : TerminalText.cleaned(message, limit: 4096) + "\n"
     )
+  }
+}
+
+/// One board of the library, as a line tells it.
+struct BoardLine: Encodable {
+  let path: String
+  let name: String
+  let board: String?
+  let objects: Int
+  let people: [String]
+  let changedAt: String
+  let byteCount: Int64
+  let thumbnail: String?
+  let error: String?
+
+  init(_ summary: DocumentSummary) {
+    path = summary.path
+    name = summary.name
+    board = summary.board.flatMap { SessionID(bytes: $0)?.text }
+    objects = summary.objects
+    people = summary.people
+    changedAt = BoardFile.time(summary.changed)
+    byteCount = summary.size
+    thumbnail = summary.thumbnail
+    error = summary.error?.message
+  }
+
+  func text(_ event: String, json: Bool) -> String {
+    guard !json else { return String(decoding: EventLine.json(event, self), as: UTF8.self) }
+    let lead = event == "board" ? "" : event.dropFirst("board-".count) + " "
+    let shown = TerminalText.quoted(name, limit: 128)
+    if let error {
+      return "\(lead)\(shown): \(TerminalText.cleaned(error, limit: 4096))\n"
+    }
+    let who = TerminalText.cleaned(people.joined(separator: ", "), limit: 256)
+    return
+      "\(lead)\(shown)  \(objects) objects  \(who.isEmpty ? "nobody yet" : who)  \(changedAt)  "
+      + "\(byteCount) bytes  \(TerminalText.cleaned(path, limit: 4096))\n"
+  }
+
+  /// The line of a board that is gone.
+  static func removed(_ path: String, json: Bool) -> String {
+    struct Removed: Encodable { let path: String }
+    return json
+      ? String(decoding: EventLine.json("board-removed", Removed(path: path)), as: UTF8.self)
+      : "removed \(TerminalText.cleaned(path, limit: 4096))\n"
+  }
+}
+
+/// One version of a board, as a line tells it.
+struct VersionLine: Encodable {
+  let name: String
+  let at: String
+  let byteCount: Int
+
+  init(_ version: DocumentVersion) {
+    name = version.name
+    at = BoardFile.time(version.time)
+    byteCount = version.size
+  }
+
+  func text(json: Bool) -> String {
+    json
+      ? String(decoding: EventLine.json("version", self), as: UTF8.self)
+      : "\(TerminalText.quoted(name, limit: 128))  \(at)  \(byteCount) bytes\n"
   }
 }

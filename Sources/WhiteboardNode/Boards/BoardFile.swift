@@ -51,6 +51,11 @@ package enum BoardFile {
   /// Milliseconds since 1970.
   package static var now: Int64 { Int64(SystemTime.milliseconds) }
 
+  /// A time as RFC 3339 writes it.
+  package static func time(_ milliseconds: Int64) -> String {
+    Timestamp.text(milliseconds: UInt64(max(0, milliseconds)))
+  }
+
   /// A path as the file system takes it from anywhere.
   package static func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -116,19 +121,35 @@ package enum BoardFile {
           notes: []
         )
       }
-      let moment = Moment(wall: UInt64(now), uptime: 1)
-      guard let board = BoardID(document.board) else {
-        throw DocumentError(.damaged, "\(path): it is of no board")
-      }
-      let replica = Replica(
-        author: Author(board: board, key: IdentityKey(identity: .ephemeral())),
-        now: moment
-      )
-      try replica.restore(content, of: document, now: moment)
-      return (replica, try await document.name())
+      return (try replica(of: content, in: document), try await document.name())
     } catch {
       throw NodeError(error)
     }
+  }
+
+  private static func replica(
+    of content: DocumentContent,
+    in document: BoardDocument
+  ) throws(DocumentError) -> Replica {
+    let moment = Moment(wall: UInt64(now), uptime: 1)
+    guard let board = BoardID(document.board) else {
+      throw DocumentError(.damaged, "\(document.path): it is of no board")
+    }
+    let replica = Replica(
+      author: Author(board: board, key: IdentityKey(identity: .ephemeral())),
+      now: moment
+    )
+    try replica.restore(content, of: document, now: moment)
+    return replica
+  }
+
+  /// The board at a keyframe.
+  static func state(
+    of keyframe: Keyframe,
+    in document: BoardDocument
+  ) throws(DocumentError) -> BoardState {
+    let content = DocumentContent(keyframe: keyframe, entries: [], authors: [], notes: [])
+    return try replica(of: content, in: document).board.state
   }
 }
 

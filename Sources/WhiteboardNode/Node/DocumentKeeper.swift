@@ -55,6 +55,7 @@ struct DocumentKeeper {
   mutating func takeAnswers() -> [() -> Void] {
     let failure = isBehind ? failure : nil
     let ready = failure != nil ? answers.count : answers.prefix { $0.mark <= kept }.count
+    let kept = kept
     let told = answers.prefix(ready).map { answer in
       // What was kept before the failure was kept.
       { answer.tell(answer.mark <= kept ? nil : failure) }

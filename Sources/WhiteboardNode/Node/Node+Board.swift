@@ -95,9 +95,8 @@ extension Node {
       sendAsset(id, name, to: member)
     case .sendAnswer(let bytes, let name, let member):
       sendAnswer(bytes, name, to: member)
-    case .record:
-      // Without a document nothing is kept.
-      break
+    case .record(let change):
+      keep(change)
     case .profile:
       // The name that shows is the one of the handshake, which is bound to the key.
       break

@@ -28,6 +28,7 @@ extension Node {
         )
       }
       self.document = document
+      keep(in: DocumentVersions(document: document, node: self))
       try await restore(try await document.load(), to: replica, from: document)
     } catch {
       throw NodeError(error)
@@ -136,6 +137,48 @@ extension Node {
     }
   }
 
+  /// Has the whole board written now and then, and what was deleted long ago removed.
+  func lookAfterDocument() {
+    if clock.now >= nextKeyframe {
+      nextKeyframe = clock.now + .seconds(keeper.isBehind ? 5 : 1)
+      spawn { node in await node.keepKeyframe() }
+    }
+    if clock.now >= nextPurge {
+      nextPurge = clock.now + .seconds(60)
+      purge()
+    }
+  }
+
+  /// Removes what was deleted long ago (SYN-8); one of those who are here does it for all.
+  private func purge() {
+    guard let replica, replica.members.allSatisfy({ $0 > replica.board.member }) else { return }
+    let limit = SystemTime.milliseconds - min(BoardLimits.purgeDelay, SystemTime.milliseconds)
+    let ids = replica.board.purgeable(before: limit, excluding: replica.board.objectsInUndo)
+    guard !ids.isEmpty else { return }
+    // What is not done now is done in a minute.
+    _ = try? change { (board) throws(BoardError) in
+      for id in ids.prefix(1000) { try board.purge(id) }
+    }
+  }
+
+  /// What those who wrote something go by: what their lines of chat say, or else who they are.
+  private func people(on board: Board) -> [String] {
+    var names: [MemberID: String] = [:]
+    for line in board.chat { names[line.author] = line.name }
+    return Set(board.authors.values).sorted().map { member in
+      if member == board.member { return configuration.displayName }
+      let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
+      return present ?? names[member] ?? String(member.description.prefix(8))
+    }
+  }
+
+  /// All that is on the board now, and its digest, once what came before is written.
+  func present() async -> (state: [UInt8], digest: [UInt8])? {
+    _ = await wait { !$0.keeper.isWriting }
+    guard let replica else { return nil }
+    return (replica.snapshotForKeeping(), replica.digest.bytes)
+  }
+
   /// Writes the whole board where that is due, or where some of it could not be written before.
   func keepKeyframe() async {
     guard let document, let replica, !keeper.isWriting else { return }
@@ -150,7 +193,7 @@ extension Node {
     let wasBehind = keeper.isBehind
     let (entries, mark) = keeper.take()
     let snapshots = replica.board.snapshots
-    let people = Set(replica.board.authors.values).sorted().map { name(ofMember: $0) }
+    let people = people(on: replica.board)
     let time = BoardFile.now
     // All of this moment, before anything else changes the board.
     let state = replica.snapshotForKeeping()
@@ -163,9 +206,10 @@ extension Node {
         objects: snapshots.count,
         people: people,
         thumbnail: Thumbnail.svg(of: snapshots, background: replica.board.settings.background),
-        changed: Int64(replica.board.updatedAt)
+        changed: Int64(snapshots.map(\.updatedAt).max() ?? UInt64(time))
       )
       if wasBehind {
+        isUnsaved = false
         emit(.note(.init(code: "saved-again", message: "The board is saved again.")))
       }
     } catch {

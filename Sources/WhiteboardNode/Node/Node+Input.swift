@@ -142,8 +142,10 @@ extension Node {
   // MARK: - Answers
 
   /// Tells that a verb failed; the first failure ends a script that does not keep going.
+  ///
+  /// It is told after what was answered before it, and ends the script at once.
   func fail(_ error: VerbError) {
-    emit(.error(error))
+    whenKept { _ in self.emit(.error(error)) }
     guard case .run(let keepsGoing) = configuration.script else { return }
     let failure = NodeError(error)
     firstFailure = firstFailure ?? failure
@@ -163,22 +165,31 @@ extension Node {
     )
   }
 
-  /// Tells that a verb was carried out.
+  /// Tells that a verb was carried out, once what it did is kept.
   func done(_ request: VerbRequest, _ outcome: VerbOutcome = VerbOutcome()) {
-    emit(
-      .done(
-        .init(
-          verb: request.verb.name.rawValue,
-          request: request.request,
-          id: outcome.id?.description,
-          ids: outcome.ids?.map(\.description),
-          transfers: outcome.transfers,
-          changed: outcome.hasChanged,
-          step: outcome.step,
-          skipped: outcome.skipped
-        )
-      )
+    let done = NodeEvent.Done(
+      verb: request.verb.name.rawValue,
+      request: request.request,
+      id: outcome.id?.description,
+      ids: outcome.ids?.map(\.description),
+      transfers: outcome.transfers,
+      changed: outcome.hasChanged,
+      step: outcome.step,
+      skipped: outcome.skipped
     )
+    whenKept { failure in
+      guard let failure else {
+        self.emit(.done(done))
+        return
+      }
+      let error = VerbError(
+        .notSaved,
+        "it is on the board and with the others, but not on the disk: \(failure.message)"
+      )
+      self.fail(
+        error.answering(verb: done.verb, request: request.request, line: request.line)
+      )
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import Whiteboard
+import WhiteboardDocument
 import WhiteboardSync
 
 /// Discovery, a session and a replica as one: what every program of this product runs.
@@ -22,6 +23,14 @@ package actor Node {
   /// Work that runs beside everything else; the node's group of tasks takes it from here.
   let jobs: AsyncStream<Job>
   private let jobSource: AsyncStream<Job>.Continuation
+
+  // Where the board is kept.
+  var document: BoardDocument?
+  var keeper = DocumentKeeper()
+  /// Whether it was told that the board is not saved.
+  var isUnsaved = false
+  var nextKeyframe: ContinuousClock.Instant
+  var nextPurge: ContinuousClock.Instant
 
   // Who is there.
   var session: Session?
@@ -155,6 +164,8 @@ package actor Node {
     self.input = input
     self.sink = sink
     start = clock.now
+    nextKeyframe = start
+    nextPurge = start + .seconds(60)
     (jobs, jobSource) = AsyncStream.makeStream()
     (datagrams, datagramSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
     (participantChanges, participantSource) = AsyncStream.makeStream(

@@ -60,22 +60,4 @@ extension VerbError {
     case .moveInProgress: "one move at a time"
     }
   }
-
-  private static func words(_ reason: GameError) -> String {
-    switch reason {
-    case .unknownGame: "this game is not known here"
-    case .malformedSetup: "this game makes no sense, and cannot be played"
-    case .foreignList: "this game was begun with another list of words, and cannot be played here"
-    case .unknownLanguage(let tag):
-      "there are no words of the language \(TerminalText.quoted(tag)) here; `set language en`"
-    case .malformedMove: "that is no move of this game"
-    case .unknownWord(let word): "\(TerminalText.quoted(word)) is not in the list of words"
-    case .columnFull: "that column is full"
-    case .notYourTurn: "it is the other player's turn"
-    case .notAPlayer: "two others play this game"
-    case .gameOver: "the game is over for you"
-    case .tooManyMoves: "no more moves of yours count in this game"
-    case .moveInProgress: "one move at a time"
-    }
-  }
 }

@@ -103,6 +103,8 @@ package struct VerbError: Error, Equatable, Sendable {
     case peerGone = "peer-gone"
     /// The other side could not take it.
     case transferFailed = "transfer-failed"
+    /// It was done, and could not be kept on the disk.
+    case notSaved = "not-saved"
     /// The program is ending.
     case ending
     /// A fault of ours.
