@@ -3,7 +3,7 @@
 
 10,000 objects of 8 properties in a map of maps, made by four replicas; then 200,000 position updates by the four
 in turn, each merged into one that receives: `alone` and `batched` (50 in an update), `shuffled`, `snapshot` (bytes,
-and the time and memory of loading them into an empty document), `catch-up` of 20,000 updates. Only the time of
+and the time of loading them into an empty document), `catch-up` of 20,000 updates. Only the time of
 the processor counts, as with ours. Neither signs or chains anything.
 """
 
@@ -13,12 +13,6 @@ import sys
 import time
 
 REPLICAS, OBJECTS, UPDATES, SIDE = 4, 10_000, 200_000, 64_000
-
-
-def memory(key):
-    """A size of this process, in megabytes."""
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith(key))
 
 
 def timed(body):
@@ -179,7 +173,6 @@ def main(name, row):
     elif row == "snapshot":
         bytes_ = worked(kind)[0].everything()
         empty = kind()
-        before = memory("VmRSS:")
 
         def load():
             empty.merge(bytes_)
@@ -188,7 +181,7 @@ def main(name, row):
 
         seconds, count = timed(load)
         assert count == OBJECTS
-        figures = {"bytes": len(bytes_), "time": seconds * 1000, "memory": memory("VmRSS:") - before}
+        figures = {"bytes": len(bytes_), "time": seconds * 1000}
     else:
         ahead, late = worked(kind)
         version = late.version()
