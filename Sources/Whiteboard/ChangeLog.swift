@@ -10,55 +10,76 @@ public enum ObjectChange: Hashable, Sendable {
   case selected(ObjectID)
 }
 
-/// Collects, over one or more batches, which objects changed and how.
+/// Collects, over one or more batches applied to one board, which objects changed and how.
 public struct ChangeLog: Sendable {
   private struct Entry {
-    let wasVisible: Bool
+    let object: ObjectID
+    /// Whether users saw it before; nil while nothing changed that decides it.
+    var wasVisible: Bool?
     var content = false
     var selection = false
   }
-  private var entries: [ObjectID: Entry] = [:]
-  private var order: [ObjectID] = []
+
+  /// In the order of the first touches.
+  private var entries: [Entry] = []
 
   /// A log of nothing.
   public init() {}
 
   /// Whether nothing was touched.
-  public var isEmpty: Bool { order.isEmpty }
+  public var isEmpty: Bool { entries.isEmpty }
 
-  mutating func willChange(_ id: ObjectID, _ state: borrowing BoardState) {
-    guard entries[id] == nil else { return }
-    entries[id] = Entry(wasVisible: state.isTold(id))
-    order.append(id)
+  /// Makes room for as many objects more.
+  mutating func reserve(_ more: Int) {
+    // Only in the beginning: afterwards the array grows as it should.
+    if entries.isEmpty { entries.reserveCapacity(more) }
   }
 
-  mutating func didChange(_ id: ObjectID, _ property: Property) {
+  /// The place of an object that is about to change, which `mark` tells the next time.
+  ///
+  /// A mark that another log left is known by the object that is at its place here, so that marks
+  /// need not be taken back.
+  mutating func place(of id: ObjectID, _ mark: inout UInt32) -> Int {
+    let known = Int(mark)
+    if known < entries.count, entries[known].object == id { return known }
+    mark = UInt32(truncatingIfNeeded: entries.count)
+    entries.append(Entry(object: id))
+    return entries.count - 1
+  }
+
+  /// What decides whether users see an object is about to change.
+  mutating func visibilityWillChange(at place: Int, _ isVisible: Bool) {
+    if entries[place].wasVisible == nil { entries[place].wasVisible = isVisible }
+  }
+
+  mutating func didChange(at place: Int, _ property: Property) {
     if property.isSelection {
-      entries[id]?.selection = true
+      entries[place].selection = true
     } else {
-      entries[id]?.content = true
+      entries[place].content = true
     }
   }
 
-  mutating func didRemove(_ id: ObjectID) { entries[id]?.content = true }
+  mutating func didRemove(at place: Int) { entries[place].content = true }
 
   /// Whether objects that hold settings of the board were touched.
   func touchesSettings(in state: BoardState) -> Bool {
-    // Those are never told of, and few others are not.
-    order.contains { entries[$0]?.wasVisible != true && state.record($0)?.kind == .settings }
+    entries.contains { !state.isTold($0.object) && state.record($0.object)?.kind == .settings }
   }
 
   /// What changed from the first touch to `state`, in the order of the first touches.
   public func changes(in state: BoardState) -> [ObjectChange] {
     var result: [ObjectChange] = []
-    for id in order {
-      guard let entry = entries[id] else { continue }
+    result.reserveCapacity(entries.count)
+    for entry in entries {
+      let id = entry.object
       let isVisible = state.isTold(id)
+      let wasVisible = entry.wasVisible ?? isVisible
       if !isVisible {
-        if entry.wasVisible { result.append(.removed(id)) }
+        if wasVisible { result.append(.removed(id)) }
         continue
       }
-      if !entry.wasVisible {
+      if !wasVisible {
         result.append(.added(id))
       } else if entry.content {
         result.append(.changed(id))
@@ -66,5 +87,15 @@ public struct ChangeLog: Sendable {
       if entry.selection { result.append(.selected(id)) }
     }
     return result
+  }
+}
+
+extension Property {
+  /// Whether a write may decide whether users see the object; where in doubt, it may.
+  var decidesVisibility: Bool {
+    switch number {
+    case 0...2, 4...6, 9, 10, 64, 128...131: false
+    default: true
+    }
   }
 }
