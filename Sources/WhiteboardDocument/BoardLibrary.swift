@@ -51,7 +51,8 @@ public struct BoardLibrary: Sendable {
       self.person = person
     }
 
-    func passes(_ summary: DocumentSummary) -> Bool {
+    /// Whether the list has this one.
+    public func passes(_ summary: DocumentSummary) -> Bool {
       if let text, !summary.name.lowercased().contains(text.lowercased()) { return false }
       if let since, summary.changed < since { return false }
       if let person, !summary.people.contains(person) { return false }

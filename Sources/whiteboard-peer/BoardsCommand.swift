@@ -76,26 +76,35 @@ struct BoardsCommand: AsyncParsableCommand {
     }
 
     private func follow(_ library: BoardLibrary, _ filter: BoardLibrary.Filter) async throws {
-      let json = common.json
-      let following = Task {
-        for await change in library.watch() {
-          let text: String
-          switch change {
-          case .added(let summary):
-            guard filter.passes(summary) else { continue }
-            text = BoardLine(summary).text("board-added", json: json)
-          case .changed(let summary):
-            guard filter.passes(summary) else { continue }
-            text = BoardLine(summary).text("board-changed", json: json)
-          case .removed(let path):
-            text = BoardLine.removed(path, json: json)
-          }
-          try Console.tell(text)
-        }
-      }
-      let termination = Termination { following.cancel() }
+      let (ends, end) = AsyncStream<Void>.makeStream()
+      let termination = Termination { end.finish() }
       defer { withExtendedLifetime(termination) {} }
-      try await following.value
+      let json = common.json
+      try await withThrowingTaskGroup { group in
+        group.addTask {
+          for await change in library.watch() {
+            if let text = List.text(change, filter, json: json) { try Console.tell(text) }
+          }
+        }
+        group.addTask { for await _ in ends {} }
+        try await group.next()
+        group.cancelAll()
+      }
+    }
+
+    private static func text(
+      _ change: LibraryChange,
+      _ filter: BoardLibrary.Filter,
+      json: Bool
+    ) -> String? {
+      switch change {
+      case .added(let summary):
+        filter.passes(summary) ? BoardLine(summary).text("board-added", json: json) : nil
+      case .changed(let summary):
+        filter.passes(summary) ? BoardLine(summary).text("board-changed", json: json) : nil
+      case .removed(let path):
+        BoardLine.removed(path, json: json)
+      }
     }
   }
 

@@ -54,11 +54,11 @@ struct DocumentKeeper {
   /// The answers that can be told, in order.
   mutating func takeAnswers() -> [() -> Void] {
     let failure = isBehind ? failure : nil
-    let ready = failure != nil ? answers.count : answers.prefix { $0.mark <= kept }.count
-    let kept = kept
+    let ready = failure != nil ? answers.count : answers.prefix(while: { $0.mark <= self.kept }).count
+    let reached = kept
     let told = answers.prefix(ready).map { answer in
       // What was kept before the failure was kept.
-      { answer.tell(answer.mark <= kept ? nil : failure) }
+      { answer.tell(answer.mark <= reached ? nil : failure) }
     }
     answers.removeFirst(ready)
     return told
