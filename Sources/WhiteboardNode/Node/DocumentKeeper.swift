@@ -17,11 +17,14 @@ struct DocumentKeeper {
   private(set) var failure: DocumentError?
   /// Whether somebody writes now.
   var isWriting = false
+  /// Whether anything was recorded since the last keyframe.
+  var isKeyframeDue = false
   private var answers: [(mark: Int, tell: (DocumentError?) -> Void)] = []
 
   /// Takes note of something to keep.
   mutating func record(_ entry: DocumentEntry) {
     recorded += 1
+    isKeyframeDue = true
     // A keyframe will have it.
     if !isBehind { entries.append(entry) }
   }

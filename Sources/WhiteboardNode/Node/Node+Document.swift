@@ -96,7 +96,7 @@ extension Node {
   ///
   /// - Parameter tell: gives the answer; the error is why it is not kept.
   func whenKept(_ tell: @escaping (DocumentError?) -> Void) {
-    guard document != nil, !keeper.isIdle else {
+    guard !keeper.isIdle else {
       tell(nil)
       return
     }
@@ -115,9 +115,15 @@ extension Node {
     keeper.isWriting = true
     spawn { node in
       await node.write(to: document)
-      node.keeper.isWriting = false
-      node.changed()
+      node.finishedWriting()
     }
+  }
+
+  private func finishedWriting() {
+    keeper.isWriting = false
+    writingWaiter?.resume()
+    writingWaiter = nil
+    changed()
   }
 
   private func write(to document: BoardDocument) async {
@@ -180,32 +186,37 @@ extension Node {
   }
 
   /// Writes the whole board where that is due, or where some of it could not be written before.
-  func keepKeyframe() async {
-    guard let document, let replica, !keeper.isWriting else { return }
-    guard await document.needsKeyframe(now: BoardFile.now) || keeper.isBehind,
-      !keeper.isWriting
+  private func keepKeyframe() async {
+    guard let document, !keeper.isWriting,
+      await document.needsKeyframe(now: BoardFile.now) || keeper.isBehind, !keeper.isWriting
     else { return }
+    await writeKeyframe(to: document)
+    writeDocument()
+  }
+
+  /// Writes the whole board, after what waits to be written.
+  private func writeKeyframe(to document: BoardDocument) async {
+    guard let replica else { return }
     keeper.isWriting = true
-    defer {
-      keeper.isWriting = false
-      writeDocument()
-    }
+    defer { finishedWriting() }
     let wasBehind = keeper.isBehind
+    // All of this moment, before anything else changes the board.
     let (entries, mark) = keeper.take()
     let snapshots = replica.board.snapshots
     let people = people(on: replica.board)
+    let background = replica.board.background
     let time = BoardFile.now
-    // All of this moment, before anything else changes the board.
     let state = replica.snapshotForKeeping()
     let digest = replica.digest.bytes
     do throws(DocumentError) {
       try await document.append(entries)
       try await document.writeKeyframe(state, digest: digest, time: time)
       keeper.didKeep(upTo: mark)
+      keeper.isKeyframeDue = keeper.recorded > mark
       try await document.setSummary(
         objects: snapshots.count,
         people: people,
-        thumbnail: Thumbnail.svg(of: snapshots, background: replica.board.settings.background),
+        thumbnail: Thumbnail.svg(of: snapshots, background: background),
         changed: Int64(snapshots.map(\.updatedAt).max() ?? UInt64(time))
       )
       if wasBehind {
@@ -229,14 +240,15 @@ extension Node {
   /// Writes what is left and closes the document.
   func closeDocument() async {
     guard let document else { return }
-    _ = await wait(timeout: .seconds(5)) { !$0.keeper.isWriting }
-    await keepKeyframe()
+    // Nobody begins to write any more; what is being written is waited for.
+    self.document = nil
+    if keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
+    if keeper.isKeyframeDue || keeper.isBehind { await writeKeyframe(to: document) }
     do throws(DocumentError) {
       try await document.close()
     } catch {
       emit(.warning(.init(code: "not-saved", message: error.message)))
     }
-    self.document = nil
     tellKept()
   }
 }

@@ -27,6 +27,8 @@ package actor Node {
   // Where the board is kept.
   var document: BoardDocument?
   var keeper = DocumentKeeper()
+  /// Who waits until nobody writes to the document.
+  var writingWaiter: CheckedContinuation<Void, Never>?
   /// Whether it was told that the board is not saved.
   var isUnsaved = false
   var nextKeyframe: ContinuousClock.Instant
