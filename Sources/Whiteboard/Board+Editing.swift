@@ -116,7 +116,9 @@ extension Board {
     try gesture { () throws(BoardError) in
       for id in try targets(ids) {
         try requireSelectable(id)
-        try write(id, .selection, .bytes(member.bytes))
+        // The cell may name us already, written by somebody else: then it counts as none.
+        guard selection(of: id) != member else { continue }
+        try stage(id, .selection, .bytes(member.bytes))
       }
     }
   }
@@ -136,7 +138,7 @@ extension Board {
   /// Ends every selection of ours.
   public func deselectAll() throws(BoardError) {
     try gesture { () throws(BoardError) in
-      for id in state.storedIDs.sorted() where state.record(id)?.selection == member {
+      for id in state.storedIDs.sorted() where selection(of: id) == member {
         try stage(id, .selection, .none)
       }
     }

@@ -18,8 +18,10 @@ public final class Board {
   public var presentMembers: Set<MemberID> = []
   /// The incarnations of members who are present: who may yet finish a stroke.
   public var presentIncarnations: Set<Incarnation> = []
-  /// Whose the incarnations of others are, as far as is known.
+  /// Whose each incarnation is, ours and all that records told of (AUT-3).
   public var authors: [Incarnation: MemberID] = [:]
+  /// Whether local edits are refused, since what is written here would count nowhere (AUT-4).
+  public var isReadOnly = false
   /// The assets whose bytes are here.
   public var assets: Set<AssetID> = []
 
@@ -34,7 +36,7 @@ public final class Board {
   private var top: [UInt8]?
   /// Every incarnation that this board had.
   private var incarnations: Set<Incarnation>
-  private var random: any RandomNumberGenerator
+  private let newIncarnation: () -> Incarnation
 
   private struct Staging {
     struct Address: Hashable {
@@ -54,15 +56,20 @@ public final class Board {
 
   /// An empty board, to be filled by local edits and by what `receive` is given.
   ///
-  /// `random` draws a new incarnation where one is needed; others must not be able to foretell it.
+  /// `newIncarnation` makes another incarnation of the same member where one is needed (BRD-25); others
+  /// must not be able to foretell it.
   public init(
     incarnation: Incarnation,
     member: MemberID,
     wallClock: UInt64,
-    random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    newIncarnation: @escaping () -> Incarnation = {
+      var generator = SystemRandomNumberGenerator()
+      return .random(using: &generator)
+    }
   ) {
-    self.random = random
+    self.newIncarnation = newIncarnation
     incarnations = [incarnation]
+    authors = [incarnation: member]
     self.incarnation = incarnation
     self.member = member
     self.wallClock = wallClock
@@ -82,9 +89,15 @@ public final class Board {
   }
 
   /// Joins a catch-up answer.
+  ///
+  /// Where replicas diverged, `comparesAll` merges each of its cells, whatever was seen (SYN-42).
+  ///
   /// - Throws: `BoardError.boardFull`; nothing is applied.
-  public func receive(_ difference: Difference) throws(BoardError) {
-    try state.merge(difference, changes: &changes)
+  public func receive(
+    _ difference: Difference,
+    comparesAll: Bool = false
+  ) throws(BoardError) {
+    try state.merge(difference, comparingAll: comparesAll, changes: &changes)
     for entry in difference.entries {
       for (property, cell) in zip(entry.properties, entry.cells) {
         noteZIndex(property, cell.value)
@@ -153,9 +166,10 @@ public final class Board {
   func leaveClaimedIncarnation() {
     guard state.context[incarnation] != written[incarnation] else { return }
     repeat {
-      incarnation = .random(using: &random)
+      incarnation = newIncarnation()
     } while state.context.entries[incarnation] != nil
     incarnations.insert(incarnation)
+    authors[incarnation] = member
   }
 
   private func commit() {
@@ -206,6 +220,7 @@ public final class Board {
     _ value: Value,
     beating rival: Cell? = nil
   ) throws(BoardError) {
+    guard !isReadOnly else { throw .viewer }
     guard var staged = staging else { preconditionFailure("operations are staged in a gesture") }
     staging = nil
     defer { staging = staged }
@@ -266,16 +281,11 @@ public final class Board {
     }
   }
 
-  /// Whose incarnation it is, as far as is known here.
-  public func member(of incarnation: Incarnation) -> MemberID? {
-    isOwn(incarnation) ? member : authors[incarnation]
-  }
-
   // MARK: - What may be edited
 
   /// Who holds an object: the winner of its selection, where present (design: selection is a lease).
   public func holder(of id: ObjectID) -> MemberID? {
-    guard let winner = state.record(id)?.selection,
+    guard let winner = selection(of: id),
       winner == member || presentMembers.contains(winner)
     else { return nil }
     return winner

@@ -31,6 +31,8 @@ public enum BoardError: Error, Hashable, Sendable {
   case clockExhausted
   /// A game refuses it, and why.
   case gameRefused(GameError)
+  /// We only look on.
+  case viewer
 
   /// The stable word for this error.
   public var code: String {
@@ -50,6 +52,7 @@ public enum BoardError: Error, Hashable, Sendable {
     case .boardFull: "board-full"
     case .clockExhausted: "clock-exhausted"
     case .gameRefused(let error): error.code
+    case .viewer: "viewer"
     }
   }
 }

@@ -176,4 +176,10 @@ extension Property {
 
   /// Whether presence and digest leave this property out.
   package var isSelection: Bool { number == 4 }
+
+  /// Whether this says what the object is, and so that it was created.
+  package var isKind: Bool { number == 7 }
+
+  /// Whether this is no cell but the removal of the object.
+  package var isPurge: Bool { number == 8 }
 }

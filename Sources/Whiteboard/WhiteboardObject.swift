@@ -44,7 +44,14 @@ public class WhiteboardObject {
   /// Selects it for `member`, who is ourselves; a race for it is decided the same everywhere.
   public func select(by member: MemberID) throws(BoardError) {
     try board.requireSelectable(id)
-    try board.write(id, .selection, .bytes(member.bytes))
+    if board.selection(of: id) == member {
+      try board.write(id, .selection, .bytes(member.bytes))
+    } else {
+      // The cell may name the member already, written by somebody else: then it counts as none.
+      try board.gesture { () throws(BoardError) in
+        try board.stage(id, .selection, .bytes(member.bytes))
+      }
+    }
   }
 
   /// Ends its selection.

@@ -93,6 +93,15 @@ extension Node {
       )
     case .sendAsset(let id, let name, let member):
       sendAsset(id, name, to: member)
+    case .sendAnswer(let bytes, let name, let member):
+      sendAnswer(bytes, name, to: member)
+    case .record:
+      // Without a document nothing is kept.
+      break
+    case .profile(let member, let name, let icon):
+      profileChanged(member, name, icon)
+    case .diverged(let member, _):
+      diverged(member)
     case .data(let bytes, let member, let isReliable):
       received(bytes, from: member, isReliable: isReliable)
     case .caughtUp(let member):
@@ -148,6 +157,33 @@ extension Node {
           size: bytes.count,
           base64: Base64.encode(bytes),
           text: String(validating: bytes, as: UTF8.self)
+        )
+      )
+    )
+  }
+
+  /// Tells what a member goes by; where it is more than the name of its handshake.
+  ///
+  /// That name stays the one it is found by: changing it later would pass by what is said of keys
+  /// whose names are known.
+  private func profileChanged(_ member: MemberID, _ name: String, _ icon: String) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    let old = profiles[peer] ?? MemberLook(name: self.name(of: peer), icon: nil)
+    let new = MemberLook(name: name, icon: icon.isEmpty ? nil : icon)
+    profiles[peer] = new
+    if old != new {
+      emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
+    }
+  }
+
+  private func diverged(_ member: MemberID) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    emit(
+      .warning(
+        .init(
+          code: "diverged",
+          message: "The board here and at \(name(of: peer)) were not the same though both had seen "
+            + "the same changes; they are being made the same again."
         )
       )
     )

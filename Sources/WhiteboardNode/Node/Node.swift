@@ -35,6 +35,8 @@ package actor Node {
   var isBegun = false
   var discoveryProblem: DiscoveryProblem?
   var members: [PeerID: Member] = [:]
+  /// What members said that they go by.
+  var profiles: [PeerID: MemberLook] = [:]
   var queues: [PeerID: SendQueue] = [:]
   var nearby = Nearby()
   /// The name of a board that another program announces with our key.
@@ -62,6 +64,8 @@ package actor Node {
   /// Why the person here did not say that the words are the same.
   var doubt: NodeError?
   var transfers: [String: PendingTransfer] = [:]
+  /// The catch-up answers that come in: from whom, and to which request.
+  var answers: [TransferID: (peer: PeerID, request: UInt64)] = [:]
 
   // What things are called.
   var aliases: [ObjectAlias: ObjectID] = [:]
@@ -96,6 +100,12 @@ package actor Node {
 
     /// Whether messages get through to it now, as far as we know.
     var isReached: Bool { state == .connected || state == .suspect }
+  }
+
+  /// What a member goes by.
+  struct MemberLook: Equatable {
+    let name: String
+    let icon: String?
   }
 
   /// A datagram on its way out.
