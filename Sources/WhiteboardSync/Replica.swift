@@ -19,7 +19,7 @@ public final class Replica {
   /// Where our own chain stands.
   var chain: BatchChain
   var heads: OwnHeads
-  var profile: Profile?
+  var profile: MemberProfile?
 
   var requestQueue: [MemberID] = []
   var contextHash: UInt64?

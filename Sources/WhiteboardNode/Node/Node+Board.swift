@@ -97,9 +97,8 @@ extension Node {
       sendAnswer(bytes, name, to: member)
     case .record(let change):
       keep(change)
-    case .profile:
-      // The name that shows is the one of the handshake, which is bound to the key.
-      break
+    case .profile(let member, let name, let icon):
+      profileChanged(member, name, icon)
     case .diverged(let member, _):
       diverged(member)
     case .data(let bytes, let member, let isReliable):
@@ -160,6 +159,20 @@ extension Node {
         )
       )
     )
+  }
+
+  /// Tells what a member goes by; where it is more than the name of its handshake.
+  ///
+  /// That name stays the one it is found by: changing it later would pass by what is said of keys
+  /// whose names are known.
+  private func profileChanged(_ member: MemberID, _ name: String, _ icon: String) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    let old = profiles[peer] ?? MemberLook(name: self.name(of: peer), icon: nil)
+    let new = MemberLook(name: name, icon: icon.isEmpty ? nil : icon)
+    profiles[peer] = new
+    if old != new {
+      emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
+    }
   }
 
   private func diverged(_ member: MemberID) {

@@ -31,7 +31,7 @@ extension Node {
       case .stream(let stream): stream.reset(code: 0)
       }
     case .profile(let name, let icon):
-      changeProfile(name, icon, request)
+      try changeProfile(name, icon, request)
     default:
       if let session {
         await session.leave()
@@ -95,9 +95,19 @@ extension Node {
   }
 
   /// Goes by another name or icon from now on, and tells by which.
-  private func changeProfile(_ name: String?, _ icon: ProfileIcon?, _ request: VerbRequest) {
+  private func changeProfile(
+    _ name: String?,
+    _ icon: ProfileIcon?,
+    _ request: VerbRequest
+  ) throws(VerbError) {
     if let name { ownName = name }
     if let icon { ownIcon = icon }
+    do throws(BoardError) {
+      try replica?.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
+    } catch {
+      throw refusal(error)
+    }
+    carryOutActions()
     emit(
       .profile(
         .init(

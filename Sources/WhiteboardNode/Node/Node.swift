@@ -46,6 +46,8 @@ package actor Node {
   var isBegun = false
   var discoveryProblem: DiscoveryProblem?
   var members: [PeerID: Member] = [:]
+  /// What members said that they go by.
+  var profiles: [PeerID: MemberLook] = [:]
   var queues: [PeerID: SendQueue] = [:]
   var nearby = Nearby()
   /// The name of a board that another program announces with our key.
@@ -109,6 +111,12 @@ package actor Node {
 
     /// Whether messages get through to it now, as far as we know.
     var isReached: Bool { state == .connected || state == .suspect }
+  }
+
+  /// What a member goes by.
+  struct MemberLook: Equatable {
+    let name: String
+    let icon: String?
   }
 
   /// A datagram on its way out.

@@ -34,6 +34,8 @@ extension VerbError {
       self.init(.nothingToRedo, "there is nothing to redo")
     case .gameRefused(let reason):
       self.init(.gameRefused, VerbError.words(reason))
+    case .viewer:
+      self.init(.viewer, "you only look on at this board")
     case .boardFull:
       self.init(.refused, "the board is full; delete something")
     case .clockExhausted:

@@ -290,6 +290,32 @@ struct BoardVerbTests: NodeSuite {
     }
   }
 
+  @Test("two play by turns, and both see the same game")
+  func playing() async throws {
+    try await withPair { _, host, guest in
+      let four = try await id(host, "game connect-four 0,0 opponent=ben")
+      try await guest.perform("wait objects=1 timeout=30")
+      for (column, isHost) in [(1, true), (2, false), (1, true), (2, false), (1, true), (2, false)]
+      {
+        let (player, other) = isHost ? (host, guest) : (guest, host)
+        try await player.perform("play \(four) \(column)")
+        #expect(await error(player, "play \(four) 7") == .gameRefused)
+        try await player.perform("wait synced timeout=30")
+        try await other.perform("wait synced timeout=30")
+      }
+      try await host.perform("play \(four) 1")
+      try await host.perform("wait synced timeout=30")
+      try await guest.perform("wait synced timeout=30")
+      #expect(await error(guest, "play \(four) 3") == .gameRefused)
+      let (here, there) = (try await object(host, four).game, try await object(guest, four).game)
+      for game in [here, there] {
+        #expect(game?.view["state"] == .string("won"))
+        #expect(game?.view["moves"] == .whole(7))
+      }
+      #expect(here?.view["winners"] == there?.view["winners"])
+    }
+  }
+
   @Test("the chat has a history, with the names and icons of when it was said")
   func chat() async throws {
     try await withPair { _, host, guest in
@@ -309,6 +335,11 @@ struct BoardVerbTests: NodeSuite {
         #expect(history.lines.map(\.name) == ["ada", "Countess"])
         #expect(history.lines.map(\.icon) == [nil, "👻"])
       }
+      let told = await guest.sees { event in
+        guard case .profile(let profile) = event else { return false }
+        return profile.name == "Countess" && profile.icon == "👻" && profile.request == nil
+      }
+      #expect(told)
       try await host.perform("profile")
       var profiles: [NodeEvent.Profile] = []
       for case .profile(let profile) in await host.events { profiles.append(profile) }
