@@ -159,10 +159,12 @@ extension Board {
 
   /// Throws where one of the writes would be refused, before any is made: half a step surprises.
   private func requireWritable(_ writes: [Write], of entry: UndoEntry) throws(BoardError) {
+    // A lock that the step itself set or opened, if only for a while, is no reason to refuse it.
     var unlocked: Set<ObjectID> = []
-    for write in writes where entry.items[write.item].property == .lock {
-      if write.to.value == .none || write.to.value == .unsigned(0) {
-        unlocked.insert(entry.items[write.item].object)
+    for item in entry.items where item.property == .lock {
+      let standing = history.standing(of: item.key, in: state)
+      if standing == item.before.standing || standing == item.after.standing {
+        unlocked.insert(item.object)
       }
     }
     for write in writes {
@@ -170,10 +172,22 @@ extension Board {
       try requireChangeable(
         item.object,
         item.property,
-        isUnlocked: unlocked.contains(item.object)
+        isUnlocked: unlocked.contains(item.object) || isFreeOfLock(write, of: entry)
       )
     }
     try requireRoom(values: writes.map(\.to.value.length))
+  }
+
+  /// Whether a lock is no reason to refuse this: it brings an object back, or takes away one that the
+  /// step made and that we locked ourselves, such as the copy of a locked object.
+  private func isFreeOfLock(_ write: Write, of entry: UndoEntry) -> Bool {
+    let item = entry.items[write.item]
+    guard item.property == .deleted else { return false }
+    guard write.to.value == .unsigned(1) else { return true }
+    guard write.to.standing == .uncreated, let lock = state.record(item.object)?[.lock] else {
+      return false
+    }
+    return isOwn(lock.dot.incarnation)
   }
 
   /// Throws where a write of this cell would be refused, be the object deleted or not.

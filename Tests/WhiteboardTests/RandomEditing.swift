@@ -69,6 +69,7 @@ enum RandomEditing {
       }
     case (13, let id?):
       // An undelete, and a property from a version to come.
+      guard board.state.record(id)?.isLocked != true else { throw .locked(id) }
       try board.gesture { () throws(BoardError) in
         try board.stage(id, .deleted, .unsigned(0))
         try board.stage(id, Property(40), .dot(id.dot))

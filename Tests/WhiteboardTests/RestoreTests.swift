@@ -195,6 +195,8 @@ import Testing
       if step == 30 { checkpoint = boards[0].state }
     }
     let board = boards[0]
+    for id in board.objectIDs { try boards[1].setLocked(id, false) }
+    try share(boards[1], board)
     let later = board.state
     let outcome = try board.restore(checkpoint)
     let left = changes(checkpoint, board.state)
