@@ -1,0 +1,98 @@
+import Whiteboard
+import WhiteboardSync
+
+/// Knows every operation that was ever made, and what must have become of it.
+struct Oracle {
+  private struct Write {
+    let operation: Operation
+    let time: UInt64
+  }
+
+  private var writes: [Dot: Write] = [:]
+  var complaint: String?
+
+  /// Takes note of an operation.
+  /// - Returns: whether its dot is new.
+  mutating func issued(_ operation: Operation, _ time: UInt64, _ dot: Dot) -> Bool {
+    writes.updateValue(Write(operation: operation, time: time), forKey: dot) == nil
+  }
+
+  /// An operation that was seen and neither won, was beaten, nor went with its object; or a cell that
+  /// nobody wrote.
+  func lost(in state: BoardState) -> String? {
+    for (dot, write) in writes where state.context.contains(dot) {
+      let operation = write.operation
+      guard operation.property != .purge, let record = state.record(operation.object) else {
+        continue
+      }
+      guard let cell = record[operation.property] else {
+        return "\(operation) of \(dot) left no cell"
+      }
+      guard (cell.time.rawValue, cell.dot.incarnation.rawValue) >= (write.time, dot.incarnation.rawValue)
+      else { return "\(operation) of \(dot) is beaten by an older write" }
+    }
+    for (id, record) in state.sortedRecords {
+      for entry in record.entries {
+        guard let write = writes[entry.cell.dot], write.operation.object == id,
+          write.operation.property == entry.property, write.operation.value == entry.cell.value,
+          write.time == entry.cell.time.rawValue
+        else { return "\(entry) of \(id) was never written" }
+      }
+    }
+    // Created, seen and not there: somebody must have purged it.
+    let purged = Set(writes.values.filter { $0.operation.property == .purge }.map(\.operation.object))
+    for (dot, write) in writes
+    where write.operation.property == .kind && state.context.contains(dot) {
+      guard state.record(ObjectID(dot)) != nil || purged.contains(ObjectID(dot)) else {
+        return "the object \(dot) is gone and nobody purged it"
+      }
+    }
+    return nil
+  }
+
+  /// An object that was purged and is there.
+  func risen(in state: BoardState) -> String? {
+    for (dot, write) in writes
+    where write.operation.property == .purge && state.context.contains(dot) {
+      if state.record(write.operation.object) != nil {
+        return "\(write.operation.object) was purged by \(dot) and is there"
+      }
+    }
+    return nil
+  }
+
+  /// A cell that is older than it was, or gone though its object is not.
+  static func wentBack(from before: BoardState, to after: BoardState) -> String? {
+    guard after.context.isSuperset(of: before.context) else { return "the context shrank" }
+    for (id, record) in before.sortedRecords {
+      guard let now = after.record(id) else { continue }
+      for entry in record.entries {
+        guard let cell = now[entry.property] else { return "a cell of \(id) is gone" }
+        guard cell.stamp >= entry.cell.stamp else { return "a cell of \(id) went back" }
+      }
+    }
+    return nil
+  }
+
+  /// Everything in the state in one canonical form: equal dumps are equal states.
+  static func dump(_ state: BoardState) -> [UInt8] {
+    DifferenceCoding.encode(state.difference(since: Context()))
+  }
+
+  /// In which object two states differ.
+  static func difference(_ one: BoardState, _ other: BoardState) -> String {
+    for (id, record) in one.sortedRecords {
+      guard let theirs = other.record(id) else { return "\(id) is missing" }
+      guard record.entries == theirs.entries else {
+        return "\(id) is \(record.entries) there, \(theirs.entries) here"
+      }
+    }
+    return other.records.count > one.records.count ? "there is an object too many" : "contexts differ"
+  }
+}
+
+extension BoardState {
+  var sortedRecords: [(ObjectID, ObjectRecord)] {
+    records.keys.sorted().compactMap { id in record(id).map { (id, $0) } }
+  }
+}
