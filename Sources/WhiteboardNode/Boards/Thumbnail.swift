@@ -1,0 +1,132 @@
+import Whiteboard
+
+/// A small picture of a board for lists of boards: SVG that any viewer shows.
+///
+/// Text stays text, photos are frames, long strokes are thinned; what does not fit in the byte budget
+/// is left out from the back. A pure function of the objects.
+package enum Thumbnail {
+  /// The most bytes of a thumbnail.
+  package static let byteLimit = 16 << 10
+  /// Pixels across.
+  static let width = 240.0
+  /// Pixels down.
+  static let height = 160.0
+  /// The most points shown of one stroke.
+  static let pointsPerStroke = 64
+
+  /// The picture of these objects, which come from back to front.
+  package static func svg(of snapshots: [ObjectSnapshot], background: UInt32? = nil) -> String {
+    let head =
+      #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#
+    let view = View(showing: snapshots)
+    let opening =
+      "\(head)\(number(view.x)) \(number(view.y)) \(number(view.width)) \(number(view.height))\">"
+      + "<rect x=\"\(number(view.x))\" y=\"\(number(view.y))\" width=\"100%\" height=\"100%\" "
+      + "fill=\"\(color(background ?? 0xFFFF_FFFF))\"/>"
+    let closing = "</svg>"
+    var left = byteLimit - opening.utf8.count - closing.utf8.count
+    var shapes: [String] = []
+    // What is in front is what a person looks for.
+    for snapshot in snapshots.reversed() {
+      guard let shape = shape(snapshot, view), shape.utf8.count <= left else { continue }
+      left -= shape.utf8.count
+      shapes.append(shape)
+    }
+    return opening + shapes.reversed().joined() + closing
+  }
+
+  private static func shape(_ snapshot: ObjectSnapshot, _ view: View) -> String? {
+    let center = snapshot.centerPosition
+    let turned =
+      "transform=\"translate(\(number(center.x)) \(number(center.y))) "
+      + "rotate(\(number(snapshot.angle * 180 / .pi))) scale(\(number(snapshot.scale)))\""
+    switch snapshot.kind {
+    case .text:
+      guard let text = snapshot.text, !text.isEmpty else { return nil }
+      let words = escaped(String(text.prefix(80)))
+      return "<text \(turned) font-size=\"20\" text-anchor=\"middle\" "
+        + "fill=\"\(color(snapshot.color ?? 0x0000_00FF))\">\(words)</text>"
+    case .drawing:
+      guard let points = snapshot.points, !points.isEmpty else { return nil }
+      let step = max(1, (points.count + pointsPerStroke - 1) / pointsPerStroke)
+      let shown = stride(from: 0, to: points.count, by: step).map { points[$0] }
+      let list = shown.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")
+      // Thin lines stay visible however small the picture.
+      let width = max(snapshot.lineWidth ?? 5, view.width / 240)
+      return
+        "<polyline \(turned) points=\"\(list)\" fill=\"none\" stroke-width=\"\(number(width))\" "
+        + "stroke=\"\(color(snapshot.color ?? 0x0000_00FF))\"/>"
+    default:
+      let size = snapshot.size
+      return "<rect \(turned) x=\"\(number(-size.width / 2))\" y=\"\(number(-size.height / 2))\" "
+        + "width=\"\(number(size.width))\" height=\"\(number(size.height))\" "
+        + "fill=\"#8888\" stroke=\"#888\"/>"
+    }
+  }
+
+  /// The part of the board that is shown: all of it, with room around.
+  private struct View {
+    var x = -120.0
+    var y = -80.0
+    var width = Thumbnail.width
+    var height = Thumbnail.height
+
+    init(showing snapshots: [ObjectSnapshot]) {
+      guard let first = snapshots.first else { return }
+      var low = first.centerPosition
+      var high = first.centerPosition
+      for snapshot in snapshots {
+        // A circle around it holds it however it is turned.
+        let reach = snapshot.scale * (snapshot.size.width + snapshot.size.height) / 2
+        low = Point(
+          x: min(low.x, snapshot.centerPosition.x - reach),
+          y: min(low.y, snapshot.centerPosition.y - reach)
+        )
+        high = Point(
+          x: max(high.x, snapshot.centerPosition.x + reach),
+          y: max(high.y, snapshot.centerPosition.y + reach)
+        )
+      }
+      let scale = max(
+        (high.x - low.x) / Thumbnail.width,
+        (high.y - low.y) / Thumbnail.height,
+        0.25
+      )
+      width = Thumbnail.width * scale
+      height = Thumbnail.height * scale
+      x = (low.x + high.x - width) / 2
+      y = (low.y + high.y - height) / 2
+    }
+  }
+
+  private static func number(_ value: Double) -> String {
+    let rounded = (value * 10).rounded() / 10
+    guard let whole = Int64(exactly: rounded) else { return "\(rounded)" }
+    return "\(whole)"
+  }
+
+  private static func color(_ rgba: UInt32) -> String {
+    let digits = String(rgba, radix: 16)
+    return "#" + String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  /// Text of others as XML, without what XML does not admit.
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\t", "\n": result += " "
+      default:
+        let isControl =
+          scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
+          || (0xFFFE...0xFFFF).contains(scalar.value)
+        if !isControl { result.unicodeScalars.append(scalar) }
+      }
+    }
+    return result
+  }
+}
