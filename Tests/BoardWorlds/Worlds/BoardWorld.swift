@@ -23,18 +23,31 @@ public final class BoardWorld {
 
   /// How much happened; a run of worlds in which nothing did proves nothing.
   public struct Tally: Sendable {
+    /// Operations made.
     public var operations = 0
+    /// Batches made.
     public var batches = 0
+    /// Batches that arrived.
     public var delivered = 0
+    /// Batches that did not.
     public var lost = 0
+    /// Batches that were sent twice.
     public var doubled = 0
+    /// Answers merged.
     public var answers = 0
+    /// Answers that broke off.
     public var torn = 0
+    /// Times that batches brought a board up to date.
     public var logs = 0
+    /// Boards that fell over with a lost tail.
     public var crashes = 0
+    /// Boards that were set up from a backup.
     public var backups = 0
+    /// Objects purged.
     public var purges = 0
+    /// Boards that came late.
     public var newcomers = 0
+    /// Steps undone or redone.
     public var undos = 0
 
     /// Nothing yet.
@@ -394,6 +407,8 @@ public final class BoardWorld {
       throw fail("I2", "a snapshot is refused: \(error)")
     }
     guard Oracle.dump(fresh) == Oracle.dump(state) else { throw fail("I7", "a snapshot differs") }
-    guard Oracle.dump(twice) == Oracle.dump(state) else { throw fail("I2", "merging twice differs") }
+    guard Oracle.dump(twice) == Oracle.dump(state) else {
+      throw fail("I2", "merging twice differs")
+    }
   }
 }

@@ -28,7 +28,10 @@ struct Oracle {
       guard let cell = record[operation.property] else {
         return "\(operation) of \(dot) left no cell"
       }
-      guard (cell.time.rawValue, cell.dot.incarnation.rawValue) >= (write.time, dot.incarnation.rawValue)
+      guard
+        (cell.time.rawValue, cell.dot.incarnation.rawValue) >= (
+          write.time, dot.incarnation.rawValue
+        )
       else { return "\(operation) of \(dot) is beaten by an older write" }
     }
     for (id, record) in state.sortedRecords {
@@ -40,7 +43,9 @@ struct Oracle {
       }
     }
     // Created, seen and not there: somebody must have purged it.
-    let purged = Set(writes.values.filter { $0.operation.property == .purge }.map(\.operation.object))
+    let purged = Set(
+      writes.values.filter { $0.operation.property == .purge }.map(\.operation.object)
+    )
     for (dot, write) in writes
     where write.operation.property == .kind && state.context.contains(dot) {
       guard state.record(ObjectID(dot)) != nil || purged.contains(ObjectID(dot)) else {
@@ -87,7 +92,8 @@ struct Oracle {
         return "\(id) is \(record.entries) there, \(theirs.entries) here"
       }
     }
-    return other.records.count > one.records.count ? "there is an object too many" : "contexts differ"
+    return other.records.count > one.records.count
+      ? "there is an object too many" : "contexts differ"
   }
 }
 
