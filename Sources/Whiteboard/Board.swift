@@ -173,7 +173,19 @@ public final class Board {
     return Dot(incarnation, staging.firstSequence + UInt64(staging.operations.count))
   }
 
-  func stage(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
+  /// Adds an operation to the gesture under way.
+  /// - Parameters:
+  ///   - id: the object.
+  ///   - property: what is written of it; an earlier operation of the gesture on it is replaced.
+  ///   - value: the value.
+  ///   - rival: a cell of another object that this write has to beat.
+  /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
+  func stage(
+    _ id: ObjectID,
+    _ property: Property,
+    _ value: Value,
+    beating rival: Cell? = nil
+  ) throws(BoardError) {
     guard var staged = staging else { preconditionFailure("operations are staged in a gesture") }
     staging = nil
     defer { staging = staged }
@@ -197,7 +209,8 @@ public final class Board {
       ),
       staged.firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch)
     else { throw .boardFull }
-    if let cell = state.record(id)?[property] {
+    for cell in [state.record(id)?[property], rival] {
+      guard let cell else { continue }
       // A batch's times run on from the first: leave room for the longest.
       guard
         cell.time.rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
@@ -220,12 +233,35 @@ public final class Board {
 
   /// Throws where a local edit of the object is refused.
   func requireWritable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
-    if staging?.created.contains(id) ?? false { return }
-    guard state.isVisible(id), let record = state.record(id), record.kind != .chat else {
-      throw .unknownObject(id)
-    }
+    try requireSelectable(id, asKind: kind)
+    if let record = state.record(id), record.isLocked { throw .locked(id) }
+  }
+
+  /// Throws where a local change of the object's selection, or of its lock, is refused.
+  func requireSelectable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
+    if isBeingCreated(id) { return }
+    guard state.isShown(id), let record = state.record(id) else { throw .unknownObject(id) }
     if let kind, record.kind != kind { throw .wrongKind(id) }
+    try requireFree(id)
+  }
+
+  /// Throws where another member holds the object.
+  func requireFree(_ id: ObjectID) throws(BoardError) {
     if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
+  }
+
+  /// Whether the gesture that is under way creates the object.
+  func isBeingCreated(_ id: ObjectID) -> Bool { staging?.created.contains(id) ?? false }
+
+  /// Whether the gesture that is under way writes this cell.
+  func isStaged(_ id: ObjectID, _ property: Property) -> Bool {
+    staging?.operations.contains { $0.object == id && $0.property == property } ?? false
+  }
+
+  /// The first object of this kind that the gesture under way creates.
+  func objectBeingCreated(_ kind: ObjectKind) -> ObjectID? {
+    staging?.operations.first { $0.property == .kind && $0.value == .unsigned(kind.rawValue) }?
+      .object
   }
 
   /// Throws where a local move, scaling or rotation is refused.
@@ -240,26 +276,29 @@ public final class Board {
 
   /// Writes one cell; one that already holds the value is left as it is.
   func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
-    let isStaged =
-      staging?.operations.contains { $0.object == id && $0.property == property } ?? false
-    guard isStaged || state.record(id)?[property]?.value != value else { return }
+    guard isStaged(id, property) || state.record(id)?[property]?.value != value else { return }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
 
-  // MARK: - Creating
+  // MARK: - Staging what is created
 
+  /// Stages the create operation of an object.
   func create(_ kind: ObjectKind) throws(BoardError) -> ObjectID {
-    guard state.objectCount < BoardLimits.objects else { throw .boardFull }
+    let created = staging?.created.count ?? 0
+    guard state.objectCount + created < BoardLimits.objects else { throw .boardFull }
     let id = ObjectID(nextDot())
     try stage(id, .kind, .unsigned(kind.rawValue))
     staging?.created.insert(id)
     return id
   }
 
-  private func stageZIndex(_ id: ObjectID) throws(BoardError) {
+  /// Stages a place in front of everything.
+  func stageZIndex(_ id: ObjectID) throws(BoardError) {
     let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
     let zIndex = ZIndex.above(top, jitter: jitter)
     try stage(id, .zIndex, .bytes(zIndex))
+    // What the same gesture creates next goes above it.
+    noteZIndex(.zIndex, .bytes(zIndex))
   }
 
   private func noteZIndex(_ property: Property, _ value: Value) {
@@ -267,297 +306,5 @@ public final class Board {
       bytes.count <= BoardLimits.zIndexBytes
     else { return }
     if top.map({ ZIndex.isBehind($0, bytes) }) ?? true { top = bytes }
-  }
-
-  /// Creates a text in front of everything.
-  /// - Throws: `outOfRange`, `tooLong`, `boardFull`.
-  @discardableResult
-  public func createText(
-    _ text: String,
-    at center: Point,
-    color: UInt32? = nil
-  ) throws(BoardError) -> ObjectID {
-    try gesture { () throws(BoardError) in
-      guard text.utf8.count <= BoardLimits.textBytes else { throw .tooLong("text") }
-      let id = try create(.text)
-      try stage(id, .position, try FixedPoint.position(center))
-      try stageZIndex(id)
-      if let color { try stage(id, .color, .unsigned(UInt64(color))) }
-      if !text.isEmpty { try stageRun(text, at: .root, of: id) }
-      return id
-    }
-  }
-
-  /// Begins a stroke in front of everything; `appendInk` and `endDrawing` follow.
-  /// - Throws: `outOfRange`, `boardFull`.
-  public func beginDrawing(
-    lineWidth: Double = 5,
-    color: UInt32? = nil
-  ) throws(BoardError) -> ObjectID {
-    try gesture { () throws(BoardError) in
-      let id = try create(.drawing)
-      try stageZIndex(id)
-      try stage(id, .lineWidth, try FixedPoint.lineWidth(lineWidth))
-      if let color { try stage(id, .color, .unsigned(UInt64(color))) }
-      return id
-    }
-  }
-
-  /// Commits more points of a stroke of our own, in pieces of at most `BoardLimits.pointsPerChunk`.
-  ///
-  /// `first` is how many points were committed before.
-  ///
-  /// - Throws: `wrongKind`, `tooLong`, `unknownObject`, `boardFull`.
-  public func appendInk(
-    _ points: some RandomAccessCollection<InkPoint>,
-    to id: ObjectID,
-    first: Int
-  ) throws(BoardError) {
-    try gesture { () throws(BoardError) in
-      try requireOwnStroke(id)
-      guard first + points.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
-      var first = first
-      var rest = points[...]
-      while !rest.isEmpty {
-        let piece = rest.prefix(BoardLimits.pointsPerChunk)
-        try stage(id, .ink(first: UInt64(first)), .bytes(InkCoding.encode(piece)))
-        first += piece.count
-        rest = rest.dropFirst(piece.count)
-      }
-    }
-  }
-
-  /// Finishes a stroke of our own that has `count` points.
-  /// - Throws: `wrongKind`, `unknownObject`, `boardFull`.
-  public func endDrawing(_ id: ObjectID, count: Int) throws(BoardError) {
-    try gesture { () throws(BoardError) in
-      try requireOwnStroke(id)
-      try stage(id, .end, .unsigned(UInt64(count)))
-    }
-  }
-
-  /// Creates a whole stroke at once.
-  /// - Throws: `empty`, `outOfRange`, `tooLong`, `boardFull`.
-  @discardableResult
-  public func createDrawing(
-    _ points: [InkPoint],
-    lineWidth: Double = 5,
-    color: UInt32? = nil
-  ) throws(BoardError) -> ObjectID {
-    try gesture { () throws(BoardError) in
-      guard !points.isEmpty else { throw .empty }
-      let id = try beginDrawing(lineWidth: lineWidth, color: color)
-      try appendInk(points, to: id, first: 0)
-      try endDrawing(id, count: points.count)
-      return id
-    }
-  }
-
-  private func requireOwnStroke(_ id: ObjectID) throws(BoardError) {
-    if staging?.created.contains(id) ?? false { return }
-    guard let record = state.record(id), record.kind == .drawing else { throw .unknownObject(id) }
-    guard id.dot.incarnation == incarnation, !record.isFinished else { throw .wrongKind(id) }
-  }
-
-  /// Creates a photo in front of everything; its bytes travel apart.
-  ///
-  /// Without a `size` its longest side is 200 board units.
-  ///
-  /// - Throws: `outOfRange`, `boardFull`.
-  @discardableResult
-  public func createPhoto(
-    _ asset: AssetReference,
-    at center: Point,
-    size: Size? = nil
-  ) throws(BoardError) -> ObjectID {
-    try gesture { () throws(BoardError) in
-      let longest = Double(max(asset.width, asset.height))
-      let shown =
-        size
-        ?? Size(
-          width: Double(asset.width) / longest * ObjectDefaults.photoSide,
-          height: Double(asset.height) / longest * ObjectDefaults.photoSide
-        )
-      let id = try create(.photo)
-      try stage(id, .position, try FixedPoint.position(center))
-      try stage(id, .size, try FixedPoint.size(shown))
-      try stageZIndex(id)
-      try stage(id, .asset, asset.value)
-      return id
-    }
-  }
-
-  /// Adds a line to the chat.
-  /// - Throws: `empty`, `tooLong`, `boardFull`.
-  @discardableResult
-  public func say(_ text: String, as name: String? = nil) throws(BoardError) -> ObjectID {
-    try gesture { () throws(BoardError) in
-      guard !text.isEmpty else { throw .empty }
-      guard text.utf8.count <= BoardLimits.chatBytes else { throw .tooLong("chat") }
-      guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
-      let id = try create(.chat)
-      try stage(id, .chatAuthor, .bytes(member.bytes))
-      if let name { try stage(id, .chatName, .text(name)) }
-      try stage(id, .chatText, .text(text))
-      try stage(id, .chatTime, .unsigned(wallClock))
-      return id
-    }
-  }
-
-  // MARK: - Removing
-
-  /// Deletes an object; edits to it that others make meanwhile are kept in it, unseen.
-  /// - Throws: `unknownObject`, `held`.
-  public func delete(_ id: ObjectID) throws(BoardError) {
-    // The lock is asked before anything goes.
-    try requireWritable(id)
-    try write(id, .deleted, .unsigned(1))
-  }
-
-  /// Removes a deleted object for good, on every replica (SYN-8).
-  /// - Throws: `unknownObject` where it is not here, or not deleted.
-  public func purge(_ id: ObjectID) throws(BoardError) {
-    guard let record = state.record(id), record.kind != nil, record.isDeleted else {
-      throw .unknownObject(id)
-    }
-    try write(id, .purge, .none)
-  }
-
-  /// Ends every selection of ours.
-  public func deselectAll() throws(BoardError) {
-    try gesture { () throws(BoardError) in
-      for id in state.records.keys.sorted() where state.record(id)?.selection == member {
-        try stage(id, .selection, .none)
-      }
-    }
-  }
-
-  // MARK: - Text
-
-  private func stageRun(
-    _ text: String,
-    at anchor: TextTree.Anchor,
-    of id: ObjectID
-  ) throws(BoardError) {
-    try stage(id, .run(nextDot()), TextTree.encodeRun(text, at: anchor))
-  }
-
-  /// Replaces the visible characters (Unicode scalars) in `range` by `text`.
-  /// - Throws: `unknownObject`, `wrongKind`, `held`, `outOfRange`, `tooLong`.
-  public func editText(
-    _ id: ObjectID,
-    replacing range: Range<Int>,
-    with text: String
-  ) throws(BoardError) {
-    try gesture { () throws(BoardError) in
-      try requireWritable(id, asKind: .text)
-      guard let record = state.record(id) else { throw .unknownObject(id) }
-      let tree = TextTree(record)
-      let scalars = tree.scalars
-      guard range.lowerBound >= 0, range.upperBound <= scalars.count else {
-        throw .outOfRange("range")
-      }
-      let kept = scalars.indices.lazy.filter { !range.contains($0) }
-        .reduce(0) { $0 + UTF8.width(scalars[$1]) }
-      guard kept + text.utf8.count <= BoardLimits.textBytes,
-        tree.elementCount + text.unicodeScalars.count <= BoardLimits.textElements
-      else { throw .tooLong("text") }
-      for deletion in tree.deletions(of: range) {
-        try stage(id, .deletion(nextDot()), TextTree.encodeDeletion(deletion))
-      }
-      if !text.isEmpty { try stageRun(text, at: tree.anchor(at: range.lowerBound), of: id) }
-    }
-  }
-
-  /// Makes the text of an object `text` by the least edit in the middle, so that what others type at
-  /// its ends stays.
-  /// - Throws: as `editText(_:replacing:with:)`.
-  public func replaceText(_ id: ObjectID, with text: String) throws(BoardError) {
-    try requireWritable(id, asKind: .text)
-    guard let record = state.record(id) else { throw .unknownObject(id) }
-    let edit = TextTree(record).leastEdit(to: text)
-    try editText(id, replacing: edit.range, with: edit.text)
-  }
-
-  // MARK: - Looking
-
-  /// The object of this id as the class that fits it, or nil where users see none.
-  public func object(_ id: ObjectID) -> WhiteboardObject? {
-    guard state.isVisible(id), let kind = state.record(id)?.kind else { return nil }
-    switch kind {
-    case .text: return TextObject(id, on: self)
-    case .drawing: return DrawingObject(id, on: self)
-    case .photo: return PhotoObject(id, on: self)
-    case .chat: return nil
-    default: return WhiteboardObject(id, on: self)
-    }
-  }
-
-  /// The ids of the objects that users see, from back to front; chat lines are not among them.
-  /// - Complexity: O(*n* log *n*).
-  public var objectIDs: [ObjectID] {
-    state.records.filter { id, record in
-      state.isVisible(id) && record.kind != .chat
-    }
-    .map { (id: $0.key, zIndex: $0.value.zIndex) }
-    .sorted {
-      $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
-    }
-    .map(\.id)
-  }
-
-  /// The objects that users see, from back to front.
-  public var objects: [WhiteboardObject] { objectIDs.compactMap { object($0) } }
-
-  /// Snapshots of the objects that users see, from back to front.
-  public var snapshots: [ObjectSnapshot] { objectIDs.compactMap { snapshot($0) } }
-
-  /// The object as a value, or nil where users see none.
-  public func snapshot(_ id: ObjectID) -> ObjectSnapshot? {
-    guard state.isVisible(id), let record = state.record(id), let kind = record.kind,
-      kind != .chat
-    else { return nil }
-    let ink = kind == .drawing ? record.points : nil
-    let frame = record.frame(points: ink)
-    let asset = kind == .photo ? record.asset : nil
-    return ObjectSnapshot(
-      id: id,
-      kind: kind,
-      centerPosition: frame.center,
-      size: frame.size,
-      scale: record.scale,
-      angle: record.angle,
-      selectedBy: holder(of: id),
-      zIndex: record.zIndex,
-      updatedAt: record.updatedAt,
-      color: record.color,
-      text: kind == .text ? record.text : nil,
-      ink: ink,
-      lineWidth: kind == .drawing ? record.lineWidth : nil,
-      isFinished: kind == .drawing ? record.isFinished : nil,
-      asset: asset,
-      isAssetAvailable: asset.map { assets.contains($0.id) }
-    )
-  }
-
-  /// The chat line of this id, or nil.
-  public func chatLine(_ id: ObjectID) -> ChatLine? {
-    guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
-      let line = record.chatLine, let time = record[.kind]?.time
-    else { return nil }
-    return ChatLine(
-      id: id,
-      author: line.author,
-      name: line.name,
-      text: line.text,
-      sentAt: line.time,
-      time: time
-    )
-  }
-
-  /// The chat in its order, the same on every replica of equal context.
-  public var chat: [ChatLine] {
-    state.records.keys.compactMap { chatLine($0) }
-      .sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }
   }
 }

@@ -55,7 +55,13 @@ public enum BoardLimits {
   public static let erasureEnd = 1_048_576
   /// How many erasures of one stroke are looked at.
   public static let erasuresPerStroke = 4096
-  /// Groups around one object, and members below one group, are looked at to this depth.
+  /// Bytes of the erasures of one stroke that are looked at.
+  public static let erasureBytes = 1 << 18
+  /// Points of the path of an eraser.
+  public static let eraserPoints = 4096
+  /// How long an object has to be deleted before it may be purged, in milliseconds.
+  public static let purgeDelay: UInt64 = 600_000
+  /// How many groups around one object are looked at, from the innermost one.
   public static let groupDepth = 64
   /// Points of one committed piece of a stroke.
   public static let pointsPerChunk = 128
