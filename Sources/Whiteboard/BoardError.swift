@@ -4,6 +4,8 @@ public enum BoardError: Error, Hashable, Sendable {
   case unknownObject(ObjectID)
   /// A member who is present has selected it.
   case held(ObjectID, by: MemberID)
+  /// It is locked: only its lock and its selection can be changed.
+  case locked(ObjectID)
   /// Its author, who is present, is still drawing it.
   case unfinished(ObjectID)
   /// The object has no such property.
@@ -12,28 +14,45 @@ public enum BoardError: Error, Hashable, Sendable {
   case outOfRange(String)
   /// A text is longer than its limit; which one is named.
   case tooLong(String)
-  /// A stroke has no points.
+  /// A stroke has no points, a chat line no words, a group no members.
   case empty
+  /// There is no room for another place between two objects in the stack: both have to be moved
+  /// apart first.
+  case stackFull
   /// One gesture has more operations than fit in a batch.
   case tooManyOperations
+  /// There is no step of ours to undo.
+  case nothingToUndo
+  /// There is no step of ours to redo.
+  case nothingToRedo
   /// The board holds all the objects it may hold.
   case boardFull
   /// The cell was written with the greatest time there is and cannot be overwritten.
   case clockExhausted
+  /// We only look on.
+  case viewer
+  /// A game refuses it, and why.
+  case gameRefused(GameError)
 
   /// The stable word for this error.
   public var code: String {
     switch self {
     case .unknownObject: "unknown-object"
     case .held: "held"
+    case .locked: "locked"
     case .unfinished: "unfinished"
     case .wrongKind: "wrong-kind"
     case .outOfRange: "out-of-range"
     case .tooLong: "too-long"
     case .empty: "empty"
+    case .stackFull: "stack-full"
     case .tooManyOperations: "too-many-operations"
+    case .nothingToUndo: "nothing-to-undo"
+    case .nothingToRedo: "nothing-to-redo"
     case .boardFull: "board-full"
     case .clockExhausted: "clock-exhausted"
+    case .viewer: "viewer"
+    case .gameRefused(let error): error.code
     }
   }
 }

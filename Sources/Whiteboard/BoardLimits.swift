@@ -37,6 +37,36 @@ public enum BoardLimits {
   public static let chatBytes = 8192
   /// UTF-8 bytes of a name.
   public static let nameBytes = 64
+  /// UTF-8 bytes of an icon.
+  public static let iconBytes = 16
+  /// UTF-8 bytes of a board's title.
+  public static let titleBytes = 256
+  /// UTF-8 bytes of the language of a board's games.
+  public static let languageBytes = 16
+  /// UTF-8 bytes of the name of a game.
+  public static let gameNameBytes = 64
+  /// Moves of one game that are looked at (GAM-3).
+  public static let gameMoves = 65_536
+  /// Moves of one game and one incarnation that are looked at (GAM-3).
+  public static let gameMovesPerIncarnation = 256
+  /// Bytes of how a game begins.
+  public static let setupBytes = 4096
+  /// The greatest spacing of a board's grid, in board units.
+  public static let grid: Double = 65_536
+  /// Spans of one erasure.
+  public static let erasureSpans = 4096
+  /// The end of the last span of an erasure, in 1/16 of the way from one point to the next.
+  public static let erasureEnd = 1_048_576
+  /// How many erasures of one stroke are looked at.
+  public static let erasuresPerStroke = 4096
+  /// Bytes of the erasures of one stroke that are looked at.
+  public static let erasureBytes = 1 << 18
+  /// Points of the path of an eraser.
+  public static let eraserPoints = 4096
+  /// How long an object has to be deleted before it may be purged, in milliseconds.
+  public static let purgeDelay: UInt64 = 600_000
+  /// How many groups around one object are looked at, from the innermost one.
+  public static let groupDepth = 64
   /// Points of one committed piece of a stroke.
   public static let pointsPerChunk = 128
   /// Points of one stroke.

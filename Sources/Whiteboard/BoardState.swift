@@ -109,13 +109,15 @@ public struct BoardState: Sendable {
 
   /// What a replica of context `since` lacks; with an empty context, everything.
   ///
+  /// Of the objects in `buckets`, bit *i* for bucket *i*, all cells, whatever the context (SYN-42).
   /// - Complexity: O(cells).
-  public func difference(since: Context) -> Difference {
+  public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)
     for (id, record) in records {
       if !orphans.contains(id) { difference.living.insert(id.dot) }
       var entry = Difference.Entry(object: id)
-      for known in record.entries where !since.contains(known.cell.dot) {
+      let isWhole = buckets != 0 && buckets & (1 << id.bucket) != 0
+      for known in record.entries where isWhole || !since.contains(known.cell.dot) {
         entry.properties.append(known.property)
         entry.cells.append(known.cell)
       }
@@ -127,11 +129,13 @@ public struct BoardState: Sendable {
 
   /// Joins the whole of another replica's answer (SYN-5, SYN-6).
   ///
-  /// `changes` collects what became of which object.
+  /// `changes` collects what became of which object. In a repair `comparingAll` has each cell compared
+  /// with the one that is here, also where its dot was seen (SYN-42).
   ///
   /// - Throws: `BoardError.boardFull` where it would pass the storage limits; nothing is applied.
   public mutating func merge(
     _ difference: Difference,
+    comparingAll: Bool = false,
     changes: inout ChangeLog
   ) throws(BoardError) {
     // Seen by the sender and not living there: purged, which is final.
@@ -141,16 +145,17 @@ public struct BoardState: Sendable {
     var joined = context
     joined.formUnion(difference.context)
     guard joined.entries.count <= BoardLimits.incarnations,
-      joined.rangeCount <= BoardLimits.ranges, hasRoom(for: difference, without: purged)
+      joined.rangeCount <= BoardLimits.ranges,
+      hasRoom(for: difference, without: purged, comparingAll: comparingAll)
     else { throw .boardFull }
     for id in purged { remove(id, changes: &changes) }
     for entry in difference.entries {
       for (property, cell) in zip(entry.properties, entry.cells)
-      where !context.contains(cell.dot) {
+      where comparingAll || !context.contains(cell.dot) {
         write(cell, at: property, of: entry.object, changes: &changes)
       }
     }
-    if !context.isSuperset(of: difference.context) {
+    if comparingAll || !context.isSuperset(of: difference.context) {
       context = joined
       revision += 1
     }
@@ -158,7 +163,11 @@ public struct BoardState: Sendable {
   }
 
   /// Whether what an answer adds to the objects that it does not purge fits.
-  private func hasRoom(for difference: Difference, without purged: [ObjectID]) -> Bool {
+  private func hasRoom(
+    for difference: Difference,
+    without purged: [ObjectID],
+    comparingAll: Bool
+  ) -> Bool {
     var objects = -purged.count
     var cells = 0
     var bytes = 0
@@ -172,7 +181,7 @@ public struct BoardState: Sendable {
       if record == nil, context.contains(entry.object.dot) { continue }
       if record == nil { objects += 1 }
       for (property, cell) in zip(entry.properties, entry.cells)
-      where !context.contains(cell.dot) {
+      where comparingAll || !context.contains(cell.dot) {
         guard let old = record?[property] else {
           cells += 1
           bytes += cell.value.length

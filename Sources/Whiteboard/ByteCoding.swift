@@ -14,6 +14,9 @@ package struct ByteReader {
   /// How many bytes are left.
   package var remaining: Int { bytes.count - offset }
 
+  /// Where the next byte is.
+  package var position: Int { offset }
+
   /// The next byte.
   package mutating func byte() throws(CodecError) -> UInt8 {
     guard offset < bytes.count else { throw .truncated }
@@ -121,6 +124,9 @@ package struct ByteWriter {
   /// An empty writer.
   package init() {}
 
+  /// An empty writer that has room for so many bytes.
+  package init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
   /// Adds one byte.
   package mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
@@ -161,4 +167,7 @@ package struct ByteWriter {
 
   /// Adds bytes as they are.
   package mutating func raw(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+
+  /// Adds bytes as they are.
+  package mutating func raw(_ more: ArraySlice<UInt8>) { bytes.append(contentsOf: more) }
 }

@@ -18,9 +18,13 @@ public struct Cell: Hashable, Sendable {
   public var stamp: Stamp { Stamp(time: time, incarnation: dot.incarnation) }
 
   /// Whether this write beats `other`: by time, then incarnation, then sequence number (BRD-5).
+  ///
+  /// Only a breach can make two writes of one dot; then the greater value wins, so that replicas
+  /// agree all the same.
   public func beats(_ other: Cell) -> Bool {
     if time != other.time { return time > other.time }
-    return dot > other.dot
+    if dot != other.dot { return dot > other.dot }
+    return other.value.precedes(value)
   }
 }
 
@@ -93,7 +97,7 @@ extension Operation {
   /// Throws where an operation of this dot may not exist: BRD-10, and the shapes of BRD-9.
   package func validate(as dot: Dot) throws(CodecError) {
     guard value.length <= BoardLimits.valueBytes else { throw .overLimit("value") }
-    if property == .purge {
+    if property.isPurge {
       guard dot != object.dot else { throw .notTheAuthor("purge") }
       guard value.shape == Value.none.shape else { throw .notCanonical("purge") }
       return
@@ -101,7 +105,7 @@ extension Operation {
     guard property.mayBeWritten(by: dot, of: object) else {
       throw .notTheAuthor("property \(property.number)")
     }
-    if property == .kind, value.shape != Value.unsigned(0).shape {
+    if property.isKind, value.shape != Value.unsigned(0).shape {
       throw .notCanonical("kind")
     }
   }

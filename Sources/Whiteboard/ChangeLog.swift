@@ -28,7 +28,7 @@ public struct ChangeLog: Sendable {
 
   mutating func willChange(_ id: ObjectID, _ state: borrowing BoardState) {
     guard entries[id] == nil else { return }
-    entries[id] = Entry(wasVisible: state.isVisible(id))
+    entries[id] = Entry(wasVisible: state.isTold(id))
     order.append(id)
   }
 
@@ -47,7 +47,7 @@ public struct ChangeLog: Sendable {
     var result: [ObjectChange] = []
     for id in order {
       guard let entry = entries[id] else { continue }
-      let isVisible = state.isVisible(id)
+      let isVisible = state.isTold(id)
       if !isVisible {
         if entry.wasVisible { result.append(.removed(id)) }
         continue

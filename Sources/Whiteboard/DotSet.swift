@@ -6,6 +6,9 @@ public struct SequenceRanges: Hashable, Sendable {
   /// The empty set.
   public init() {}
 
+  /// The set of ranges that ascend and do not touch.
+  package init(ascending ranges: [ClosedRange<UInt64>]) { self.ranges = ranges }
+
   /// Whether `sequence` is in the set.
   /// - Complexity: O(log *n*) in the number of ranges, O(1) where there is one.
   public func contains(_ sequence: UInt64) -> Bool {
@@ -66,6 +69,10 @@ public struct SequenceRanges: Hashable, Sendable {
   /// Adds every number of `other`.
   /// - Complexity: O(*n* + *m*), however the ranges interleave.
   public mutating func formUnion(_ other: SequenceRanges) {
+    guard !ranges.isEmpty else {
+      ranges = other.ranges
+      return
+    }
     if other.ranges.count < 4 {
       for range in other.ranges { insert(range) }
       return

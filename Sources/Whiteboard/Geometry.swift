@@ -80,9 +80,14 @@ package enum FixedPoint {
 
   /// An angle in radians, of any number of turns, as a value.
   package static func angle(_ radians: Double) throws(BoardError) -> Value {
+    .unsigned(try angleSteps(radians))
+  }
+
+  /// An angle in radians, of any number of turns, in steps of 1/4096 turn.
+  package static func angleSteps(_ radians: Double) throws(BoardError) -> UInt64 {
     guard radians.isFinite, radians.magnitude <= 1e6 else { throw .outOfRange("angle") }
     let steps = Int64((radians / fullTurn * turn).rounded())
-    return .unsigned(UInt64(((steps % 4096) + 4096) % 4096))
+    return UInt64(((steps % 4096) + 4096) % 4096)
   }
 
   /// A line width as a value.

@@ -12,6 +12,9 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   /// The milliseconds since 1970.
   public var milliseconds: UInt64 { rawValue >> 16 }
 
+  /// What tells times of one millisecond apart, at most 65,535.
+  public var counter: UInt64 { rawValue & 0xFFFF }
+
   /// Orders by milliseconds, then by counter.
   public static func < (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue < rhs.rawValue }
 }

@@ -18,6 +18,10 @@ extension ObjectSnapshot {
     if let points { json.add("points", points: points) }
     if let lineWidth { json.add("lineWidth", lineWidth) }
     if let isFinished { json.add("isFinished", isFinished) }
+    if let erased { json.add("erased", spans: erased.ranges) }
+    json.add("groups", strings: groups.map(\.description))
+    json.add("isLocked", isLocked)
+    if let game { json.add("game", string: game) }
     if let asset {
       json.add("sha256", string: asset.id.description)
       json.add("format", string: asset.format.name)
@@ -36,12 +40,13 @@ extension ObjectSnapshot {
 }
 
 extension ChatLine {
-  /// The line as one line of JSON: `id`, `author`, `name`, `text`, `sentAt`.
+  /// The line as one line of JSON: `id`, `author`, `name`, `icon`, `text`, `sentAt`.
   public var json: String {
     var json = JSONObject()
     json.add("id", string: id.description)
     json.add("author", string: author.description)
     json.add("name", string: name)
+    json.add("icon", string: icon)
     json.add("text", string: text)
     json.add("sentAt", string: Timestamp.text(milliseconds: sentAt))
     return json.text
@@ -83,11 +88,38 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
-  private static func list(_ numbers: [Double]) -> String {
+  /// Adds a value that is JSON already.
+  package mutating func add(_ key: String, json: String) {
+    members.append(Self.quoted(key) + ":" + json)
+  }
+
+  /// Adds a list of strings.
+  package mutating func add(_ key: String, strings: [String]) {
+    let list = strings.map(Self.quoted).joined(separator: ",")
+    members.append(Self.quoted(key) + ":[" + list + "]")
+  }
+
+  /// Adds a list of parts of a stroke, each `[start,end]` in points.
+  package mutating func add(_ key: String, spans: [ClosedRange<Int>]) {
+    let steps = Double(StrokeSpans.steps)
+    let list = spans.map {
+      Self.list([Double($0.lowerBound) / steps, Double($0.upperBound) / steps])
+    }
+    members.append(Self.quoted(key) + ":[" + list.joined(separator: ",") + "]")
+  }
+
+  /// Adds a list of values that are JSON already.
+  package mutating func add(_ key: String, list: [String]) {
+    add(key, json: "[" + list.joined(separator: ",") + "]")
+  }
+
+  /// A list of finite numbers.
+  package static func list(_ numbers: [Double]) -> String {
     "[" + numbers.map(number).joined(separator: ",") + "]"
   }
 
-  private static func number(_ number: Double) -> String {
+  /// A finite number.
+  package static func number(_ number: Double) -> String {
     if let whole = Int64(exactly: number) { return String(whole) }
     return number.description
   }

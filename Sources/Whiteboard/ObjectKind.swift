@@ -16,6 +16,13 @@ public struct ObjectKind: RawRepresentable, Hashable, Sendable {
   public static let game = ObjectKind(rawValue: 4)
   /// A line of the chat, which is no object to its users.
   public static let chat = ObjectKind(rawValue: 5)
+  /// What holds objects together; no object to its users (BRD-26).
+  public static let group = ObjectKind(rawValue: 6)
+  /// What a board's settings are written to; no object to its users (BRD-28).
+  public static let settings = ObjectKind(rawValue: 7)
+
+  /// Whether users see objects of this kind on the board: kinds that nobody here knows count too.
+  public var isShown: Bool { self != .chat && self != .group && self != .settings }
 
   /// The kind's name in JSON.
   public var name: String {
@@ -25,6 +32,8 @@ public struct ObjectKind: RawRepresentable, Hashable, Sendable {
     case .photo: "photo"
     case .game: "game"
     case .chat: "chat"
+    case .group: "group"
+    case .settings: "settings"
     default: "unknown-\(rawValue)"
     }
   }

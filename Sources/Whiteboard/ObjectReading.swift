@@ -11,6 +11,12 @@ extension ObjectRecord {
     return number != 0
   }
 
+  /// Whether only its lock and its selection can be changed here (BRD-27).
+  package var isLocked: Bool {
+    guard case .unsigned(let number)? = self[.lock]?.value else { return false }
+    return number != 0
+  }
+
   package var selection: MemberID? {
     guard case .bytes(let bytes)? = self[.selection]?.value else { return nil }
     return MemberID(bytes)
@@ -21,10 +27,16 @@ extension ObjectRecord {
     return FixedPoint.scale(of: steps)
   }
 
-  package var angle: Double {
+  package var angle: Double { FixedPoint.radians(angleSteps) }
+
+  /// The angle in 1/4096 turn, less than a turn.
+  package var angleSteps: UInt64 {
     guard case .unsigned(let steps)? = self[.angle]?.value else { return 0 }
-    return FixedPoint.radians(steps)
+    return steps % 4096
   }
+
+  /// The centre, wherever it comes from.
+  package var center: Point { frame(points: kind == .drawing ? points : nil).center }
 
   package var zIndex: [UInt8] {
     guard case .bytes(let bytes)? = self[.zIndex]?.value else { return [] }
@@ -46,6 +58,18 @@ extension ObjectRecord {
   package var asset: AssetReference? { self[.asset].flatMap { AssetReference($0.value) } }
 
   package var isFinished: Bool { self[.end] != nil }
+
+  /// What all erasures together erased, of those that are looked at (BRD-29).
+  package var erased: StrokeSpans {
+    var spans: [ClosedRange<Int>] = []
+    var bytes = 0
+    for entry in entries(of: 130, upTo: BoardLimits.erasuresPerStroke) {
+      bytes += entry.cell.value.length
+      guard bytes <= BoardLimits.erasureBytes else { break }
+      spans += StrokeSpans.decode(entry.cell.value) ?? []
+    }
+    return StrokeSpans(spans)
+  }
 
   package var text: String { TextTree(self).text }
 
@@ -81,14 +105,22 @@ extension ObjectRecord {
     return (center, size)
   }
 
-  package var chatLine: (author: MemberID, name: String?, text: String, time: UInt64)? {
+  package var chatLine:
+    (author: MemberID, name: String?, icon: String?, text: String, time: UInt64)?
+  {
     guard case .bytes(let bytes)? = self[.chatAuthor]?.value, let author = MemberID(bytes),
       case .text(let text)? = self[.chatText]?.value,
       case .unsigned(let time)? = self[.chatTime]?.value
     else { return nil }
     var name: String?
     if case .text(let known)? = self[.chatName]?.value { name = known }
-    return (author, name, text, time)
+    var icon: String?
+    if case .text(let known)? = self[.chatIcon]?.value, !known.isEmpty,
+      known.utf8.count <= BoardLimits.iconBytes
+    {
+      icon = known
+    }
+    return (author, name, icon, text, time)
   }
 }
 
@@ -142,6 +174,16 @@ package enum ObjectDefaults {
 }
 
 extension BoardState {
+  /// Whether changes tell of it: what users see on the board or in the chat.
+  func isTold(_ id: ObjectID) -> Bool {
+    isVisible(id) && (record(id)?.kind).map { $0.isShown || $0 == .chat } ?? false
+  }
+
+  /// Whether it is created, not deleted, and of a kind that users see on the board.
+  public func isShown(_ id: ObjectID) -> Bool {
+    isVisible(id) && record(id)?.kind?.isShown ?? false
+  }
+
   /// Whether users see the object: created, not deleted, and, where it is a chat line, complete.
   public func isVisible(_ id: ObjectID) -> Bool {
     guard let record = record(id), let kind = record.kind, !record.isDeleted else { return false }

@@ -30,6 +30,14 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let lineWidth: Double?
   /// Whether a drawing's author has finished it.
   public let isFinished: Bool?
+  /// What was erased of a drawing.
+  package let erased: StrokeSpans?
+  /// The groups around it, innermost first.
+  public let groups: [ObjectID]
+  /// Whether it is locked.
+  public let isLocked: Bool
+  /// Which game a game is; text from a peer.
+  public let game: String?
   /// A photo's bytes, by reference.
   public let asset: AssetReference?
   /// Whether a photo's bytes are here.
@@ -40,6 +48,22 @@ public struct ObjectSnapshot: Hashable, Sendable {
     guard let ink else { return nil }
     guard let center = InkBounds(ink)?.center else { return [] }
     return ink.map { Point(x: $0.point.x - center.x, y: $0.point.y - center.y) }
+  }
+
+  /// The parts of a drawing that were erased, in 1/16 of the way from one point to the next, so that
+  /// point *i* is at 16 *i*.
+  public var erasedSpans: [ClosedRange<Int>]? { erased?.ranges }
+
+  /// The parts of a drawing that are left, as `erasedSpans`; a single point is `0...0`.
+  public var visibleSpans: [ClosedRange<Int>]? {
+    guard let ink else { return nil }
+    return (erased ?? StrokeSpans()).rest(ofPoints: ink.count)
+  }
+
+  /// The lines of a drawing that are left, as `points`; a line of one point is a dot.
+  public var visibleLines: [[Point]]? {
+    guard let points else { return nil }
+    return (erased ?? StrokeSpans()).rest(of: points)
   }
 
   /// Where a point shows that is given relative to the centre, neither scaled nor rotated.
@@ -64,6 +88,8 @@ public struct ChatLine: Hashable, Sendable {
   public let author: MemberID
   /// The name its author went by; text from a peer.
   public let name: String?
+  /// The icon its author went by: one emoji, or whatever text a peer sent.
+  public let icon: String?
   /// What it says; text from a peer.
   public let text: String
   /// Milliseconds since 1970 by its author's wall clock.

@@ -102,6 +102,26 @@ extension Property {
   public static let chatText = Property(15)
   /// When, by its author's wall clock: unsigned, milliseconds since 1970.
   public static let chatTime = Property(16)
+  /// The group the object belongs to: a dot, or none (BRD-26).
+  public static let group = Property(17)
+  /// Whether the object is locked: unsigned, 0 or 1 (BRD-27).
+  public static let lock = Property(18)
+  /// Which game an object is: text.
+  public static let game = Property(19)
+  /// How the game begins: bytes whose meaning the game gives.
+  public static let setup = Property(20)
+  /// The icon the author of a chat line went by: text, one emoji.
+  public static let chatIcon = Property(21)
+  /// The object, purged or deleted, that this one stands for: a dot.
+  public static let replaces = Property(22)
+  /// The title of a board: text (BRD-28).
+  public static let title = Property(23)
+  /// The background of a board: unsigned, `0xRRGGBBAA`.
+  public static let background = Property(24)
+  /// The spacing of a board's grid: unsigned, in 1/64 of a board unit, 0 for none.
+  public static let grid = Property(25)
+  /// The language of a board's games: text, a BCP 47 tag.
+  public static let language = Property(26)
 
   /// The points of a stroke from the one numbered `first`.
   public static func ink(first: UInt64) -> Property { Property(64, index: first) }
@@ -109,6 +129,10 @@ extension Property {
   public static func run(_ dot: Dot) -> Property { Property(128, dot: dot) }
   /// The characters that the operation `dot` deleted.
   public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
+  /// The parts of a stroke that the operation `dot` erased (BRD-29).
+  public static func erasure(_ dot: Dot) -> Property { Property(130, dot: dot) }
+  /// The move of a game that the operation `dot` made.
+  public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
 
   /// Which operations may write a property; whether one counts depends on it alone (BRD-10).
   package enum Right {
@@ -118,6 +142,8 @@ extension Property {
     case creator
     /// Only the operation whose dot qualifies the property.
     case own
+    /// That operation and later ones of its incarnation, so that its author can take it back.
+    case writer
     /// Only the operation that creates the object.
     case create
   }
@@ -126,8 +152,9 @@ extension Property {
   package var right: Right {
     switch number {
     case 7: .create
-    case 11...16, 64: .creator
-    case 128, 129: .own
+    case 11...16, 19...22, 64: .creator
+    case 128, 131: .own
+    case 129, 130: .writer
     default: .anyone
     }
   }
@@ -139,9 +166,18 @@ extension Property {
     case .create: dot == object.dot
     case .creator: dot.incarnation == object.dot.incarnation && dot != object.dot
     case .own: self.dot == dot && dot != object.dot
+    case .writer:
+      self.dot.map { $0.incarnation == dot.incarnation && $0.sequence <= dot.sequence } ?? false
+        && dot != object.dot
     }
   }
 
   /// Whether presence and digest leave this property out.
   package var isSelection: Bool { number == 4 }
+
+  /// Whether this says what the object is, and so that it was created.
+  package var isKind: Bool { number == 7 }
+
+  /// Whether this is no cell but the removal of the object.
+  package var isPurge: Bool { number == 8 }
 }

@@ -36,6 +36,23 @@ public enum Value: Sendable {
     default: 0
     }
   }
+
+  /// Whether this value is the lesser: by shape, then by its bytes in the digest (BRD-5, SYN-40).
+  package func precedes(_ other: Value) -> Bool {
+    switch (self, other) {
+    case (.unsigned(let left), .unsigned(let right)): left < right
+    case (.signed(let left), .signed(let right)):
+      UInt64(bitPattern: left) < UInt64(bitPattern: right)
+    case (.pair(let leftX, let leftY), .pair(let rightX, let rightY)):
+      leftX == rightX
+        ? UInt32(bitPattern: leftY) < UInt32(bitPattern: rightY)
+        : UInt32(bitPattern: leftX) < UInt32(bitPattern: rightX)
+    case (.bytes(let left), .bytes(let right)): left.lexicographicallyPrecedes(right)
+    case (.text(let left), .text(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
+    case (.dot(let left), .dot(let right)): left < right
+    default: shape < other.shape
+    }
+  }
 }
 
 extension Value: Hashable {

@@ -2,7 +2,7 @@
 ///
 /// Valid inside the board's isolation only; take a `snapshot` to leave it. Each operation is one cell
 /// write. All of them throw `BoardError`: `unknownObject` where it is gone, `held` where a member who
-/// is present has selected it, `outOfRange` for numbers beyond the board.
+/// is present has selected it, `locked` where it is locked, `outOfRange` for numbers beyond the board.
 public class WhiteboardObject {
   /// The board it is on.
   public let board: Board
@@ -30,6 +30,12 @@ public class WhiteboardObject {
   public var angle: Double { record.angle }
   /// The member who is present and has selected it.
   public var selectedBy: MemberID? { board.holder(of: id) }
+  /// Its colour, `0xRRGGBBAA`, where it has one of its own.
+  public var color: UInt32? { record.color }
+  /// Whether it is locked.
+  public var isLocked: Bool { record.isLocked }
+  /// The groups around it, innermost first.
+  public var groups: [ObjectID] { board.groups(of: id) }
   /// Its place in the stack.
   public var zIndex: [UInt8] { record.zIndex }
   /// Milliseconds since 1970 of the latest write, the selection aside.
@@ -37,13 +43,13 @@ public class WhiteboardObject {
 
   /// Selects it for `member`, who is ourselves; a race for it is decided the same everywhere.
   public func select(by member: MemberID) throws(BoardError) {
-    try board.requireWritable(id)
+    try board.requireSelectable(id)
     try board.write(id, .selection, .bytes(member.bytes))
   }
 
   /// Ends its selection.
   public func deselect() throws(BoardError) {
-    try board.requireWritable(id)
+    try board.requireSelectable(id)
     guard record.selection != nil else { return }
     try board.write(id, .selection, .none)
   }
@@ -65,6 +71,29 @@ public class WhiteboardObject {
     try board.requireTransformable(id)
     try board.write(id, .angle, try FixedPoint.angle(angle))
   }
+
+  /// Gives it a colour; see `Board.setColor(_:of:)`.
+  public func setColor(_ color: UInt32) throws(BoardError) { try board.setColor(color, of: id) }
+
+  /// Locks or unlocks it; see `Board.setLocked(_:_:)`.
+  public func setLocked(_ isLocked: Bool) throws(BoardError) { try board.setLocked(id, isLocked) }
+
+  /// Moves it in the stack; see `Board.reorder(_:_:)`.
+  public func reorder(_ move: StackMove) throws(BoardError) { try board.reorder([id], move) }
+
+  /// Copies it; see `Board.duplicate(_:by:)`.
+  ///
+  /// The copy is nil inside a gesture, at whose end it appears.
+  @discardableResult
+  public func duplicate(by offset: Point) throws(BoardError) -> WhiteboardObject? {
+    try board.duplicate([id], by: offset)[id].flatMap { board.object($0) }
+  }
+
+  /// Deletes it; see `Board.delete(_:)`.
+  public func delete() throws(BoardError) { try board.delete(id) }
+
+  /// Brings it back; see `Board.undelete(_:)`.
+  public func undelete() throws(BoardError) { try board.undelete(id) }
 }
 
 /// Words on the board.
@@ -84,6 +113,19 @@ public final class DrawingObject: WhiteboardObject {
   public var ink: [InkPoint] { record.points }
   /// The line width in board units.
   public var lineWidth: Double { record.lineWidth }
+  /// Gives it a line width; see `Board.setLineWidth(_:of:)`.
+  public func setLineWidth(_ width: Double) throws(BoardError) {
+    try board.setLineWidth(width, of: id)
+  }
+
+  /// The parts that were erased, in 1/16 of the way from one point to the next.
+  public var erasedSpans: [ClosedRange<Int>] { record.erased.ranges }
+
+  /// Erases parts of it; see `Board.erase(_:spans:)`.
+  public func erase(spans: [ClosedRange<Int>]) throws(BoardError) {
+    try board.erase(id, spans: spans)
+  }
+
   /// Whether its author has finished it.
   public var isFinished: Bool { record.isFinished }
   /// The centre of its points, until it is moved.
@@ -99,3 +141,6 @@ public final class PhotoObject: WhiteboardObject {
   /// Whether its bytes are here.
   public var isAssetAvailable: Bool { asset.map { board.assets.contains($0.id) } ?? false }
 }
+
+/// A game that lies on the board: see `Board.play(_:_:)`.
+public final class GameObject: WhiteboardObject {}

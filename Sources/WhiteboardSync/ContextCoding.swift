@@ -27,14 +27,36 @@ public enum ContextCoding {
     }
   }
 
-  static func write(_ ranges: SequenceRanges, to writer: inout ByteWriter) {
-    writer.count(ranges.ranges.count)
+  /// Ranges as the differences that SYN-25 repeats: what is regular takes no more than its first.
+  private struct Entry: Hashable {
+    let gap: UInt64
+    /// One less than the length.
+    let more: UInt64
+
+    var span: UInt64 { gap + more + 2 }
+  }
+
+  private static func write(_ ranges: SequenceRanges, to writer: inout ByteWriter) {
+    var runs: [(entry: Entry, count: Int)] = []
     // The least number that the next range may start at, so that ranges cannot touch.
     var least: UInt64 = 1
     for range in ranges.ranges {
-      writer.varint(range.lowerBound - least)
-      writer.varint(range.upperBound - range.lowerBound)
+      let entry = Entry(
+        gap: range.lowerBound - least,
+        more: range.upperBound - range.lowerBound
+      )
+      if let last = runs.last, last.entry == entry {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append((entry, 1))
+      }
       least = range.upperBound + 2
+    }
+    writer.count(runs.count)
+    for (entry, count) in runs {
+      writer.varint(entry.gap)
+      writer.varint(entry.more << 1 | (count > 1 ? 1 : 0))
+      if count > 1 { writer.count(count - 2) }
     }
   }
 
@@ -42,32 +64,46 @@ public enum ContextCoding {
     let count = try reader.count(upTo: BoardLimits.incarnations, "incarnations")
     var set = DotSet()
     var last: Incarnation?
-    var rangeCount = 0
     for _ in 0..<count {
       let incarnation = try reader.incarnation()
       if let last, incarnation <= last { throw .notCanonical("incarnations") }
       last = incarnation
-      let ranges = try readRanges(&reader)
-      guard !ranges.ranges.isEmpty else { throw .notCanonical("ranges") }
-      rangeCount += ranges.ranges.count
-      guard rangeCount <= BoardLimits.ranges else { throw .overLimit("ranges") }
-      for range in ranges.ranges { set.insert(range, of: incarnation) }
+      let ranges = try readRanges(&reader, upTo: BoardLimits.ranges - set.rangeCount)
+      set.formUnion(SequenceRanges(ascending: ranges), of: incarnation)
     }
     return set
   }
 
-  static func readRanges(_ reader: inout ByteReader) throws(CodecError) -> SequenceRanges {
+  /// Reads the ranges of one incarnation, of which there is room for `limit`.
+  private static func readRanges(
+    _ reader: inout ByteReader,
+    upTo limit: Int
+  ) throws(CodecError) -> [ClosedRange<UInt64>] {
     let count = try reader.count(upTo: BoardLimits.ranges, "ranges")
-    var ranges = SequenceRanges()
+    guard count >= 1 else { throw .notCanonical("ranges") }
+    var ranges: [ClosedRange<UInt64>] = []
     var least: UInt64 = 1
+    var last: Entry?
     for _ in 0..<count {
       let gap = try reader.varint(upTo: BoardLimits.sequence, "sequence")
-      let more = try reader.varint(upTo: BoardLimits.sequence, "sequence")
-      let first = least + gap
-      let last = first + more
-      guard last <= BoardLimits.sequence else { throw .overLimit("sequence") }
-      ranges.insert(first...last)
-      least = last + 2
+      let tagged = try reader.varint(upTo: BoardLimits.sequence << 1 | 1, "sequence")
+      let entry = Entry(gap: gap, more: tagged >> 1)
+      guard entry != last else { throw .notCanonical("ranges") }
+      last = entry
+      var repeats: UInt64 = 1
+      if tagged & 1 == 1 {
+        repeats = 2 + (try reader.varint(upTo: UInt64(BoardLimits.ranges), "ranges"))
+      }
+      // A few bytes can stand for very many ranges: none is made before all fit.
+      guard repeats <= UInt64(limit - ranges.count) else { throw .overLimit("ranges") }
+      guard entry.span <= (BoardLimits.sequence + 2 - least) / repeats else {
+        throw .overLimit("sequence")
+      }
+      for _ in 0..<repeats {
+        let first = least + entry.gap
+        ranges.append(first...(first + entry.more))
+        least += entry.span
+      }
     }
     return ranges
   }

@@ -2,7 +2,7 @@ import Whiteboard
 
 /// The binary form of a catch-up answer; implements SYN-26 and SYN-27.
 public enum DifferenceCoding {
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
 
   /// The one canonical form of an answer.
   public static func encode(_ difference: Difference) -> [UInt8] {
@@ -25,8 +25,7 @@ public enum DifferenceCoding {
     writer.count(difference.entries.count)
     var pair = LastPair()
     var lastObject: UInt64 = 0
-    var lastSequence: UInt64 = 0
-    var lastTime: UInt64 = 0
+    var lasts = [LastCell](repeating: LastCell(), count: table.incarnations.count)
     for entry in difference.entries {
       writer.count(table.index(of: entry.object.dot.incarnation))
       writer.zigzag(Int64(entry.object.dot.sequence) - Int64(lastObject))
@@ -39,11 +38,9 @@ public enum DifferenceCoding {
           writer.count(table.index(of: dot.incarnation))
           writer.varint(dot.sequence)
         }
-        writer.count(table.index(of: cell.dot.incarnation))
-        writer.zigzag(Int64(cell.dot.sequence) - Int64(lastSequence))
-        writer.zigzag(Int64(cell.time.rawValue) - Int64(lastTime))
-        lastSequence = cell.dot.sequence
-        lastTime = cell.time.rawValue
+        let author = table.index(of: cell.dot.incarnation)
+        writer.count(author)
+        lasts[author].write(cell, to: &writer)
         if case .dot(let dot) = cell.value {
           writer.count(table.index(of: dot.incarnation))
           writer.varint(dot.sequence)
@@ -64,7 +61,7 @@ public enum DifferenceCoding {
     difference.living = try ContextCoding.read(&reader)
     var table = try Table(&reader)
     let count = try reader.count(upTo: BoardLimits.storedObjects, "objects")
-    var cells = Cells()
+    var cells = Cells(authors: table.incarnations.count)
     var lastObject: UInt64 = 0
     var total = 0
     for _ in 0..<count {
@@ -92,10 +89,38 @@ public enum DifferenceCoding {
     return difference
   }
 
+  /// The last cell of one author: his next one is coded as the difference from it.
+  private struct LastCell {
+    private var sequence: UInt64 = 0
+    private var milliseconds: UInt64 = 0
+
+    mutating func write(_ cell: Cell, to writer: inout ByteWriter) {
+      writer.zigzag(Int64(cell.dot.sequence) - Int64(sequence))
+      writer.zigzag(Int64(cell.time.milliseconds) - Int64(milliseconds))
+      writer.varint(cell.time.counter)
+      sequence = cell.dot.sequence
+      milliseconds = cell.time.milliseconds
+    }
+
+    mutating func read(
+      _ reader: inout ByteReader
+    ) throws(CodecError) -> (sequence: UInt64, time: HybridTime) {
+      sequence = try ValueCoding.sequence(after: sequence, &reader)
+      let (sum, overflow) = Int64(milliseconds).addingReportingOverflow(try reader.zigzag())
+      guard !overflow, sum >= 0, sum <= Int64(BoardLimits.time >> 16) else {
+        throw .overLimit("time")
+      }
+      milliseconds = UInt64(sum)
+      let counter = try reader.varint(upTo: 0xFFFF, "counter")
+      return (sequence, HybridTime(milliseconds << 16 | counter))
+    }
+  }
+
   private struct Cells {
     private var pair = LastPair()
-    private var lastSequence: UInt64 = 0
-    private var lastTime: UInt64 = 0
+    private var lasts: [LastCell]
+
+    init(authors: Int) { lasts = Array(repeating: LastCell(), count: authors) }
 
     mutating func next(
       _ table: inout Table,
@@ -109,24 +134,21 @@ public enum DifferenceCoding {
         case .number: Property(number, index: try reader.varint())
         case .dot: Property(number, dot: try table.dot(&reader))
         }
-      let author = try table.incarnation(&reader)
-      lastSequence = try ValueCoding.sequence(after: lastSequence, &reader)
-      let (time, overflow) = Int64(lastTime).addingReportingOverflow(try reader.zigzag())
-      guard !overflow, time >= 0 else { throw .overLimit("time") }
-      lastTime = UInt64(time)
+      let author = try table.index(&reader)
+      let (sequence, time) = try lasts[author].read(&reader)
       let shape = UInt8(tag & 7)
       let value: Value =
         shape == 6
         ? .dot(try table.dot(&reader)) : try ValueCoding.read(shape: shape, &reader, &pair)
       return (
         property,
-        Cell(value: value, time: HybridTime(lastTime), dot: Dot(author, lastSequence))
+        Cell(value: value, time: time, dot: Dot(table.incarnations[author], sequence))
       )
     }
   }
 
   private struct Table {
-    private let incarnations: [Incarnation]
+    let incarnations: [Incarnation]
     private var isUsed: [Bool]
 
     init(_ reader: inout ByteReader) throws(CodecError) {
@@ -142,11 +164,15 @@ public enum DifferenceCoding {
       isUsed = Array(repeating: false, count: count)
     }
 
-    mutating func incarnation(_ reader: inout ByteReader) throws(CodecError) -> Incarnation {
+    mutating func index(_ reader: inout ByteReader) throws(CodecError) -> Int {
       let index = try reader.varint()
       guard index < UInt64(incarnations.count) else { throw .overLimit("incarnation index") }
       isUsed[Int(index)] = true
-      return incarnations[Int(index)]
+      return Int(index)
+    }
+
+    mutating func incarnation(_ reader: inout ByteReader) throws(CodecError) -> Incarnation {
+      incarnations[try index(&reader)]
     }
 
     mutating func dot(_ reader: inout ByteReader) throws(CodecError) -> Dot {

@@ -1,10 +1,13 @@
-import Crypto
 import Whiteboard
 
 /// What a replica keeps of one joined member.
 struct PeerState {
-  /// Who it is on this board, once it asked for something.
-  var incarnation: Incarnation?
+  /// Who writes on its side of the link, and where the chain stands.
+  var link = LinkAuthor()
+  var reader = LinkBatchReader()
+  var writer = LinkBatchWriter()
+  /// Whether it broke a rule: nothing more of this link counts.
+  private(set) var isClosed = false
   /// When anything of it arrived last.
   var lastHeard: UInt64
   /// The hash of its context, as it last reported.
@@ -14,38 +17,43 @@ struct PeerState {
 
   // What we ask of it.
   private(set) var lastRequest: UInt64 = 0
-  var requestInFlight: UInt64?
+  private(set) var requestInFlight: UInt64?
+  /// The buckets of the request in flight, where it is to repair.
+  private(set) var requestBuckets: UInt16 = 0
   private(set) var requestActiveAt: UInt64 = 0
+  /// The buckets that the next request asks for.
+  private var repairBuckets: UInt16 = 0
   /// Until when it is not asked, because its last answer had no room here.
   var askAgain: UInt64 = 0
   var applied: UInt64 = 0
-  private var assembly: Assembly?
 
   // What it asks of us.
   var pendingRequest: CatchUpRequest?
+  /// The request whose answer is on its way.
+  var answerInFlight: UInt64?
   /// Whether so much waits to be sent to it that an answer must wait (SYN-12).
   var isBacklogged = false
   private var answered: UInt64 = 0
   private var lastAnswerAt: UInt64?
   var confirmed: UInt64 = 0
 
-  var reportDue: UInt64?
+  private(set) var reportDue: UInt64?
+  private(set) var reportsSums = false
   var presenceCounter: UInt64?
   var cursor: InkPoint?
 
-  private struct Assembly {
-    let byteCount: Int
-    let checksum: Bytes32
-    var parts = 0
-    var bytes: [UInt8] = []
-  }
-
   init(now: UInt64) { lastHeard = now }
 
-  /// Whether each has applied the other's answer to its latest request.
-  var isCaughtUpBothWays: Bool {
-    applied > 0 && answered > 0 && confirmed >= answered && pendingRequest == nil
+  /// Whether it said who it is and vouches for what it answers (SYN-12).
+  var mayBeAsked: Bool { !isClosed && link.record?.role.mayWrite ?? false }
+
+  /// Whether its answer to our latest request was applied, where it is one who answers.
+  var isCaughtUp: Bool {
+    link.record.map { !$0.role.mayWrite || applied > 0 } ?? false
   }
+
+  /// Whether it has applied our answer to its latest request.
+  var hasCaughtUp: Bool { answered > 0 && confirmed >= answered && pendingRequest == nil }
 
   mutating func noteReceived(_ ranges: SequenceRanges, of incarnation: Incarnation) {
     guard !ranges.ranges.isEmpty else { return }
@@ -53,24 +61,39 @@ struct PeerState {
   }
 
   /// Has a report sent at `time` or before.
-  mutating func report(by time: UInt64) { reportDue = min(reportDue ?? time, time) }
+  mutating func report(by time: UInt64, withSums: Bool = false) {
+    reportDue = min(reportDue ?? time, time)
+    if withSums { reportsSums = true }
+  }
 
-  mutating func beginRequest(_ now: UInt64) -> UInt64 {
+  mutating func didReport() {
+    reportDue = nil
+    reportsSums = false
+  }
+
+  mutating func beginRequest(_ now: UInt64) -> (number: UInt64, buckets: UInt16) {
     lastRequest += 1
     requestInFlight = lastRequest
+    requestBuckets = repairBuckets
+    repairBuckets = 0
     requestActiveAt = now
-    assembly = nil
-    return lastRequest
+    return (lastRequest, requestBuckets)
   }
 
-  mutating func abandonRequest() {
+  /// The request was answered, or given up.
+  mutating func endRequest() {
     requestInFlight = nil
-    assembly = nil
+    requestBuckets = 0
   }
 
-  /// The request to answer now, at most one in each interval.
+  /// Has the next request ask for all cells of these buckets.
+  mutating func repair(_ buckets: UInt16) { repairBuckets |= buckets }
+
+  mutating func noteProgress(_ now: UInt64) { requestActiveAt = now }
+
+  /// The request to answer now: one at a time, and at most one in each interval.
   mutating func takeRequest(_ now: UInt64) -> CatchUpRequest? {
-    guard let request = pendingRequest, !isBacklogged,
+    guard let request = pendingRequest, !isBacklogged, !isClosed, answerInFlight == nil,
       lastAnswerAt.map({ now >= $0 + Replica.answerInterval }) ?? true
     else { return nil }
     pendingRequest = nil
@@ -79,30 +102,12 @@ struct PeerState {
     return request
   }
 
-  /// Takes one part in.
-  /// - Returns: the answer, when this was its last part.
-  /// - Throws: `CodecError` where the parts do not fit; the request is then given up.
-  mutating func assemble(_ part: AnswerPart, _ now: UInt64) throws(CodecError) -> [UInt8]? {
-    requestActiveAt = now
-    var answer = assembly ?? Assembly(byteCount: part.byteCount, checksum: part.checksum)
-    assembly = nil
-    guard answer.byteCount == part.byteCount, answer.checksum == part.checksum,
-      answer.parts == part.index
-    else {
-      requestInFlight = nil
-      throw .inconsistent("answer")
-    }
-    answer.parts += 1
-    answer.bytes += part.content
-    guard answer.bytes.count == answer.byteCount else {
-      assembly = answer
-      return nil
-    }
-    guard AnswerPart.checksum(of: answer.bytes) == answer.checksum else {
-      requestInFlight = nil
-      throw .checksum
-    }
-    return answer.bytes
+  /// Has nothing more to do with this link.
+  mutating func close() {
+    isClosed = true
+    endRequest()
+    pendingRequest = nil
+    reportDue = nil
   }
 }
 

@@ -32,15 +32,33 @@ public enum ReplicaError: Error, Hashable, Sendable {
   case malformed(CodecError)
   /// An answer to nothing that was asked.
   case unrequestedAnswer
-  /// A batch under our own name that we never wrote.
-  case forgedBatch
+  /// A batch, or an answer, of nobody who said who it is.
+  case noAuthor
+  /// What somebody else signed, as if it were the sender's.
+  case forgedAuthor
+  /// What was written for another board.
+  case wrongBoard
+  /// A public key is none.
+  case wrongKey
+  /// A signature does not hold.
+  case wrongSignature
+  /// A head or a new beginning that does not follow from the batches before it.
+  case brokenChain
+  /// What one who only looks on may not do.
+  case viewer
 
   /// The stable word for this error.
   public var code: String {
     switch self {
     case .malformed(let error): error.code
     case .unrequestedAnswer: "unrequested-answer"
-    case .forgedBatch: "forged-batch"
+    case .noAuthor: "no-author"
+    case .forgedAuthor: "forged-author"
+    case .wrongBoard: "wrong-board"
+    case .wrongKey: "key"
+    case .wrongSignature: "signature"
+    case .brokenChain: "chain"
+    case .viewer: "viewer"
     }
   }
 }
@@ -53,6 +71,8 @@ public enum ReplicaAction: Hashable, Sendable {
   case send([UInt8], to: [MemberID])
   /// Send a datagram to these members; it may be lost.
   case sendDatagram([UInt8], to: [MemberID])
+  /// Keep this, before anything that follows: it changed what the replica holds.
+  case record(StoredChange)
   /// An object appeared.
   case objectAdded(ObjectSnapshot, from: MemberID?)
   /// An object changed in something other than its selection.
@@ -73,6 +93,15 @@ public enum ReplicaAction: Hashable, Sendable {
   case wantAsset(AssetReference, from: MemberID)
   /// Send the bytes of an asset as a resource of this name; then call `assetSent`.
   case sendAsset(AssetID, ResourceDTO, to: MemberID)
+  /// Send an answer as a resource of this name, its bytes these; then call `answerSent`.
+  case sendAnswer([UInt8], ResourceDTO, to: MemberID)
+  /// What to call a member; the text is the member's own.
+  case profile(MemberID, name: String, icon: String)
+  /// A member that has seen the same holds something else, in the buckets whose bits are set.
+  ///
+  /// A fault of a program or of memory, or a member who wrote two things under one name. It is
+  /// being repaired.
+  case diverged(MemberID, buckets: UInt16)
   /// Bytes of the application's arrived.
   case data([UInt8], from: MemberID, isReliable: Bool)
   /// All that a member had when we asked is here.

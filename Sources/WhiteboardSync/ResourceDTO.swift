@@ -9,7 +9,7 @@ public enum ResourceDTOError: Error, Hashable, Sendable {
   case malformed
 }
 
-/// What the JSON name of one of this product's resources says (BRD-20).
+/// What the JSON name of one of this product's resources says (BRD-20, SYN-13).
 public struct ResourceDTO: Hashable, Sendable {
   /// What a resource is.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -42,13 +42,26 @@ public struct ResourceDTO: Hashable, Sendable {
   public let isDeleted: Bool
   /// The SHA-256 of the bytes, where they have one.
   public let sha256: AssetID?
+  /// The request that it answers, where it does (SYN-13).
+  public let request: UInt64?
+  /// How many bytes an answer has.
+  public let byteCount: Int?
 
   /// A name of its parts.
-  public init(id: String, type: Kind, isDeleted: Bool = false, sha256: AssetID? = nil) {
+  public init(
+    id: String,
+    type: Kind,
+    isDeleted: Bool = false,
+    sha256: AssetID? = nil,
+    request: UInt64? = nil,
+    byteCount: Int? = nil
+  ) {
     self.id = id
     self.type = type
     self.isDeleted = isDeleted
     self.sha256 = sha256
+    self.request = request
+    self.byteCount = byteCount
   }
 
   /// Reads a name that may be hostile; fields that are not known are skipped.
@@ -58,6 +71,8 @@ public struct ResourceDTO: Hashable, Sendable {
       let type: String
       let isDeleted: Bool?
       let sha256: String?
+      let request: UInt64?
+      let byteCount: Int?
     }
     guard name.utf8.count <= Self.byteLimit else { throw .tooLong }
     guard Self.isShallow(name),
@@ -69,7 +84,15 @@ public struct ResourceDTO: Hashable, Sendable {
       guard let id = AssetID(hex: hex) else { throw .malformed }
       sha256 = id
     }
-    self.init(id: form.id, type: type, isDeleted: form.isDeleted ?? false, sha256: sha256)
+    if let byteCount = form.byteCount, byteCount < 0 { throw .malformed }
+    self.init(
+      id: form.id,
+      type: type,
+      isDeleted: form.isDeleted ?? false,
+      sha256: sha256,
+      request: form.request,
+      byteCount: form.byteCount
+    )
   }
 
   /// The name as JSON on one line.
@@ -79,6 +102,8 @@ public struct ResourceDTO: Hashable, Sendable {
     json.add("type", string: type.rawValue)
     json.add("isDeleted", isDeleted)
     if let sha256 { json.add("sha256", string: sha256.description) }
+    if let request { json.add("request", Double(request)) }
+    if let byteCount { json.add("byteCount", Double(byteCount)) }
     return json.text
   }
 

@@ -1,20 +1,28 @@
-import Crypto
 import Whiteboard
 
 /// What replicas say to each other in reliable session messages; implements SYN-10 to SYN-16.
 package enum SyncMessage: Hashable, Sendable {
-  /// One batch.
-  case batch(Batch)
-  /// "This is what I have seen, and who I am here: send me what I lack."
+  /// The kind of a batch.
+  package static let batchKind: UInt8 = 0x01
+
+  /// The next batch of the sender, in link form: what it says depends on what was said before.
+  case batch([UInt8])
+  /// "This is what I have seen: send me what I lack."
   case request(CatchUpRequest)
-  /// A piece of the answer to a request.
-  case answerPart(AnswerPart)
+  /// "You lack nothing that I have": the answer to the request of this number.
+  case nothingLacking(UInt64)
   /// What the sender has by now.
   case state(ReplicaReport)
   /// "Send me this asset."
   case assetRequest(AssetID)
   /// "I cannot send you this asset."
   case assetUnavailable(AssetID)
+  /// Who writes on this link from here on.
+  case author(AuthorMessage)
+  /// Where the chain of the sender's batches stands.
+  case head(SignedHead)
+  /// What to call the sender.
+  case profile(Profile)
   /// Bytes of the application's.
   case application([UInt8])
 
@@ -22,33 +30,46 @@ package enum SyncMessage: Hashable, Sendable {
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
-    case .batch(let batch):
-      writer.byte(0x01)
-      writer.raw(BatchCoding.encode(batch))
+    case .batch(let bytes):
+      writer.byte(Self.batchKind)
+      writer.raw(bytes)
     case .request(let request):
       writer.byte(0x02)
       writer.varint(request.number)
-      writer.incarnation(request.incarnation)
+      writer.byte(UInt8(request.buckets >> 8))
+      writer.byte(UInt8(request.buckets & 0xFF))
       ContextCoding.write(request.context, to: &writer)
-    case .answerPart(let part):
+    case .nothingLacking(let request):
       writer.byte(0x03)
-      writer.varint(part.request)
-      writer.count(part.index)
-      writer.count(part.byteCount)
-      writer.raw(part.checksum.bytes)
-      writer.raw(part.content)
+      writer.varint(request)
     case .state(let report):
       writer.byte(0x04)
       writer.fixed64(report.contextHash)
       writer.varint(report.applied)
       writer.fixed64(report.incarnation?.rawValue ?? 0)
       ContextCoding.write(report.received, to: &writer)
+      writer.byte(UInt8(report.sums.count))
+      for sum in report.sums { writer.fixed64(sum) }
     case .assetRequest(let id):
       writer.byte(0x05)
       writer.raw(id.bytes)
     case .assetUnavailable(let id):
       writer.byte(0x06)
       writer.raw(id.bytes)
+    case .author(let message):
+      writer.byte(0x07)
+      writer.count(message.record.count)
+      writer.raw(message.record)
+      message.head.write(to: &writer)
+    case .head(let head):
+      writer.byte(0x08)
+      head.write(to: &writer)
+    case .profile(let profile):
+      writer.byte(0x09)
+      writer.count(profile.name.utf8.count)
+      writer.raw(profile.name.utf8)
+      writer.count(profile.icon.utf8.count)
+      writer.raw(profile.icon.utf8)
     case .application(let bytes):
       writer.byte(0x10)
       writer.raw(bytes)
@@ -63,12 +84,22 @@ package enum SyncMessage: Hashable, Sendable {
     var reader = ByteReader(bytes)
     let kind = try reader.byte()
     switch kind {
-    case 0x01: return .batch(try BatchCoding.decode(reader.rest()))
+    case batchKind: return .batch(reader.rest())
     case 0x02: return .request(try CatchUpRequest(&reader))
-    case 0x03: return .answerPart(try AnswerPart(&reader))
+    case 0x03:
+      let request = try reader.varint()
+      guard request >= 1 else { throw .overLimit("request") }
+      try reader.finish()
+      return .nothingLacking(request)
     case 0x04: return .state(try ReplicaReport(&reader))
     case 0x05: return .assetRequest(try asset(&reader))
     case 0x06: return .assetUnavailable(try asset(&reader))
+    case 0x07: return .author(try AuthorMessage(&reader))
+    case 0x08:
+      let head = try SignedHead(&reader)
+      try reader.finish()
+      return .head(head)
+    case 0x09: return .profile(try Profile(&reader))
     case 0x10: return .application(reader.rest())
     case 0x80...: return nil
     default: throw .reserved("kind")
@@ -82,96 +113,81 @@ package enum SyncMessage: Hashable, Sendable {
   }
 }
 
+/// Who writes on a link from here on, and where the chain stands there (AUT-5).
+package struct AuthorMessage: Hashable, Sendable {
+  /// The record, as it is to be checked.
+  package let record: [UInt8]
+  /// The last operation before the next batch.
+  package let head: SignedHead
+
+  package init(record: [UInt8], head: SignedHead) {
+    self.record = record
+    self.head = head
+  }
+
+  fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
+    let length = try reader.count(upTo: AuthorRecord.byteLimit, "record")
+    record = try reader.take(length)
+    head = try SignedHead(&reader)
+    try reader.finish()
+  }
+}
+
+/// What to call a member.
+package struct Profile: Hashable, Sendable {
+  /// The most bytes of an icon.
+  package static let iconBytes = 16
+
+  /// The name.
+  package let name: String
+  /// One emoji, or nothing.
+  package let icon: String
+
+  package init(name: String, icon: String) {
+    self.name = name
+    self.icon = icon
+  }
+
+  fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
+    name = try Self.text(upTo: BoardLimits.nameBytes, "name", &reader)
+    icon = try Self.text(upTo: Self.iconBytes, "icon", &reader)
+    // What follows is for versions to come.
+  }
+
+  private static func text(
+    upTo limit: Int,
+    _ what: String,
+    _ reader: inout ByteReader
+  ) throws(CodecError) -> String {
+    let length = try reader.count(upTo: limit, what)
+    guard let text = String(validating: try reader.take(length), as: UTF8.self) else {
+      throw .notText
+    }
+    return text
+  }
+}
+
 /// What a replica asks another for.
 package struct CatchUpRequest: Hashable, Sendable {
   /// Counts the requests of this sender to this receiver, from 1.
   package let number: UInt64
-  /// Who the sender is on this board.
-  package let incarnation: Incarnation
+  /// The buckets of which all cells are to be sent, a bit each; 0 but in a repair.
+  package let buckets: UInt16
   /// What it has seen.
   package let context: Context
 
-  package init(number: UInt64, incarnation: Incarnation, context: Context) {
+  package init(number: UInt64, buckets: UInt16 = 0, context: Context) {
     self.number = number
-    self.incarnation = incarnation
+    self.buckets = buckets
     self.context = context
   }
 
   fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
     number = try reader.varint()
     guard number >= 1 else { throw .overLimit("request") }
-    incarnation = try reader.incarnation()
+    let high = UInt16(try reader.byte())
+    buckets = high << 8 | UInt16(try reader.byte())
     context = try ContextCoding.read(&reader)
-    try reader.finish()
-  }
-}
-
-/// A piece of an answer, which counts only when all of it is there and its checksum holds.
-package struct AnswerPart: Hashable, Sendable {
-  /// Bytes of every piece but the last.
-  package static let size = 1 << 20
-  /// The greatest answer.
-  package static let limit = 256 << 20
-
-  /// The request it answers.
-  package let request: UInt64
-  /// Its place, from 0.
-  package let index: Int
-  /// Bytes of the whole answer.
-  package let byteCount: Int
-  /// The SHA-256 of the whole answer.
-  package let checksum: Bytes32
-  /// The piece.
-  package let content: [UInt8]
-
-  /// The pieces of an answer, in order.
-  package static func split(_ answer: [UInt8], request: UInt64) -> [AnswerPart] {
-    let checksum = AnswerPart.checksum(of: answer)
-    return stride(from: 0, to: max(answer.count, 1), by: size).map { start in
-      AnswerPart(
-        request: request,
-        index: start / size,
-        byteCount: answer.count,
-        checksum: checksum,
-        content: Array(answer[start..<min(start + size, answer.count)])
-      )
-    }
-  }
-
-  /// The SHA-256 of an answer.
-  package static func checksum(of answer: [UInt8]) -> Bytes32 {
-    guard let checksum = Bytes32(Array(SHA256.hash(data: answer))) else {
-      preconditionFailure("a SHA-256 has 32 bytes")
-    }
-    return checksum
-  }
-
-  private init(
-    request: UInt64,
-    index: Int,
-    byteCount: Int,
-    checksum: Bytes32,
-    content: [UInt8]
-  ) {
-    self.request = request
-    self.index = index
-    self.byteCount = byteCount
-    self.checksum = checksum
-    self.content = content
-  }
-
-  fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
-    request = try reader.varint()
-    guard request >= 1 else { throw .overLimit("request") }
-    let index = try reader.varint(upTo: UInt64(Self.limit / Self.size), "index")
-    byteCount = Int(try reader.varint(upTo: UInt64(Self.limit), "answer"))
-    guard let checksum = Bytes32(try reader.take(32)) else { throw .truncated }
-    self.checksum = checksum
-    self.index = Int(index)
-    let start = self.index * Self.size
-    guard start < max(byteCount, 1) else { throw .overLimit("index") }
-    let expected = min(Self.size, byteCount - start)
-    content = try reader.take(expected)
     try reader.finish()
   }
 }
@@ -186,13 +202,20 @@ package struct ReplicaReport: Hashable, Sendable {
   package let incarnation: Incarnation?
   /// Which of the receiver's own operations the sender has: nothing, or that one incarnation.
   package let received: DotSet
+  /// The sum of each bucket of the sender's board, or none (SYN-41).
+  package let sums: [UInt64]
+
+  /// How many sums a report has that has any.
+  private static let sumCount = 16
 
   package init(
     contextHash: UInt64,
     applied: UInt64,
     incarnation: Incarnation?,
-    received: SequenceRanges
+    received: SequenceRanges,
+    sums: [UInt64] = []
   ) {
+    self.sums = sums
     self.contextHash = contextHash
     self.applied = applied
     self.incarnation = incarnation
@@ -206,12 +229,25 @@ package struct ReplicaReport: Hashable, Sendable {
   fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
     contextHash = try reader.fixed64()
     applied = try reader.varint()
-    incarnation = Incarnation(exactly: try reader.fixed64())
+    let receiver = Incarnation(exactly: try reader.fixed64())
+    incarnation = receiver
     received = try ContextCoding.read(&reader)
-    guard received.entries.keys.allSatisfy({ $0 == incarnation }) else {
+    guard received.entries.keys.allSatisfy({ $0 == receiver }) else {
       throw .inconsistent("received")
     }
+    sums = try Self.readSums(&reader)
     try reader.finish()
+  }
+
+  private static func readSums(_ reader: inout ByteReader) throws(CodecError) -> [UInt64] {
+    switch try reader.byte() {
+    case 0: return []
+    case UInt8(sumCount):
+      var sums: [UInt64] = []
+      for _ in 0..<sumCount { sums.append(try reader.fixed64()) }
+      return sums
+    default: throw .reserved("sums")
+    }
   }
 }
 

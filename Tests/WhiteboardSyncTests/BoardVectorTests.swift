@@ -37,7 +37,7 @@ import Testing
   }
 
   private func hash(_ context: Context) -> String {
-    String(AnswerPart.checksum(of: ContextCoding.encode(context)).hex.prefix(16))
+    String(Bytes32.sha256(ContextCoding.encode(context)).hex.prefix(16))
   }
 
   @Test("[SYN-25] a set that is not of the form is refused", arguments: vectors.sets.invalid)

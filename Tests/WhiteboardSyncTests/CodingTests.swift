@@ -10,7 +10,7 @@ import Testing
     let world = World(
       seed: seed,
       nodes: 3,
-      weather: .init(twice: 0, loss: 100, cuts: 2, mends: 20, crashes: 0)
+      weather: .init(loss: 100, cuts: 2, mends: 20, crashes: 0)
     )
     world.connectAll()
     for _ in 0..<80 { world.happen() }

@@ -9,7 +9,7 @@ import Testing
     let world = World(
       seed: seed,
       nodes: 2,
-      weather: .init(twice: 20, loss: 40, cuts: 0, crashes: 0, skew: 1000)
+      weather: .init(loss: 40, cuts: 0, crashes: 0, skew: 1000)
     )
     world.connectAll()
     #expect(world.settle())

@@ -8,8 +8,8 @@ import Testing
 final class World {
   /// What may happen in it.
   struct Weather {
-    /// Percent of batches that arrive twice, and late.
-    var twice = 10
+    /// Percent of answers that fail on their way.
+    var failures = 10
     /// Percent of datagrams that are lost.
     var loss = 30
     /// Percent of steps in which a link is cut.
@@ -18,11 +18,14 @@ final class World {
     var mends = 8
     /// Per thousand steps in which a program dies and starts anew.
     var crashes = 4
+    /// Percent of crashes after which nothing is left of what was kept.
+    var losses = 30
     /// The milliseconds by which wall clocks differ at most.
     var skew: UInt64 = 3_600_000
   }
 
   final class Node {
+    let key: any AuthorKey
     let member: MemberID
     let skew: UInt64
     var replica: Replica
@@ -30,10 +33,13 @@ final class World {
     var stored: Set<AssetID> = []
     var deliveries: [AssetID: Int] = [:]
     var strokes: [ObjectID] = []
-    var batchesMade = 0
+    /// What a document would hold.
+    var document: [StoredChange] = []
+    var divergences = 0
 
-    init(member: MemberID, skew: UInt64, replica: Replica) {
-      self.member = member
+    init(key: any AuthorKey, skew: UInt64, replica: Replica) {
+      self.key = key
+      member = MemberID(publicKey: key.publicKey)
       self.skew = skew
       self.replica = replica
     }
@@ -49,13 +55,25 @@ final class World {
   private struct Parcel {
     let at: UInt64
     let bytes: [UInt8]
-    let isReliable: Bool
+    let kind: Kind
+
+    enum Kind {
+      case message
+      case datagram
+      case answer(ResourceDTO)
+    }
   }
 
   private struct Link: Hashable {
     let from: Int
     let to: Int
   }
+
+  /// The board that everyone here is on.
+  static let board: BoardID = {
+    guard let board = BoardID(1...16) else { preconditionFailure("16 bytes") }
+    return board
+  }()
 
   private(set) var random: SeededGenerator
   private(set) var uptime: UInt64 = 1_000_000
@@ -64,31 +82,37 @@ final class World {
   private(set) var delivered = 0
   private(set) var crashes = 0
   private(set) var cuts = 0
+  private(set) var restores = 0
   private var connected: Set<Link> = []
   private var parcels: [Link: [Parcel]] = [:]
   private let weather: Weather
+  /// Whether signatures are real ones: one world in 64.
+  private let isReal: Bool
 
   init(seed: UInt64, nodes count: Int, weather: Weather = Weather()) {
     random = SeededGenerator(seed: seed)
     self.weather = weather
+    isReal = seed % 64 == 63
     for number in 0..<count { addNode(number) }
   }
 
   private func addNode(_ number: Int) {
-    guard let member = MemberID(Array(repeating: UInt8(number + 1), count: 32)) else {
-      preconditionFailure("32 bytes")
-    }
+    let key: any AuthorKey =
+      isReal ? RealKey(UInt8(number)) : SimulatedKey(UInt64(number))
     let skew = UInt64.random(in: 0...weather.skew, using: &random)
-    nodes.append(
-      Node(
-        member: member,
-        skew: skew,
-        replica: Replica(
-          incarnation: .random(using: &random),
-          member: member,
-          now: Moment(wall: 1_700_000_000_000 + skew + uptime, uptime: uptime)
-        )
-      )
+    let now = Moment(wall: 1_700_000_000_000 + skew + uptime, uptime: uptime)
+    nodes.append(Node(key: key, skew: skew, replica: replica(key, now)))
+  }
+
+  func replica(_ key: any AuthorKey, _ now: Moment) -> Replica {
+    Replica(
+      author: Author(
+        board: Self.board,
+        key: key,
+        random: SeededGenerator(seed: random.next())
+      ),
+      now: now,
+      verifier: isReal ? P256SignatureVerifier() : SimulatedVerifier()
     )
   }
 
@@ -134,7 +158,8 @@ final class World {
     for one in nodes.indices { for other in nodes.indices { connect(one, other) } }
   }
 
-  /// The program dies: what it had not sent is lost, and it starts anew with nothing.
+  /// The program dies: what it had not sent is lost, and it starts anew with what its document holds,
+  /// but for the end of it.
   func crash(_ number: Int) {
     crashes += 1
     let neighbours = nodes.indices.filter { isConnected(number, $0) }
@@ -146,15 +171,27 @@ final class World {
       nodes[other].replica.peerLeft(nodes[number].member, now: now(other))
       carryOut(other)
     }
-    nodes[number].replica = Replica(
-      incarnation: .random(using: &random),
-      member: nodes[number].member,
-      now: now(number)
-    )
-    nodes[number].view = View()
-    nodes[number].stored = []
-    nodes[number].deliveries = [:]
-    nodes[number].strokes = []
+    let node = nodes[number]
+    node.replica = replica(node.key, now(number))
+    node.document =
+      random.chance(weather.losses)
+      ? [] : Array(node.document.dropLast(random.below(20)))
+    #expect(throws: Never.self) { try node.replica.restore(node.document, now: now(number)) }
+    #expect(node.replica.takeActions().isEmpty)
+    if !node.document.isEmpty { restores += 1 }
+    let board = node.replica.board
+    node.view = View()
+    for snapshot in board.snapshots { node.view.objects[snapshot.id] = snapshot }
+    for line in board.chat { node.view.chat[line.id] = line }
+    for id in board.objectIDs { node.view.holders[id] = board.holder(of: id) }
+    node.stored = []
+    node.deliveries = [:]
+    node.strokes = []
+  }
+
+  /// A document is made short: all that it holds becomes one keyframe.
+  func compact(_ number: Int) {
+    nodes[number].document = [.keyframe(nodes[number].replica.snapshotForKeeping())]
   }
 
   // MARK: - Actions
@@ -166,10 +203,13 @@ final class World {
   private func carryOut(_ action: ReplicaAction, _ number: Int) {
     switch action {
     case .send(let bytes, let members):
-      if bytes.first == 0x01 { nodes[number].batchesMade += 1 }
-      for member in members { post(bytes, number, member, isReliable: true) }
+      for member in members { post(bytes, number, member, .message) }
     case .sendDatagram(let bytes, let members):
-      for member in members { post(bytes, number, member, isReliable: false) }
+      for member in members { post(bytes, number, member, .datagram) }
+    case .sendAnswer(let bytes, let name, let member):
+      post(bytes, number, member, .answer(name))
+    case .record(let change): nodes[number].document.append(change)
+    case .diverged: nodes[number].divergences += 1
     case .objectAdded(let snapshot, _):
       #expect(nodes[number].view.objects[snapshot.id] == nil, "added twice")
       nodes[number].view.objects[snapshot.id] = snapshot
@@ -190,22 +230,19 @@ final class World {
       carryAsset(id, dto, from: number, to: member)
     case .protocolViolation(_, let error):
       violations.append(error)
-    case .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp: break
+    case .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile: break
     }
   }
 
-  private func post(_ bytes: [UInt8], _ from: Int, _ member: MemberID, isReliable: Bool) {
+  private func post(_ bytes: [UInt8], _ from: Int, _ member: MemberID, _ kind: Parcel.Kind) {
     guard let to = index(of: member), isConnected(from, to) else { return }
-    let link = Link(from: from, to: to)
-    let isBatch = isReliable && bytes.first == 0x01
-    if !isReliable {
+    if case .datagram = kind {
       guard !random.chance(weather.loss) else { return }
     }
-    let copies = isBatch && random.chance(weather.twice) ? 2 : 1
-    for _ in 0..<copies {
-      let at = uptime + UInt64(1 + random.below(60))
-      parcels[link, default: []].append(Parcel(at: at, bytes: bytes, isReliable: isReliable))
-    }
+    let at = uptime + UInt64(1 + random.below(60))
+    parcels[Link(from: from, to: to), default: []].append(
+      Parcel(at: at, bytes: bytes, kind: kind)
+    )
   }
 
   private func carryAsset(_ id: AssetID, _ dto: ResourceDTO, from: Int, to member: MemberID) {
@@ -228,8 +265,7 @@ final class World {
 
   /// Lets time pass and delivers what is due.
   ///
-  /// Batches may overtake each other and other messages;
-  /// the rest of a link's messages keep their order.
+  /// Messages of a link keep their order; datagrams and answers overtake them and each other.
   func step(_ milliseconds: UInt64) {
     uptime += milliseconds
     for link in parcels.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) {
@@ -247,7 +283,8 @@ final class World {
     let queue = parcels[link] ?? []
     parcels[link] = []
     for parcel in queue {
-      let keepsOrder = parcel.isReliable && parcel.bytes.first != 0x01
+      var keepsOrder = false
+      if case .message = parcel.kind { keepsOrder = true }
       guard parcel.at <= uptime, !(keepsOrder && isBlocked) else {
         if keepsOrder { isBlocked = true }
         waiting.append(parcel)
@@ -257,14 +294,34 @@ final class World {
       delivered += 1
       let node = nodes[link.to]
       let member = nodes[link.from].member
-      if parcel.isReliable {
-        node.replica.received(parcel.bytes, from: member, now: now(link.to))
-      } else {
-        node.replica.receivedDatagram(parcel.bytes, from: member, now: now(link.to))
+      switch parcel.kind {
+      case .message: node.replica.received(parcel.bytes, from: member, now: now(link.to))
+      case .datagram: node.replica.receivedDatagram(parcel.bytes, from: member, now: now(link.to))
+      case .answer(let name): deliver(parcel.bytes, name, on: link)
       }
       carryOut(link.to)
     }
     parcels[link] = waiting + (parcels[link] ?? [])
+  }
+
+  private func deliver(_ answer: [UInt8], _ name: ResourceDTO, on link: Link) {
+    // A resource is as good as its name, read back.
+    #expect((try? ResourceDTO(name: name.name)) == name)
+    #expect(name.byteCount == answer.count)
+    guard let request = name.request else { return }
+    let (node, sender) = (nodes[link.to], nodes[link.from])
+    sender.replica.answerSent(request: request, to: node.member, now: now(link.from))
+    guard node.replica.expectsAnswer(name, from: sender.member) else { return }
+    if random.chance(weather.failures) {
+      node.replica.answerFailed(request: request, from: sender.member, now: now(link.to))
+    } else {
+      node.replica.receivedAnswer(
+        answer,
+        request: request,
+        from: sender.member,
+        now: now(link.to)
+      )
+    }
   }
 
   /// One moment of a busy room.
@@ -278,6 +335,7 @@ final class World {
       connect(random.below(nodes.count), random.below(nodes.count))
     }
     if random.below(1000) < weather.crashes { crash(random.below(nodes.count)) }
+    if random.below(1000) < 4 { compact(random.below(nodes.count)) }
     step(UInt64(1 + random.below(30)))
   }
 

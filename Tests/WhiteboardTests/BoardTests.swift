@@ -12,6 +12,7 @@ import Testing
   }
 
   private func share(_ from: Board, _ to: Board) throws {
+    to.authors[from.incarnation] = from.member
     for batch in from.takeBatches() { try to.receive(batch) }
   }
 
@@ -38,16 +39,18 @@ import Testing
 
   @Test("[BRD-11] a gesture is one batch, and none at all where it throws")
   func gestures() throws {
-    let board = board(1)
-    let other = RandomEditing.member(2)
+    let (board, bob) = (board(1), board(2))
+    let other = bob.member
     let ids = try (0..<50).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
     _ = board.takeBatches()
     try board.gesture {
       for id in ids { try board.object(id)?.changePosition(to: Point(x: 7, y: 7)) }
     }
-    #expect(board.takeBatches().map(\.operations.count) == [50])
-    try board.object(ids[49])?.select(by: other)
-    _ = board.takeBatches()
+    let batches = board.takeBatches()
+    #expect(batches.map(\.operations.count) == [50])
+    try bob.receive(board.state.difference(since: Context(), buckets: 0))
+    try bob.object(ids[49])?.select(by: other)
+    try share(bob, board)
     board.presentMembers = [other]
     let before = board.state.dump
     #expect(throws: BoardError.held(ids[49], by: other)) {
@@ -93,6 +96,31 @@ import Testing
     }
   }
 
+  @Test("[BRD-22] a selection that somebody else wrote, or nobody known, counts as none")
+  func selectionByAnother() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("x", at: Point(x: 0, y: 0))
+    try share(anna, bob)
+    anna.presentMembers = [bob.member]
+    try bob.object(id)?.select(by: anna.member)
+    try share(bob, anna)
+    #expect(anna.holder(of: id) == nil && anna.selection(of: id) == nil)
+    try bob.object(id)?.select(by: bob.member)
+    try share(bob, anna)
+    #expect(anna.holder(of: id) == bob.member)
+    anna.authors[bob.incarnation] = nil
+    #expect(anna.holder(of: id) == nil)
+  }
+
+  @Test("[AUT-4] who only looks on writes nothing")
+  func viewer() throws {
+    let board = board(1)
+    board.isReadOnly = true
+    #expect(throws: BoardError.viewer) { try board.createText("x", at: Point(x: 0, y: 0)) }
+    try board.deselectAll()
+    #expect(board.takeBatches().isEmpty)
+  }
+
   @Test("[BRD-22] AirplaIN 1.6: a member that vanished holds nothing")
   func vanished() throws {
     let (anna, bob) = (board(1), board(2))
@@ -131,10 +159,12 @@ import Testing
 
   @Test("AirplaIN bug 4: the lock is asked before anything is removed")
   func lockedDelete() throws {
-    let board = board(1)
-    let other = RandomEditing.member(2)
+    let (board, bob) = (board(1), board(2))
+    let other = bob.member
     let id = try board.createText("kept", at: Point(x: 0, y: 0))
-    try board.object(id)?.select(by: other)
+    try share(board, bob)
+    try bob.object(id)?.select(by: other)
+    try share(bob, board)
     board.presentMembers = [other]
     #expect(throws: BoardError.held(id, by: other)) { try board.delete(id) }
     #expect(board.object(id) != nil)

@@ -22,7 +22,7 @@ import Testing
         {"id":"1-aaaaaaaaaaaac","type":"text","centerPosition":[10.5,-3],"size":[200,50],\
         "scale":1,"angle":1.5707963267948966,"selectedBy":null,\
         "updatedAt":"2023-11-14T22:13:20.123Z","zIndex":"8000000001","color":"#ff0080ff",\
-        "text":"say \\"hi\\"\\n\\u001b[31m\\u202e"}
+        "text":"say \\"hi\\"\\n\\u001b[31m\\u202e","groups":[],"isLocked":false}
         """
     )
   }
@@ -37,7 +37,7 @@ import Testing
     let id = try board.createDrawing([InkPoint(x: 16, y: 32), InkPoint(x: 48, y: 33)])
     #expect(
       board.snapshot(id)?.json.hasSuffix(
-        #""points":[[-1,-0.03125],[1,0.03125]],"lineWidth":5,"isFinished":true}"#
+        #""points":[[-1,-0.03125],[1,0.03125]],"lineWidth":5,"isFinished":true,"erased":[],"groups":[],"isLocked":false}"#
       ) ?? false
     )
   }

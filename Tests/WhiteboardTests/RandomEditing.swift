@@ -40,7 +40,7 @@ enum RandomEditing {
     _ random: inout SeededGenerator
   ) throws(BoardError) {
     let ids = board.state.records.keys.sorted()
-    let choice = ids.isEmpty ? 0 : random.below(14)
+    let choice = ids.isEmpty ? 0 : random.below(21)
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
     let place = point(&random)
     switch (choice, id) {
@@ -73,6 +73,18 @@ enum RandomEditing {
         try board.stage(id, .deleted, .unsigned(0))
         try board.stage(id, Property(40), .dot(id.dot))
       }
+    case (14, _):
+      let some = ids.filter { _ in random.below(3) == 0 }
+      try board.group(Array(some.prefix(4)))
+    case (15, let id?): try board.ungroup(id)
+    case (16, let id?): try board.duplicate([id], by: Point(x: 3, y: 4))
+    case (17, let id?):
+      let moves: [StackMove] = [.front, .back, .forward, .backward, .above(id), .below(id)]
+      try board.reorder([ids[random.below(ids.count)]], moves[random.below(6)])
+    case (18, _): try board.erase(along: [place, point(&random)], radius: 30)
+    case (19, let id?): try board.setLocked(id, random.below(3) == 0)
+    case (20, let id?):
+      if random.below(2) == 0 { try board.undelete(id) } else { try board.setGrid(place.y + 1) }
     case (_, let id?): try board.object(id)?.changePosition(to: place)
     case (_, nil): break
     }

@@ -129,11 +129,12 @@ public final class BoardWorld {
   }
 
   func newBoard(_ member: MemberID) -> Board {
-    Board(
+    var generator = SeededGenerator(seed: random.next())
+    return Board(
       incarnation: .random(using: &random),
       member: member,
       wallClock: clock,
-      random: SeededGenerator(seed: random.next())
+      newIncarnation: { .random(using: &generator) }
     )
   }
 

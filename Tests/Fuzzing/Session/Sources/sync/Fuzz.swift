@@ -11,7 +11,15 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   switch choice & 3 {
   case 0:
     if let message = try? SyncMessage.decode(bytes) {
-      insist(message.encode() == bytes, "a message has one form")
+      if case .profile = message {
+        // What follows one is for versions to come, so only the way back is exact.
+        insist(
+          try SyncMessage.decode(message.encode()) == message,
+          "a profile is read as written"
+        )
+      } else {
+        insist(message.encode() == bytes, "a message has one form")
+      }
     }
   case 1:
     if let datagram = try? SyncDatagram.decode(bytes) {

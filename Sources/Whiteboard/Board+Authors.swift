@@ -1,0 +1,14 @@
+extension Board {
+  /// Whose an incarnation is, or nil where no record told.
+  public func member(of incarnation: Incarnation) -> MemberID? { authors[incarnation] }
+
+  /// The member who won the selection of an object, present or not (BRD-22).
+  ///
+  /// The cell names a member; where somebody else wrote it, it counts as none.
+  public func selection(of id: ObjectID) -> MemberID? {
+    guard let record = state.record(id), let member = record.selection,
+      let cell = record[.selection], authors[cell.dot.incarnation] == member
+    else { return nil }
+    return member
+  }
+}

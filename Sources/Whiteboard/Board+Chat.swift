@@ -1,0 +1,57 @@
+/// The chat, whose lines are objects that users do not see on the board (BRD-21).
+extension Board {
+  /// Adds a line to the chat.
+  /// - Throws: `empty`, `tooLong`, `boardFull`.
+  @discardableResult
+  public func say(_ text: String, as profile: Profile) throws(BoardError) -> ObjectID {
+    try say(text, name: profile.name, icon: profile.icon.emoji)
+  }
+
+  /// Adds a line without an icon to the chat.
+  /// - Throws: `empty`, `tooLong`, `boardFull`.
+  @discardableResult
+  public func say(_ text: String, as name: String? = nil) throws(BoardError) -> ObjectID {
+    try say(text, name: name, icon: nil)
+  }
+
+  private func say(
+    _ text: String,
+    name: String?,
+    icon: String?
+  ) throws(BoardError) -> ObjectID {
+    try gesture { () throws(BoardError) in
+      guard !text.isEmpty else { throw .empty }
+      guard text.utf8.count <= BoardLimits.chatBytes else { throw .tooLong("chat") }
+      guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
+      let id = try create(.chat)
+      try stage(id, .chatAuthor, .bytes(member.bytes))
+      if let name { try stage(id, .chatName, .text(name)) }
+      if let icon { try stage(id, .chatIcon, .text(icon)) }
+      try stage(id, .chatText, .text(text))
+      try stage(id, .chatTime, .unsigned(wallClock))
+      return id
+    }
+  }
+
+  /// The chat line of this id, or nil.
+  public func chatLine(_ id: ObjectID) -> ChatLine? {
+    guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
+      let line = record.chatLine, let time = record[.kind]?.time
+    else { return nil }
+    return ChatLine(
+      id: id,
+      author: line.author,
+      name: line.name,
+      icon: line.icon,
+      text: line.text,
+      sentAt: line.time,
+      time: time
+    )
+  }
+
+  /// The chat in its order, the same on every replica of equal context.
+  public var chat: [ChatLine] {
+    state.storedIDs.compactMap { chatLine($0) }
+      .sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }
+  }
+}

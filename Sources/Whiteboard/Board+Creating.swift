@@ -1,0 +1,131 @@
+/// New texts, strokes and photos.
+extension Board {
+  /// Creates a text in front of everything.
+  /// - Throws: `outOfRange`, `tooLong`, `boardFull`.
+  @discardableResult
+  public func createText(
+    _ text: String,
+    at center: Point,
+    color: UInt32? = nil
+  ) throws(BoardError) -> ObjectID {
+    try gesture { () throws(BoardError) in
+      guard text.utf8.count <= BoardLimits.textBytes else { throw .tooLong("text") }
+      let id = try create(.text)
+      try stage(id, .position, try FixedPoint.position(center))
+      try stageZIndex(id)
+      if let color { try stage(id, .color, .unsigned(UInt64(color))) }
+      try stageText(text, of: id)
+      return id
+    }
+  }
+
+  /// Begins a stroke in front of everything; `appendInk` and `endDrawing` follow.
+  /// - Throws: `outOfRange`, `boardFull`.
+  public func beginDrawing(
+    lineWidth: Double = 5,
+    color: UInt32? = nil
+  ) throws(BoardError) -> ObjectID {
+    try gesture { () throws(BoardError) in
+      let id = try create(.drawing)
+      try stageZIndex(id)
+      try stage(id, .lineWidth, try FixedPoint.lineWidth(lineWidth))
+      if let color { try stage(id, .color, .unsigned(UInt64(color))) }
+      return id
+    }
+  }
+
+  /// Commits more points of a stroke of our own, in pieces of at most `BoardLimits.pointsPerChunk`.
+  ///
+  /// `first` is how many points were committed before.
+  ///
+  /// - Throws: `wrongKind`, `tooLong`, `unknownObject`, `boardFull`.
+  public func appendInk(
+    _ points: some RandomAccessCollection<InkPoint>,
+    to id: ObjectID,
+    first: Int
+  ) throws(BoardError) {
+    try gesture { () throws(BoardError) in
+      try requireOwnStroke(id)
+      try stageInk(points, to: id, first: first)
+    }
+  }
+
+  /// Stages points of a stroke, in pieces.
+  func stageInk(
+    _ points: some RandomAccessCollection<InkPoint>,
+    to id: ObjectID,
+    first: Int
+  ) throws(BoardError) {
+    guard first >= 0, first + points.count <= BoardLimits.pointsPerStroke else {
+      throw .tooLong("stroke")
+    }
+    var first = first
+    var rest = points[...]
+    while !rest.isEmpty {
+      let piece = rest.prefix(BoardLimits.pointsPerChunk)
+      try stage(id, .ink(first: UInt64(first)), .bytes(InkCoding.encode(piece)))
+      first += piece.count
+      rest = rest.dropFirst(piece.count)
+    }
+  }
+
+  /// Finishes a stroke of our own that has `count` points.
+  /// - Throws: `wrongKind`, `unknownObject`, `boardFull`.
+  public func endDrawing(_ id: ObjectID, count: Int) throws(BoardError) {
+    try gesture { () throws(BoardError) in
+      try requireOwnStroke(id)
+      try stage(id, .end, .unsigned(UInt64(count)))
+    }
+  }
+
+  /// Creates a whole stroke at once.
+  /// - Throws: `empty`, `outOfRange`, `tooLong`, `boardFull`.
+  @discardableResult
+  public func createDrawing(
+    _ points: [InkPoint],
+    lineWidth: Double = 5,
+    color: UInt32? = nil
+  ) throws(BoardError) -> ObjectID {
+    try gesture { () throws(BoardError) in
+      guard !points.isEmpty else { throw .empty }
+      let id = try beginDrawing(lineWidth: lineWidth, color: color)
+      try appendInk(points, to: id, first: 0)
+      try endDrawing(id, count: points.count)
+      return id
+    }
+  }
+
+  private func requireOwnStroke(_ id: ObjectID) throws(BoardError) {
+    if isBeingCreated(id) { return }
+    guard let record = state.record(id), record.kind == .drawing else { throw .unknownObject(id) }
+    guard id.dot.incarnation == incarnation, !record.isFinished else { throw .wrongKind(id) }
+  }
+
+  /// Creates a photo in front of everything; its bytes travel apart.
+  ///
+  /// Without a `size` its longest side is 200 board units.
+  ///
+  /// - Throws: `outOfRange`, `boardFull`.
+  @discardableResult
+  public func createPhoto(
+    _ asset: AssetReference,
+    at center: Point,
+    size: Size? = nil
+  ) throws(BoardError) -> ObjectID {
+    try gesture { () throws(BoardError) in
+      let longest = Double(max(asset.width, asset.height))
+      let shown =
+        size
+        ?? Size(
+          width: Double(asset.width) / longest * ObjectDefaults.photoSide,
+          height: Double(asset.height) / longest * ObjectDefaults.photoSide
+        )
+      let id = try create(.photo)
+      try stage(id, .position, try FixedPoint.position(center))
+      try stage(id, .size, try FixedPoint.size(shown))
+      try stageZIndex(id)
+      try stage(id, .asset, asset.value)
+      return id
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/// Copies of objects.
+extension Board {
+  /// Copies objects, and groups with all in them, in front of everything.
+  ///
+  /// A copy is of the same kind and has all that its original shows: text as one run, the ink that is
+  /// committed as a finished stroke, what was erased, the photo by reference, the game as it began
+  /// without its moves. Copies of a group's members belong to the copy of the group; a copy without
+  /// its group belongs to the same group as its original. Nobody has selected a copy.
+  ///
+  /// - Parameters:
+  ///   - ids: what to copy; held and locked objects may be copied.
+  ///   - offset: how far the copies are from their originals.
+  /// - Returns: the copy of each object and group.
+  /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`; then nothing is copied.
+  @discardableResult
+  public func duplicate(
+    _ ids: [ObjectID],
+    by offset: Point = Point(x: 16, y: 16)
+  ) throws(BoardError) -> [ObjectID: ObjectID] {
+    try gesture { () throws(BoardError) in
+      let originals = Set(try targets(ids))
+      var copies: [ObjectID: ObjectID] = [:]
+      for group in groups(among: ids) { copies[group] = try create(.group) }
+      for id in objectIDs where originals.contains(id) {
+        guard let record = state.record(id), let kind = record.kind else { continue }
+        let copy = try create(kind)
+        copies[id] = copy
+        try stageZIndex(copy)
+        try copyCells(of: record, to: copy, by: offset)
+      }
+      for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
+        guard let group = state.groups(of: original).first else { continue }
+        try stage(copy, .group, .dot((copies[group] ?? group).dot))
+      }
+      return copies
+    }
+  }
+
+  private func copyCells(
+    of record: ObjectRecord,
+    to copy: ObjectID,
+    by offset: Point
+  ) throws(BoardError) {
+    let center = record.center
+    try stage(
+      copy,
+      .position,
+      try FixedPoint.position(Point(x: center.x + offset.x, y: center.y + offset.y))
+    )
+    let plain: [Property] = [
+      .scale, .angle, .size, .color, .lineWidth, .lock, .asset, .game, .setup,
+    ]
+    for property in plain {
+      if let cell = record[property] { try stage(copy, property, cell.value) }
+    }
+    switch record.kind {
+    case .some(.text): try stageText(record.text, of: copy)
+    case .some(.drawing):
+      let ink = record.points
+      try stageInk(ink, to: copy, first: 0)
+      try stage(copy, .end, .unsigned(UInt64(ink.count)))
+      for value in record.erased.values { try stage(copy, .erasure(nextDot()), value) }
+    default: break
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/// Rubbing out parts of strokes (BRD-29).
+extension Board {
+  /// Erases parts of a stroke.
+  /// - Parameters:
+  ///   - id: the stroke.
+  ///   - spans: the parts, in 1/16 of the way from one point to the next.
+  /// - Throws: `unknownObject`, `wrongKind`, `held`, `locked`, `unfinished`, `outOfRange` for a span
+  ///   beyond the stroke or of no length, `tooLong` where the stroke was erased too often.
+  public func erase(_ id: ObjectID, spans: [ClosedRange<Int>]) throws(BoardError) {
+    try requireErasable(id)
+    let points = state.record(id)?.points.count ?? 0
+    // A single point goes with the first step.
+    let end = max(1, (points - 1) * StrokeSpans.steps)
+    guard
+      spans.allSatisfy({
+        $0.lowerBound >= 0 && $0.upperBound <= end && $0.lowerBound < $0.upperBound
+      })
+    else { throw .outOfRange("spans") }
+    try gesture { () throws(BoardError) in _ = try erase(StrokeSpans(spans), of: id) }
+  }
+
+  /// Erases what lies under an eraser that moves along a path, of all strokes that it touches.
+  ///
+  /// What touches is the middle of the line. Strokes that are held, locked or being drawn by others
+  /// are passed over.
+  ///
+  /// - Parameters:
+  ///   - path: the places of the eraser, one at least.
+  ///   - radius: half its width, in board units.
+  /// - Returns: the strokes of which something went, from back to front.
+  /// - Throws: `outOfRange`, `empty`, `tooLong`, `tooManyOperations`, `boardFull`.
+  @discardableResult
+  public func erase(along path: [Point], radius: Double) throws(BoardError) -> [ObjectID] {
+    guard !path.isEmpty else { throw .empty }
+    guard path.count <= BoardLimits.eraserPoints else { throw .tooLong("path") }
+    guard radius >= 0, radius < BoardLimits.coordinate else { throw .outOfRange("radius") }
+    for place in path { _ = try FixedPoint.position(place) }
+    return try gesture { () throws(BoardError) in
+      var touched: [ObjectID] = []
+      for id in objectIDs where state.record(id)?.kind == .drawing {
+        guard (try? requireErasable(id)) != nil, let record = state.record(id) else { continue }
+        let spans = Eraser(path, radius: radius, over: record).spans
+        if try erase(spans, of: id) { touched.append(id) }
+      }
+      return touched
+    }
+  }
+
+  private func requireErasable(_ id: ObjectID) throws(BoardError) {
+    try requireWritable(id, asKind: .drawing)
+    try requireTransformable(id)
+  }
+
+  /// Whether anything that showed went.
+  private func erase(_ spans: StrokeSpans, of id: ObjectID) throws(BoardError) -> Bool {
+    guard let record = state.record(id) else { return false }
+    let before = record.erased
+    let count = record.points.count
+    guard before.union(spans).rest(ofPoints: count) != before.rest(ofPoints: count) else {
+      return false
+    }
+    let cells = record.entries(of: 130, upTo: BoardLimits.erasuresPerStroke)
+    let values = spans.values
+    let bytes = cells.reduce(0) { $0 + $1.cell.value.length }
+    guard cells.count + values.count <= BoardLimits.erasuresPerStroke,
+      values.reduce(bytes, { $0 + $1.length }) <= BoardLimits.erasureBytes
+    else { throw .tooLong("erasures") }
+    for value in values { try stage(id, .erasure(nextDot()), value) }
+    return true
+  }
+}
+
+/// An eraser that moves along a path over one stroke, in the stroke's own coordinates.
+struct Eraser {
+  private let points: [Point]
+  private let path: [Segment]
+  private let radius: Double
+
+  init(_ path: [Point], radius: Double, over record: ObjectRecord) {
+    let ink = record.points
+    let middle = InkBounds(ink)?.center ?? Point(x: 0, y: 0)
+    let placement = record.placement(points: ink)
+    points = ink.map { Point(x: $0.point.x - middle.x, y: $0.point.y - middle.y) }
+    let places = path.map(placement.offset)
+    self.path = zip(places, places.dropFirst() + places.suffix(1)).map(Segment.init)
+    self.radius = radius / placement.scale
+  }
+
+  /// The parts of the stroke that it passes over, to the nearest step, and one step at least.
+  var spans: StrokeSpans {
+    guard let around = path.map({ Rectangle($0.from, $0.to) }).reduced({ $0.union($1) }) else {
+      return StrokeSpans()
+    }
+    let reach = around.widened(by: radius)
+    guard points.count > 1 else {
+      let isUnder = points.first.map { place in path.contains { $0.distance(to: place) <= radius } }
+      return isUnder ?? false ? StrokeSpans([0...1]) : StrokeSpans()
+    }
+    var parts: [ClosedRange<Double>] = []
+    for (index, (from, to)) in zip(points, points.dropFirst()).enumerated()
+    where Rectangle(from, to).touches(reach) {
+      for stretch in path {
+        guard let part = Segment(from: from, to: to).part(within: radius, of: stretch) else {
+          continue
+        }
+        let first = Double(index)
+        parts.append(first + part.lowerBound...first + part.upperBound)
+      }
+    }
+    return StrokeSpans(joined(parts).map(span))
+  }
+
+  /// The parts, those that touch put together: else each would be rounded up to a step.
+  private func joined(_ parts: [ClosedRange<Double>]) -> [ClosedRange<Double>] {
+    parts.sorted { $0.lowerBound < $1.lowerBound }
+      .reduce(into: []) { joined, part in
+        guard let last = joined.last, part.lowerBound <= last.upperBound else {
+          joined.append(part)
+          return
+        }
+        joined[joined.count - 1] = last.lowerBound...max(last.upperBound, part.upperBound)
+      }
+  }
+
+  private func span(_ part: ClosedRange<Double>) -> ClosedRange<Int> {
+    let steps = Double(StrokeSpans.steps)
+    let start = Int((part.lowerBound * steps).rounded())
+    let end = Int((part.upperBound * steps).rounded())
+    guard start == end else { return start...end }
+    let middle = Int((part.lowerBound + part.upperBound) / 2 * steps)
+    let step = min(middle, (points.count - 1) * StrokeSpans.steps - 1)
+    return step...step + 1
+  }
+}
+
+extension Array {
+  /// All elements put together, or nil where there is none.
+  fileprivate func reduced(_ combine: (Element, Element) -> Element) -> Element? {
+    guard let first else { return nil }
+    return dropFirst().reduce(first, combine)
+  }
+}

@@ -1,0 +1,90 @@
+/// Which objects a rectangle selects.
+public enum RectangleMode: Hashable, Sendable {
+  /// Those that have a point in common with it.
+  case touching
+  /// Those that lie in it whole.
+  case inside
+}
+
+/// What is where. Groups and locks make no difference here.
+///
+/// A stroke is where its line is, with its width and without what was erased of it; everything else is
+/// its box, turned and scaled.
+extension Board {
+  /// The objects at a place or at most `tolerance` away, from front to back.
+  /// - Complexity: O(*n* log *n*) in the objects, and the points of the strokes that are near.
+  public func objects(at place: Point, tolerance: Double = 0) -> [ObjectID] {
+    guard place.isFinite, tolerance >= 0 else { return [] }
+    return objectIDs.reversed().filter { id in
+      guard let record = state.record(id) else { return false }
+      let ink = record.kind == .drawing ? record.points : nil
+      let placement = record.placement(points: ink)
+      guard placement.distance(to: place) <= tolerance else { return false }
+      guard let ink else { return true }
+      let reach = record.lineWidth / 2 * placement.scale + tolerance
+      return record.shownLines(ink, placement).contains { $0.distance(to: place) <= reach }
+    }
+  }
+
+  /// The objects that touch a rectangle, or lie in it, from front to back.
+  /// - Complexity: as `objects(at:tolerance:)`.
+  public func objects(in rectangle: Rectangle, mode: RectangleMode) -> [ObjectID] {
+    guard rectangle.isFinite else { return [] }
+    return objectIDs.reversed().filter { id in
+      guard let record = state.record(id) else { return false }
+      let ink = record.kind == .drawing ? record.points : nil
+      let placement = record.placement(points: ink)
+      guard placement.bounds.touches(rectangle) else { return false }
+      guard let ink else {
+        return mode == .inside
+          ? rectangle.contains(placement.bounds) : placement.touches(rectangle)
+      }
+      let reach = record.lineWidth / 2 * placement.scale
+      let lines = record.shownLines(ink, placement)
+      switch mode {
+      case .touching: return lines.contains { $0.distance(to: rectangle) <= reach }
+      case .inside:
+        return !lines.isEmpty
+          && lines.allSatisfy {
+            rectangle.contains(Rectangle($0.from, $0.to).widened(by: reach))
+          }
+      }
+    }
+  }
+
+  /// The rectangle around objects, and around all objects of groups; nil where none is shown.
+  public func bounds(of ids: [ObjectID]) -> Rectangle? {
+    let targets = (try? targets(ids.filter { state.isShown($0) || state.isGroup($0) })) ?? []
+    return targets.reduce(nil) { (whole: Rectangle?, id) in
+      guard let record = state.record(id) else { return whole }
+      let bounds = record.placement(points: record.kind == .drawing ? record.points : nil).bounds
+      return whole?.union(bounds) ?? bounds
+    }
+  }
+}
+
+extension ObjectRecord {
+  /// Where it shows; `points` are those of a drawing.
+  func placement(points: [InkPoint]?) -> Placement {
+    let frame = frame(points: points)
+    return Placement(
+      center: frame.center,
+      size: frame.size,
+      scale: scale,
+      rotation: Rotation(steps: angleSteps)
+    )
+  }
+
+  /// The straight pieces of a stroke that show, on the board; a point is a piece of no length.
+  fileprivate func shownLines(_ ink: [InkPoint], _ placement: Placement) -> [Segment] {
+    guard let middle = InkBounds(ink)?.center else { return [] }
+    let places = ink.map {
+      placement.shown(Point(x: $0.point.x - middle.x, y: $0.point.y - middle.y))
+    }
+    return erased.rest(of: places).flatMap { line in
+      line.count == 1
+        ? [Segment(from: line[0], to: line[0])]
+        : zip(line, line.dropFirst()).map(Segment.init)
+    }
+  }
+}

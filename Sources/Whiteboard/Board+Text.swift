@@ -1,0 +1,64 @@
+/// Editing text by character (BRD-14).
+extension Board {
+  /// Stages the insertion of characters.
+  func stageRun(
+    _ text: String,
+    at anchor: TextTree.Anchor,
+    of id: ObjectID
+  ) throws(BoardError) {
+    try stage(id, .run(nextDot()), TextTree.encodeRun(text, at: anchor))
+  }
+
+  /// Stages a whole text of an object that is new, in runs of at most a value's bytes.
+  func stageText(_ text: String, of id: ObjectID) throws(BoardError) {
+    let scalars = Array(text.unicodeScalars)
+    var anchor = TextTree.Anchor.root
+    var start = 0
+    while start < scalars.count {
+      let end = min(scalars.count, start + BoardLimits.textBytes)
+      var run = String.UnicodeScalarView()
+      run.append(contentsOf: scalars[start..<end])
+      let dot = nextDot()
+      try stageRun(String(run), at: anchor, of: id)
+      anchor = .right(TextTree.Element(run: dot, offset: end - start - 1))
+      start = end
+    }
+  }
+
+  /// Replaces the visible characters (Unicode scalars) in `range` by `text`.
+  /// - Throws: `unknownObject`, `wrongKind`, `held`, `outOfRange`, `tooLong`.
+  public func editText(
+    _ id: ObjectID,
+    replacing range: Range<Int>,
+    with text: String
+  ) throws(BoardError) {
+    try gesture { () throws(BoardError) in
+      try requireWritable(id, asKind: .text)
+      guard let record = state.record(id) else { throw .unknownObject(id) }
+      let tree = TextTree(record)
+      let scalars = tree.scalars
+      guard range.lowerBound >= 0, range.upperBound <= scalars.count else {
+        throw .outOfRange("range")
+      }
+      let kept = scalars.indices.lazy.filter { !range.contains($0) }
+        .reduce(0) { $0 + UTF8.width(scalars[$1]) }
+      guard kept + text.utf8.count <= BoardLimits.textBytes,
+        tree.elementCount + text.unicodeScalars.count <= BoardLimits.textElements
+      else { throw .tooLong("text") }
+      for deletion in tree.deletions(of: range) {
+        try stage(id, .deletion(nextDot()), TextTree.encodeDeletion(deletion))
+      }
+      if !text.isEmpty { try stageRun(text, at: tree.anchor(at: range.lowerBound), of: id) }
+    }
+  }
+
+  /// Makes the text of an object `text` by the least edit in the middle, so that what others type at
+  /// its ends stays.
+  /// - Throws: as `editText(_:replacing:with:)`.
+  public func replaceText(_ id: ObjectID, with text: String) throws(BoardError) {
+    try requireWritable(id, asKind: .text)
+    guard let record = state.record(id) else { throw .unknownObject(id) }
+    let edit = TextTree(record).leastEdit(to: text)
+    try editText(id, replacing: edit.range, with: edit.text)
+  }
+}

@@ -1,0 +1,246 @@
+/// What an undo or a redo did.
+public struct UndoOutcome: Hashable, Sendable {
+  /// What the step was, in a word, such as `move`.
+  public let label: String
+  /// How many cells were put back.
+  public internal(set) var changed = 0
+  /// How many cells somebody else wrote since: they were left as they are.
+  public internal(set) var overwritten = 0
+  /// How many cells belonged to objects that were purged since.
+  public internal(set) var purged = 0
+  /// How many cells only an earlier incarnation of ours may write (BRD-25).
+  public internal(set) var unwritable = 0
+
+  /// Whether all of the step was put back.
+  public var isComplete: Bool { overwritten + purged + unwritable == 0 }
+}
+
+/// Undo and redo of this board's own edits, step by step.
+///
+/// A step is a gesture, or several between `beginStep` and `endStep`. A cell is put back only while
+/// what the step left there still stands: what somebody else wrote is never touched. Selections,
+/// chat lines, moves of games and purges are no steps.
+extension Board {
+  /// Whether there is a step to undo.
+  public var canUndo: Bool { history.latest != nil }
+  /// Whether there is a step to redo.
+  public var canRedo: Bool { !history.undone.isEmpty }
+  /// What `undo` would take back, in a word, or nil.
+  public var undoLabel: String? { history.latest?.label }
+  /// What `redo` would bring back, in a word, or nil.
+  public var redoLabel: String? { history.undone.last?.label }
+  /// The objects that an undo or a redo may need; to purge one makes its steps incomplete.
+  /// - Complexity: O(*n*) in the cells of all steps.
+  public var objectsInUndo: Set<ObjectID> { history.objects }
+
+  /// Begins a step of several gestures, such as a drag that shows while it goes on.
+  ///
+  /// A step inside a step is part of it. `label` says what it is, in a word; without one its first
+  /// change does.
+  public func beginStep(_ label: String? = nil) { history.beginStep(label) }
+
+  /// Ends the step; without a step that goes on, nothing happens.
+  public func endStep() { history.endStep() }
+
+  /// Makes the gestures of `body` one step, also where it throws.
+  public func step<Result, Failure: Error>(
+    _ label: String? = nil,
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    history.beginStep(label)
+    defer { history.endStep() }
+    return try body()
+  }
+
+  /// Takes the latest step back, as ordinary writes; a step that goes on ends first.
+  ///
+  /// Not for use inside a gesture.
+  ///
+  /// - Throws: `nothingToUndo`; `held` or `locked` where an object may not be changed now, and the
+  ///   step stays as it is; `boardFull`, `clockExhausted`.
+  @discardableResult
+  public func undo() throws(BoardError) -> UndoOutcome {
+    history.closeStep()
+    guard var entry = history.done.last else { throw .nothingToUndo }
+    let outcome = try replay(&entry, .undo)
+    history.didUndo(entry)
+    return outcome
+  }
+
+  /// Brings the step back that was undone last and not redone.
+  /// - Throws: as `undo`, and `nothingToRedo`.
+  @discardableResult
+  public func redo() throws(BoardError) -> UndoOutcome {
+    history.closeStep()
+    guard var entry = history.undone.last else { throw .nothingToRedo }
+    let outcome = try replay(&entry, .redo)
+    history.didRedo(entry)
+    return outcome
+  }
+
+  private enum Direction { case undo, redo }
+
+  /// A cell to be put back.
+  private struct Write {
+    let item: Int
+    let to: UndoItem.Side
+    /// Whether the value goes into a cell of its own, since the old one is not ours to write.
+    let isFresh: Bool
+  }
+
+  private func replay(
+    _ entry: inout UndoEntry,
+    _ direction: Direction
+  ) throws(BoardError) -> UndoOutcome {
+    precondition(!isInGesture, "an undo is a gesture of its own")
+    leaveClaimedIncarnation()
+    var outcome = UndoOutcome(label: entry.label)
+    let writes = plan(entry, direction, &outcome)
+    try requireWritable(writes, of: entry)
+    history.isReplaying = true
+    defer { history.isReplaying = false }
+    var rest = writes[...]
+    while !rest.isEmpty {
+      let count = Self.prefix(of: rest.map(\.to.value.length))
+      try put(rest.prefix(count), into: &entry, direction)
+      rest = rest.dropFirst(count)
+    }
+    outcome.changed = writes.count
+    return outcome
+  }
+
+  /// How many values from the first on fit in one batch, as operations of at most so many bytes.
+  static func prefix(of lengths: [Int]) -> Int {
+    var bytes = 0
+    let fitting = lengths.prefix(BoardLimits.operationsPerBatch).prefix {
+      bytes += $0
+      return bytes <= BoardLimits.batchBytes / 2
+    }
+    return max(1, fitting.count)
+  }
+
+  /// The cells that can be put back; those that hold the value already are only taken note of.
+  private func plan(
+    _ entry: UndoEntry,
+    _ direction: Direction,
+    _ outcome: inout UndoOutcome
+  ) -> [Write] {
+    var writes: [Write] = []
+    let order =
+      direction == .undo ? Array(entry.items.indices.reversed()) : Array(entry.items.indices)
+    for index in order {
+      let item = entry.items[index]
+      let (from, to) =
+        direction == .undo ? (item.after, item.before) : (item.before, item.after)
+      guard let record = state.record(item.object) else {
+        outcome.purged += 1
+        continue
+      }
+      guard history.standing(of: item.key, in: state) == from.standing else {
+        outcome.overwritten += 1
+        continue
+      }
+      let current = record[item.property]
+      if item.property.right != .own, current?.value ?? .none == to.value {
+        history.note(to.standing, by: current?.dot, at: item.key)
+        continue
+      }
+      let isOurs =
+        item.property.right == .anyone
+        || item.property.right == .writer && item.property.dot?.incarnation == incarnation
+      if !isOurs, to.value == .none {
+        outcome.unwritable += 1
+        continue
+      }
+      writes.append(Write(item: index, to: to, isFresh: !isOurs))
+    }
+    return writes
+  }
+
+  /// Throws where one of the writes would be refused, before any is made: half a step surprises.
+  private func requireWritable(_ writes: [Write], of entry: UndoEntry) throws(BoardError) {
+    var unlocked: Set<ObjectID> = []
+    for write in writes where entry.items[write.item].property == .lock {
+      if write.to.value == .none || write.to.value == .unsigned(0) {
+        unlocked.insert(entry.items[write.item].object)
+      }
+    }
+    for write in writes {
+      let item = entry.items[write.item]
+      try requireChangeable(
+        item.object,
+        item.property,
+        isUnlocked: unlocked.contains(item.object)
+      )
+    }
+    try requireRoom(values: writes.map(\.to.value.length))
+  }
+
+  /// Throws where a write of this cell would be refused, be the object deleted or not.
+  func requireChangeable(
+    _ id: ObjectID,
+    _ property: Property,
+    isUnlocked: Bool
+  ) throws(BoardError) {
+    if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
+    guard let record = state.record(id) else { return }
+    if record.isLocked, !isUnlocked, property != .lock { throw .locked(id) }
+    if let cell = record[property],
+      cell.time.rawValue >= BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
+    {
+      throw .clockExhausted
+    }
+  }
+
+  /// Throws where values of those lengths might not fit: asks for as much as staging them will.
+  func requireRoom(values lengths: [Int]) throws(BoardError) {
+    let perBatch = min(lengths.count, BoardLimits.operationsPerBatch)
+    guard
+      state.hasRoom(
+        objects: lengths.count,
+        cells: lengths.count,
+        bytes: lengths.reduce(0, +),
+        incarnations: perBatch + 1,
+        ranges: perBatch + 1
+      )
+    else { throw .boardFull }
+  }
+
+  private func put(
+    _ writes: ArraySlice<Write>,
+    into entry: inout UndoEntry,
+    _ direction: Direction
+  ) throws(BoardError) {
+    let dots = try gesture { () throws(BoardError) in
+      var dots: [Dot] = []
+      for write in writes {
+        let item = entry.items[write.item]
+        let dot = nextDot()
+        let property = write.isFresh ? item.property.fresh(dot) : item.property
+        try stage(item.object, property, write.to.value)
+        dots.append(dot)
+      }
+      return dots
+    }
+    for (write, dot) in zip(writes, dots) {
+      var item = entry.items[write.item]
+      if write.isFresh {
+        item.property = item.property.fresh(dot)
+        let there = UndoItem.Side(standing: .written(dot), value: write.to.value)
+        let gone = UndoItem.Side(standing: .absent, value: .none)
+        item.before = direction == .undo ? there : gone
+        item.after = direction == .undo ? gone : there
+        entry.replaceItem(at: write.item, with: item)
+      } else {
+        history.note(write.to.standing, by: dot, at: item.key)
+      }
+    }
+  }
+}
+
+extension Property {
+  /// The cell of the operation `dot` that does what this one does; for a run, that takes it away.
+  fileprivate func fresh(_ dot: Dot) -> Property {
+    number == Property.erasureNumber ? .erasure(dot) : .deletion(dot)
+  }
+}

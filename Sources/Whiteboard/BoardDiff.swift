@@ -1,0 +1,208 @@
+/// What differs between two states of a board, as its users see them.
+///
+/// Chat lines, groups and settings are in it beside the objects. Of a deleted object only that it is
+/// gone shows; selections do not count.
+public struct BoardDiff: Hashable, Sendable {
+  /// What became of an object.
+  public enum Fate: String, Hashable, Sendable {
+    /// It is in the later state only.
+    case added
+    /// It is in the earlier state only.
+    case removed
+    /// It is in both and reads differently.
+    case changed
+  }
+
+  /// One property that reads differently.
+  public struct Field: Hashable, Sendable {
+    /// Its key in the JSON of objects.
+    public let name: String
+    /// What it was, as JSON; nil where the object has no such property.
+    public let before: String?
+    /// What it is, as JSON; nil where the object has no such property.
+    public let after: String?
+  }
+
+  /// One object that differs.
+  public struct Change: Hashable, Sendable {
+    /// What became of it.
+    public let fate: Fate
+    /// The object.
+    public let id: ObjectID
+    /// What it is.
+    public let kind: ObjectKind
+    /// The properties: all that it has of an object added or removed, else those that changed.
+    public let fields: [Field]
+
+    /// The change as one line of JSON; what could control a terminal is escaped.
+    ///
+    /// The keys are `change`, `id`, `type`, and `before` and `after`, objects of properties.
+    public var json: String {
+      var json = JSONObject()
+      json.add("change", string: fate.rawValue)
+      json.add("id", string: id.description)
+      json.add("type", string: kind.name)
+      if fate != .added { json.add("before", json: Self.object(fields, \.before)) }
+      if fate != .removed { json.add("after", json: Self.object(fields, \.after)) }
+      return json.text
+    }
+
+    private static func object(_ fields: [Field], _ side: (Field) -> String?) -> String {
+      var json = JSONObject()
+      for field in fields {
+        if let value = side(field) { json.add(field.name, json: value) }
+      }
+      return json.text
+    }
+  }
+
+  /// The objects that differ, by ascending id.
+  public let changes: [Change]
+
+  /// Whether both states read the same.
+  public var isEmpty: Bool { changes.isEmpty }
+
+  /// What became of the objects of `earlier` by the time of `later`.
+  /// - Complexity: O(*n* log *n*) in the cells of both.
+  public static func between(_ earlier: BoardState, _ later: BoardState) -> BoardDiff {
+    var changes: [Change] = []
+    for id in Set(earlier.records.keys).union(later.records.keys).sorted() {
+      let before = earlier.isVisible(id) ? earlier.record(id) : nil
+      let after = later.isVisible(id) ? later.record(id) : nil
+      guard let kind = after?.kind ?? before?.kind else { continue }
+      let fields = differing(before?.content ?? [], after?.content ?? [])
+      switch (before, after) {
+      case (nil, nil): break
+      case (nil, _): changes.append(Change(fate: .added, id: id, kind: kind, fields: fields))
+      case (_, nil): changes.append(Change(fate: .removed, id: id, kind: kind, fields: fields))
+      default:
+        guard !fields.isEmpty else { break }
+        changes.append(Change(fate: .changed, id: id, kind: kind, fields: fields))
+      }
+    }
+    return BoardDiff(changes: changes)
+  }
+
+  private static func differing(
+    _ before: [(name: String, json: String)],
+    _ after: [(name: String, json: String)]
+  ) -> [Field] {
+    var old: [String: String] = [:]
+    for (name, json) in before { old[name] = json }
+    var fields: [Field] = []
+    for (name, json) in after {
+      let known = old.removeValue(forKey: name)
+      if known != json { fields.append(Field(name: name, before: known, after: json)) }
+    }
+    for (name, json) in before where old[name] != nil {
+      fields.append(Field(name: name, before: json, after: nil))
+    }
+    return fields
+  }
+}
+
+extension ObjectRecord {
+  /// What users see of the object, by its keys in JSON, in their order.
+  ///
+  /// It does not depend on when the cells were written, or by whom; a default counts as written.
+  fileprivate var content: [(name: String, json: String)] {
+    let isShown = kind?.isShown ?? false
+    var content: [(name: String, json: String)] = []
+    if isShown {
+      let ink = kind == .drawing ? points : nil
+      let frame = frame(points: ink)
+      content = [
+        ("centerPosition", JSONObject.list([frame.center.x, frame.center.y])),
+        ("size", JSONObject.list([frame.size.width, frame.size.height])),
+        ("scale", JSONObject.number(scale)),
+        ("angle", JSONObject.number(angle)),
+        ("zIndex", JSONObject.quoted(Hexadecimal.encode(zIndex))),
+      ]
+      if kind == .text { content.append(("text", JSONObject.quoted(text))) }
+      if let ink {
+        let list = ink.map { JSONObject.list([$0.point.x, $0.point.y]) }.joined(separator: ",")
+        content.append(("points", "[" + list + "]"))
+        content.append(("lineWidth", JSONObject.number(lineWidth)))
+        content.append(("isFinished", isFinished ? "true" : "false"))
+      }
+      content.append(("isLocked", isLocked ? "true" : "false"))
+    }
+    if kind == .chat, let line = chatLine {
+      content.append(("author", JSONObject.quoted(line.author.description)))
+      content.append(("text", JSONObject.quoted(line.text)))
+    }
+    return content + cellContent(isShown: isShown)
+  }
+
+  /// The properties that have no default and read as their cells are.
+  private func cellContent(isShown: Bool) -> [(name: String, json: String)] {
+    var content: [(name: String, json: String)] = []
+    var erased: Set<String> = []
+    var moves: [String] = []
+    for entry in entries {
+      let (property, value) = (entry.property, entry.cell.value)
+      guard value != .none else { continue }
+      switch property.number {
+      case Property.erasureNumber: erased.insert(value.json)
+      case Property.moveNumber:
+        if let dot = property.dot { moves.append(JSONObject.quoted(dot.description)) }
+      default:
+        if let name = property.contentName(isShown: isShown) { content.append((name, value.json)) }
+      }
+    }
+    if !erased.isEmpty {
+      content.append(("erased", "[" + erased.sorted().joined(separator: ",") + "]"))
+    }
+    if !moves.isEmpty { content.append(("moves", "[" + moves.joined(separator: ",") + "]")) }
+    return content
+  }
+}
+
+extension Property {
+  /// The key under which a cell of this property is shown as it is, or nil where it is read
+  /// otherwise, or shows nothing.
+  fileprivate func contentName(isShown: Bool) -> String? {
+    switch self {
+    case .kind, .deleted, .selection, .chatAuthor, .chatText, .purge: return nil
+    case .position, .scale, .angle, .size, .zIndex, .lineWidth, .lock, .end:
+      // What no reader shows of a group or of settings shows as a number.
+      return isShown ? nil : "property-\(number)"
+    case .color: return "color"
+    case .asset: return "asset"
+    case .chatName: return "name"
+    case .chatIcon: return "icon"
+    case .chatTime: return "sentAt"
+    case .group: return "group"
+    case .game: return "game"
+    case .setup: return "setup"
+    case .replaces: return "replaces"
+    case .title: return "title"
+    case .background: return "background"
+    case .grid: return "grid"
+    case .language: return "language"
+    default: break
+    }
+    switch number {
+    case Property.inkNumber, Property.runNumber, Property.deletionNumber: return nil
+    default: break
+    }
+    if let index { return "property-\(number)-\(index)" }
+    if let dot { return "property-\(number)-\(dot)" }
+    return "property-\(number)"
+  }
+}
+
+extension Value {
+  /// The bare value as JSON: bytes as hexadecimal digits, a dot as its text.
+  fileprivate var json: String {
+    switch self {
+    case .none: "null"
+    case .unsigned(let number): String(number)
+    case .signed(let number): String(number)
+    case .pair(let x, let y): "[\(x),\(y)]"
+    case .bytes(let bytes): JSONObject.quoted(Hexadecimal.encode(bytes))
+    case .text(let text): JSONObject.quoted(text)
+    case .dot(let dot): JSONObject.quoted(dot.description)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/// What belongs to a board as a whole and is shared by all (BRD-28).
+public struct BoardSettings: Hashable, Sendable {
+  /// Its title; text from a peer.
+  public var title: String?
+  /// Its background, `0xRRGGBBAA`.
+  public var background: UInt32?
+  /// The spacing of its grid in board units; nil for no grid.
+  public var grid: Double?
+  /// The language of its games, a BCP 47 tag.
+  public var language: String?
+}
+
+extension BoardState {
+  /// The cell of a setting that counts: of those of its shape on all settings objects, the greatest.
+  fileprivate func settingCell(_ property: Property, _ isLegal: (Value) -> Bool) -> Cell? {
+    var winner: Cell?
+    for id in settingsIDs {
+      guard let cell = record(id)?[property], isLegal(cell.value) else { continue }
+      if winner.map(cell.beats) ?? true { winner = cell }
+    }
+    return winner
+  }
+
+  /// The settings objects that are here and not deleted, ascending.
+  package var settingsIDs: [ObjectID] {
+    storedIDs.filter { record($0)?.kind == .settings && isVisible($0) }.sorted()
+  }
+}
+
+extension Board {
+  /// The settings of the board; what nobody set, or what is beyond its limits, is nil.
+  /// - Complexity: O(*n*) in the objects that are stored.
+  public var settings: BoardSettings {
+    BoardSettings(
+      title: text(.title, upTo: BoardLimits.titleBytes),
+      background: number(.background).flatMap { UInt32(exactly: $0) },
+      grid: number(.grid).flatMap { $0 > 0 ? Double($0) / FixedPoint.unit : nil },
+      language: text(.language, upTo: BoardLimits.languageBytes)
+    )
+  }
+
+  /// The board's title.
+  public var title: String? { settings.title }
+  /// The board's background, `0xRRGGBBAA`.
+  public var background: UInt32? { settings.background }
+  /// The spacing of the board's grid in board units.
+  public var grid: Double? { settings.grid }
+  /// The language of the board's games.
+  public var language: String? { settings.language }
+
+  /// Names the board; nil takes the name away.
+  /// - Throws: `tooLong`, `boardFull`.
+  public func setTitle(_ title: String?) throws(BoardError) {
+    let title = title ?? ""
+    guard title.utf8.count <= BoardLimits.titleBytes else { throw .tooLong("title") }
+    try set(.title, .text(title))
+  }
+
+  /// Gives the board a background, `0xRRGGBBAA`.
+  /// - Throws: `boardFull`.
+  public func setBackground(_ color: UInt32) throws(BoardError) {
+    try set(.background, .unsigned(UInt64(color)))
+  }
+
+  /// Gives the board a grid of so many board units; nil takes it away.
+  /// - Throws: `outOfRange`, `boardFull`.
+  public func setGrid(_ spacing: Double?) throws(BoardError) {
+    guard let spacing else { return try set(.grid, .unsigned(0)) }
+    guard spacing > 0, spacing <= BoardLimits.grid else { throw .outOfRange("grid") }
+    try set(.grid, .unsigned(UInt64(max(1, (spacing * FixedPoint.unit).rounded()))))
+  }
+
+  /// Says which language the board's games are in, as a BCP 47 tag; nil takes it away.
+  /// - Throws: `tooLong`, `outOfRange` for what is no tag, `boardFull`.
+  public func setLanguage(_ tag: String?) throws(BoardError) {
+    let tag = tag ?? ""
+    guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }
+    let isTag = tag.unicodeScalars.allSatisfy { scalar in
+      scalar == "-" || ("0"..."9").contains(scalar) || ("A"..."Z").contains(scalar)
+        || ("a"..."z").contains(scalar)
+    }
+    guard isTag else { throw .outOfRange("language") }
+    try set(.language, .text(tag))
+  }
+
+  private func set(_ property: Property, _ value: Value) throws(BoardError) {
+    let present = state.settingCell(property) { $0.shape == value.shape }
+    try gesture { () throws(BoardError) in
+      let known = state.settingsIDs.first ?? objectBeingCreated(.settings)
+      if let known, present?.value == value, !isStaged(known, property) { return }
+      let settings = if let known { known } else { try create(.settings) }
+      // The cell that it has to beat may be another settings object's.
+      try stage(settings, property, value, beating: present)
+    }
+  }
+
+  private func text(_ property: Property, upTo limit: Int) -> String? {
+    let cell = state.settingCell(property) { $0.shape == Value.text("").shape }
+    guard case .text(let text)? = cell?.value, !text.isEmpty, text.utf8.count <= limit else {
+      return nil
+    }
+    return text
+  }
+
+  private func number(_ property: Property) -> UInt64? {
+    let cell = state.settingCell(property) { $0.shape == Value.unsigned(0).shape }
+    guard case .unsigned(let number)? = cell?.value else { return nil }
+    return number
+  }
+}

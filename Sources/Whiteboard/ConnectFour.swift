@@ -1,0 +1,139 @@
+/// Four in a row for two; everyone else looks on (GAM-9, GAM-10).
+package struct ConnectFour: Game {
+  package static let name = "connect-four"
+  /// Columns of the grid.
+  package static let columns = 7
+  /// Rows of the grid.
+  package static let rows = 6
+  /// The size of a new one, in board units.
+  static let size = Size(width: 140, height: 120)
+  private static let version: UInt8 = 1
+  private static let resignation: UInt8 = 0xFF
+
+  /// Who may take a seat; nil for everyone.
+  private let invited: [MemberID]?
+  /// Red, then yellow.
+  private var players: [MemberID] = []
+  /// The seat whose disc lies in each place, column by column, from the bottom.
+  private var stacks = [[Int]](repeating: [], count: columns)
+  private var discCount = 0
+  private var last: HybridTime?
+  private var outcome = ConnectFourView.Outcome.playing
+  private var line: Set<ConnectFourView.Place> = []
+
+  package init(setup: [UInt8], of id: ObjectID) throws(GameError) {
+    guard setup.first == Self.version else { throw .malformedSetup }
+    let rest = setup.dropFirst()
+    if rest.isEmpty {
+      invited = nil
+    } else if rest.count == 64, let one = MemberID(rest.prefix(32)),
+      let other = MemberID(rest.suffix(32)), one != other
+    {
+      invited = [one, other]
+    } else {
+      throw .malformedSetup
+    }
+  }
+
+  /// How a game begins: for the first two, or for the two that are named.
+  static func setup(between players: (MemberID, MemberID)?) -> [UInt8] {
+    [version] + (players.map { $0.0.bytes + $0.1.bytes } ?? [])
+  }
+
+  package mutating func apply(_ move: PlacedMove) throws(GameError) {
+    guard move.bytes.count == 1, move.bytes[0] == Self.resignation || move.bytes[0] < Self.columns
+    else { throw .malformedMove }
+    guard outcome == .playing else { throw .gameOver }
+    if move.bytes[0] == Self.resignation {
+      guard let seat = players.firstIndex(of: move.member) else { throw .notAPlayer }
+      outcome = .resigned(by: players[seat])
+    } else {
+      try drop(Int(move.bytes[0]), by: move.member)
+    }
+    last = move.time
+  }
+
+  private mutating func drop(_ column: Int, by member: MemberID) throws(GameError) {
+    let seat = discCount % 2
+    if let own = players.firstIndex(of: member) {
+      guard own == seat else { throw .notYourTurn }
+    } else {
+      guard players.count < 2, invited?.contains(member) ?? true else { throw .notAPlayer }
+    }
+    guard stacks[column].count < Self.rows else { throw .columnFull }
+    if !players.contains(member) { players.append(member) }
+    stacks[column].append(seat)
+    discCount += 1
+    line = fours(through: ConnectFourView.Place(column: column, row: stacks[column].count - 1))
+    if !line.isEmpty {
+      outcome = .won(by: member)
+    } else if discCount == Self.columns * Self.rows {
+      outcome = .drawn
+    }
+  }
+
+  private func seat(_ column: Int, _ row: Int) -> Int? {
+    guard stacks.indices.contains(column), stacks[column].indices.contains(row) else { return nil }
+    return stacks[column][row]
+  }
+
+  /// The places of all rows of four and more that a disc is part of.
+  private func fours(through place: ConnectFourView.Place) -> Set<ConnectFourView.Place> {
+    let own = seat(place.column, place.row)
+    var result: Set<ConnectFourView.Place> = []
+    for (right, up) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
+      var run = [place]
+      for sign in [1, -1] {
+        var column = place.column + sign * right
+        var row = place.row + sign * up
+        while seat(column, row) == own {
+          run.append(ConnectFourView.Place(column: column, row: row))
+          column += sign * right
+          row += sign * up
+        }
+      }
+      if run.count >= 4 { result.formUnion(run) }
+    }
+    return result
+  }
+
+  package func encode(
+    _ move: GameMove,
+    by member: MemberID,
+    as dot: Dot
+  ) throws(GameError) -> [UInt8] {
+    switch move {
+    case .drop(let column):
+      guard (1...Self.columns).contains(column) else { throw .malformedMove }
+      return [UInt8(column - 1)]
+    case .resign: return [Self.resignation]
+    case .guess: throw .malformedMove
+    }
+  }
+
+  package func lastTime(before member: MemberID) -> HybridTime? { last }
+
+  package var winners: [GameWinner] {
+    switch outcome {
+    case .won(let member): [GameWinner(member: member, tries: nil)]
+    case .resigned(let loser):
+      players.filter { $0 != loser }.map { GameWinner(member: $0, tries: nil) }
+    case .playing, .drawn: []
+    }
+  }
+
+  package func detail(for member: MemberID, isRevealing: Bool) -> GameView.Detail {
+    let turn = discCount % 2
+    return .connectFour(
+      ConnectFourView(
+        member: member,
+        players: players,
+        invited: invited,
+        turn: outcome == .playing && turn < players.count ? players[turn] : nil,
+        stacks: stacks,
+        outcome: outcome,
+        line: line.sorted()
+      )
+    )
+  }
+}

@@ -1,0 +1,74 @@
+/// A game as one member is shown it: a value that may leave the board's isolation.
+public struct GameView: Hashable, Sendable {
+  /// What is particular to the game.
+  public enum Detail: Hashable, Sendable {
+    /// It is kept and forwarded, but not judged here, and why.
+    case notJudged(GameError)
+    /// A Wordle.
+    case wordle(WordleView)
+    /// A Connect Four.
+    case connectFour(ConnectFourView)
+  }
+
+  /// The game's object.
+  public let id: ObjectID
+  /// Which game it is; text from a peer.
+  public let name: String
+  /// How it stands.
+  public let detail: Detail
+  /// Who won, the best first, the same on every replica of equal context.
+  public let winners: [GameWinner]
+  /// How many moves counted.
+  public let moveCount: Int
+  /// The moves that did not count.
+  public let ignoredMoves: [IgnoredMove]
+
+  /// The view as one line of JSON (GAM-8).
+  public var json: String {
+    var json = JSONObject()
+    json.add("id", string: id.description)
+    json.add("game", string: name)
+    switch detail {
+    case .notJudged(let reason): json.add("notJudged", string: reason.code)
+    case .wordle(let view): view.add(to: &json)
+    case .connectFour(let view): view.add(to: &json)
+    }
+    json.add("winners", list: winners.map(\.json))
+    json.add("moves", Double(moveCount))
+    json.add("ignoredMoves", Double(ignoredMoves.count))
+    return json.text
+  }
+
+  /// A few lines for people; without the game's name, which is a peer's.
+  public var text: [String] {
+    switch detail {
+    case .notJudged(let reason): ["This game is not judged here: \(reason.code)."]
+    case .wordle(let view): view.text + winners.enumerated().map(Self.place)
+    case .connectFour(let view): view.text
+    }
+  }
+
+  private static func place(_ index: Int, _ winner: GameWinner) -> String {
+    "\(index + 1). \(winner.member.shortText) \(winner.tries ?? 0)/\(Wordle.tries)"
+  }
+}
+
+/// A member who won a game.
+public struct GameWinner: Hashable, Sendable {
+  /// Who.
+  public let member: MemberID
+  /// With how many tries, where the game counts them.
+  public let tries: Int?
+
+  var json: String {
+    var json = JSONObject()
+    json.add("member", string: member.description)
+    if let tries { json.add("tries", Double(tries)) }
+    return json.text
+  }
+}
+
+extension MemberID {
+  /// The first eight characters: for display only.
+  var shortText: String { String(description.prefix(8)) }
+}

@@ -1,0 +1,101 @@
+/// Parts of a stroke, in 1/16 of the way from one point to the next: point *i* is at 16 *i* (BRD-29).
+///
+/// A span holds both its ends. Spans are kept ascending, apart from each other, each of a length above
+/// zero; the union of two sets is what either erased, so that erasers never come in each other's way.
+package struct StrokeSpans: Hashable, Sendable {
+  /// Steps from one point to the next.
+  package static let steps = 16
+
+  /// The spans, ascending; no two touch.
+  package private(set) var ranges: [ClosedRange<Int>] = []
+
+  /// No part at all.
+  package init() {}
+
+  /// What any of `spans` holds; those of no length hold nothing.
+  package init(_ spans: some Sequence<ClosedRange<Int>>) {
+    for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound })
+    where span.lowerBound < span.upperBound {
+      if let last = ranges.last, span.lowerBound <= last.upperBound {
+        ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, span.upperBound)
+      } else {
+        ranges.append(span)
+      }
+    }
+  }
+
+  /// What either holds.
+  package func union(_ other: StrokeSpans) -> StrokeSpans { StrokeSpans(ranges + other.ranges) }
+
+  /// What is left of a stroke of `count` points; a single point is `0...0`.
+  package func rest(ofPoints count: Int) -> [ClosedRange<Int>] {
+    guard count > 0 else { return [] }
+    let end = (count - 1) * Self.steps
+    var rest: [ClosedRange<Int>] = []
+    var start: Int? = 0
+    for range in ranges {
+      guard let shown = start, range.lowerBound <= end else { break }
+      if shown < range.lowerBound { rest.append(shown...range.lowerBound) }
+      start = range.upperBound < end ? range.upperBound : nil
+    }
+    guard let start else { return rest }
+    return rest + [start...end]
+  }
+
+  /// The lines along `points` that are left.
+  package func rest(of points: [Point]) -> [[Point]] {
+    rest(ofPoints: points.count).map { span in
+      var line = [Self.place(span.lowerBound, on: points)]
+      var index = span.lowerBound / Self.steps + 1
+      while index * Self.steps < span.upperBound {
+        line.append(points[index])
+        index += 1
+      }
+      if span.upperBound > span.lowerBound { line.append(Self.place(span.upperBound, on: points)) }
+      return line
+    }
+  }
+
+  private static func place(_ step: Int, on points: [Point]) -> Point {
+    let (index, part) = step.quotientAndRemainder(dividingBy: steps)
+    guard part > 0, index + 1 < points.count else { return points[index] }
+    let share = Double(part) / Double(steps)
+    let (from, to) = (points[index], points[index + 1])
+    return Point(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
+  }
+
+  // MARK: - The value of the cell
+
+  /// The values that hold these spans, each of as many as one value may hold.
+  package var values: [Value] {
+    stride(from: 0, to: ranges.count, by: BoardLimits.erasureSpans).map { first in
+      var writer = ByteWriter()
+      var last: Int?
+      for range in ranges[first..<min(ranges.count, first + BoardLimits.erasureSpans)] {
+        writer.count(range.lowerBound - (last.map { $0 + 1 } ?? 0))
+        writer.count(range.upperBound - range.lowerBound - 1)
+        last = range.upperBound
+      }
+      return .bytes(writer.bytes)
+    }
+  }
+
+  /// The spans of a value, or nil where it is not of the form.
+  package static func decode(_ value: Value) -> [ClosedRange<Int>]? {
+    guard case .bytes(let bytes) = value, !bytes.isEmpty else { return nil }
+    var reader = ByteReader(bytes)
+    let limit = UInt64(BoardLimits.erasureEnd)
+    var spans: [ClosedRange<Int>] = []
+    while reader.remaining > 0 {
+      guard spans.count < BoardLimits.erasureSpans,
+        let gap = try? reader.varint(upTo: limit, "gap"),
+        let length = try? reader.varint(upTo: limit, "length")
+      else { return nil }
+      let start = (spans.last.map { $0.upperBound + 1 } ?? 0) + Int(gap)
+      let end = start + Int(length) + 1
+      guard end <= BoardLimits.erasureEnd else { return nil }
+      spans.append(start...end)
+    }
+    return spans
+  }
+}

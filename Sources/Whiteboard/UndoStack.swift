@@ -1,0 +1,176 @@
+/// The steps of one person on one board that can be undone and redone.
+///
+/// Nothing of it is shared or stored: an undo is an ordinary write.
+struct UndoStack {
+  /// How many steps are kept; the oldest goes first.
+  static let steps = 1000
+  /// How many bytes all the steps take at most, about; the latest step is kept whatever it takes.
+  static let bytes = 16 << 20
+
+  /// What can be undone, the latest last.
+  private(set) var done: [UndoEntry] = []
+  /// What can be redone, the next one last.
+  private(set) var undone: [UndoEntry] = []
+  /// Whether gestures are those of undo itself, which make no steps.
+  var isReplaying = false
+
+  private var open: UndoEntry?
+  private var depth = 0
+  private var byteCount = 0
+  /// Of cells that undo wrote last: by which operation, and what that brought back.
+  private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
+
+  /// What stands in a cell.
+  func standing(of key: CellKey, in state: borrowing BoardState) -> Standing {
+    let winner = state.record(key.object)?[key.property]?.dot
+    if let known = standings[key], known.winner == winner { return known.standing }
+    return winner.map { .written($0) } ?? .absent
+  }
+
+  /// Takes note that the operation `winner`, or none, brought back what stood there.
+  mutating func note(_ standing: Standing, by winner: Dot?, at key: CellKey) {
+    standings[key] = (winner, standing)
+  }
+
+  // MARK: - Steps
+
+  /// The latest step, the one that goes on included.
+  var latest: UndoEntry? { open.flatMap { $0.items.isEmpty ? nil : $0 } ?? done.last }
+
+  /// The objects that a step touches.
+  var objects: Set<ObjectID> {
+    var objects: Set<ObjectID> = []
+    for entry in done + undone + (open.map { [$0] } ?? []) {
+      for item in entry.items { objects.insert(item.object) }
+    }
+    return objects
+  }
+
+  mutating func beginStep(_ label: String?) {
+    if depth == 0 { open = UndoEntry(label: label) }
+    depth += 1
+  }
+
+  mutating func endStep() {
+    depth = max(0, depth - 1)
+    if depth == 0 { closeStep() }
+  }
+
+  /// Ends the step that goes on, if any.
+  mutating func closeStep() {
+    depth = 0
+    guard let entry = open else { return }
+    open = nil
+    push(entry)
+  }
+
+  /// Takes note of a gesture that is about to be applied to `state`.
+  mutating func record(_ batch: Batch, over state: borrowing BoardState, label: String?) {
+    guard !isReplaying else { return }
+    let isAlone = open == nil
+    var entry = open ?? UndoEntry(label: label)
+    // So that the entry is not copied at each gesture of a long step.
+    open = nil
+    // Chat is not taken back, and what is purged cannot be.
+    var left: Set<ObjectID> = []
+    for (index, operation) in batch.operations.enumerated() {
+      let dot = batch.dot(at: index)
+      let id = operation.object
+      switch (operation.property, operation.value) {
+      case (.purge, _): left.insert(id)
+      case (.kind, .unsigned(ObjectKind.chat.rawValue)): left.insert(id)
+      case (.kind, .unsigned(let number)):
+        entry.addCreation(of: id, kind: ObjectKind(rawValue: number))
+      default:
+        guard !left.contains(id), state.record(id)?.kind != .chat,
+          let item = item(for: operation, dot: dot, over: state)
+        else { continue }
+        entry.addWrite(item)
+      }
+    }
+    if isAlone { push(entry) } else { open = entry }
+  }
+
+  private func item(
+    for operation: Operation,
+    dot: Dot,
+    over state: borrowing BoardState
+  ) -> UndoItem? {
+    let property = operation.property
+    let key = CellKey(object: operation.object, property: property)
+    let after = UndoItem.Side(standing: .written(dot), value: operation.value)
+    if property.number == Property.runNumber {
+      guard case .bytes(let bytes) = operation.value,
+        let text = try? TextTree.decodeRun(bytes).1
+      else { return nil }
+      let all = TextTree.Deletion(run: dot, offsets: 0...(text.unicodeScalars.count - 1))
+      return UndoItem(
+        object: operation.object,
+        property: property,
+        before: .init(standing: .absent, value: TextTree.encodeDeletion(all)),
+        after: .init(standing: .written(dot), value: .none)
+      )
+    }
+    guard property.isUndoable else { return nil }
+    let before = state.record(operation.object)?[property]?.value ?? .none
+    return UndoItem(
+      object: operation.object,
+      property: property,
+      before: .init(standing: standing(of: key, in: state), value: before),
+      after: after
+    )
+  }
+
+  private mutating func push(_ closing: UndoEntry) {
+    // A selection, a chat line or a move of a game is no step, and what was undone stays redoable.
+    guard !closing.items.isEmpty else { return }
+    var entry = closing
+    entry.close()
+    for old in undone { byteCount -= old.byteCount }
+    undone = []
+    done.append(entry)
+    byteCount += entry.byteCount
+    var surplus = 0
+    while done.count - surplus > Self.steps
+      || (byteCount > Self.bytes && done.count - surplus > 1)
+    {
+      byteCount -= done[surplus].byteCount
+      surplus += 1
+    }
+    done.removeFirst(surplus)
+    forgetStandings()
+  }
+
+  /// Forgets what undo wrote to cells that no step names any more, once they are many.
+  private mutating func forgetStandings() {
+    let named = done.reduce(0) { $0 + $1.items.count }
+    guard standings.count > 2 * named + 64 else { return }
+    let keys = Set(done.lazy.flatMap { $0.items.lazy.map(\.key) })
+    standings = standings.filter { keys.contains($0.key) }
+  }
+
+  /// Puts the step that was undone where it can be redone.
+  mutating func didUndo(_ entry: UndoEntry) {
+    guard let old = done.popLast() else { return }
+    byteCount += entry.byteCount - old.byteCount
+    undone.append(entry)
+  }
+
+  /// Puts the step that was redone where it can be undone.
+  mutating func didRedo(_ entry: UndoEntry) {
+    guard let old = undone.popLast() else { return }
+    byteCount += entry.byteCount - old.byteCount
+    done.append(entry)
+  }
+}
+
+extension Property {
+  /// Whether a write of this property can be taken back by another write of it.
+  var isUndoable: Bool {
+    switch right {
+    case .anyone: self != .selection && self != .purge
+    case .writer: true
+    case .creator, .own, .create: false
+    }
+  }
+}

@@ -1,0 +1,167 @@
+/// Wordle for a whole board: everyone has six tries at one word (GAM-5 to GAM-7).
+package struct Wordle: Game {
+  package static let name = "wordle"
+  /// The letters of a word.
+  package static let letters = 5
+  /// The tries of each member.
+  package static let tries = 6
+  /// The size of a new one, in board units.
+  static let size = Size(width: 120, height: 50)
+  private static let version: UInt8 = 1
+
+  private struct Player {
+    var guesses: [WordleWord] = []
+    var last: HybridTime
+    var wonBy: PlacedMove?
+
+    var isDone: Bool { wonBy != nil || guesses.count == Wordle.tries }
+  }
+
+  private let id: ObjectID
+  private let answer: WordleWord
+  private var players: [MemberID: Player] = [:]
+  /// The members in the order of their first guesses.
+  private var order: [MemberID] = []
+
+  package init(setup: [UInt8], of id: ObjectID) throws(GameError) {
+    guard setup.count == 1 + WordleWords.hash.count + 8, setup[0] == Self.version else {
+      throw .malformedSetup
+    }
+    let rest = setup.dropFirst()
+    guard rest.prefix(WordleWords.hash.count).elementsEqual(WordleWords.hash) else {
+      throw .foreignList
+    }
+    guard let answer = WordleCipher(id).decipher(rest.dropFirst(WordleWords.hash.count)),
+      WordleList.words.contains(answer)
+    else { throw .malformedSetup }
+    self.id = id
+    self.answer = answer
+  }
+
+  /// How a game begins whose answer is drawn by `random`.
+  static func setup(of id: ObjectID, using random: inout some RandomNumberGenerator) -> [UInt8] {
+    let answer = WordleList.answers[Int.random(in: 0..<WordleList.answers.count, using: &random)]
+    return setup(of: id, answer: answer)
+  }
+
+  static func setup(of id: ObjectID, answer: WordleWord) -> [UInt8] {
+    [version] + WordleWords.hash + WordleCipher(id).encipher(answer)
+  }
+
+  package mutating func apply(_ move: PlacedMove) throws(GameError) {
+    guard let word = WordleCipher(id, move: move.dot).decipher(move.bytes) else {
+      throw .malformedMove
+    }
+    var player = players[move.member] ?? Player(last: move.time)
+    guard !player.isDone else { throw .gameOver }
+    guard WordleList.words.contains(word) else { throw .unknownWord(word.text) }
+    if player.guesses.isEmpty { order.append(move.member) }
+    player.guesses.append(word)
+    player.last = move.time
+    if word == answer { player.wonBy = move }
+    players[move.member] = player
+  }
+
+  package func encode(
+    _ move: GameMove,
+    by member: MemberID,
+    as dot: Dot
+  ) throws(GameError) -> [UInt8] {
+    guard case .guess(let text) = move else { throw .malformedMove }
+    guard let word = WordleWord(Array(text.lowercased().utf8)), WordleList.words.contains(word)
+    else {
+      // Who has no try left hears that, whatever the word.
+      if players[member]?.isDone ?? false { throw .gameOver }
+      throw .unknownWord(text)
+    }
+    return WordleCipher(id, move: dot).encipher(word)
+  }
+
+  package func lastTime(before member: MemberID) -> HybridTime? { players[member]?.last }
+
+  package var winners: [GameWinner] {
+    var won: [(tries: Int, move: PlacedMove)] = []
+    for player in players.values {
+      if let move = player.wonBy { won.append((player.guesses.count, move)) }
+    }
+    won.sort { $0.tries == $1.tries ? $0.move < $1.move : $0.tries < $1.tries }
+    return won.map { GameWinner(member: $0.move.member, tries: $0.tries) }
+  }
+
+  package func detail(for member: MemberID, isRevealing: Bool) -> GameView.Detail {
+    let isDone = players[member]?.isDone ?? false
+    var keyboard: [String: WordleMark] = [:]
+    let shown = order.compactMap { name -> WordleView.Player? in
+      guard let player = players[name] else { return nil }
+      let showsWords = isRevealing || isDone || name == member
+      let rows = player.guesses.map { guess in
+        let marks = Self.marks(of: guess.letters, for: answer.letters)
+        if name == member { Self.press(guess, marks, on: &keyboard) }
+        return WordleView.Row(word: showsWords ? guess.text : nil, marks: marks)
+      }
+      return WordleView.Player(
+        member: name,
+        rows: rows,
+        hasWon: player.wonBy != nil,
+        isDone: player.isDone
+      )
+    }
+    return .wordle(
+      WordleView(
+        member: member,
+        players: shown,
+        keyboard: keyboard,
+        answer: isDone || isRevealing ? answer.text : nil
+      )
+    )
+  }
+
+  /// A key shows the best that any guess found out about its letter.
+  private static func press(
+    _ guess: WordleWord,
+    _ marks: [WordleMark],
+    on keyboard: inout [String: WordleMark]
+  ) {
+    for (letter, mark) in zip(guess.letters, marks) {
+      let key = String(UnicodeScalar(letter))
+      keyboard[key] = max(keyboard[key] ?? mark, mark)
+    }
+  }
+
+  /// What a guess found out (GAM-7).
+  ///
+  /// Letters in their places are marked first; the others share what is left of the answer from left
+  /// to right, so that a letter is never found more often than the answer has it.
+  package static func marks(of guess: [UInt8], for answer: [UInt8]) -> [WordleMark] {
+    var marks = [WordleMark](repeating: .absent, count: guess.count)
+    var left: [UInt8: Int] = [:]
+    for (index, letter) in answer.enumerated() {
+      if index < guess.count, guess[index] == letter {
+        marks[index] = .correct
+      } else {
+        left[letter, default: 0] += 1
+      }
+    }
+    for (index, letter) in guess.enumerated() where marks[index] != .correct {
+      guard let count = left[letter], count > 0 else { continue }
+      marks[index] = .misplaced
+      left[letter] = count - 1
+    }
+    return marks
+  }
+}
+
+/// The words of `WordleWords`, taken apart once.
+enum WordleList {
+  /// Those that answers are drawn from.
+  static let answers: [WordleWord] = words(of: WordleWords.answers)
+  /// All that may be guessed.
+  static let words: Set<WordleWord> = Set(answers).union(words(of: WordleWords.others))
+
+  private static func words(of text: StaticString) -> [WordleWord] {
+    let letters = Array(text.description.utf8)
+    return stride(from: 0, to: letters.count, by: Wordle.letters).compactMap {
+      WordleWord(letters[$0..<min($0 + Wordle.letters, letters.count)])
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/// Five letters a to z, in the lower 40 bits: the first letter in the highest.
+struct WordleWord: Hashable, Sendable {
+  let bits: UInt64
+
+  /// The word of exactly five small letters, or nil.
+  init?(_ letters: some Collection<UInt8>) {
+    guard letters.count == Wordle.letters,
+      letters.allSatisfy({ $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") })
+    else { return nil }
+    bits = letters.reduce(0) { ($0 << 8) | UInt64($1) }
+  }
+
+  /// The five letters.
+  var letters: [UInt8] {
+    (0..<Wordle.letters).map { UInt8(truncatingIfNeeded: bits >> (32 - 8 * UInt64($0))) }
+  }
+
+  var text: String { String(decoding: letters, as: UTF8.self) }
+}
+
+/// Hides a word from looking (GAM-6).
+///
+/// It is no secret: the key is made of what everybody has.
+struct WordleCipher {
+  private static let domain: UInt64 = 0x776F_7264_6C65_2D31
+  private let key: UInt64
+
+  /// The key of the answer of a game.
+  init(_ id: ObjectID) {
+    key = Self.taken(Self.taken(0, Self.domain), id.dot)
+  }
+
+  /// The key of the guess that the operation `dot` makes in a game.
+  init(_ id: ObjectID, move dot: Dot) {
+    key = Self.taken(WordleCipher(id).key, dot)
+  }
+
+  /// Eight bytes: the letters and a check of 24 bits, under the key.
+  func encipher(_ word: WordleWord) -> [UInt8] {
+    let hidden = ((word.bits << 24) | check(word)) ^ SplitMix.mix(key)
+    return (0..<8).map { UInt8(truncatingIfNeeded: hidden >> (56 - 8 * UInt64($0))) }
+  }
+
+  /// The word that eight bytes hide, or nil where they are none of this key.
+  func decipher(_ bytes: some Collection<UInt8>) -> WordleWord? {
+    guard bytes.count == 8 else { return nil }
+    let shown = bytes.reduce(0) { ($0 << 8) | UInt64($1) } ^ SplitMix.mix(key)
+    let letters = (0..<Wordle.letters).map {
+      UInt8(truncatingIfNeeded: shown >> (56 - 8 * UInt64($0)))
+    }
+    guard let word = WordleWord(letters), check(word) == shown & 0xFF_FFFF else { return nil }
+    return word
+  }
+
+  private func check(_ word: WordleWord) -> UInt64 {
+    SplitMix.mix(SplitMix.mix(key) ^ word.bits) >> 40
+  }
+
+  private static func taken(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+    SplitMix.mix(hash ^ word)
+  }
+
+  private static func taken(_ hash: UInt64, _ dot: Dot) -> UInt64 {
+    taken(taken(hash, dot.incarnation.rawValue), dot.sequence)
+  }
+}
+
+/// The mixing function of SYN-41.
+private enum SplitMix {
+  static func mix(_ number: UInt64) -> UInt64 {
+    var mixed = number &+ 0x9E37_79B9_7F4A_7C15
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

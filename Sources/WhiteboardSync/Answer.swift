@@ -1,0 +1,121 @@
+import Whiteboard
+
+/// The answer to a request: records, cells, and the signature of who vouches for them; implements
+/// SYN-29.
+struct Answer {
+  /// The most bytes of an answer.
+  static let byteLimit = 256 << 20
+  private static let domain = Array("whiteboard-answer-1\n".utf8)
+  private static let endMarker: UInt8 = 0xFF
+  /// The end marker, the incarnation and the signature.
+  private static let tailBytes = 1 + 8 + AuthorRecord.signatureBytes
+
+  /// Records, by ascending incarnation.
+  let records: [AuthorRecord]
+  /// Who answers.
+  let incarnation: Incarnation
+  private let difference: [UInt8]
+  private let content: ArraySlice<UInt8>
+  private let signature: [UInt8]
+
+  /// The bytes of an answer, signed.
+  static func encode(
+    _ records: some Collection<AuthorRecord>,
+    _ difference: Difference,
+    by author: Author,
+    as incarnation: Incarnation
+  ) -> [UInt8] {
+    let content = KeptState.encode(records, difference)
+    var writer = ByteWriter()
+    writer.raw(content)
+    writer.byte(endMarker)
+    writer.incarnation(incarnation)
+    writer.raw(
+      author.signature(ofAnswer: text(of: content[...], as: incarnation, on: author.board))
+    )
+    return writer.bytes
+  }
+
+  /// Reads an answer but for its difference, which is worth reading once the signature holds.
+  /// - Throws: `CodecError` for anything but the form.
+  init(_ bytes: [UInt8]) throws(CodecError) {
+    guard bytes.count <= Self.byteLimit else { throw .overLimit("answer") }
+    guard bytes.count >= Self.tailBytes else { throw .truncated }
+    content = bytes.dropLast(Self.tailBytes)
+    var tail = ByteReader(bytes, from: content.count)
+    guard try tail.byte() == Self.endMarker else { throw .truncated }
+    incarnation = try tail.incarnation()
+    signature = tail.rest()
+    var reader = ByteReader(Array(content))
+    records = try KeptState.readRecords(&reader)
+    difference = reader.rest()
+  }
+
+  /// Reads the cells.
+  func readDifference() throws(CodecError) -> Difference {
+    try DifferenceCoding.decode(difference)
+  }
+
+  /// Throws where the author of `record` did not sign this answer.
+  func verify(
+    by record: AuthorRecord,
+    with verifier: any SignatureVerifier
+  ) throws(ReplicaError) {
+    let text = Self.text(of: content, as: incarnation, on: record.board)
+    guard verifier.isValid(signature, of: text, by: record.key) else { throw .wrongSignature }
+  }
+
+  private static func text(
+    of content: ArraySlice<UInt8>,
+    as incarnation: Incarnation,
+    on board: BoardID
+  ) -> [UInt8] {
+    var text = ByteWriter()
+    text.raw(domain)
+    text.raw(board.bytes)
+    text.incarnation(incarnation)
+    text.raw(Bytes32.sha256(Array(content)).bytes)
+    return text.bytes
+  }
+}
+
+/// Records and cells as they stand, signed by nobody: what an answer vouches for, and what a document
+/// keeps so that it need not replay everything.
+struct KeptState {
+  let records: [AuthorRecord]
+  let difference: Difference
+
+  static func encode(
+    _ records: some Collection<AuthorRecord>,
+    _ difference: Difference
+  ) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.count(records.count)
+    for record in records {
+      writer.count(record.bytes.count)
+      writer.raw(record.bytes)
+    }
+    writer.raw(DifferenceCoding.encode(difference))
+    return writer.bytes
+  }
+
+  init(_ bytes: [UInt8]) throws(CodecError) {
+    var reader = ByteReader(bytes)
+    records = try Self.readRecords(&reader)
+    difference = try DifferenceCoding.decode(reader.rest())
+  }
+
+  static func readRecords(_ reader: inout ByteReader) throws(CodecError) -> [AuthorRecord] {
+    let count = try reader.count(upTo: BoardLimits.incarnations, "records")
+    var records: [AuthorRecord] = []
+    for _ in 0..<count {
+      let length = try reader.count(upTo: AuthorRecord.byteLimit, "record")
+      let record = try AuthorRecord(try reader.take(length))
+      if let last = records.last, record.incarnation <= last.incarnation {
+        throw .notCanonical("records")
+      }
+      records.append(record)
+    }
+    return records
+  }
+}

@@ -1,0 +1,116 @@
+import Whiteboard
+
+/// What a member may do on a board, fixed for one incarnation (AUT-4).
+public enum Role: UInt8, Hashable, Sendable {
+  /// Writes, asks and answers.
+  case editor = 1
+  /// Looks on: what it writes counts nowhere, and it vouches for nothing.
+  case viewer = 2
+  /// Writes, asks and answers; is always there.
+  case relay = 3
+
+  /// Whether operations under this role count.
+  public var mayWrite: Bool { self != .viewer }
+}
+
+/// Whose an incarnation is and what it may do, signed by its author; implements AUT-1 to AUT-3.
+public struct AuthorRecord: Hashable, Sendable {
+  /// Bytes of a public key.
+  static let keyBytes = 65
+  /// Bytes of a signature.
+  static let signatureBytes = 64
+  /// Bytes of the nonce.
+  static let nonceBytes = 16
+  /// The most bytes of a record.
+  package static let byteLimit = 512
+
+  private static let version: UInt8 = 1
+  private static let domain = Array("whiteboard-record-1\n".utf8)
+  private static let grantDomain = Array("whiteboard-grant-1\n".utf8)
+  private static let incarnationDomain = Array("whiteboard-incarnation-1\n".utf8)
+
+  /// The board it is for.
+  public let board: BoardID
+  /// The author's public key.
+  public let key: [UInt8]
+  /// What the incarnation may do.
+  public let role: Role
+  /// The key of who granted the role, where somebody did.
+  public let granter: [UInt8]?
+  /// The incarnation that it makes (AUT-2).
+  public let incarnation: Incarnation
+  /// Whose it is (AUT-3).
+  public let member: MemberID
+  /// The record as it travels.
+  public let bytes: [UInt8]
+
+  private let nonce: [UInt8]
+  private let signature: [UInt8]
+  private let grant: [UInt8]?
+
+  /// Makes and signs a record; nil where the incarnation would be 0, and another nonce is needed.
+  ///
+  /// - Parameters:
+  ///   - board: the board it is for.
+  ///   - nonce: 16 bytes that nobody can foretell.
+  ///   - role: what the incarnation may do.
+  ///   - key: the author's.
+  init?(board: BoardID, nonce: [UInt8], role: Role, key: any AuthorKey) {
+    let body = board.bytes + nonce + key.publicKey + [role.rawValue, 0]
+    let signature = key.signature(of: Self.domain + [Self.version] + body)
+    precondition(
+      key.publicKey.count == Self.keyBytes && signature.count == Self.signatureBytes,
+      "a key has 65 bytes and a signature 64"
+    )
+    // Its own form, read back: a record that we could not read would be a broken invariant.
+    guard let record = try? AuthorRecord([Self.version] + body + signature) else { return nil }
+    self = record
+  }
+
+  /// Reads a record; what it says is to be checked by ``verify(board:with:)``.
+  /// - Throws: `CodecError` for anything but the form.
+  package init(_ bytes: [UInt8]) throws(CodecError) {
+    guard bytes.count <= Self.byteLimit else { throw .overLimit("record") }
+    var reader = ByteReader(bytes)
+    guard try reader.byte() == Self.version else { throw .reserved("record version") }
+    guard let board = BoardID(try reader.take(BoardID.byteCount)) else { throw .truncated }
+    nonce = try reader.take(Self.nonceBytes)
+    key = try reader.take(Self.keyBytes)
+    guard let role = Role(rawValue: try reader.byte()) else { throw .reserved("role") }
+    switch try reader.byte() {
+    case 0: granter = nil
+    case 1: granter = try reader.take(Self.keyBytes)
+    default: throw .reserved("granted")
+    }
+    let body = bytes[1..<(bytes.count - reader.remaining)]
+    signature = try reader.take(Self.signatureBytes)
+    grant = granter == nil ? nil : try reader.take(Self.signatureBytes)
+    try reader.finish()
+    let hash = Bytes32.sha256(Self.incarnationDomain + body).bytes
+    guard
+      let incarnation = Incarnation(exactly: hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    else { throw .reserved("incarnation") }
+    self.board = board
+    self.role = role
+    self.incarnation = incarnation
+    self.bytes = bytes
+    member = MemberID(publicKey: key)
+  }
+
+  /// Throws where the record is another board's, or was not signed by whom it names.
+  package func verify(
+    board: BoardID,
+    with verifier: any SignatureVerifier
+  ) throws(ReplicaError) {
+    guard self.board == board else { throw .wrongBoard }
+    guard verifier.isKey(key), granter.map(verifier.isKey) ?? true else { throw .wrongKey }
+    let signed = bytes.prefix(bytes.count - Self.signatureBytes * (grant == nil ? 1 : 2))
+    guard verifier.isValid(signature, of: Self.domain + signed, by: key) else {
+      throw .wrongSignature
+    }
+    if let granter, let grant {
+      let granted = Self.grantDomain + board.bytes + nonce + key + [role.rawValue]
+      guard verifier.isValid(grant, of: granted, by: granter) else { throw .wrongSignature }
+    }
+  }
+}

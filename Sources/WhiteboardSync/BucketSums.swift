@@ -1,0 +1,86 @@
+import Whiteboard
+
+/// Sixteen sums over all cells of a board, which replicas compare every few seconds; implements SYN-41.
+public enum BucketSums {
+  /// The sum of each bucket.
+  ///
+  /// Over every cell but the selections of every object that is created, deleted ones included.
+  /// - Complexity: O(cells); computed anew each time.
+  public static func sums(of state: BoardState) -> [UInt64] {
+    var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
+    for (id, record) in state.records where !state.orphans.contains(id) {
+      var sum: UInt64 = 0
+      for entry in record.entries where !entry.property.isSelection {
+        sum &+= hash(of: entry.cell, at: entry.property, of: id)
+      }
+      sums[id.bucket] &+= sum
+    }
+    return sums
+  }
+
+  /// The hash of one cell.
+  package static func hash(
+    of cell: Cell,
+    at property: Property,
+    of id: ObjectID
+  ) -> UInt64 {
+    var hash = BucketHash()
+    hash.combine(id.dot)
+    hash.combine(UInt64(property.number))
+    if let dot = property.dot {
+      hash.combine(dot)
+    } else {
+      hash.combine(property.index ?? 0)
+      hash.combine(0)
+    }
+    hash.combine(cell.dot)
+    hash.combine(cell.time.rawValue)
+    hash.combine(UInt64(cell.value.shape))
+    hash.combine(cell.value)
+    return hash.value
+  }
+}
+
+extension BucketHash {
+  fileprivate mutating func combine(_ dot: Dot) {
+    combine(dot.incarnation.rawValue)
+    combine(dot.sequence)
+  }
+
+  /// Takes in the length of a value's bytes in the digest, and those bytes in words.
+  fileprivate mutating func combine(_ value: Value) {
+    switch value {
+    case .none: combine(0)
+    case .unsigned(let number):
+      combine(8)
+      combine(number)
+    case .signed(let number):
+      combine(8)
+      combine(UInt64(bitPattern: number))
+    case .pair(let x, let y):
+      combine(8)
+      combine(UInt64(UInt32(bitPattern: x)) << 32 | UInt64(UInt32(bitPattern: y)))
+    case .bytes(let bytes): combine(bytes, count: bytes.count)
+    case .text(let text): combine(text.utf8, count: text.utf8.count)
+    case .dot(let dot):
+      combine(16)
+      combine(dot)
+    }
+  }
+
+  private mutating func combine(_ bytes: some Sequence<UInt8>, count: Int) {
+    combine(UInt64(count))
+    var word: UInt64 = 0
+    var filled = 0
+    for byte in bytes {
+      word = word << 8 | UInt64(byte)
+      filled += 1
+      if filled == 8 {
+        combine(word)
+        word = 0
+        filled = 0
+      }
+    }
+    if filled > 0 { combine(word << (64 - 8 * UInt64(filled))) }
+  }
+}

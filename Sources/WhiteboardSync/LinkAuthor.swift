@@ -1,0 +1,46 @@
+import Whiteboard
+
+/// Who writes on one link, and where each of its chains stands there; implements AUT-4, AUT-5 and
+/// AUT-7.
+struct LinkAuthor {
+  /// Who writes now, once it was said.
+  private(set) var record: AuthorRecord?
+  private var chain: BatchChain?
+  /// Where the chains before this one ended.
+  private var ended: [Incarnation: BatchChain] = [:]
+
+  /// Takes in an author message whose signatures hold.
+  /// - Throws: `brokenChain` where it contradicts what was on the link before.
+  mutating func introduce(
+    _ record: AuthorRecord,
+    _ head: SignedHead
+  ) throws(ReplicaError) {
+    let next = BatchChain(record.incarnation, sequence: head.sequence, hash: head.hash)
+    if head.sequence == 0, next != BatchChain(record.incarnation) { throw .brokenChain }
+    if let chain { ended[chain.incarnation] = chain }
+    guard ended.count < BoardLimits.incarnations else { throw .malformed(.overLimit("authors")) }
+    if let known = ended[record.incarnation], known != next { throw .brokenChain }
+    self.record = record
+    chain = next
+  }
+
+  /// Who writes the next batch.
+  /// - Throws: `noAuthor` where nobody was introduced, `viewer` where it may not write.
+  func writer() throws(ReplicaError) -> AuthorRecord {
+    guard let record else { throw .noAuthor }
+    guard record.role.mayWrite else { throw .viewer }
+    return record
+  }
+
+  /// Takes in the next batch, in its full form.
+  mutating func append(_ batch: [UInt8], through last: UInt64) {
+    chain?.append(batch, through: last)
+  }
+
+  /// Throws where a head is not where the chain stands, or not the author's.
+  func check(_ head: SignedHead, with verifier: any SignatureVerifier) throws(ReplicaError) {
+    guard let record, let chain else { throw .noAuthor }
+    guard head.sequence == chain.sequence, head.hash == chain.hash else { throw .brokenChain }
+    try head.verify(by: record, with: verifier)
+  }
+}

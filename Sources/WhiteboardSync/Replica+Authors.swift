@@ -1,0 +1,157 @@
+import Whiteboard
+
+/// Who writes what: our batches and heads to the members, theirs to us (AUT-1 to AUT-8).
+extension Replica {
+  // MARK: - What we write
+
+  /// Chains one of our batches, has it kept, and sends it to every member (SYN-10).
+  func publish(_ batch: Batch) {
+    if batch.author != chain.incarnation { introduceIncarnation(batch.author) }
+    if chain.sequence == 0 { keepRecord(author.record(of: batch.author)) }
+    let encoded = EncodedBatch(batch)
+    chain.append(encoded.bytes, through: batch.sequences.upperBound)
+    actions.append(.record(.batch(encoded)))
+    for member in members {
+      guard let bytes = peers[member]?.writer.encode(encoded) else { continue }
+      send(.batch(bytes), to: member)
+    }
+  }
+
+  /// Goes on under a new incarnation, and says so (BRD-25).
+  func introduceIncarnation(_ incarnation: Incarnation) {
+    chain = BatchChain(incarnation)
+    records[incarnation] = author.record(of: incarnation)
+    for member in members { introduceOurselves(to: member) }
+  }
+
+  /// Says who writes on the link from here on, and where the chain stands.
+  func introduceOurselves(to member: MemberID) {
+    peers[member]?.writer.beginAuthor()
+    send(
+      .author(
+        AuthorMessage(
+          record: author.record(of: chain.incarnation).bytes,
+          head: heads.head(of: chain, by: author)
+        )
+      ),
+      to: member
+    )
+  }
+
+  /// Signs what was written since the last head, at most once in each interval.
+  func sendHead(_ now: Moment) {
+    guard heads.isDue(chain, now.uptime) else { return }
+    tellHead(now)
+  }
+
+  func tellHead(_ now: Moment) {
+    let head = heads.tell(chain, by: author, now: now.uptime)
+    keepHead(head, of: chain.incarnation)
+    guard !peers.isEmpty else { return }
+    actions.append(.send(SyncMessage.head(head).encode(), to: members))
+  }
+
+  // MARK: - What others write
+
+  func receive(_ message: AuthorMessage, from member: MemberID) throws(ReplicaError) {
+    let record = try AuthorRecord.read(message.record)
+    // The same bytes were checked before.
+    if records[record.incarnation]?.bytes != record.bytes {
+      try record.verify(board: author.board, with: verifier)
+    }
+    guard record.member == member else { throw .forgedAuthor }
+    try message.head.verify(by: record, with: verifier)
+    try peers[member]?.link.introduce(record, message.head)
+    peers[member]?.reader.beginAuthor(
+      record.incarnation,
+      lastSequence: message.head.sequence
+    )
+    // A viewer is not asked; who was one may be none now.
+    if record.role.mayWrite, peers[member]?.lastRequest == 0, !requestQueue.contains(member) {
+      requestQueue.append(member)
+    }
+  }
+
+  /// Applies the next batch of a member.
+  /// - Throws: `ReplicaError`, or `BoardError.boardFull`, which is nobody's breach.
+  func receiveBatch(_ bytes: [UInt8], from member: MemberID, _ now: Moment) throws {
+    guard let writer = try peers[member]?.link.writer(),
+      let encoded = try peers[member]?.reader.decode(bytes, from: 0)
+    else { return }
+    let batch = encoded.batch
+    // It is part of the chain whether there is room for it here or not.
+    peers[member]?.link.append(encoded.bytes, through: batch.sequences.upperBound)
+    try board.receive(batch)
+    adopt(writer)
+    actions.append(.record(.batch(encoded)))
+    peers[member]?.report(by: now.uptime + Self.reportDelay)
+  }
+
+  func receive(_ head: SignedHead, from member: MemberID) throws(ReplicaError) {
+    guard let link = peers[member]?.link else { return }
+    try link.check(head, with: verifier)
+    // What was not kept, since it did not fit, needs no proof.
+    guard let incarnation = link.record?.incarnation, records[incarnation] != nil else { return }
+    keepHead(head, of: incarnation)
+  }
+
+  /// Knows from now on whose an incarnation is.
+  private func adopt(_ record: AuthorRecord) {
+    guard records[record.incarnation] == nil else { return }
+    records[record.incarnation] = record
+    board.authors[record.incarnation] = record.member
+    keepRecord(record)
+  }
+
+  private func keepRecord(_ record: AuthorRecord) {
+    actions.append(.record(.author(record.bytes, record.incarnation)))
+  }
+
+  private func keepHead(_ head: SignedHead, of incarnation: Incarnation) {
+    var writer = ByteWriter()
+    head.write(to: &writer)
+    actions.append(.record(.head(writer.bytes, incarnation, sequence: head.sequence)))
+  }
+}
+
+extension AuthorRecord {
+  /// Reads a record that a member sent.
+  static func read(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
+    do {
+      return try AuthorRecord(bytes)
+    } catch {
+      throw .malformed(error)
+    }
+  }
+}
+
+/// What we signed of our own chain, and when it was told last.
+struct OwnHeads {
+  private var last: (chain: BatchChain, head: SignedHead)?
+  private var told: BatchChain?
+  private var toldAt: UInt64
+
+  init(now: UInt64) { toldAt = now }
+
+  /// Whether something was written since the last head, and that long enough ago.
+  func isDue(_ chain: BatchChain, _ now: UInt64) -> Bool {
+    isNew(chain) && now >= toldAt + Replica.headInterval
+  }
+
+  /// Whether something was written since the last head.
+  func isNew(_ chain: BatchChain) -> Bool { chain.sequence > 0 && told != chain }
+
+  /// Where the chain stands, signed; signed once, however often it is asked for.
+  mutating func head(of chain: BatchChain, by author: Author) -> SignedHead {
+    if let last, last.chain == chain { return last.head }
+    let head = author.sign(chain)
+    last = (chain, head)
+    return head
+  }
+
+  mutating func tell(_ chain: BatchChain, by author: Author, now: UInt64) -> SignedHead {
+    told = chain
+    toldAt = now
+    return head(of: chain, by: author)
+  }
+}

@@ -1,0 +1,279 @@
+import Whiteboard
+
+/// What a member missed: requests, answers and reports (SYN-11 to SYN-16, SYN-29, SYN-42).
+extension Replica {
+  // MARK: - What we ask
+
+  /// Asks the next member in the queue; one at a time, so that one answer is not sent by everyone.
+  func sendNextRequest(_ now: Moment) {
+    guard !requestQueue.isEmpty, peers.values.allSatisfy({ $0.requestInFlight == nil }) else {
+      return
+    }
+    let member = requestQueue.removeFirst()
+    guard let request = peers[member]?.beginRequest(now.uptime) else { return }
+    send(
+      .request(
+        CatchUpRequest(
+          number: request.number,
+          buckets: request.buckets,
+          context: board.state.context
+        )
+      ),
+      to: member
+    )
+  }
+
+  func giveUpRequest(to member: MemberID, _ now: Moment) {
+    guard let peer = peers[member], peer.requestInFlight != nil,
+      now.uptime >= peer.requestActiveAt + Self.requestPatience
+    else { return }
+    peers[member]?.endRequest()
+    requestQueue.append(member)
+  }
+
+  /// Whether a resource that a member offers is the answer to what it was asked (SYN-13).
+  public func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
+    guard let peer = peers[member], let request = peer.requestInFlight else { return false }
+    return name.type == .whiteboard && !name.isDeleted && name.request == request
+      && name.id == author.board.description
+      && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
+  }
+
+  /// Some of an answer arrived; puts off asking elsewhere.
+  public func answerProgressed(request: UInt64, from member: MemberID, now: Moment) {
+    guard peers[member]?.requestInFlight == request else { return }
+    peers[member]?.noteProgress(now.uptime)
+  }
+
+  /// An answer did not arrive; its member is asked again when the others were.
+  public func answerFailed(request: UInt64, from member: MemberID, now: Moment) {
+    guard peers[member]?.requestInFlight == request else { return }
+    begin(now)
+    peers[member]?.endRequest()
+    requestQueue.append(member)
+    sendNextRequest(now)
+    finish(from: nil, now)
+  }
+
+  /// The whole of an answer arrived, in a resource that was expected.
+  ///
+  /// It is applied whole or not at all; an answer to a request that was given up is ignored.
+  public func receivedAnswer(
+    _ bytes: [UInt8],
+    request: UInt64,
+    from member: MemberID,
+    now: Moment
+  ) {
+    guard let peer = peers[member], peer.requestInFlight == request else { return }
+    begin(now)
+    peers[member]?.lastHeard = now.uptime
+    let isRepair = peer.requestBuckets != 0
+    peers[member]?.endRequest()
+    do {
+      let (records, difference) = try check(bytes, from: member)
+      try board.receive(difference, comparesAll: isRepair)
+      for record in records { adopt(record, seen: difference.context) }
+      actions.append(.record(.answer(bytes)))
+      answered(request, by: member, now)
+      for other in peers.keys { peers[other]?.report(by: now.uptime + Self.gossipDelay) }
+      peers[member]?.report(by: now.uptime)
+    } catch let error as CodecError {
+      violated(member, .malformed(error))
+    } catch let error as ReplicaError {
+      violated(member, error)
+    } catch {
+      // There is no room. That is nobody's breach: what filled the board may have come from others.
+      peers[member]?.askAgain = now.uptime + Self.fullPatience
+    }
+    // Afterwards, so that the next member is told what this answer brought.
+    sendNextRequest(now)
+    finish(from: member, now)
+  }
+
+  /// Everything that an answer must be, before anything of it counts.
+  private func check(
+    _ bytes: [UInt8],
+    from member: MemberID
+  ) throws -> (records: [AuthorRecord], difference: Difference) {
+    let answer = try Answer(bytes)
+    let record =
+      answer.records.first { $0.incarnation == answer.incarnation }
+      ?? records[answer.incarnation]
+      ?? peers[member]?.link.record.flatMap { $0.incarnation == answer.incarnation ? $0 : nil }
+    guard let record else { throw ReplicaError.noAuthor }
+    try record.verify(board: author.board, with: verifier)
+    guard record.member == member else { throw ReplicaError.forgedAuthor }
+    guard record.role.mayWrite else { throw ReplicaError.viewer }
+    try answer.verify(by: record, with: verifier)
+    for record in answer.records where records[record.incarnation]?.bytes != record.bytes {
+      try record.verify(board: author.board, with: verifier)
+    }
+    return (answer.records, try answer.readDifference())
+  }
+
+  func receiveNothingLacking(
+    _ number: UInt64,
+    from member: MemberID,
+    _ now: Moment
+  ) throws(ReplicaError) {
+    guard let peer = peers[member], number <= peer.lastRequest else { throw .unrequestedAnswer }
+    guard number == peer.requestInFlight else { return }
+    peers[member]?.endRequest()
+    answered(number, by: member, now)
+    peers[member]?.report(by: now.uptime)
+  }
+
+  private func answered(_ request: UInt64, by member: MemberID, _ now: Moment) {
+    peers[member]?.applied = request
+    actions.append(.caughtUp(member))
+  }
+
+  /// Knows from now on whose an incarnation is, where we have seen anything of it.
+  func adopt(_ record: AuthorRecord, seen context: Context) {
+    guard records[record.incarnation] == nil, context.entries[record.incarnation] != nil else {
+      return
+    }
+    records[record.incarnation] = record
+    board.authors[record.incarnation] = record.member
+  }
+
+  // MARK: - What others ask
+
+  func receive(_ request: CatchUpRequest, from member: MemberID, _ now: Moment) {
+    for incarnation in board.written.incarnations {
+      peers[member]?.noteReceived(request.context[incarnation], of: incarnation)
+    }
+    guard author.role.mayWrite else { return }
+    peers[member]?.pendingRequest = request
+    answerPendingRequest(of: member, now)
+  }
+
+  /// So much waits to be sent to a member that it gets no answers, or no longer (SYN-12).
+  ///
+  /// Its request is kept, and answered by the ``tick(now:)`` after it took enough.
+  public func memberIsBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
+    peers[member]?.isBacklogged = isBacklogged
+  }
+
+  /// A `sendAnswer` is over, done or failed.
+  public func answerSent(request: UInt64, to member: MemberID, now: Moment) {
+    guard peers[member]?.answerInFlight == request else { return }
+    peers[member]?.answerInFlight = nil
+  }
+
+  func answerPendingRequest(of member: MemberID, _ now: Moment) {
+    guard let request = peers[member]?.takeRequest(now.uptime) else { return }
+    if request.buckets == 0, request.context.isSuperset(of: board.state.context) {
+      send(.nothingLacking(request.number), to: member)
+      return
+    }
+    let answer = Answer.encode(
+      lacking(request.context, isRepair: request.buckets != 0),
+      board.state.difference(since: request.context, buckets: request.buckets),
+      by: author,
+      as: chain.incarnation
+    )
+    // A board within its limits can be too long to be told at once; batches still reach the member.
+    guard answer.count <= Answer.byteLimit else { return }
+    peers[member]?.answerInFlight = request.number
+    let name = ResourceDTO(
+      id: author.board.description,
+      type: .whiteboard,
+      request: request.number,
+      byteCount: answer.count
+    )
+    actions.append(.sendAnswer(answer, name, to: member))
+  }
+
+  /// The records of the incarnations of which a replica of that context lacks something, and our own.
+  private func lacking(_ context: Context, isRepair: Bool) -> [AuthorRecord] {
+    let seen = board.state.context
+    return records.values.filter { record in
+      let theirs = context[record.incarnation]
+      return isRepair || theirs.ranges.isEmpty
+        || !theirs.isSuperset(of: seen[record.incarnation])
+    }
+    .sorted { $0.incarnation < $1.incarnation }
+  }
+
+  // MARK: - Reports
+
+  /// Has everyone told what we have, and asks whoever has something else (SYN-15).
+  func compare(_ now: Moment) {
+    nextComparison = now.uptime + Self.comparisonInterval
+    selfCheck.begin(board.state)
+    if exchange.hasOverflowed { wantAssets(now) }
+    for member in members {
+      peers[member]?.report(by: now.uptime, withSums: true)
+      if let peer = peers[member], let theirs = peer.contextHash, theirs != currentContextHash,
+        peer.mayBeAsked, peer.requestInFlight == nil, !requestQueue.contains(member),
+        now.uptime >= peer.askAgain
+      {
+        requestQueue.append(member)
+      }
+    }
+  }
+
+  func receive(_ report: ReplicaReport, from member: MemberID, _ now: Moment) {
+    peers[member]?.contextHash = report.contextHash
+    peers[member]?.confirmed = report.applied
+    if let incarnation = report.incarnation, board.isOwn(incarnation) {
+      peers[member]?.noteReceived(report.received[incarnation], of: incarnation)
+    }
+    guard !report.sums.isEmpty, report.contextHash == currentContextHash else { return }
+    let buckets = selfCheck.diverged(from: report.sums, board.state, now.uptime)
+    guard buckets != 0 else { return }
+    actions.append(.diverged(member, buckets: buckets))
+    guard peers[member]?.mayBeAsked ?? false else { return }
+    peers[member]?.repair(buckets)
+    if !requestQueue.contains(member) { requestQueue.append(member) }
+  }
+
+  func sendReportIfDue(to member: MemberID, _ now: Moment) {
+    guard let peer = peers[member], let due = peer.reportDue, now.uptime >= due else { return }
+    let isWithSums = peer.reportsSums
+    peers[member]?.didReport()
+    let incarnation = peer.link.record?.incarnation
+    send(
+      .state(
+        ReplicaReport(
+          contextHash: currentContextHash,
+          applied: peer.applied,
+          incarnation: incarnation,
+          received: incarnation.map { board.state.context[$0] } ?? SequenceRanges(),
+          sums: isWithSums ? selfCheck.sums(of: board.state) : []
+        )
+      ),
+      to: member
+    )
+  }
+
+  var currentContextHash: UInt64 {
+    if let contextHash { return contextHash }
+    let hash = Bytes32.sha256(ContextCoding.encode(board.state.context)).bytes
+      .prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    contextHash = hash
+    return hash
+  }
+
+  // MARK: - Is all of it there
+
+  /// Whether every member has what we have and we have what they have, assets included.
+  public func isSynced(now: Moment) -> Bool {
+    members.allSatisfy { isSynced(with: $0, now: now) } && !exchange.isBusy
+      && sendingAssets.values.allSatisfy(\.isEmpty)
+  }
+
+  /// Whether a member has what we have and we have what it has.
+  ///
+  /// True where both contexts are equal. In a room that never rests they hardly ever are: there it is
+  /// enough that catch-up is complete both ways and that the member has every operation of ours.
+  public func isSynced(with member: MemberID, now: Moment) -> Bool {
+    guard let peer = peers[member], peer.isCaughtUp,
+      peer.hasCaughtUp || !author.role.mayWrite
+    else { return false }
+    if peer.contextHash == currentContextHash { return true }
+    return activity.isBusy(now.uptime)
+      && peer.received.isSuperset(of: board.written)
+  }
+}

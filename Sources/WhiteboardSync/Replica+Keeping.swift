@@ -1,0 +1,77 @@
+import Whiteboard
+
+/// What a document keeps of a board, and how a replica goes on from it.
+extension Replica {
+  /// Takes in what was kept, in the order in which it was told; before anybody joins.
+  ///
+  /// Nothing is checked again but that it is of this board, and nothing is told: look at the board
+  /// afterwards. The incarnation stays the new one, so that no dot is used twice, however much of the
+  /// end of what was kept was lost (BRD-1).
+  ///
+  /// - Throws: ``RestoreError``; what came before it is on the board.
+  public func restore(
+    _ changes: some Sequence<StoredChange>,
+    now: Moment
+  ) throws(RestoreError) {
+    precondition(peers.isEmpty, "a board is restored before anybody joins")
+    begin(now)
+    defer { forgetChanges(now) }
+    for change in changes { try restore(change) }
+  }
+
+  /// All that the replica holds, as a keyframe for `restore(_:now:)`.
+  public func snapshotForKeeping() -> [UInt8] {
+    let context = board.state.context
+    return KeptState.encode(
+      records.values.filter { context.entries[$0.incarnation] != nil }
+        .sorted { $0.incarnation < $1.incarnation },
+      board.state.difference(since: Context())
+    )
+  }
+
+  private func restore(_ change: StoredChange) throws(RestoreError) {
+    do {
+      switch change {
+      case .author(let bytes, _): try restore(AuthorRecord(bytes))
+      case .batch(let encoded): try board.receive(encoded.batch)
+      case .answer(let bytes):
+        let answer = try Answer(bytes)
+        // A repair compares all, and for any other answer that changes nothing.
+        try board.receive(answer.readDifference(), comparesAll: true)
+        for record in answer.records { try restore(record) }
+      case .keyframe(let bytes):
+        let state = try KeptState(bytes)
+        try board.receive(state.difference)
+        for record in state.records { try restore(record) }
+      case .head: break
+      }
+    } catch let error as CodecError {
+      throw .damaged(error)
+    } catch let error as RestoreError {
+      throw error
+    } catch {
+      throw .boardFull
+    }
+  }
+
+  private func restore(_ record: AuthorRecord) throws(RestoreError) {
+    guard record.board == author.board else { throw .wrongBoard }
+    guard records[record.incarnation] == nil, records.count < BoardLimits.incarnations else {
+      return
+    }
+    records[record.incarnation] = record
+    board.authors[record.incarnation] = record.member
+  }
+
+  /// Whoever restores looks at the board; all that is left to do is to know its photos.
+  private func forgetChanges(_ now: Moment) {
+    _ = board.takeChanges()
+    contextHash = nil
+    activity.changed(board.state.revision, now.uptime)
+    for snapshot in board.snapshots { follow(snapshot, from: nil, now) }
+    for id in board.objectIDs where board.holder(of: id) == board.member {
+      ownSelections.insert(id)
+      shownSelections[id] = board.member
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import Whiteboard
+
+/// What arrives, and what a member may not send.
+extension Replica {
+  /// A reliable message arrived.
+  ///
+  /// After a breach nothing more of that link counts, until its member joins anew.
+  public func received(_ bytes: [UInt8], from member: MemberID, now: Moment) {
+    guard peers[member]?.isClosed == false else { return }
+    begin(now)
+    peers[member]?.lastHeard = now.uptime
+    do {
+      if let message = try SyncMessage.decode(bytes) {
+        try handle(message, from: member, now)
+      }
+    } catch let error as CodecError {
+      violated(member, .malformed(error))
+    } catch let error as ReplicaError {
+      violated(member, error)
+    } catch {
+      // There is no room. That is nobody's breach: what filled the board may have come from others.
+    }
+    sendNextRequest(now)
+    finish(from: member, now)
+  }
+
+  /// A datagram arrived.
+  public func receivedDatagram(_ bytes: [UInt8], from member: MemberID, now: Moment) {
+    guard peers[member]?.isClosed == false else { return }
+    begin(now)
+    peers[member]?.lastHeard = now.uptime
+    do {
+      switch try SyncDatagram.decode(bytes) {
+      case .presence(let counter, let cursor)?: show(counter, cursor, of: member)
+      case .preview(let stroke, let first, let points)?:
+        preview(stroke, first, points, from: member)
+      case .application(let bytes)?:
+        actions.append(.data(bytes, from: member, isReliable: false))
+      case nil: break
+      }
+    } catch {
+      violated(member, .malformed(error))
+    }
+    sendNextRequest(now)
+    finish(from: member, now)
+  }
+
+  /// Has the session close the link of a member; what else it sent there is no longer looked at.
+  func violated(_ member: MemberID, _ error: ReplicaError) {
+    peers[member]?.close()
+    requestQueue.removeAll { $0 == member }
+    actions.append(.protocolViolation(member, error))
+  }
+
+  private func handle(
+    _ message: SyncMessage,
+    from member: MemberID,
+    _ now: Moment
+  ) throws {
+    switch message {
+    case .batch(let bytes): try receiveBatch(bytes, from: member, now)
+    case .author(let message): try receive(message, from: member)
+    case .head(let head): try receive(head, from: member)
+    case .request(let request): receive(request, from: member, now)
+    case .nothingLacking(let number): try receiveNothingLacking(number, from: member, now)
+    case .state(let report): receive(report, from: member, now)
+    case .assetRequest(let id): serveAsset(id, to: member)
+    case .assetUnavailable(let id):
+      perform(exchange.unavailable(id, from: member, now: now.uptime))
+    case .profile(let profile):
+      actions.append(.profile(member, name: profile.name, icon: profile.icon))
+    case .application(let bytes):
+      actions.append(.data(bytes, from: member, isReliable: true))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Crypto
+import Whiteboard
+
+/// The key with which a member signs what it writes; its private part stays with the owner.
+public protocol AuthorKey {
+  /// The public key: P-256, uncompressed as in SEC 1, 65 bytes.
+  var publicKey: [UInt8] { get }
+
+  /// Signs with ECDSA and SHA-256.
+  /// - Returns: *r* and *s*, 32 bytes each.
+  func signature(of bytes: [UInt8]) -> [UInt8]
+}
+
+/// Says which keys and signatures hold: a seam, so that a simulated world need not pay for P-256.
+public protocol SignatureVerifier {
+  /// Whether these 65 bytes are a public key.
+  func isKey(_ bytes: [UInt8]) -> Bool
+
+  /// Whether the owner of `key` signed `bytes`.
+  func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool
+}
+
+/// ECDSA on P-256 with SHA-256; implements the signatures of AUT-1.
+public struct P256SignatureVerifier: SignatureVerifier {
+  /// The one verifier there is.
+  public init() {}
+
+  /// Whether the bytes are a point of the curve in the uncompressed form.
+  public func isKey(_ bytes: [UInt8]) -> Bool {
+    bytes.count == AuthorRecord.keyBytes && bytes.first == 4
+      && (try? P256.Signing.PublicKey(x963Representation: bytes)) != nil
+  }
+
+  /// Whether the signature holds.
+  public func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
+    guard let key = try? P256.Signing.PublicKey(x963Representation: key),
+      let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+    else { return false }
+    return key.isValidSignature(signature, for: bytes)
+  }
+}
+
+extension Bytes32 {
+  /// The SHA-256 of some bytes.
+  package static func sha256(_ bytes: [UInt8]) -> Bytes32 {
+    guard let hash = SHA256.hash(data: bytes).withUnsafeBytes({ Bytes32($0) }) else {
+      preconditionFailure("a SHA-256 has 32 bytes")
+    }
+    return hash
+  }
+}
+
+extension MemberID {
+  /// What comes before a P-256 key in its DER `SubjectPublicKeyInfo`.
+  private static let keyPrefix: [UInt8] = [
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A,
+    0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+  ]
+
+  /// The member of a public key, uncompressed as in SEC 1 (AUT-3).
+  package init(publicKey: [UInt8]) {
+    guard let member = MemberID(Bytes32.sha256(Self.keyPrefix + publicKey).bytes) else {
+      preconditionFailure("a SHA-256 has 32 bytes")
+    }
+    self = member
+  }
+}

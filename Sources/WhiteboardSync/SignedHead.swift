@@ -1,0 +1,61 @@
+import Whiteboard
+
+/// Where a chain stands, signed by its author: with the batches up to there it proves to anybody who
+/// wrote them; implements AUT-7.
+package struct SignedHead: Hashable, Sendable {
+  private static let domain = Array("whiteboard-head-1\n".utf8)
+
+  /// The sequence of the last operation, or 0.
+  package let sequence: UInt64
+  /// The chain hash after it.
+  package let hash: Bytes32
+  /// The author's signature.
+  package let signature: [UInt8]
+
+  package init(sequence: UInt64, hash: Bytes32, signature: [UInt8]) {
+    self.sequence = sequence
+    self.hash = hash
+    self.signature = signature
+  }
+
+  /// Reads a head.
+  package init(_ reader: inout ByteReader) throws(CodecError) {
+    sequence = try reader.varint(upTo: BoardLimits.sequence, "sequence")
+    guard let hash = Bytes32(try reader.take(32)) else { throw .truncated }
+    self.hash = hash
+    signature = try reader.take(AuthorRecord.signatureBytes)
+  }
+
+  /// Writes a head.
+  package func write(to writer: inout ByteWriter) {
+    writer.varint(sequence)
+    writer.raw(hash.bytes)
+    writer.raw(signature)
+  }
+
+  /// What is signed of a chain.
+  static func text(of chain: BatchChain, on board: BoardID) -> [UInt8] {
+    var text = ByteWriter()
+    text.raw(domain)
+    text.raw(board.bytes)
+    text.incarnation(chain.incarnation)
+    text.fixed64(chain.sequence)
+    text.raw(chain.hash.bytes)
+    return text.bytes
+  }
+
+  /// Throws where the author of a record did not sign this.
+  func verify(
+    by record: AuthorRecord,
+    with verifier: any SignatureVerifier
+  ) throws(ReplicaError) {
+    let chain = BatchChain(record.incarnation, sequence: sequence, hash: hash)
+    guard
+      verifier.isValid(
+        signature,
+        of: Self.text(of: chain, on: record.board),
+        by: record.key
+      )
+    else { throw .wrongSignature }
+  }
+}

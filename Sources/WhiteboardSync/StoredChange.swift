@@ -1,0 +1,28 @@
+import Whiteboard
+
+/// One thing that changed what a replica holds, in the form in which a document keeps it.
+///
+/// A replica tells each before it tells anybody what became of it; all of them, given to
+/// ``Replica/restore(_:now:)`` in that order, make the board that they were told of.
+public enum StoredChange: Hashable, Sendable {
+  /// The record of an incarnation, before its first batch.
+  case author([UInt8], Incarnation)
+  /// A batch, in its full form.
+  case batch(EncodedBatch)
+  /// An answer that was merged, as it came.
+  case answer([UInt8])
+  /// A signed head of an incarnation, through the operation of that sequence.
+  case head([UInt8], Incarnation, sequence: UInt64)
+  /// All that a replica held: what ``Replica/snapshotForKeeping()`` gave.
+  case keyframe([UInt8])
+}
+
+/// Why what was kept cannot be restored.
+public enum RestoreError: Error, Hashable, Sendable {
+  /// The bytes are not of their form.
+  case damaged(CodecError)
+  /// It is of another board.
+  case wrongBoard
+  /// It does not fit in a board.
+  case boardFull
+}

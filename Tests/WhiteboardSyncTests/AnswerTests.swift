@@ -1,0 +1,216 @@
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// Answers: what is accepted, and that nothing counts before all of it was checked.
+@Suite final class AnswerTests {
+  private let anna = World(seed: 1, nodes: 1).nodes[0]
+  private var bo = Puppet(9)
+  private let start = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
+
+  private func later(_ milliseconds: UInt64) -> Moment {
+    Moment(wall: start.wall + milliseconds, uptime: start.uptime + milliseconds)
+  }
+
+  private func refusals() -> [String] {
+    anna.replica.takeActions().compactMap {
+      if case .protocolViolation(_, let error) = $0 { error.code } else { nil }
+    }
+  }
+
+  /// Bo joins, and is asked.
+  private func join() {
+    anna.replica.peerJoined(bo.member, now: start)
+    anna.replica.received(bo.hello(), from: bo.member, now: start)
+    _ = anna.replica.takeActions()
+  }
+
+  private func receive(_ answer: [UInt8], request: UInt64 = 1) {
+    anna.replica.receivedAnswer(answer, request: request, from: bo.member, now: start)
+  }
+
+  /// A board of somebody's, as an answer to one who has nothing.
+  private func difference() throws -> Difference {
+    let writer = World(seed: 4, nodes: 1).nodes[0]
+    try writer.replica.change(now: start) { board in
+      let id = try board.createText("hello", at: Point(x: 1, y: 2))
+      try board.object(id)?.changeAngle(to: 1)
+    }
+    return writer.replica.board.state.difference(since: Context(), buckets: 0)
+  }
+
+  private func name(
+    request: UInt64 = 1,
+    byteCount: Int? = 100,
+    type: ResourceDTO.Kind = .whiteboard,
+    id: String = World.board.description
+  ) -> ResourceDTO {
+    ResourceDTO(id: id, type: type, request: request, byteCount: byteCount)
+  }
+
+  @Test("[SYN-13] only the answer to the request in flight to that member is accepted")
+  func accepted() throws {
+    #expect(!anna.replica.expectsAnswer(name(), from: bo.member))
+    join()
+    #expect(anna.replica.expectsAnswer(name(), from: bo.member))
+    #expect(anna.replica.expectsAnswer(name(byteCount: 268_435_456), from: bo.member))
+    #expect(!anna.replica.expectsAnswer(name(byteCount: 268_435_457), from: bo.member))
+    #expect(!anna.replica.expectsAnswer(name(byteCount: nil), from: bo.member))
+    #expect(!anna.replica.expectsAnswer(name(request: 2), from: bo.member))
+    #expect(!anna.replica.expectsAnswer(name(type: .text), from: bo.member))
+    #expect(!anna.replica.expectsAnswer(name(id: "another"), from: bo.member))
+    #expect(!anna.replica.expectsAnswer(name(), from: Puppet(10).member))
+    receive(bo.answer(try difference()))
+    #expect(refusals().isEmpty)
+    #expect(!anna.replica.expectsAnswer(name(), from: bo.member))
+  }
+
+  @Test("[SYN-29] an answer is applied, with its records, and kept as it came")
+  func applied() throws {
+    join()
+    let bytes = bo.answer(try difference())
+    receive(bytes)
+    let actions = anna.replica.takeActions()
+    #expect(actions.first == .record(.answer(bytes)))
+    #expect(actions.contains(.caughtUp(bo.member)))
+    #expect(anna.replica.board.objectIDs.count == 1)
+    // Late or twice, it is nothing.
+    receive(bytes)
+    receive(bytes, request: 7)
+    #expect(anna.replica.takeActions().isEmpty)
+  }
+
+  @Test("[SYN-29] an answer that is cut, or has one bit wrong, changes nothing")
+  func damaged() throws {
+    let bytes = bo.answer(try difference())
+    for index in bytes.indices {
+      for isCut in [true, false] {
+        join()
+        let request = UInt64(1)
+        var damaged = bytes
+        if isCut { damaged = Array(bytes.prefix(index)) } else { damaged[index] ^= 0x10 }
+        receive(damaged, request: request)
+        #expect(refusals().count == 1, "byte \(index), cut \(isCut)")
+        #expect(anna.replica.board.state.context.isEmpty, "byte \(index), cut \(isCut)")
+        #expect(anna.replica.records.count == 1)
+      }
+    }
+  }
+
+  @Test(
+    "[SYN-29] an answer of another member, of a viewer, of another board or of nobody is refused"
+  )
+  func wrongSigners() throws {
+    let difference = try difference()
+    var cleo = Puppet(10)
+    join()
+    receive(cleo.answer(difference))
+    #expect(refusals() == ["forged-author"])
+    bo = Puppet(9, role: .editor)
+    let viewer = Puppet(9, role: .viewer)
+    join()
+    receive(viewer.answer(difference))
+    #expect(refusals() == ["viewer"])
+    join()
+    receive(Puppet(9, board: try #require(BoardID(2...17))).answer(difference))
+    #expect(refusals() == ["wrong-board"])
+    join()
+    let unknown = Puppet(9)
+    receive(Answer.encode([], difference, by: unknown.author, as: unknown.incarnation))
+    #expect(refusals() == ["no-author"])
+    // Signed by one, in the name of another of its incarnations.
+    join()
+    receive(Answer.encode([bo.record], difference, by: cleo.author, as: bo.incarnation))
+    #expect(refusals() == ["signature"])
+    #expect(anna.replica.board.state.context.isEmpty)
+    _ = cleo.hello()
+  }
+
+  @Test("[SYN-29] records of an answer ascend and hold")
+  func wrongRecords() throws {
+    let others = [Puppet(10), Puppet(11)].map(\.record) + [bo.record]
+    let sorted = others.sorted { $0.incarnation < $1.incarnation }
+    join()
+    receive(Answer.encode(sorted.reversed(), try difference(), by: bo.author, as: bo.incarnation))
+    #expect(refusals() == ["canonical"])
+    join()
+    receive(
+      Answer.encode(
+        [bo.record, bo.record],
+        try difference(),
+        by: bo.author,
+        as: bo.incarnation
+      )
+    )
+    #expect(refusals() == ["canonical"])
+    var forged = Puppet(12).record.bytes
+    forged[forged.count - 1] ^= 1
+    let records = [bo.record, try AuthorRecord(forged)].sorted { $0.incarnation < $1.incarnation }
+    join()
+    receive(Answer.encode(records, try difference(), by: bo.author, as: bo.incarnation))
+    #expect(refusals() == ["signature"])
+    #expect(anna.replica.board.state.context.isEmpty)
+    join()
+    receive(Answer.encode(sorted, try difference(), by: bo.author, as: bo.incarnation))
+    #expect(refusals().isEmpty)
+    // What nobody has seen anything of is not remembered.
+    #expect(anna.replica.records.count == 1)
+  }
+
+  @Test("[SYN-11] a member whose answer makes no progress for 5 s is asked again after the others")
+  func patience() throws {
+    var cleo = Puppet(10)
+    join()
+    anna.replica.peerJoined(cleo.member, now: start)
+    anna.replica.received(cleo.hello(), from: cleo.member, now: start)
+    func asked(_ now: Moment) throws -> [MemberID] {
+      anna.replica.tick(now: now)
+      return try anna.replica.takeActions().compactMap {
+        guard case .send(let bytes, let members) = $0,
+          case .request? = try SyncMessage.decode(bytes)
+        else { return nil }
+        return members[0]
+      }
+    }
+    #expect(try asked(later(4000)).isEmpty)
+    anna.replica.answerProgressed(request: 1, from: bo.member, now: later(4000))
+    #expect(try asked(later(8999)).isEmpty)
+    #expect(try asked(later(9000)) == [cleo.member])
+    anna.replica.answerFailed(request: 1, from: cleo.member, now: later(9100))
+    #expect(try asked(later(9100)) == [bo.member])
+  }
+
+  @Test("[SYN-29] who answers tells the records of all that the other lacks, and its own")
+  func records() throws {
+    join()
+    for _ in 0..<3 {
+      anna.replica.received(try bo.sendText(), from: bo.member, now: start)
+    }
+    try anna.replica.change(now: start) { board in
+      _ = try board.createText("x", at: Point(x: 0, y: 0))
+    }
+    func records(_ context: Context, number: UInt64) throws -> Set<Incarnation> {
+      _ = anna.replica.takeActions()
+      let request = SyncMessage.request(CatchUpRequest(number: number, context: context))
+      let now = later(number * 1000)
+      anna.replica.received(request.encode(), from: bo.member, now: now)
+      for case .sendAnswer(let bytes, let name, _) in anna.replica.takeActions() {
+        #expect(name.byteCount == bytes.count)
+        anna.replica.answerSent(request: number, to: bo.member, now: now)
+        return Set(try Answer(bytes).records.map(\.incarnation))
+      }
+      return []
+    }
+    let ours = anna.replica.board.incarnation
+    #expect(try records(Context(), number: 1) == [ours, bo.incarnation])
+    var context = Context()
+    context.insert(1...6, of: bo.incarnation)
+    #expect(try records(context, number: 2) == [ours])
+    // To have seen some of an incarnation is not to know whose it is: a purge names dots too.
+    context = Context()
+    context.insert(Dot(bo.incarnation, 3))
+    context.insert(anna.replica.board.state.context[ours].ranges[0], of: ours)
+    #expect(try records(context, number: 3) == [bo.incarnation])
+  }
+}

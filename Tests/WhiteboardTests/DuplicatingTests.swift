@@ -1,0 +1,98 @@
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct DuplicatingTests {
+  private let boards = TwoBoards()
+
+  @Test("AirplaIN bug 3: a copy is of the same class and has all of its original's fields")
+  func copies() throws {
+    let board = boards.anna
+    let text = try board.createText("x", at: Point(x: 1, y: 2), color: 0xFF)
+    try board.editText(text, replacing: 0..<0, with: "ab")
+    try board.editText(text, replacing: 1..<2, with: "")
+    let ink = (0..<300).map { InkPoint(x: Int32($0), y: 0, pressure: 7) }
+    let drawing = try board.createDrawing(ink, lineWidth: 3)
+    try board.erase(drawing, spans: [16...40])
+    let photo = try board.createPhoto(RandomEditing.asset(3), at: Point(x: 0, y: 0))
+    let game = try board.gesture {
+      let id = try board.create(.game)
+      try board.stageZIndex(id)
+      try board.stage(id, .game, .text("wordle"))
+      try board.stage(id, .setup, .bytes([1, 2, 3]))
+      return id
+    }
+    let originals = [text, drawing, photo, game]
+    for id in originals {
+      try board.object(id)?.changeAngle(to: 1)
+      try board.object(id)?.changeScale(to: 2)
+    }
+    try board.setLocked(photo, true)
+    _ = board.takeBatches()
+    board.wallClock += 1000
+    let copies = try board.duplicate(originals, by: Point(x: 5, y: 6))
+    #expect(board.takeBatches().count == 1)
+    #expect(board.objectIDs == originals + originals.compactMap { copies[$0] })
+    for id in originals {
+      let copy = try #require(copies[id])
+      let (old, new) = (try #require(board.snapshot(id)), try #require(board.snapshot(copy)))
+      #expect(board.object(copy).map { type(of: $0) } == board.object(id).map { type(of: $0) })
+      #expect(new.kind == old.kind && new.size == old.size)
+      #expect(new.scale == old.scale && new.angle == old.angle && new.color == old.color)
+      #expect(new.centerPosition.x == old.centerPosition.x + 5)
+      #expect(new.centerPosition.y == old.centerPosition.y + 6)
+      #expect(new.text == old.text && new.ink == old.ink && new.lineWidth == old.lineWidth)
+      #expect(new.isFinished == old.isFinished && new.erased == old.erased)
+      #expect(new.asset == old.asset && new.game == old.game && new.isLocked == old.isLocked)
+      #expect(board.state.record(copy)?[.setup]?.value == board.state.record(id)?[.setup]?.value)
+      // The original's time is its own, and so is the copy's.
+      #expect(new.updatedAt == old.updatedAt + 1000)
+    }
+    #expect(board.object(game) is GameObject && board.object(photo) is PhotoObject)
+  }
+
+  @Test("[BRD-26] copies of a group's members are in a copy of the group")
+  func groups() throws {
+    let board = boards.anna
+    let ids = try boards.texts(3)
+    let inner = try board.group([ids[0], ids[1]])
+    let outer = try board.group([inner, ids[2]])
+    let copies = try board.duplicate([outer], by: Point(x: 1, y: 1))
+    #expect(copies.count == 5)
+    let copy = try #require(copies[ids[0]])
+    #expect(board.groups(of: copy) == [copies[inner], copies[outer]].compactMap(\.self))
+    #expect(board.members(ofGroup: outer) == ids)
+    // Without its group a copy is where its original is.
+    let alone = try #require(try board.object(ids[2])?.duplicate(by: Point(x: 1, y: 1)))
+    #expect(alone.groups == [outer])
+  }
+
+  @Test("[BRD-12] a copy beyond the board is refused, and none is made")
+  func beyond() throws {
+    let ids = try boards.texts(2)
+    let before = boards.anna.state.dump
+    #expect(throws: BoardError.outOfRange("position")) {
+      try boards.anna.duplicate(ids, by: Point(x: BoardLimits.coordinate - 5, y: 0))
+    }
+    #expect(boards.anna.state.dump == before)
+  }
+
+  @Test("AirplaIN bug 2: what left the board as a value changes no more")
+  func values() throws {
+    let board = boards.anna
+    let id = try boards.texts(1)[0]
+    let before = try #require(board.snapshot(id))
+    try board.move([id], by: Point(x: 1, y: 1))
+    #expect(before.centerPosition == Point(x: 0, y: 0))
+    #expect(board.snapshot(id)?.centerPosition == Point(x: 1, y: 1))
+  }
+
+  @Test("AirplaIN bug 6: a local edit shows before anything of it was sent")
+  func atOnce() throws {
+    let board = boards.anna
+    let id = try boards.texts(1)[0]
+    try board.move([id], by: Point(x: 1, y: 1))
+    #expect(board.object(id)?.centerPosition == Point(x: 1, y: 1))
+    #expect(board.takeBatches().count == 1)
+  }
+}

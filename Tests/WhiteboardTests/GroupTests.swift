@@ -1,0 +1,183 @@
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct GroupTests {
+  private let boards = TwoBoards()
+
+  @Test("[BRD-26] members of a group move, scale and turn together, in one gesture")
+  func transform() throws {
+    let board = boards.anna
+    let ids = try boards.texts(3)
+    let inner = try board.group([ids[0], ids[1]])
+    let outer = try board.group([inner, ids[2]])
+    #expect(board.groups(of: ids[0]) == [inner, outer])
+    #expect(board.groups(of: ids[2]) == [outer])
+    #expect(board.members(ofGroup: outer) == ids)
+    #expect(board.members(ofGroup: inner) == Array(ids[..<2]))
+    #expect(board.objectIDs == ids)
+    _ = board.takeBatches()
+    try board.move([outer], by: Point(x: 1, y: 2))
+    #expect(board.takeBatches().map(\.operations.count) == [3])
+    #expect(board.object(ids[2])?.centerPosition == Point(x: 21, y: 2))
+    try board.scale([outer], by: 2, about: Point(x: 1, y: 2))
+    #expect(board.object(ids[1])?.centerPosition == Point(x: 21, y: 2))
+    #expect(board.object(ids[1])?.scale == 2)
+    try board.rotate([inner], by: .pi / 2, about: Point(x: 1, y: 2))
+    #expect(board.object(ids[1])?.centerPosition == Point(x: 1, y: 22))
+    #expect(board.object(ids[1])?.angle == .pi / 2)
+    #expect(board.object(ids[2])?.angle == 0)
+  }
+
+  @Test("[BRD-26] a group of as many objects as a batch has room for moves in one gesture")
+  func large() throws {
+    let board = boards.anna
+    var ids: [ObjectID] = []
+    for round in 0..<5 {
+      try board.gesture {
+        for number in 0..<800 {
+          ids.append(try board.createText("", at: Point(x: Double(round), y: Double(number))))
+        }
+      }
+    }
+    let group = try board.group(ids)
+    _ = board.takeBatches()
+    try board.move([group], by: Point(x: 1, y: 1))
+    #expect(board.takeBatches().map(\.operations.count) == [4000])
+    #expect(throws: BoardError.tooManyOperations) { try board.duplicate([group]) }
+    #expect(board.objectIDs.count == 4000)
+  }
+
+  @Test("[BRD-26] of a group with a locked or held member nothing changes")
+  func allOrNothing() throws {
+    let (anna, bob) = (boards.anna, boards.bob)
+    let ids = try boards.texts(3)
+    let group = try anna.group(ids)
+    try anna.setLocked(ids[1], true)
+    let before = anna.state.dump
+    let refused = BoardError.locked(ids[1])
+    #expect(throws: refused) { try anna.move([group], by: Point(x: 1, y: 1)) }
+    #expect(throws: refused) { try anna.delete([ids[0], group]) }
+    #expect(throws: refused) { try anna.ungroup(group) }
+    #expect(throws: refused) { try anna.reorder([group], .front) }
+    #expect(anna.state.dump == before)
+    try anna.setLocked(ids[1], false)
+    try anna.select([ids[2]])
+    try boards.share()
+    bob.presentMembers = [anna.member]
+    #expect(throws: BoardError.held(ids[2], by: anna.member)) {
+      try bob.rotate([group], by: 1, about: Point(x: 0, y: 0))
+    }
+    #expect(throws: BoardError.held(ids[2], by: anna.member)) { try bob.select([group]) }
+    #expect(bob.selectedIDs.isEmpty)
+    try anna.select([group])
+    #expect(anna.selectedIDs == ids)
+    try anna.deselectAll()
+    #expect(anna.selectedIDs.isEmpty)
+  }
+
+  @Test("[BRD-26] a group that is ended leaves its members to the group around it")
+  func ungroup() throws {
+    let board = boards.anna
+    let ids = try boards.texts(3)
+    let inner = try board.group([ids[0], ids[1]])
+    let outer = try board.group([inner, ids[2]])
+    let within = try board.group([ids[2], inner])
+    #expect(board.groups(of: ids[0]) == [inner, within, outer])
+    try board.ungroup(inner)
+    #expect(board.groups(of: ids[0]) == [within, outer])
+    #expect(throws: BoardError.unknownObject(inner)) { try board.ungroup(inner) }
+    #expect(throws: BoardError.unknownObject(ids[0])) { try board.ungroup(ids[0]) }
+    #expect(throws: BoardError.empty) { try board.group([]) }
+  }
+
+  @Test("[BRD-26] a ring is cut at the same edge everywhere")
+  func ring() throws {
+    let (anna, bob) = (boards.anna, boards.bob)
+    let ids = try boards.texts(2)
+    let first = try anna.group([ids[0]])
+    let second = try anna.group([ids[1]])
+    try boards.share()
+    // Each puts one group into the other, at once; Bob's clock is ahead.
+    bob.wallClock += 5
+    try anna.gesture { try anna.stage(first, .group, .dot(second.dot)) }
+    try bob.gesture { try bob.stage(second, .group, .dot(first.dot)) }
+    try boards.share()
+    for board in [anna, bob] {
+      #expect(board.groups(of: ids[0]) == [first, second])
+      #expect(board.groups(of: ids[1]) == [second])
+      #expect(board.members(ofGroup: second) == ids)
+    }
+    // A group in itself is in none.
+    try anna.gesture { try anna.stage(second, .group, .dot(second.dot)) }
+    #expect(anna.groups(of: second).isEmpty)
+  }
+
+  @Test("[BRD-26] no more groups than the limit are looked at")
+  func deep() throws {
+    let board = boards.anna
+    let id = try board.createText("x", at: Point(x: 0, y: 0))
+    var last = id
+    for _ in 0..<BoardLimits.groupDepth + 10 { last = try board.group([last]) }
+    #expect(board.groups(of: id).count == BoardLimits.groupDepth)
+  }
+
+  @Test("[BRD-23] a deleted group comes back with what was deleted with it")
+  func undelete() throws {
+    let board = boards.anna
+    let ids = try boards.texts(3)
+    let group = try board.group(ids)
+    try board.delete(ids[0])
+    board.wallClock += 1
+    try board.delete(group)
+    #expect(board.objectIDs.isEmpty)
+    try board.undelete(group)
+    #expect(board.members(ofGroup: group) == [ids[1], ids[2]])
+    try board.undelete(ids[0])
+    #expect(board.members(ofGroup: group) == ids)
+    #expect(throws: BoardError.unknownObject(group)) { try board.undelete(group) }
+  }
+
+  @Test("[BRD-27] a locked object can be selected and unlocked, and nothing else")
+  func lock() throws {
+    let board = boards.anna
+    let id = try boards.texts(1)[0]
+    let object = try #require(board.object(id) as? TextObject)
+    try object.setLocked(true)
+    let refused = BoardError.locked(id)
+    #expect(throws: refused) { try object.changePosition(to: Point(x: 1, y: 1)) }
+    #expect(throws: refused) { try object.changeScale(to: 2) }
+    #expect(throws: refused) { try object.changeAngle(to: 2) }
+    #expect(throws: refused) { try object.setColor(1) }
+    #expect(throws: refused) { try object.update(text: "y") }
+    #expect(throws: refused) { try object.reorder(.back) }
+    #expect(throws: refused) { try object.delete() }
+    #expect(throws: refused) { try board.group([id]) }
+    try object.select(by: board.member)
+    try object.deselect()
+    #expect(object.isLocked)
+    try object.setLocked(false)
+    try object.delete()
+  }
+
+  @Test("[BRD-27] an object that was locked and deleted at once can be brought back")
+  func lockedAndDeleted() throws {
+    let id = try boards.texts(1)[0]
+    try boards.anna.setLocked(id, true)
+    try boards.bob.delete(id)
+    try boards.share()
+    try boards.anna.undelete(id)
+    #expect(boards.anna.object(id)?.isLocked == true)
+  }
+
+  @Test("[SYN-8] purgeable is what was deleted long ago and nobody keeps")
+  func purgeable() throws {
+    let board = boards.anna
+    let ids = try boards.texts(3)
+    try board.delete([ids[0], ids[1]])
+    let now = board.wallClock
+    #expect(board.purgeable(before: now).isEmpty)
+    #expect(board.purgeable(before: now + 1) == [ids[0], ids[1]])
+    #expect(board.purgeable(before: now + 1, excluding: [ids[0]]) == [ids[1]])
+  }
+}

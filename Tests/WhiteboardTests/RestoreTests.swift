@@ -1,0 +1,211 @@
+import PeerTestKit
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct RestoreTests {
+  private let origin = Point(x: 0, y: 0)
+
+  private func board(_ number: UInt64) -> Board {
+    Board(
+      incarnation: Incarnation(number),
+      member: RandomEditing.member(UInt8(number)),
+      wallClock: 1_700_000_000_000
+    )
+  }
+
+  private func share(_ from: Board, _ to: Board) throws {
+    for batch in from.takeBatches() { try to.receive(batch) }
+  }
+
+  /// What differs between two states but the chat, and between games their moves.
+  private func changes(_ earlier: BoardState, _ later: BoardState) -> [BoardDiff.Change] {
+    BoardDiff.between(earlier, later).changes.filter { $0.kind != .chat }
+  }
+
+  @Test("a restore puts back, undeletes and deletes, in one step that can be undone")
+  func restore() throws {
+    let board = board(1)
+    let moved = try board.createText("moved", at: origin)
+    let deleted = try board.createText("deleted", at: origin)
+    let typed = try board.createText("one two three", at: origin)
+    let checkpoint = board.state
+    try board.object(moved)?.changePosition(to: Point(x: 5, y: 5))
+    try board.object(moved)?.changeScale(to: 3)
+    try board.delete(deleted)
+    try board.replaceText(typed, with: "one 2 three")
+    let new = try board.createText("new", at: origin)
+    try board.say("stays")
+    let later = board.state
+    _ = board.takeBatches()
+    let outcome = try board.restore(checkpoint)
+    #expect(outcome.changed == [moved, deleted, typed])
+    #expect(outcome.deleted == [new])
+    #expect(outcome.replaced.isEmpty)
+    #expect(board.takeBatches().count == 1)
+    #expect(changes(checkpoint, board.state).isEmpty)
+    #expect(board.chat.map(\.text) == ["stays"])
+    #expect(board.undoLabel == "restore")
+    try board.undo()
+    #expect(BoardDiff.between(later, board.state).isEmpty)
+    try board.redo()
+    #expect(changes(checkpoint, board.state).isEmpty)
+    #expect(try board.restore(checkpoint) == RestoreOutcome())
+    #expect(board.takeBatches().count == 2)
+  }
+
+  @Test("[SYN-8] what was purged is made anew once, and names what it stands for")
+  func purged() throws {
+    let board = board(1)
+    let group = try board.gesture { () throws(BoardError) in try board.create(.group) }
+    let text = try board.createText("words", at: Point(x: 1, y: 2))
+    let stroke = try board.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 9, y: 9)])
+    let photo = try board.createPhoto(RandomEditing.asset(3), at: origin)
+    for id in [text, stroke] { try board.write(id, .group, .dot(group.dot)) }
+    let all = [group, text, stroke, photo]
+    let checkpoint = board.state
+    let snapshots = board.snapshots
+    for id in all {
+      try board.write(id, .deleted, .unsigned(1))
+      try board.purge(id)
+    }
+    let outcome = try board.restore(checkpoint)
+    #expect(Set(outcome.replaced.keys) == Set(all))
+    #expect(board.snapshots.map(\.text) == snapshots.map(\.text))
+    #expect(board.snapshots.map(\.ink) == snapshots.map(\.ink))
+    #expect(board.snapshots.map(\.asset) == snapshots.map(\.asset))
+    #expect(board.snapshots.map(\.centerPosition) == snapshots.map(\.centerPosition))
+    for (old, new) in outcome.replaced {
+      #expect(board.state.record(new)?[.replaces]?.value == .dot(old.dot))
+    }
+    let stand = try #require(outcome.replaced[text])
+    let newGroup = try #require(outcome.replaced[group])
+    #expect(board.state.record(stand)?[.group]?.value == .dot(newGroup.dot))
+    // A second restore finds what the first one made.
+    try board.object(stand)?.changeScale(to: 4)
+    try board.replaceText(stand, with: "other")
+    let again = try board.restore(checkpoint)
+    #expect(again.replaced.isEmpty)
+    #expect(again.changed == [stand])
+    #expect(board.snapshot(stand)?.text == "words")
+    #expect(board.snapshot(stand)?.scale == 1)
+  }
+
+  @Test("[BRD-29] an own erasure is taken back; for another's the stroke is made anew")
+  func erasures() throws {
+    let (anna, bob) = (board(1), board(2))
+    let ours = try anna.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 9, y: 9)])
+    let theirs = try anna.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 7, y: 7)])
+    let checkpoint = anna.state
+    try share(anna, bob)
+    try anna.gesture { () throws(BoardError) in
+      try anna.stage(ours, .erasure(anna.nextDot()), .bytes([0, 3]))
+    }
+    try bob.gesture { () throws(BoardError) in
+      try bob.stage(theirs, .erasure(bob.nextDot()), .bytes([0, 3]))
+    }
+    try share(bob, anna)
+    let erased = anna.state
+    let outcome = try anna.restore(checkpoint)
+    #expect(outcome.changed == [ours])
+    #expect(outcome.deleted == [theirs])
+    let stand = try #require(outcome.replaced[theirs])
+    #expect(anna.snapshot(stand)?.ink == bob.snapshot(theirs)?.ink)
+    #expect(anna.objectIDs == [ours, stand])
+    #expect(try anna.restore(checkpoint) == RestoreOutcome())
+    // And forth again: the stroke that bears the erasure is there still.
+    try anna.restore(erased)
+    #expect(BoardDiff.between(erased, anna.state).isEmpty)
+  }
+
+  @Test("[BRD-22] [BRD-27] what is held or locked refuses the restore whole")
+  func refused() throws {
+    let board = board(1)
+    let other = RandomEditing.member(2)
+    let first = try board.createText("x", at: origin)
+    let second = try board.createText("y", at: origin)
+    let checkpoint = board.state
+    for id in [first, second] { try board.object(id)?.changePosition(to: Point(x: 5, y: 5)) }
+    try board.object(second)?.select(by: other)
+    board.presentMembers = [other]
+    let before = board.state.dump
+    #expect(throws: BoardError.held(second, by: other)) { try board.restore(checkpoint) }
+    board.presentMembers = []
+    #expect(board.state.dump == before)
+    try board.write(second, .lock, .unsigned(1))
+    #expect(throws: BoardError.locked(second)) { try board.restore(checkpoint) }
+    #expect(board.undoLabel == "lock")
+  }
+
+  @Test("a restore of more than a batch holds is several batches and one step")
+  func large() throws {
+    let board = board(1)
+    // Eight values of this length fill half of a batch's bytes.
+    let long = Array(repeating: UInt8(1), count: BoardLimits.valueBytes)
+    let ids = try (0..<20).map { _ in try board.createText("", at: origin) }
+    for id in ids { try board.write(id, Property(40), .bytes(long)) }
+    let checkpoint = board.state
+    for id in ids { try board.write(id, Property(40), .bytes(long.dropLast() + [2])) }
+    let later = board.state
+    _ = board.takeBatches()
+    try board.restore(checkpoint)
+    #expect(board.takeBatches().map(\.operations.count) == [8, 8, 4])
+    #expect(BoardDiff.between(checkpoint, board.state).isEmpty)
+    try board.undo()
+    #expect(board.takeBatches().map(\.operations.count) == [8, 8, 4])
+    #expect(BoardDiff.between(later, board.state).isEmpty)
+  }
+
+  @Test("a text that is too long to be made anew is refused, not cut")
+  func longText() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("", at: origin)
+    try share(anna, bob)
+    // Two members fill it at once beyond what one value holds.
+    let long = String(repeating: "🙂", count: 10_000)
+    for board in [anna, bob] {
+      try board.gesture { () throws(BoardError) in
+        let run = TextTree.encodeRun(long, at: .root)
+        try board.stage(id, .run(board.nextDot()), run)
+      }
+    }
+    try share(bob, anna)
+    let checkpoint = anna.state
+    try anna.delete(id)
+    try anna.purge(id)
+    #expect(throws: BoardError.tooLong("text")) { try anna.restore(checkpoint) }
+  }
+
+  @Test(
+    "a restore among others gives the state back, and its undo the later one",
+    arguments: 0..<100
+  )
+  func random(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let boards = [self.board(1), self.board(2)]
+    var checkpoint = BoardState()
+    for step in 0..<60 {
+      let index = random.below(2)
+      RandomEditing.edit(boards[index], &random)
+      try share(boards[index], boards[1 - index])
+      if step == 30 { checkpoint = boards[0].state }
+    }
+    let board = boards[0]
+    let later = board.state
+    let outcome = try board.restore(checkpoint)
+    let left = changes(checkpoint, board.state)
+    // What was made anew goes by another name.
+    let renamed = Set(outcome.replaced.keys).union(outcome.replaced.values)
+    #expect(left.allSatisfy { renamed.contains($0.id) }, "seed \(seed)")
+    for (old, new) in outcome.replaced {
+      #expect(checkpoint.record(old)?.text == board.state.record(new)?.text, "seed \(seed)")
+      #expect(checkpoint.record(old)?.points == board.state.record(new)?.points, "seed \(seed)")
+    }
+    try share(board, boards[1])
+    #expect(boards[1].state.dump == board.state.dump, "seed \(seed)")
+    if board.undoLabel == "restore" {
+      try board.undo()
+      #expect(BoardDiff.between(later, board.state).isEmpty, "seed \(seed)")
+    }
+  }
+}

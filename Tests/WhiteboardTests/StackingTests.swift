@@ -1,0 +1,134 @@
+import PeerTestKit
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct StackingTests {
+  private let boards = TwoBoards()
+
+  @Test("[BRD-13] objects move in the stack and keep their order among themselves")
+  func moves() throws {
+    let board = boards.anna
+    let ids = try boards.texts(6)
+    func order() -> [Int] { board.objectIDs.compactMap { ids.firstIndex(of: $0) } }
+    try board.reorder([ids[3], ids[1]], .front)
+    #expect(order() == [0, 2, 4, 5, 1, 3])
+    try board.reorder([ids[3], ids[5]], .back)
+    #expect(order() == [5, 3, 0, 2, 4, 1])
+    try board.reorder([ids[5], ids[3]], .forward)
+    #expect(order() == [0, 5, 3, 2, 4, 1])
+    try board.reorder([ids[4], ids[2]], .backward)
+    #expect(order() == [0, 5, 2, 4, 3, 1])
+    try board.reorder([ids[0], ids[1]], .above(ids[2]))
+    #expect(order() == [5, 2, 0, 1, 4, 3])
+    try board.reorder([ids[3], ids[2]], .below(ids[5]))
+    #expect(order() == [2, 3, 5, 0, 1, 4])
+    #expect(throws: BoardError.unknownObject(ids[2])) {
+      try board.reorder([ids[2]], .above(ids[2]))
+    }
+    _ = board.takeBatches()
+    // What is there already is not written.
+    try board.reorder([ids[4]], .front)
+    try board.reorder([ids[2], ids[3]], .back)
+    try board.reorder([ids[4]], .forward)
+    #expect(board.takeBatches().isEmpty)
+  }
+
+  @Test("[BRD-13] arbitrary moves do what they do to a list", arguments: 0..<20)
+  func arbitrary(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let board = boards.anna
+    var model = try boards.texts(12)
+    for _ in 0..<200 {
+      let id = model[random.below(model.count)]
+      let other = model[random.below(model.count)]
+      guard id != other else { continue }
+      let isAbove = random.below(2) == 0
+      try board.reorder([id], isAbove ? .above(other) : .below(other))
+      model.removeAll { $0 == id }
+      let index = try #require(model.firstIndex(of: other))
+      model.insert(id, at: isAbove ? index + 1 : index)
+      try #require(board.objectIDs == model)
+    }
+    let places = board.snapshots.map(\.zIndex)
+    #expect(zip(places, places.dropFirst()).allSatisfy { ZIndex.isBehind($0, $1) })
+  }
+
+  @Test("[BRD-13] two who put something at one place at once get one order, with room between")
+  func atOnce() throws {
+    let ids = try boards.texts(4)
+    try boards.anna.reorder([ids[2]], .above(ids[0]))
+    try boards.bob.reorder([ids[3]], .above(ids[0]))
+    try boards.share()
+    #expect(boards.anna.objectIDs == boards.bob.objectIDs)
+    let order = boards.anna.objectIDs
+    #expect(Set(order[1...2]) == [ids[2], ids[3]])
+    try boards.anna.reorder([ids[1]], .above(order[1]))
+    #expect(boards.anna.objectIDs == [ids[0], order[1], ids[1], order[2]])
+  }
+
+  @Test(
+    "[BRD-13] a place lies strictly between its neighbours, at most 64 bytes long",
+    arguments: 0..<50
+  )
+  func between(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    func place() -> [UInt8] {
+      (0..<random.below(5)).map { _ in UInt8(random.below(3) == 0 ? 255 : random.below(3)) }
+        + [UInt8(1 + random.below(255))]
+    }
+    for _ in 0..<200 {
+      let (left, right) = (place(), place())
+      let jitter = UInt8(random.below(256))
+      guard left != right else {
+        #expect(ZIndex.between(left, right, jitter: jitter) == nil)
+        continue
+      }
+      let (lower, upper) = ZIndex.isBehind(left, right) ? (left, right) : (right, left)
+      for (low, high) in [(lower, upper), (nil, lower), (upper, nil)] as [([UInt8]?, [UInt8]?)] {
+        let middle = ZIndex.between(low, high, jitter: jitter)
+        #expect(low.map { ZIndex.isBehind($0, middle ?? []) } ?? (middle != nil))
+        #expect(high.map { ZIndex.isBehind(middle ?? [255, 255], $0) } ?? true)
+        #expect((middle?.count ?? 99) <= BoardLimits.zIndexBytes)
+        #expect(middle?.last != 0)
+      }
+    }
+  }
+
+  @Test("[BRD-13] where no place fits the move is refused, and the rest goes on")
+  func full() throws {
+    let board = boards.anna
+    let ids = try boards.texts(3)
+    try board.gesture {
+      try board.stage(ids[0], .zIndex, .bytes([7]))
+      try board.stage(ids[1], .zIndex, .bytes([7, 0]))
+    }
+    #expect(throws: BoardError.stackFull) { try board.reorder([ids[2]], .above(ids[0])) }
+    try board.reorder([ids[2]], .back)
+    #expect(board.objectIDs == [ids[2], ids[0], ids[1]])
+    // Halving one gap again and again ends with the typed error, not with a place too long.
+    var moves = 0
+    #expect(throws: BoardError.stackFull) {
+      try board.reorder([ids[0], ids[1], ids[2]], .front)
+      try board.gesture {
+        try board.stage(ids[0], .zIndex, .bytes([7]))
+        try board.stage(ids[1], .zIndex, .bytes([8]))
+        try board.stage(ids[2], .zIndex, .bytes([9]))
+      }
+      while moves < 5000 {
+        try board.reorder([board.objectIDs[2]], .above(board.objectIDs[0]))
+        moves += 1
+      }
+    }
+    #expect(moves > 100)
+    #expect(board.snapshots.allSatisfy { $0.zIndex.count <= BoardLimits.zIndexBytes })
+  }
+
+  @Test func `objects that one gesture creates are stacked in their order`() throws {
+    let board = boards.anna
+    let ids = try board.gesture {
+      try (0..<300).map { try board.createText("\($0)", at: Point(x: 0, y: 0)) }
+    }
+    #expect(board.objectIDs == ids)
+  }
+}

@@ -1,0 +1,30 @@
+@testable import Whiteboard
+
+/// Boards of Anna and Bob that share what they are told to share.
+struct TwoBoards {
+  let anna = Self.board(1)
+  let bob = Self.board(2)
+
+  static func board(_ number: UInt64) -> Board {
+    Board(
+      incarnation: Incarnation(number),
+      member: RandomEditing.member(UInt8(number)),
+      wallClock: 1_700_000_000_000
+    )
+  }
+
+  func share() throws {
+    let (fromAnna, fromBob) = (anna.takeBatches(), bob.takeBatches())
+    for batch in fromAnna { try bob.receive(batch) }
+    for batch in fromBob { try anna.receive(batch) }
+  }
+
+  /// Anna's new texts, shared.
+  func texts(_ count: Int) throws -> [ObjectID] {
+    let ids = try (0..<count).map {
+      try anna.createText("\($0)", at: Point(x: Double($0) * 10, y: 0))
+    }
+    try share()
+    return ids
+  }
+}

@@ -1,0 +1,153 @@
+import PeerTestKit
+import Testing
+
+@testable import Whiteboard
+
+/// One thing that users see: the value of a cell, or the text of an object.
+struct Shown: Hashable {
+  let id: ObjectID
+  let property: Property?
+  let value: Value
+}
+
+extension Board {
+  /// What users see, whoever wrote it and when: every cell but selections and what is taken back.
+  var content: [Shown] {
+    var content: [Shown] = []
+    for id in state.records.keys.sorted() where state.isVisible(id) {
+      guard let record = state.record(id) else { continue }
+      content.append(Shown(id: id, property: nil, value: .text(record.text)))
+      for entry in record.entries where entry.cell.value != .none {
+        switch entry.property.number {
+        case 3, 4, 128, 129: continue
+        case 130: content.append(Shown(id: id, property: .erasure(id.dot), value: entry.cell.value))
+        default: content.append(Shown(id: id, property: entry.property, value: entry.cell.value))
+        }
+      }
+    }
+    return content
+  }
+}
+
+/// I9: the laws of undo, on random gestures.
+@Suite struct UndoLawTests {
+  private func makeBoard(_ number: Int, _ random: inout SeededGenerator) -> Board {
+    Board(
+      incarnation: .random(using: &random),
+      member: RandomEditing.member(UInt8(number)),
+      wallClock: 1_700_000_000_000 + UInt64(random.below(3_600_000)),
+      random: SeededGenerator(seed: random.next())
+    )
+  }
+
+  /// One random step, of several gestures at times.
+  private func step(_ board: Board, _ random: inout SeededGenerator) {
+    board.wallClock += UInt64(random.below(50))
+    guard random.chance(20) else {
+      RandomEditing.edit(board, &random)
+      return
+    }
+    board.beginStep()
+    for _ in 0..<(1 + random.below(4)) { RandomEditing.edit(board, &random) }
+    board.endStep()
+  }
+
+  @Test("[I9] alone, undo goes back through every state, and redo forth", arguments: 0..<100)
+  func alone(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let board = makeBoard(1, &random)
+    // What the board read as before each step that can be undone.
+    var states = [board.content]
+    var hasPurged = false
+    for _ in 0..<40 {
+      let count = board.history.done.count
+      step(board, &random)
+      let batches = board.takeBatches()
+      if batches.contains(where: { $0.operations.contains { $0.property == .purge } }) {
+        hasPurged = true
+      }
+      if board.history.done.count > count { states.append(board.content) }
+      states[states.count - 1] = board.content
+    }
+    #expect(states.count > 8, "seed \(seed)")
+    for count in [1, 3, board.history.done.count] {
+      let before = board.content
+      let steps = min(count, board.history.done.count)
+      for index in 0..<steps {
+        try board.undo()
+        if !hasPurged {
+          let wanted = Self.withoutChat(states[states.count - 2 - index])
+          #expect(Self.withoutChat(board.content) == wanted, "seed \(seed)")
+        }
+      }
+      for _ in 0..<steps { try board.redo() }
+      #expect(board.content == before, "seed \(seed)")
+    }
+  }
+
+  /// Chat is never taken back.
+  private static func withoutChat(_ content: [Shown]) -> [Shown] {
+    let chat = Set(content.lazy.filter { $0.property == .chatText }.map(\.id))
+    return content.filter { !chat.contains($0.id) }
+  }
+
+  @Test(
+    "[I9] among others, undo writes only over what is our own, and all converge",
+    arguments: 0..<80
+  )
+  func among(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let boards = (0..<3).map { makeBoard($0, &random) }
+    var batches: [Batch] = []
+    var undone = 0
+    for _ in 0..<120 {
+      let board = boards[random.below(3)]
+      board.wallClock += UInt64(random.below(50))
+      switch random.below(10) {
+      case 0..<4: step(board, &random)
+      case 4..<7:
+        let before = board.state
+        let isUndo = random.chance(60)
+        guard isUndo ? board.canUndo : board.canRedo else { continue }
+        let outcome = try isUndo ? board.undo() : board.redo()
+        let made = board.takeBatches()
+        let operations = made.flatMap(\.operations)
+        #expect(operations.count == outcome.changed, "seed \(seed)")
+        for operation in operations {
+          let known = before.record(operation.object)?[operation.property]
+          #expect(known.map { board.isOwn($0.dot.incarnation) } ?? true, "seed \(seed)")
+        }
+        undone += operations.count
+        batches += made
+      case 7 where random.chance(10):
+        var claim = Difference(context: Context())
+        claim.context.insert(90_000...90_000, of: board.incarnation)
+        try board.receive(claim)
+      default:
+        if let batch = batches.randomElement(using: &random) { try board.receive(batch) }
+      }
+      batches += board.takeBatches()
+    }
+    #expect(undone > 3, "seed \(seed)")
+    var joined = BoardState()
+    for board in boards { joined = joined.joined(board.state) }
+    for board in boards.reversed() {
+      #expect(board.state.joined(joined).dump == joined.dump, "seed \(seed)")
+    }
+    // After the exchange undo and redo of one is an identity still.
+    for board in boards {
+      try board.receive(joined.difference(since: board.state.context))
+      #expect(board.state.dump == joined.dump, "seed \(seed)")
+    }
+    let board = boards[0]
+    let content = board.content
+    let incarnation = board.incarnation
+    let count = board.history.done.count
+    var outcomes: [UndoOutcome] = []
+    for _ in 0..<count { outcomes.append(try board.undo()) }
+    for _ in 0..<count { outcomes.append(try board.redo()) }
+    if board.incarnation == incarnation, outcomes.allSatisfy({ $0.unwritable == 0 }) {
+      #expect(board.content == content, "seed \(seed)")
+    }
+  }
+}

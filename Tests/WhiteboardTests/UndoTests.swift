@@ -1,0 +1,302 @@
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct UndoTests {
+  private let origin = Point(x: 0, y: 0)
+
+  private func board(_ number: UInt64) -> Board {
+    Board(
+      incarnation: Incarnation(number),
+      member: RandomEditing.member(UInt8(number)),
+      wallClock: 1_700_000_000_000
+    )
+  }
+
+  private func share(_ from: Board, _ to: Board) throws {
+    for batch in from.takeBatches() { try to.receive(batch) }
+  }
+
+  private func text(_ id: ObjectID, on board: Board) -> String? { board.snapshot(id)?.text }
+
+  @Test("[I9] a creation is undone by deletion and redone by undeletion")
+  func creation() throws {
+    let board = board(1)
+    let id = try board.createText("hi", at: Point(x: 3, y: 4))
+    let before = board.content
+    #expect(board.undoLabel == "text")
+    #expect(board.objectsInUndo == [id])
+    #expect(try board.undo() == UndoOutcome(label: "text", changed: 1))
+    #expect(board.objectIDs.isEmpty)
+    #expect(!board.canUndo)
+    #expect(board.redoLabel == "text")
+    try board.redo()
+    #expect(board.content == before)
+    #expect(throws: BoardError.nothingToRedo) { try board.redo() }
+    try board.undo()
+    #expect(throws: BoardError.nothingToUndo) { try board.undo() }
+  }
+
+  @Test("[I9] moving 50 objects is one step, and so is a drag of many gestures")
+  func many() throws {
+    let board = board(1)
+    let ids = try (0..<50).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
+    let before = board.content
+    board.beginStep()
+    for step in 1...20 {
+      try board.gesture {
+        for id in ids { try board.object(id)?.changePosition(to: Point(x: Double(step), y: 9)) }
+      }
+    }
+    board.endStep()
+    let after = board.content
+    #expect(board.undoLabel == "move")
+    _ = board.takeBatches()
+    #expect(try board.undo().changed == 50)
+    #expect(board.takeBatches().map(\.operations.count) == [50])
+    #expect(board.content == before)
+    try board.redo()
+    #expect(board.content == after)
+  }
+
+  @Test("[I9] a stroke that was drawn live is one step")
+  func liveStroke() throws {
+    let board = board(1)
+    let id = try board.step("draw") { () throws(BoardError) in
+      let id = try board.beginDrawing()
+      for piece in 0..<5 {
+        try board.appendInk([InkPoint(x: Int32(piece), y: 0)], to: id, first: piece)
+      }
+      try board.endDrawing(id, count: 5)
+      return id
+    }
+    let before = board.content
+    #expect(board.undoLabel == "draw")
+    try board.undo()
+    #expect(board.objectIDs.isEmpty)
+    #expect(!board.canUndo)
+    try board.redo()
+    #expect(board.content == before)
+    #expect(board.object(id) is DrawingObject)
+  }
+
+  @Test("[I9] what somebody else wrote since is left alone, before and after his write")
+  func overwritten() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("x", at: origin)
+    try anna.object(id)?.changePosition(to: Point(x: 1, y: 1))
+    try share(anna, bob)
+    try bob.object(id)?.changePosition(to: Point(x: 2, y: 2))
+    try share(bob, anna)
+    try anna.object(id)?.changePosition(to: Point(x: 3, y: 3))
+    try anna.undo()
+    #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
+    // What stands there is Bob's again, although Anna brought it back.
+    #expect(try anna.undo() == UndoOutcome(label: "move", overwritten: 1))
+    #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
+    #expect(try anna.redo().overwritten == 1)
+    try anna.redo()
+    #expect(anna.object(id)?.centerPosition == Point(x: 3, y: 3))
+  }
+
+  @Test("[I9] a new edit ends what can be redone; a selection or a chat line does not")
+  func newEdit() throws {
+    let board = board(1)
+    let id = try board.createText("x", at: origin)
+    try board.object(id)?.changeScale(to: 2)
+    try board.undo()
+    try board.object(id)?.select(by: board.member)
+    try board.say("hello")
+    #expect(board.canRedo)
+    try board.object(id)?.changeAngle(to: 1)
+    #expect(!board.canRedo)
+    #expect(board.undoLabel == "rotate")
+  }
+
+  @Test("[I9] absent before is absent again: the default shows")
+  func defaults() throws {
+    let board = board(1)
+    let id = try board.createPhoto(RandomEditing.asset(1), at: origin)
+    let before = board.content
+    let snapshot = board.snapshot(id)
+    try board.gesture { () throws(BoardError) in
+      try board.object(id)?.changeScale(to: 2)
+      try board.object(id)?.changeAngle(to: 2)
+      for property: Property in [.color, .lineWidth, .lock, .title, .grid] {
+        try board.stage(id, property, .unsigned(1))
+      }
+      try board.stage(id, .group, .dot(id.dot))
+    }
+    try board.undo()
+    #expect(board.content == before)
+    #expect(board.snapshot(id)?.scale == snapshot?.scale)
+    #expect(board.snapshot(id)?.angle == snapshot?.angle)
+    #expect(board.snapshot(id)?.color == nil)
+    #expect(board.state.record(id)?.isLocked == false)
+    #expect(board.state.record(id)?.lineWidth == ObjectDefaults.lineWidth)
+  }
+
+  @Test("[BRD-14] undo of typing takes only one's own characters, whoever typed among them")
+  func typing() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("", at: origin)
+    try anna.editText(id, replacing: 0..<0, with: "hello")
+    try share(anna, bob)
+    try bob.editText(id, replacing: 2..<2, with: "XY")
+    try share(bob, anna)
+    #expect(text(id, on: anna) == "heXYllo")
+    try anna.undo()
+    #expect(text(id, on: anna) == "XY")
+    try anna.redo()
+    #expect(text(id, on: anna) == "heXYllo")
+    try anna.undo()
+    try anna.redo()
+    #expect(anna.state.record(id)?.entries(of: 129, upTo: 9).count == 1)
+    try share(anna, bob)
+    #expect(text(id, on: bob) == "heXYllo")
+  }
+
+  @Test("[BRD-14] undo of a deletion gives back one's own deletion, not another's")
+  func deletion() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("abcdef", at: origin)
+    try share(anna, bob)
+    try anna.editText(id, replacing: 1..<4, with: "")
+    try bob.editText(id, replacing: 3..<5, with: "")
+    try share(bob, anna)
+    #expect(text(id, on: anna) == "af")
+    try anna.undo()
+    #expect(text(id, on: anna) == "abcf")
+    try anna.redo()
+    #expect(text(id, on: anna) == "af")
+    try anna.undo()
+    try share(anna, bob)
+    #expect(text(id, on: bob) == "abcf")
+  }
+
+  @Test("[BRD-29] an erasure is taken back and made again in its own cell")
+  func erasure() throws {
+    let board = board(1)
+    let id = try board.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 50, y: 0)])
+    let before = board.content
+    try board.gesture { () throws(BoardError) in
+      try board.stage(id, .erasure(board.nextDot()), .bytes([0, 3]))
+    }
+    let after = board.content
+    #expect(board.undoLabel == "erase")
+    try board.undo()
+    #expect(board.content == before)
+    try board.redo()
+    #expect(board.content == after)
+  }
+
+  @Test("[BRD-22] an undo of what another holds is refused whole and stays")
+  func held() throws {
+    let board = board(1)
+    let other = RandomEditing.member(2)
+    let ids = try (0..<3).map { _ in try board.createText("x", at: origin) }
+    try board.gesture {
+      for id in ids { try board.object(id)?.changePosition(to: Point(x: 7, y: 7)) }
+    }
+    try board.object(ids[1])?.select(by: other)
+    board.presentMembers = [other]
+    let before = board.state.dump
+    #expect(throws: BoardError.held(ids[1], by: other)) { try board.undo() }
+    #expect(board.state.dump == before)
+    board.presentMembers = []
+    #expect(try board.undo().changed == 3)
+  }
+
+  @Test("[BRD-27] an undo of what is locked is refused; that of the lock is not")
+  func locked() throws {
+    let board = board(1)
+    let id = try board.createText("x", at: origin)
+    try board.object(id)?.changePosition(to: Point(x: 7, y: 7))
+    try board.write(id, .lock, .unsigned(1))
+    #expect(board.undoLabel == "lock")
+    try board.undo()
+    let other = self.board(2)
+    try share(board, other)
+    try other.write(id, .lock, .unsigned(1))
+    try share(other, board)
+    #expect(throws: BoardError.locked(id)) { try board.undo() }
+    #expect(board.undoLabel == "move")
+    #expect(board.object(id)?.centerPosition == Point(x: 7, y: 7))
+  }
+
+  @Test("[SYN-8] an undo after a purge makes nothing and says so")
+  func purged() throws {
+    let board = board(1)
+    let id = try board.createText("x", at: origin)
+    let kept = try board.createText("y", at: origin)
+    try board.gesture {
+      for id in [id, kept] { try board.object(id)?.changePosition(to: Point(x: 7, y: 7)) }
+    }
+    let other = self.board(2)
+    try share(board, other)
+    try other.delete(id)
+    try other.purge(id)
+    try share(other, board)
+    let outcome = try board.undo()
+    #expect(outcome == UndoOutcome(label: "move", changed: 1, purged: 1))
+    #expect(!outcome.isComplete)
+    #expect(board.object(kept)?.centerPosition == origin)
+    #expect(board.state.record(id) == nil)
+  }
+
+  @Test("the history is bounded and forgets the oldest")
+  func bounded() throws {
+    let board = board(1)
+    let id = try board.createText("x", at: origin)
+    for step in 0..<(UndoStack.steps + 10) {
+      try board.object(id)?.changePosition(to: Point(x: Double(step + 1), y: 0))
+    }
+    var count = 0
+    while board.canUndo {
+      try board.undo()
+      count += 1
+    }
+    #expect(count == UndoStack.steps)
+    #expect(board.object(id)?.centerPosition == Point(x: 10, y: 0))
+  }
+
+  @Test("the history is bounded in bytes, and keeps the latest step whatever it takes")
+  func boundedBytes() throws {
+    let board = board(1)
+    let id = try board.createText("x", at: origin)
+    let large = BoardLimits.valueBytes
+    for step in 0..<200 {
+      try board.write(id, Property(40), .bytes(Array(repeating: UInt8(step % 251), count: large)))
+    }
+    var count = 0
+    while board.canUndo {
+      try board.undo()
+      count += 1
+    }
+    #expect(count > 100)
+    #expect(count * 2 * large <= UndoStack.bytes)
+  }
+
+  @Test("[BRD-25] a new incarnation undoes what an earlier one did, where it may")
+  func newIncarnation() throws {
+    let board = board(1)
+    let id = try board.createText("abc", at: origin)
+    try board.editText(id, replacing: 3..<3, with: "def")
+    try board.editText(id, replacing: 0..<1, with: "")
+    try board.object(id)?.changePosition(to: Point(x: 7, y: 7))
+    let old = board.incarnation
+    var claim = Difference(context: Context())
+    claim.context.insert(1000...1000, of: old)
+    try board.receive(claim)
+    try board.undo()
+    #expect(board.incarnation != old)
+    #expect(board.object(id)?.centerPosition == origin)
+    // Only the incarnation that deleted can take a deletion back.
+    #expect(try board.undo() == UndoOutcome(label: "text", unwritable: 1))
+    #expect(text(id, on: board) == "bcdef")
+    try board.undo()
+    #expect(text(id, on: board) == "bc")
+    try board.redo()
+    #expect(text(id, on: board) == "bcdef")
+  }
+}
