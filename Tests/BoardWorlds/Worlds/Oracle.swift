@@ -92,13 +92,13 @@ struct Oracle {
         return "\(id) is \(record.entries) there, \(theirs.entries) here"
       }
     }
-    return other.records.count > one.records.count
+    return other.objectCount > one.objectCount
       ? "there is an object too many" : "contexts differ"
   }
 }
 
 extension BoardState {
   var sortedRecords: [(ObjectID, ObjectRecord)] {
-    records.keys.sorted().compactMap { id in record(id).map { (id, $0) } }
+    storedIDs.sorted().compactMap { id in record(id).map { (id, $0) } }
   }
 }
