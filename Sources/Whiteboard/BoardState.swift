@@ -5,7 +5,6 @@
 public struct BoardState: Sendable {
   /// What has been seen.
   public private(set) var context = Context()
-  package private(set) var records: [ObjectID: ObjectRecord] = [:]
   /// Objects of which cells are here and the create operation is not.
   package private(set) var orphans: Set<ObjectID> = []
   /// How many cells there are.
@@ -15,14 +14,33 @@ public struct BoardState: Sendable {
   /// Grows whenever a batch or an answer was applied that told something new.
   public private(set) var revision: UInt64 = 0
 
+  // Objects by place: an id, its cells and its mark in the latest change log. The places have no
+  // order that means anything; where one is freed the last object moves there.
+  private var ids: [ObjectID] = []
+  private var cells: [ObjectRecord] = []
+  private var marks: [UInt32] = []
+  private var table = ObjectTable()
+
   /// An empty board.
   public init() {}
 
   /// How many objects are stored, the deleted ones and the orphans included.
-  public var objectCount: Int { records.count }
+  public var objectCount: Int { ids.count }
+
+  /// All objects and their cells, in no order.
+  package var records: ObjectRecords { ObjectRecords(keys: ids, values: cells) }
 
   /// The cells of an object, or nil where there is none, or it was purged.
-  package func record(_ id: ObjectID) -> ObjectRecord? { records[id] }
+  package func record(_ id: ObjectID) -> ObjectRecord? {
+    guard let place = table.find(id, in: ids) else { return nil }
+    return cells[place]
+  }
+
+  /// Whether users see the object: created, not deleted, and, where it is a chat line, complete.
+  public func isVisible(_ id: ObjectID) -> Bool {
+    guard let place = table.find(id, in: ids) else { return false }
+    return cells[place].isVisible
+  }
 
   /// Applies one batch, whole; what it holds that was seen before changes nothing (SYN-3).
   ///
@@ -33,17 +51,20 @@ public struct BoardState: Sendable {
     _ batch: Batch,
     changes: inout ChangeLog
   ) throws(BoardError) {
-    let mayBeSeen = context.entries[batch.author]?.overlaps(batch.sequences) ?? false
-    guard hasRoom(for: batch, mayBeSeen: mayBeSeen) else { throw .boardFull }
+    guard hasRoom(for: batch) else { throw .boardFull }
+    changes.reserve(batch.operations.count)
+    let sequences = batch.sequences
+    let mayBeSeen = context.entries[batch.author]?.overlaps(sequences) ?? false
     // What this batch purged. Added to the context together at its end: one by one, in descending
     // order, each would move all the ranges after it.
     var purged = DotSet()
-    for (index, operation) in batch.operations.enumerated() {
+    for index in batch.operations.indices {
+      let operation = batch.operations[index]
       let dot = batch.dot(at: index)
       if mayBeSeen, context.contains(dot) { continue }
       // Seen and not here is the tombstone. It may be the dot of a later operation of this batch.
       if !purged.isEmpty, purged.contains(dot) { continue }
-      if operation.property == .purge {
+      if operation.property.isPurge {
         remove(operation.object, changes: &changes)
         purged.insert(operation.object.dot)
       } else if purged.isEmpty || !purged.contains(operation.object.dot) {
@@ -59,71 +80,42 @@ public struct BoardState: Sendable {
         )
       }
     }
-    if context.entries[batch.author]?.contains(batch.sequences) != true {
-      context.insert(batch.sequences, of: batch.author)
+    if !mayBeSeen || !context[batch.author].contains(sequences) {
+      context.insert(sequences, of: batch.author)
       revision += 1
     }
-    context.formUnion(purged)
+    if !purged.isEmpty { context.formUnion(purged) }
+    guard !orphans.isEmpty else { return }
     // A dot that was seen and created nothing never will: what hangs on it is dropped everywhere.
     // Only dots of this batch came in, so that only they are looked at.
-    for index in batch.operations.indices where !orphans.isEmpty {
+    for index in batch.operations.indices {
       let id = ObjectID(batch.dot(at: index))
       if orphans.contains(id) { remove(id, changes: &changes) }
     }
   }
 
-  /// Whether a batch fits, by the most that it could add.
-  private func hasRoom(for batch: Batch, mayBeSeen: Bool) -> Bool {
-    let known = context.entries[batch.author]
-    var objects = 0
-    var cells = 0
-    var bytes = 0
-    var incarnations = known == nil ? 1 : 0
-    var ranges = known?.touches(batch.sequences) ?? false ? 0 : 1
-    for (index, operation) in batch.operations.enumerated() {
-      if mayBeSeen, context.contains(batch.dot(at: index)) { continue }
-      if operation.property == .purge {
-        guard !context.contains(operation.object.dot) else { continue }
-        ranges += 1
-        if context.entries[operation.object.dot.incarnation] == nil { incarnations += 1 }
-        continue
-      }
-      guard let record = records[operation.object] else {
-        objects += 1
-        cells += 1
-        bytes += operation.value.length
-        continue
-      }
-      let old = record[operation.property]
-      if old == nil { cells += 1 }
-      bytes += max(0, operation.value.length - (old?.value.length ?? 0))
-    }
-    return hasRoom(
-      objects: objects,
-      cells: cells,
-      bytes: bytes,
-      incarnations: incarnations,
-      ranges: ranges
-    )
-  }
-
   /// What a replica of context `since` lacks; with an empty context, everything.
   ///
   /// Of the objects in `buckets`, bit *i* for bucket *i*, all cells, whatever the context (SYN-42).
-  /// - Complexity: O(cells).
+  /// - Complexity: O(cells), and O(*n* log *n*) in the objects.
   public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)
-    for (id, record) in records {
-      if !orphans.contains(id) { difference.living.insert(id.dot) }
-      var entry = Difference.Entry(object: id)
+    let order = ids.indices.sorted { ids[$0] < ids[$1] }
+    difference.living = DotSet(
+      ascending: order.lazy.map { ids[$0] }.filter { !orphans.contains($0) }.map(\.dot)
+    )
+    for place in order {
+      let id = ids[place]
       let isWhole = buckets != 0 && buckets & (1 << id.bucket) != 0
-      for known in record.entries where isWhole || !since.contains(known.cell.dot) {
+      let entries = cells[place].entries
+      var entry = Difference.Entry(object: id)
+      for known in entries where isWhole || !since.contains(known.cell.dot) {
+        if entry.cells.isEmpty { entry.reserve(entries.count) }
         entry.properties.append(known.property)
         entry.cells.append(known.cell)
       }
       if !entry.cells.isEmpty { difference.entries.append(entry) }
     }
-    difference.entries.sort { $0.object < $1.object }
     return difference
   }
 
@@ -139,15 +131,12 @@ public struct BoardState: Sendable {
     changes: inout ChangeLog
   ) throws(BoardError) {
     // Seen by the sender and not living there: purged, which is final.
-    let purged = records.keys.filter {
+    let purged = ids.filter {
       difference.context.contains($0.dot) && !difference.living.contains($0.dot)
     }
-    var joined = context
-    joined.formUnion(difference.context)
-    guard joined.entries.count <= BoardLimits.incarnations,
-      joined.rangeCount <= BoardLimits.ranges,
-      hasRoom(for: difference, without: purged, comparingAll: comparingAll)
-    else { throw .boardFull }
+    guard hasRoom(for: difference, without: purged, comparingAll: comparingAll) else {
+      throw .boardFull
+    }
     for id in purged { remove(id, changes: &changes) }
     for entry in difference.entries {
       for (property, cell) in zip(entry.properties, entry.cells)
@@ -156,56 +145,10 @@ public struct BoardState: Sendable {
       }
     }
     if comparingAll || !context.isSuperset(of: difference.context) {
-      context = joined
+      context.formUnion(difference.context)
       revision += 1
     }
     for id in orphans where context.contains(id.dot) { remove(id, changes: &changes) }
-  }
-
-  /// Whether what an answer adds to the objects that it does not purge fits.
-  private func hasRoom(
-    for difference: Difference,
-    without purged: [ObjectID],
-    comparingAll: Bool
-  ) -> Bool {
-    var objects = -purged.count
-    var cells = 0
-    var bytes = 0
-    for id in purged {
-      cells -= records[id]?.count ?? 0
-      bytes -= records[id]?.valueBytes ?? 0
-    }
-    for entry in difference.entries {
-      let record = records[entry.object]
-      // Seen and not here: it was purged, and nothing of it is kept.
-      if record == nil, context.contains(entry.object.dot) { continue }
-      if record == nil { objects += 1 }
-      for (property, cell) in zip(entry.properties, entry.cells)
-      where comparingAll || !context.contains(cell.dot) {
-        guard let old = record?[property] else {
-          cells += 1
-          bytes += cell.value.length
-          continue
-        }
-        if cell.beats(old) { bytes += cell.value.length - old.value.length }
-      }
-    }
-    return hasRoom(objects: objects, cells: cells, bytes: bytes, incarnations: 0, ranges: 0)
-  }
-
-  /// Whether so much more can be kept; asks for the most that it could become.
-  package func hasRoom(
-    objects: Int,
-    cells: Int,
-    bytes: Int,
-    incarnations: Int,
-    ranges: Int
-  ) -> Bool {
-    records.count + objects <= BoardLimits.storedObjects
-      && cellCount + cells <= BoardLimits.storedCells
-      && valueBytes + bytes <= BoardLimits.storedBytes
-      && context.entries.count + incarnations <= BoardLimits.incarnations
-      && context.rangeCount + ranges <= BoardLimits.ranges
   }
 
   private mutating func write(
@@ -214,70 +157,72 @@ public struct BoardState: Sendable {
     of id: ObjectID,
     changes: inout ChangeLog
   ) {
-    if records[id] == nil {
-      // Seen and not here is what a purge leaves: it beats every later write (SYN-8).
-      guard !context.contains(id.dot) else { return }
-      records[id] = ObjectRecord()
-      orphans.insert(id)
+    let known = table.find(id, in: ids)
+    // Seen and not here is what a purge leaves: it beats every later write (SYN-8).
+    if known == nil, context.contains(id.dot) { return }
+    let place = known ?? append(id)
+    let entry = changes.place(of: id, &marks[place])
+    if known == nil {
+      changes.visibilityWillChange(at: entry, false)
+      if !property.isKind { orphans.insert(id) }
+    } else if property.decidesVisibility {
+      changes.visibilityWillChange(at: entry, cells[place].isTold)
+      if property.isKind { orphans.remove(id) }
     }
-    changes.willChange(id, self)
-    let before = records[id]?.valueBytes ?? 0
-    let outcome = records[id, default: ObjectRecord()].write(cell, at: property)
-    valueBytes += (records[id]?.valueBytes ?? 0) - before
+    let before = cells[place].valueBytes
+    let outcome = cells[place].write(cell, at: property)
+    guard outcome != .beaten else { return }
+    valueBytes += cells[place].valueBytes - before
     if outcome == .added { cellCount += 1 }
-    if outcome != .beaten { changes.didChange(id, property) }
-    if property == .kind { orphans.remove(id) }
+    changes.didChange(at: entry, property)
+  }
+
+  private mutating func append(_ id: ObjectID) -> Int {
+    ids.append(id)
+    cells.append(ObjectRecord())
+    marks.append(0)
+    table.appended(to: ids)
+    return ids.count - 1
   }
 
   private mutating func remove(_ id: ObjectID, changes: inout ChangeLog) {
-    guard records[id] != nil else { return }
-    changes.willChange(id, self)
-    if let record = records.removeValue(forKey: id) {
-      cellCount -= record.count
-      valueBytes -= record.valueBytes
-    }
+    guard let place = table.find(id, in: ids) else { return }
+    let entry = changes.place(of: id, &marks[place])
+    changes.visibilityWillChange(at: entry, cells[place].isTold)
+    changes.didRemove(at: entry, isGroup: cells[place].kind == .group)
+    cellCount -= cells[place].count
+    valueBytes -= cells[place].valueBytes
     orphans.remove(id)
-    changes.didRemove(id)
+    table.willSwapRemove(place, of: ids)
+    ids.swapAt(place, ids.count - 1)
+    ids.removeLast()
+    cells.swapAt(place, cells.count - 1)
+    cells.removeLast()
+    marks.swapAt(place, marks.count - 1)
+    marks.removeLast()
   }
 }
 
-/// What one replica sends another that lacks something: the answer to a context.
-public struct Difference: Hashable, Sendable {
-  /// The cells of one object that the other lacks.
-  public struct Entry: Hashable, Sendable {
-    /// The object.
-    public let object: ObjectID
-    /// The properties, ascending.
-    public var properties: [Property] = []
-    /// The cells, one for each property.
-    public var cells: [Cell] = []
+/// The objects of a board with their cells, in no order.
+package struct ObjectRecords: Sequence {
+  /// The ids.
+  package let keys: [ObjectID]
+  /// The cells of each.
+  package let values: [ObjectRecord]
 
-    /// An entry without cells.
-    public init(object: ObjectID) { self.object = object }
-  }
+  /// Whether there are none.
+  package var isEmpty: Bool { keys.isEmpty }
 
-  /// What the sender has seen.
-  public var context: Context
-  /// The ids of the objects it holds; what is in `context` and not here was purged.
-  public var living = DotSet()
-  /// The cells, by ascending object id.
-  public var entries: [Entry] = []
+  /// How many there are.
+  package var count: Int { keys.count }
 
-  /// An answer of nothing but a context.
-  public init(context: Context) { self.context = context }
-
-  /// Throws where the parts contradict each other, so that no honest replica can have sent them.
-  package func validate() throws(CodecError) {
-    guard context.isSuperset(of: living) else { throw .inconsistent("living") }
-    for entry in entries {
-      guard living.contains(entry.object.dot) || !context.contains(entry.object.dot) else {
-        throw .inconsistent("purged object")
-      }
-      for (property, cell) in zip(entry.properties, entry.cells) {
-        guard context.contains(cell.dot) else { throw .inconsistent("cell beyond the context") }
-        guard property != .purge else { throw .reserved("purge") }
-        try Operation(entry.object, property, cell.value).validate(as: cell.dot)
-      }
+  /// Begins a walk over them.
+  package func makeIterator() -> AnyIterator<(key: ObjectID, value: ObjectRecord)> {
+    var next = 0
+    return AnyIterator {
+      guard next < keys.count else { return nil }
+      defer { next += 1 }
+      return (keys[next], values[next])
     }
   }
 }

@@ -26,14 +26,16 @@ package struct ByteReader {
 
   /// The next ULEB128 number in its shortest form.
   package mutating func varint() throws(CodecError) -> UInt64 {
-    var result: UInt64 = 0
-    var shift: UInt64 = 0
+    let first = try byte()
+    if first < 0x80 { return UInt64(first) }
+    var result = UInt64(first & 0x7F)
+    var shift: UInt64 = 7
     while true {
       let next = try byte()
       if shift == 63, next > 1 { throw .varint }
       result |= UInt64(next & 0x7F) << shift
       if next < 0x80 {
-        if next == 0, shift > 0 { throw .varint }
+        if next == 0 { throw .varint }
         return result
       }
       shift += 7
@@ -150,9 +152,8 @@ package struct ByteWriter {
 
   /// Adds 8 bytes, most significant first.
   package mutating func fixed64(_ number: UInt64) {
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-    }
+    // The bytes are copied within the closure, and none of their addresses leaves it.
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// Adds 4 bytes, most significant first.

@@ -79,9 +79,20 @@ public struct Batch: Hashable, Sendable {
     self.firstSequence = firstSequence
     self.time = time
     self.operations = operations
-    for (index, operation) in operations.enumerated() {
-      try operation.validate(as: dot(at: index))
-    }
+    for index in operations.indices { try operations[index].validate(as: dot(at: index)) }
+  }
+
+  /// A batch of parts that a decoder has checked one by one.
+  package init(
+    validated operations: [Operation],
+    author: Incarnation,
+    firstSequence: UInt64,
+    time: HybridTime
+  ) {
+    self.author = author
+    self.firstSequence = firstSequence
+    self.time = time
+    self.operations = operations
   }
 
   /// The sequence numbers of the operations.

@@ -10,55 +10,104 @@ public enum ObjectChange: Hashable, Sendable {
   case selected(ObjectID)
 }
 
-/// Collects, over one or more batches, which objects changed and how.
+/// Collects, over one or more batches applied to one board, which objects changed and how.
 public struct ChangeLog: Sendable {
   private struct Entry {
-    let wasVisible: Bool
+    let object: ObjectID
+    /// Whether users saw it before; nil while nothing changed that decides it.
+    var wasVisible: Bool?
     var content = false
     var selection = false
+    /// Whether it was a group that went.
+    var wasGroup = false
   }
-  private var entries: [ObjectID: Entry] = [:]
-  private var order: [ObjectID] = []
+
+  /// In the order of the first touches.
+  private var entries: [Entry] = []
 
   /// A log of nothing.
   public init() {}
 
   /// Whether nothing was touched.
-  public var isEmpty: Bool { order.isEmpty }
+  public var isEmpty: Bool { entries.isEmpty }
 
-  mutating func willChange(_ id: ObjectID, _ state: borrowing BoardState) {
-    guard entries[id] == nil else { return }
-    entries[id] = Entry(wasVisible: state.isTold(id))
-    order.append(id)
+  /// Makes room for as many objects more.
+  mutating func reserve(_ more: Int) {
+    // Only in the beginning: afterwards the array grows as it should.
+    if entries.isEmpty { entries.reserveCapacity(more) }
   }
 
-  mutating func didChange(_ id: ObjectID, _ property: Property) {
+  /// The place of an object that is about to change, which `mark` tells the next time.
+  ///
+  /// A mark that another log left is known by the object that is at its place here, so that marks
+  /// need not be taken back.
+  mutating func place(of id: ObjectID, _ mark: inout UInt32) -> Int {
+    let known = Int(mark)
+    if known < entries.count, entries[known].object == id { return known }
+    mark = UInt32(truncatingIfNeeded: entries.count)
+    entries.append(Entry(object: id))
+    return entries.count - 1
+  }
+
+  /// What decides whether users see an object is about to change.
+  mutating func visibilityWillChange(at place: Int, _ isVisible: Bool) {
+    if entries[place].wasVisible == nil { entries[place].wasVisible = isVisible }
+  }
+
+  mutating func didChange(at place: Int, _ property: Property) {
     if property.isSelection {
-      entries[id]?.selection = true
+      entries[place].selection = true
     } else {
-      entries[id]?.content = true
+      entries[place].content = true
     }
   }
 
-  mutating func didRemove(_ id: ObjectID) { entries[id]?.content = true }
+  mutating func didRemove(at place: Int, isGroup: Bool) {
+    entries[place].content = true
+    if isGroup { entries[place].wasGroup = true }
+  }
 
   /// What changed from the first touch to `state`, in the order of the first touches.
+  ///
+  /// Where a group changed, so did what is in groups: users are not told of the group itself.
   public func changes(in state: BoardState) -> [ObjectChange] {
     var result: [ObjectChange] = []
-    for id in order {
-      guard let entry = entries[id] else { continue }
+    result.reserveCapacity(entries.count)
+    var isAboutGroups = false
+    for entry in entries {
+      let id = entry.object
+      if entry.wasGroup || state.record(id)?.kind == .group { isAboutGroups = true }
       let isVisible = state.isTold(id)
+      let wasVisible = entry.wasVisible ?? isVisible
       if !isVisible {
-        if entry.wasVisible { result.append(.removed(id)) }
+        if wasVisible { result.append(.removed(id)) }
         continue
       }
-      if !entry.wasVisible {
+      if !wasVisible {
         result.append(.added(id))
       } else if entry.content {
         result.append(.changed(id))
       }
       if entry.selection { result.append(.selected(id)) }
     }
+    guard isAboutGroups else { return result }
+    let told = Set(result)
+    for id in state.storedIDs.sorted() where state.isTold(id) {
+      guard case .dot? = state.record(id)?[.group]?.value, !told.contains(.added(id)),
+        !told.contains(.changed(id))
+      else { continue }
+      result.append(.changed(id))
+    }
     return result
+  }
+}
+
+extension Property {
+  /// Whether a write may decide whether users see the object; where in doubt, it may.
+  var decidesVisibility: Bool {
+    switch number {
+    case 0...2, 4...6, 9, 10, 64, 128...131: false
+    default: true
+    }
   }
 }

@@ -1,100 +1,106 @@
 /// A set of sequence numbers as sorted ranges that neither overlap nor touch.
-public struct SequenceRanges: Hashable, Sendable {
-  /// The ranges, ascending.
-  public private(set) var ranges: [ClosedRange<UInt64>] = []
+public struct SequenceRanges: Sendable {
+  private var pieces = SortedPieces<ClosedRange<UInt64>>()
 
   /// The empty set.
   public init() {}
 
   /// The set of ranges that ascend and do not touch.
-  package init(ascending ranges: [ClosedRange<UInt64>]) { self.ranges = ranges }
+  package init(ascending ranges: [ClosedRange<UInt64>]) { pieces = SortedPieces(ranges) }
+
+  /// The ranges, ascending.
+  /// - Complexity: O(*n*) where there are hundreds of them.
+  public var ranges: [ClosedRange<UInt64>] { pieces.elements }
+
+  /// How many ranges there are.
+  public var rangeCount: Int { pieces.count }
 
   /// Whether `sequence` is in the set.
   /// - Complexity: O(log *n*) in the number of ranges, O(1) where there is one.
-  public func contains(_ sequence: UInt64) -> Bool {
-    let index = firstIndex(endingAtOrAfter: sequence)
-    return index < ranges.count && ranges[index].lowerBound <= sequence
-  }
+  public func contains(_ sequence: UInt64) -> Bool { contains(sequence...sequence) }
 
   /// Whether every number of `range` is in the set.
   public func contains(_ range: ClosedRange<UInt64>) -> Bool {
-    let index = firstIndex(endingAtOrAfter: range.lowerBound)
-    return index < ranges.count && ranges[index].lowerBound <= range.lowerBound
-      && ranges[index].upperBound >= range.upperBound
+    guard let found = pieces[position(endingAtOrAfter: range.lowerBound)] else { return false }
+    return found.lowerBound <= range.lowerBound && found.upperBound >= range.upperBound
   }
 
   /// Whether any number of `range` is in the set.
   public func overlaps(_ range: ClosedRange<UInt64>) -> Bool {
-    let index = firstIndex(endingAtOrAfter: range.lowerBound)
-    return index < ranges.count && ranges[index].lowerBound <= range.upperBound
+    guard let found = pieces[position(endingAtOrAfter: range.lowerBound)] else { return false }
+    return found.lowerBound <= range.upperBound
   }
 
   /// Adds a range.
+  /// - Complexity: O(log *n*), and what the range swallows.
   public mutating func insert(_ range: ClosedRange<UInt64>) {
-    guard let last = ranges.last else {
-      ranges.append(range)
+    // Nearly always an author goes on where he was.
+    let isExtension: Bool? = pieces.updateLast { last in
+      guard last.upperBound + 1 == range.lowerBound else { return nil }
+      last = last.lowerBound...range.upperBound
+      return true
+    }
+    if isExtension != nil { return }
+    let position = position(endingAtOrAfter: range.lowerBound - 1)
+    guard let found = pieces[position], found.lowerBound <= range.upperBound + 1 else {
+      pieces.insert(range, at: position)
       return
     }
-    if last.upperBound < range.lowerBound {
-      if last.upperBound + 1 == range.lowerBound {
-        ranges[ranges.count - 1] = last.lowerBound...range.upperBound
-      } else {
-        ranges.append(range)
-      }
-      return
+    var merged =
+      min(found.lowerBound, range.lowerBound)...max(found.upperBound, range.upperBound)
+    while let swallowed = pieces[pieces.position(after: position)],
+      swallowed.lowerBound <= merged.upperBound + 1
+    {
+      merged = merged.lowerBound...max(merged.upperBound, swallowed.upperBound)
+      pieces.remove(at: pieces.position(after: position))
     }
-    // The first range that touches or follows, and the first one wholly after.
-    let start = firstIndex(endingAtOrAfter: range.lowerBound - 1)
-    var end = start
-    var merged = range
-    while end < ranges.count, ranges[end].lowerBound <= range.upperBound + 1 {
-      merged =
-        min(
-          merged.lowerBound,
-          ranges[end].lowerBound
-        )...max(
-          merged.upperBound,
-          ranges[end].upperBound
-        )
-      end += 1
-    }
-    ranges.replaceSubrange(start..<end, with: CollectionOfOne(merged))
-  }
-
-  /// Whether any number of `range`, or one beside it, is in the set: whether adding it adds no range.
-  package func touches(_ range: ClosedRange<UInt64>) -> Bool {
-    overlaps((range.lowerBound - 1)...(range.upperBound + 1))
+    _ = pieces.update(position) { $0 = merged }
   }
 
   /// Adds every number of `other`.
   /// - Complexity: O(*n* + *m*), however the ranges interleave.
   public mutating func formUnion(_ other: SequenceRanges) {
-    guard !ranges.isEmpty else {
-      ranges = other.ranges
+    guard pieces.count > 0 else {
+      self = other
       return
     }
-    if other.ranges.count < 4 {
+    if other.rangeCount < 4 {
       for range in other.ranges { insert(range) }
       return
     }
+    let (mine, theirs) = (ranges, other.ranges)
     var merged: [ClosedRange<UInt64>] = []
-    merged.reserveCapacity(ranges.count + other.ranges.count)
-    var mine = 0
-    var theirs = 0
-    while mine < ranges.count || theirs < other.ranges.count {
+    merged.reserveCapacity(mine.count + theirs.count)
+    var (left, right) = (0, 0)
+    while left < mine.count || right < theirs.count {
       let isMine =
-        theirs == other.ranges.count
-        || (mine < ranges.count
-          && ranges[mine].lowerBound <= other.ranges[theirs].lowerBound)
-      let next = isMine ? ranges[mine] : other.ranges[theirs]
-      if isMine { mine += 1 } else { theirs += 1 }
+        right == theirs.count
+        || (left < mine.count && mine[left].lowerBound <= theirs[right].lowerBound)
+      let next = isMine ? mine[left] : theirs[right]
+      if isMine { left += 1 } else { right += 1 }
       if let last = merged.last, next.lowerBound <= last.upperBound + 1 {
         merged[merged.count - 1] = last.lowerBound...max(last.upperBound, next.upperBound)
       } else {
         merged.append(next)
       }
     }
-    ranges = merged
+    pieces = SortedPieces(merged)
+  }
+
+  /// How many ranges there would be with `other` added.
+  ///
+  /// Ranges that touch join, and no ring of them can touch: each touch makes one of two.
+  /// - Complexity: O(*m* log *n*), and one step for each range that `other` swallows.
+  package func rangeCount(with other: SequenceRanges) -> Int {
+    var touches = 0
+    for range in other.ranges {
+      var position = position(endingAtOrAfter: range.lowerBound - 1)
+      while let found = pieces[position], found.lowerBound <= range.upperBound + 1 {
+        touches += 1
+        position = pieces.position(after: position)
+      }
+    }
+    return pieces.count + other.rangeCount - touches
   }
 
   /// Whether every number of `other` is in the set.
@@ -102,18 +108,21 @@ public struct SequenceRanges: Hashable, Sendable {
     other.ranges.allSatisfy { contains($0) }
   }
 
-  private func firstIndex(endingAtOrAfter sequence: UInt64) -> Int {
-    if ranges.count <= 1 {
-      return ranges.first.map { $0.upperBound >= sequence ? 0 : 1 } ?? 0
-    }
-    var low = 0
-    var high = ranges.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ranges[middle].upperBound >= sequence { high = middle } else { low = middle + 1 }
-    }
-    return low
+  private func position(
+    endingAtOrAfter sequence: UInt64
+  ) -> SortedPieces<ClosedRange<UInt64>>.Position {
+    pieces.position { $0.upperBound < sequence }
   }
+}
+
+extension SequenceRanges: Hashable {
+  /// Whether both hold the same numbers.
+  public static func == (lhs: SequenceRanges, rhs: SequenceRanges) -> Bool {
+    lhs.rangeCount == rhs.rangeCount && lhs.ranges == rhs.ranges
+  }
+
+  /// Feeds the ranges.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ranges) }
 }
 
 /// A set of dots, kept as ranges for each incarnation.
@@ -125,6 +134,31 @@ public struct DotSet: Hashable, Sendable {
 
   /// The empty set.
   public init() {}
+
+  /// The set of dots that ascend.
+  package init(ascending dots: some Sequence<Dot>) {
+    var author: Incarnation?
+    var ranges: [ClosedRange<UInt64>] = []
+    for dot in dots {
+      if dot.incarnation != author {
+        add(ranges, of: author)
+        ranges = []
+        author = dot.incarnation
+      }
+      if let last = ranges.last, last.upperBound + 1 == dot.sequence {
+        ranges[ranges.count - 1] = last.lowerBound...dot.sequence
+      } else {
+        ranges.append(dot.sequence...dot.sequence)
+      }
+    }
+    add(ranges, of: author)
+  }
+
+  private mutating func add(_ ranges: [ClosedRange<UInt64>], of incarnation: Incarnation?) {
+    guard let incarnation else { return }
+    entries[incarnation] = SequenceRanges(ascending: ranges)
+    rangeCount += ranges.count
+  }
 
   /// Whether there is no dot in the set.
   public var isEmpty: Bool { entries.isEmpty }
@@ -149,9 +183,7 @@ public struct DotSet: Hashable, Sendable {
 
   /// Adds a range of one incarnation's dots.
   public mutating func insert(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) {
-    let before = entries[incarnation]?.ranges.count ?? 0
-    entries[incarnation, default: SequenceRanges()].insert(range)
-    rangeCount += (entries[incarnation]?.ranges.count ?? 0) - before
+    update(incarnation) { $0.insert(range) }
   }
 
   /// Adds every dot of `other`.
@@ -161,9 +193,37 @@ public struct DotSet: Hashable, Sendable {
 
   /// Adds ranges of one incarnation's dots.
   package mutating func formUnion(_ ranges: SequenceRanges, of incarnation: Incarnation) {
-    let before = entries[incarnation]?.ranges.count ?? 0
-    entries[incarnation, default: SequenceRanges()].formUnion(ranges)
-    rangeCount += (entries[incarnation]?.ranges.count ?? 0) - before
+    update(incarnation) { $0.formUnion(ranges) }
+  }
+
+  private mutating func update(
+    _ incarnation: Incarnation,
+    _ body: (inout SequenceRanges) -> Void
+  ) {
+    rangeCount += Self.growth(of: &entries[incarnation, default: SequenceRanges()], body)
+  }
+
+  private static func growth(
+    of ranges: inout SequenceRanges,
+    _ body: (inout SequenceRanges) -> Void
+  ) -> Int {
+    let before = ranges.rangeCount
+    body(&ranges)
+    return ranges.rangeCount - before
+  }
+
+  /// How many incarnations and ranges there would be more with `other` added.
+  package func growth(with other: DotSet) -> (incarnations: Int, ranges: Int) {
+    var growth = (incarnations: 0, ranges: 0)
+    for (incarnation, ranges) in other.entries {
+      guard let known = entries[incarnation] else {
+        growth.incarnations += 1
+        growth.ranges += ranges.rangeCount
+        continue
+      }
+      growth.ranges += known.rangeCount(with: ranges) - known.rangeCount
+    }
+    return growth
   }
 
   /// Whether every dot of `other` is in the set.

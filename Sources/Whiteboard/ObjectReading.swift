@@ -176,17 +176,24 @@ package enum ObjectDefaults {
 extension BoardState {
   /// Whether changes tell of it: what users see on the board or in the chat.
   func isTold(_ id: ObjectID) -> Bool {
-    isVisible(id) && (record(id)?.kind).map { $0.isShown || $0 == .chat } ?? false
+    record(id)?.isTold ?? false
   }
 
   /// Whether it is created, not deleted, and of a kind that users see on the board.
   public func isShown(_ id: ObjectID) -> Bool {
     isVisible(id) && record(id)?.kind?.isShown ?? false
   }
+}
 
-  /// Whether users see the object: created, not deleted, and, where it is a chat line, complete.
-  public func isVisible(_ id: ObjectID) -> Bool {
-    guard let record = record(id), let kind = record.kind, !record.isDeleted else { return false }
-    return kind != .chat || record.chatLine != nil
+extension ObjectRecord {
+  /// Whether changes tell of an object of these cells: users see it on the board or in the chat.
+  var isTold: Bool { isVisible && kind.map { $0.isShown || $0 == .chat } ?? false }
+
+  /// Whether users see an object of these cells: created, not deleted, and complete as a chat line.
+  ///
+  /// Asked whenever a cell is written that may decide it (`Property.decidesVisibility`).
+  var cellsAreVisible: Bool {
+    guard let kind, !isDeleted else { return false }
+    return kind != .chat || chatLine != nil
   }
 }

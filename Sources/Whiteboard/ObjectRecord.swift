@@ -9,17 +9,16 @@ package struct ObjectRecord: Sendable {
     package fileprivate(set) var cell: Cell
   }
 
-  /// None is empty; all of one is before all of the next.
-  private var pieces: [[Entry]] = []
-  private static let pieceLength = 256
-  /// How many cells there are.
-  package private(set) var count = 0
+  private var pieces = SortedPieces<Entry>()
   /// How many bytes the values have.
   package private(set) var valueBytes = 0
   /// The milliseconds of the latest write, the selection aside.
   ///
   /// The time of a cell never goes back, so that the greatest time ever is the greatest time here.
   package private(set) var updatedAt: UInt64 = 0
+
+  /// Whether users see the object.
+  package private(set) var isVisible = false
 
   /// An object without cells.
   package init() {}
@@ -34,79 +33,53 @@ package struct ObjectRecord: Sendable {
     case beaten
   }
 
+  /// How many cells there are.
+  package var count: Int { pieces.count }
+
   /// The cells, ascending.
-  /// - Complexity: O(*n*).
-  package var entries: [Entry] { pieces.count == 1 ? pieces[0] : Array(pieces.joined()) }
+  /// - Complexity: O(*n*) where there are hundreds of them.
+  package var entries: [Entry] { pieces.elements }
 
   /// The cell of a property, or nil.
   /// - Complexity: O(log *n*).
   package subscript(property: Property) -> Cell? {
-    let piece = Self.partition(pieces) { ($0.last?.property).map { $0 < property } ?? true }
-    guard piece < pieces.count else { return nil }
-    let index = Self.partition(pieces[piece]) { $0.property < property }
-    let entry = pieces[piece][index]
-    return entry.property == property ? entry.cell : nil
+    guard let entry = pieces[position(of: property)], entry.property == property else {
+      return nil
+    }
+    return entry.cell
   }
 
   /// Writes a cell where it beats the one that is there.
   /// - Complexity: O(log *n*), and a move of at most one piece.
   package mutating func write(_ cell: Cell, at property: Property) -> Outcome {
-    if pieces.isEmpty { pieces.append([]) }
-    let piece = min(
-      Self.partition(pieces) { ($0.last?.property).map { $0 < property } ?? false },
-      pieces.count - 1
-    )
-    let index = Self.partition(pieces[piece]) { $0.property < property }
-    guard index < pieces[piece].count, pieces[piece][index].property == property else {
-      pieces[piece].insert(Entry(property: property, cell: cell), at: index)
-      count += 1
-      valueBytes += cell.value.length
-      note(cell, at: property)
-      if pieces[piece].count > Self.pieceLength {
-        let half = Self.pieceLength / 2
-        pieces.insert(Array(pieces[piece][half...]), at: piece + 1)
-        pieces[piece].removeSubrange(half...)
-      }
-      return .added
+    let position = position(of: property)
+    let growth: Int? = pieces.update(position) { entry in
+      guard entry.property == property else { return nil }
+      guard cell.beats(entry.cell) else { return .min }
+      let growth = cell.value.length - entry.cell.value.length
+      entry.cell = cell
+      return growth
     }
-    let old = pieces[piece][index].cell
-    guard cell.beats(old) else { return .beaten }
-    valueBytes += cell.value.length - old.value.length
-    pieces[piece][index].cell = cell
-    note(cell, at: property)
-    return .won
-  }
-
-  private mutating func note(_ cell: Cell, at property: Property) {
+    if growth == .min { return .beaten }
+    if growth == nil { pieces.insert(Entry(property: property, cell: cell), at: position) }
+    valueBytes += growth ?? cell.value.length
     if !property.isSelection { updatedAt = max(updatedAt, cell.time.milliseconds) }
+    if property.decidesVisibility { isVisible = cellsAreVisible }
+    return growth == nil ? .added : .won
   }
 
   /// The cells whose property has this number, ascending: the first `limit` at most.
   package func entries(of number: UInt16, upTo limit: Int) -> [Entry] {
     var result: [Entry] = []
-    let first = Self.partition(pieces) {
-      ($0.last?.property.number).map { $0 < number } ?? true
-    }
-    for piece in pieces[first...] {
-      for entry in piece[Self.partition(piece) { $0.property.number < number }...] {
-        guard entry.property.number == number, result.count < limit else { return result }
-        result.append(entry)
-      }
+    var position = pieces.position { $0.property.number < number }
+    while result.count < limit, let entry = pieces[position], entry.property.number == number {
+      result.append(entry)
+      position = pieces.position(after: position)
     }
     return result
   }
 
-  /// The first index whose element is not before.
-  private static func partition<Element>(
-    _ elements: [Element],
-    isBefore: (Element) -> Bool
-  ) -> Int {
-    var low = 0
-    var high = elements.count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(elements[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
+  private func position(of property: Property) -> SortedPieces<Entry>.Position {
+    pieces.position { $0.property < property }
   }
 }

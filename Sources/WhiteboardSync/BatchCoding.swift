@@ -65,17 +65,38 @@ public struct EncodedBatch: Hashable, Sendable {
 
   /// A batch whose operations are encoded already.
   init(_ batch: Batch, _ others: [Incarnation], _ operations: ArraySlice<UInt8>) {
-    var writer = ByteWriter(capacity: operations.count + 32 + 8 * others.count)
-    writer.incarnation(batch.author)
-    writer.varint(batch.firstSequence)
-    writer.varint(batch.time.rawValue)
-    writer.count(batch.operations.count)
-    writer.count(others.count)
-    for incarnation in others { writer.incarnation(incarnation) }
-    operationsOffset = writer.bytes.count
-    writer.raw(operations)
+    let numbers: [4 of UInt64] = [
+      batch.firstSequence, batch.time.rawValue, UInt64(batch.operations.count),
+      UInt64(others.count),
+    ]
+    var heading = 0
+    // A varint has at most 10 bytes, and an incarnation 8: no more than there is room for.
+    let capacity = 8 + 10 * numbers.count + 8 * others.count + operations.count
+    bytes = Array(unsafeUninitializedCapacity: capacity) { buffer, count in
+      func put(_ byte: UInt64) {
+        buffer[count] = UInt8(truncatingIfNeeded: byte)
+        count += 1
+      }
+      func put(_ incarnation: Incarnation) {
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+          put(incarnation.rawValue >> shift)
+        }
+      }
+      put(batch.author)
+      for index in numbers.indices {
+        var rest = numbers[index]
+        while rest >= 0x80 {
+          put(rest | 0x80)
+          rest >>= 7
+        }
+        put(rest)
+      }
+      for incarnation in others { put(incarnation) }
+      heading = count
+      count = buffer[count...].initialize(fromContentsOf: operations)
+    }
+    operationsOffset = heading
     self.batch = batch
     self.others = others
-    bytes = writer.bytes
   }
 }

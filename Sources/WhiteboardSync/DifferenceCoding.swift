@@ -75,6 +75,8 @@ public enum DifferenceCoding {
       guard cellCount >= 1 else { throw .notCanonical("cells") }
       total += cellCount
       guard total <= BoardLimits.storedCells else { throw .overLimit("cells") }
+      // What is claimed may be far more than what follows.
+      entry.reserve(min(cellCount, 64))
       for _ in 0..<cellCount {
         let (property, cell) = try cells.next(&table, &reader)
         if let last = entry.properties.last, property <= last { throw .notCanonical("cells") }

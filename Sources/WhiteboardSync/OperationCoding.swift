@@ -92,15 +92,19 @@ struct OperationDecoder {
     _ reader: inout ByteReader
   ) throws(CodecError) -> Batch {
     guard first <= BoardLimits.sequence - UInt64(count - 1) else { throw .overLimit("sequence") }
+    guard time.rawValue <= BoardLimits.time - UInt64(count - 1) else { throw .overLimit("time") }
     var decoder = try OperationDecoder(author, others)
     var operations: [Operation] = []
     operations.reserveCapacity(count)
     for index in 0..<UInt64(count) {
-      operations.append(try decoder.operation(Dot(author, first + index), &reader))
+      let dot = Dot(author, first + index)
+      let operation = try decoder.operation(dot, &reader)
+      try operation.validate(as: dot)
+      operations.append(operation)
     }
     guard decoder.used == UInt64(others.count) else { throw .notCanonical("incarnations") }
     try reader.finish()
-    return try Batch(author: author, firstSequence: first, time: time, operations: operations)
+    return Batch(validated: operations, author: author, firstSequence: first, time: time)
   }
 
   private init(_ author: Incarnation, _ others: [Incarnation]) throws(CodecError) {

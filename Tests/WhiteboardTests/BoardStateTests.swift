@@ -221,12 +221,13 @@ private struct Room {
         operations: operations
       )
     }
-    for _ in 0..<15 { try state.apply(try flood(), changes: &changes) }
+    // Exactly as many as there is room for.
+    for _ in 0..<16 { try state.apply(try flood(), changes: &changes) }
     let count = state.context.entries.count
     let last = try flood()
     #expect(throws: BoardError.boardFull) { try state.apply(last, changes: &changes) }
     #expect(state.context.entries.count == count)
-    #expect(count == 15 * BoardLimits.operationsPerBatch)
+    #expect(count == BoardLimits.incarnations)
   }
 
   @Test("[I12] [BRD-30] what would pass the limit of stored bytes is refused, and a purge makes room")
@@ -273,6 +274,74 @@ private struct Room {
     #expect(state.valueBytes == fits * 10 * BoardLimits.valueBytes)
   }
 
+  @Test("[BRD-30] what a batch or an answer would add is known exactly", arguments: 0..<100)
+  func growth(seed: UInt64) throws {
+    let room = Room(seed: seed, boards: 3, steps: 60)
+    var random = SeededGenerator(seed: seed &+ 3_000_000)
+    var state = BoardState()
+    var changes = ChangeLog()
+    for batch in (room.batches + room.batches.prefix(9)).shuffled(using: &random) {
+      let (before, growth) = (state, state.growth(with: batch))
+      try state.apply(batch, changes: &changes)
+      #expect(BoardGrowth(from: before, to: state) == growth)
+    }
+    for board in room.boards {
+      for comparingAll in [false, true] {
+        let before = board.state
+        var after = before
+        let answer = state.difference(since: comparingAll ? Context() : before.context)
+        let purged = before.records.keys.filter {
+          answer.context.contains($0.dot) && !answer.living.contains($0.dot)
+        }
+        let growth = before.growth(with: answer, without: purged, comparingAll: comparingAll)
+        try after.merge(answer, comparingAll: comparingAll, changes: &changes)
+        #expect(BoardGrowth(from: before, to: after) == growth)
+        #expect(after.dump == before.joined(state).dump)
+      }
+    }
+  }
+
+  @Test("[SYN-42] a repair heals cells that differ under one context", arguments: 0..<30)
+  func repair(seed: UInt64) throws {
+    let room = Room(seed: seed, boards: 2, steps: 60)
+    let state = room.boards[0].state.joined(room.boards[1].state)
+    // As a fault in memory would leave it: the same dots, another value.
+    var faulty = Difference(context: state.context)
+    faulty.living = state.difference(since: Context()).living
+    for entry in state.difference(since: Context()).entries {
+      var other = Difference.Entry(object: entry.object)
+      for (property, cell) in zip(entry.properties, entry.cells) {
+        let isFaulty = property.right == .anyone && cell.value != .none && !property.isSelection
+        other.properties.append(property)
+        other.cells.append(
+          Cell(value: isFaulty ? .none : cell.value, time: cell.time, dot: cell.dot)
+        )
+      }
+      faulty.entries.append(other)
+    }
+    var changes = ChangeLog()
+    var diverged = BoardState()
+    try diverged.merge(faulty, changes: &changes)
+    #expect(diverged.context == state.context)
+    #expect(diverged.dump != state.dump)
+    var one = diverged
+    try one.merge(
+      state.difference(since: diverged.context, buckets: 0xFFFF),
+      comparingAll: true,
+      changes: &changes
+    )
+    #expect(one.dump == state.dump)
+    var other = state
+    try other.merge(
+      diverged.difference(since: state.context, buckets: 0xFFFF),
+      comparingAll: true,
+      changes: &changes
+    )
+    #expect(other.dump == state.dump)
+    // Without the buckets nothing would have come.
+    #expect(state.difference(since: diverged.context).entries.isEmpty)
+  }
+
   @Test("[BRD-5] at equal times the greater incarnation wins, then the greater sequence")
   func ties() {
     func cell(_ time: UInt64, _ incarnation: UInt64, _ sequence: UInt64) -> Cell {
@@ -286,6 +355,18 @@ private struct Room {
     #expect(cell(1, 2, 1).beats(cell(1, 1, 9)))
     #expect(cell(1, 1, 2).beats(cell(1, 1, 1)))
     #expect(!cell(1, 1, 1).beats(cell(1, 1, 1)))
+    let ascending: [Value] = [
+      .none, .unsigned(1), .unsigned(256), .signed(1), .signed(-1), .pair(1, 9), .pair(2, 0),
+      .pair(-1, 0), .bytes([]), .bytes([1]), .bytes([1, 0]), .bytes([2]), .text("a"), .text("b"),
+      .dot(Dot(Incarnation(1), 9)), .dot(Dot(Incarnation(2), 1)),
+    ]
+    for (index, value) in ascending.enumerated() {
+      for (other, less) in ascending.enumerated() {
+        let dot = Dot(Incarnation(1), 1)
+        let left = Cell(value: value, time: HybridTime(1), dot: dot)
+        #expect(left.beats(Cell(value: less, time: HybridTime(1), dot: dot)) == (index > other))
+      }
+    }
   }
 
   /// Every second dot of one incarnation: as many ranges.
@@ -446,5 +527,18 @@ private struct Room {
     try state.apply(other, changes: &changes)
     #expect(state.orphans.count == 24 * 4096 - 1)
     #expect(state.record(ObjectID(Dot(Incarnation(2), 7))) == nil)
+  }
+}
+
+extension BoardGrowth {
+  /// What one state holds more than another.
+  fileprivate init(from before: BoardState, to after: BoardState) {
+    self.init(
+      objects: after.objectCount - before.objectCount,
+      cells: after.cellCount - before.cellCount,
+      bytes: after.valueBytes - before.valueBytes,
+      incarnations: after.context.entries.count - before.context.entries.count,
+      ranges: after.context.rangeCount - before.context.rangeCount
+    )
   }
 }

@@ -50,7 +50,9 @@ import Testing
       model.formUnion(range)
       if random.chance(50) { left.insert(range) } else { right.insert(range) }
     }
+    let count = left.rangeCount(with: right)
     left.formUnion(right)
+    #expect(left.rangeCount == count)
     for number in 1...UInt64(90) { #expect(left.contains(number) == model.contains(number)) }
     for (one, next) in zip(left.ranges, left.ranges.dropFirst()) {
       #expect(one.upperBound + 1 < next.lowerBound)
@@ -68,5 +70,24 @@ import Testing
     left.formUnion(right)
     #expect(left.rangeCount == BoardLimits.ranges)
     #expect(left.isSuperset(of: right))
+  }
+
+  @Test("[BRD-4] thousands of ranges hold what a set of numbers would", arguments: 0..<4)
+  func manyRanges(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var ranges = SequenceRanges()
+    var model: Set<UInt64> = []
+    for number in (1...UInt64(6000)).shuffled(using: &random).prefix(5000) {
+      ranges.insert(number...number)
+      model.insert(number)
+    }
+    let long = UInt64(2000)...UInt64(2000 + random.below(2000))
+    ranges.insert(long)
+    model.formUnion(long)
+    for number in 1...UInt64(6000) { #expect(ranges.contains(number) == model.contains(number)) }
+    for (one, next) in zip(ranges.ranges, ranges.ranges.dropFirst()) {
+      #expect(one.upperBound + 1 < next.lowerBound)
+    }
+    #expect(ranges.rangeCount == ranges.ranges.count)
   }
 }

@@ -182,7 +182,8 @@ public final class ReplicaWorld {
     nodes.append(Node(key: key, skew: skew, replica: replica(key, now)))
   }
 
-  func replica(_ key: any AuthorKey, _ now: Moment) -> Replica {
+  /// A replica under a new incarnation, with nothing on its board.
+  package func replica(_ key: any AuthorKey, _ now: Moment) -> Replica {
     Replica(
       author: Author(
         board: Self.board,

@@ -1,0 +1,185 @@
+/// How much more a board holds after something was applied to it.
+package struct BoardGrowth: Hashable, Sendable {
+  /// Objects, orphans included.
+  package var objects = 0
+  /// Cells.
+  package var cells = 0
+  /// Bytes of their values.
+  package var bytes = 0
+  /// Incarnations in the context.
+  package var incarnations = 0
+  /// Ranges in the context.
+  package var ranges = 0
+}
+
+/// What is refused for want of room is refused by what the board would hold afterwards (BRD-30).
+extension BoardState {
+  /// Whether so much more can be kept; asks for the most that it could become.
+  package func hasRoom(
+    objects: Int,
+    cells: Int,
+    bytes: Int,
+    incarnations: Int,
+    ranges: Int
+  ) -> Bool {
+    objectCount + objects <= BoardLimits.storedObjects
+      && cellCount + cells <= BoardLimits.storedCells
+      && valueBytes + bytes <= BoardLimits.storedBytes
+      && context.entries.count + incarnations <= BoardLimits.incarnations
+      && context.rangeCount + ranges <= BoardLimits.ranges
+  }
+
+  private func hasRoom(for growth: BoardGrowth) -> Bool {
+    hasRoom(
+      objects: growth.objects,
+      cells: growth.cells,
+      bytes: growth.bytes,
+      incarnations: growth.incarnations,
+      ranges: growth.ranges
+    )
+  }
+
+  /// Whether a batch fits; only near a limit is it looked at closely.
+  func hasRoom(for batch: Batch) -> Bool {
+    let count = batch.operations.count
+    var bytes = 0
+    for operation in batch.operations { bytes += operation.value.length }
+    return hasRoom(
+      objects: count,
+      cells: count,
+      bytes: bytes,
+      incarnations: count + 1,
+      ranges: count + 1
+    ) || hasRoom(for: growth(with: batch))
+  }
+
+  /// Whether an answer fits that purges these objects.
+  func hasRoom(
+    for difference: Difference,
+    without purged: [ObjectID],
+    comparingAll: Bool
+  ) -> Bool {
+    hasRoom(for: growth(with: difference, without: purged, comparingAll: comparingAll))
+  }
+
+  /// An object while a batch is tried on it.
+  private struct Trial {
+    let known: ObjectRecord?
+    var isHere: Bool
+    var isCreated: Bool
+    var cells: Int
+    var bytes: Int
+    var written: [Property: Cell] = [:]
+
+    init(_ known: ObjectRecord?) {
+      self.known = known
+      isHere = known != nil
+      isCreated = known?[.kind] != nil
+      cells = known?.count ?? 0
+      bytes = known?.valueBytes ?? 0
+    }
+
+    mutating func write(_ cell: Cell, at property: Property) {
+      isHere = true
+      if property.isKind { isCreated = true }
+      if let old = written[property] ?? known?[property] {
+        guard cell.beats(old) else { return }
+        bytes += cell.value.length - old.value.length
+      } else {
+        cells += 1
+        bytes += cell.value.length
+      }
+      written[property] = cell
+    }
+
+    mutating func remove() {
+      isHere = false
+      cells = 0
+      bytes = 0
+    }
+  }
+
+  /// What applying a batch would add, exactly.
+  /// - Complexity: O(*n*) in the operations, about.
+  package func growth(with batch: Batch) -> BoardGrowth {
+    var trials: [ObjectID: Trial] = [:]
+    var seen = DotSet()
+    for (index, operation) in batch.operations.enumerated() {
+      let dot = batch.dot(at: index)
+      let id = operation.object
+      if context.contains(dot) || seen.contains(dot) { continue }
+      if operation.property.isPurge {
+        trials[id, default: Trial(record(id))].remove()
+        seen.insert(id.dot)
+      } else if !seen.contains(id.dot) {
+        let isHere = trials[id]?.isHere ?? (record(id) != nil)
+        guard isHere || !context.contains(id.dot) else { continue }
+        let time = HybridTime(batch.time.rawValue + UInt64(index))
+        trials[id, default: Trial(record(id))].write(
+          Cell(value: operation.value, time: time, dot: dot),
+          at: operation.property
+        )
+      }
+    }
+    for index in batch.operations.indices {
+      let id = ObjectID(batch.dot(at: index))
+      guard trials[id] != nil || orphans.contains(id) else { continue }
+      if trials[id, default: Trial(record(id))].isCreated { continue }
+      trials[id]?.remove()
+    }
+    seen.insert(batch.sequences, of: batch.author)
+    var growth = BoardGrowth()
+    (growth.incarnations, growth.ranges) = context.growth(with: seen)
+    for trial in trials.values {
+      growth.objects += (trial.isHere ? 1 : 0) - (trial.known == nil ? 0 : 1)
+      growth.cells += trial.cells - (trial.known?.count ?? 0)
+      growth.bytes += trial.bytes - (trial.known?.valueBytes ?? 0)
+    }
+    return growth
+  }
+
+  /// What merging an answer that purges these objects would add, exactly.
+  /// - Complexity: O(*n*) in its cells.
+  package func growth(
+    with difference: Difference,
+    without purged: [ObjectID],
+    comparingAll: Bool
+  ) -> BoardGrowth {
+    var growth = BoardGrowth()
+    (growth.incarnations, growth.ranges) = context.growth(with: difference.context)
+    // Orphans that come into the context without having been created go as well (SYN-4).
+    var gone = Set(purged)
+    for id in orphans where difference.context.contains(id.dot) { gone.insert(id) }
+    for entry in difference.entries {
+      let known = record(entry.object)
+      // Seen and not here: it was purged, and nothing of it is kept.
+      if known == nil, context.contains(entry.object.dot) { continue }
+      var added = BoardGrowth(objects: known == nil ? 1 : 0)
+      var isMerged = false
+      var isCreated = known != nil && !orphans.contains(entry.object)
+      for (property, cell) in zip(entry.properties, entry.cells)
+      where comparingAll || !context.contains(cell.dot) {
+        isMerged = true
+        if property.isKind { isCreated = true }
+        if let old = known?[property] {
+          if cell.beats(old) { added.bytes += cell.value.length - old.value.length }
+        } else {
+          added.cells += 1
+          added.bytes += cell.value.length
+        }
+      }
+      guard isMerged, isCreated || !difference.context.contains(entry.object.dot) else { continue }
+      gone.remove(entry.object)
+      growth.objects += added.objects
+      growth.cells += added.cells
+      growth.bytes += added.bytes
+    }
+    for id in gone {
+      guard let record = record(id) else { continue }
+      growth.objects -= 1
+      growth.cells -= record.count
+      growth.bytes -= record.valueBytes
+    }
+    return growth
+  }
+}

@@ -1,0 +1,206 @@
+import Crypto
+import Glibc
+import Whiteboard
+import WhiteboardSync
+
+/// What one measurement found, by name.
+typealias Figures = [(name: String, value: Double)]
+
+/// Seconds of one core that `body` takes: what else runs on the machine is not counted.
+func seconds<Result>(_ body: () throws -> Result) rethrows -> (Double, Result) {
+  let start = processorTime()
+  let result = try body()
+  return (processorTime() - start, result)
+}
+
+private func processorTime() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// The row is not one, or replicas differ.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// The chain of one author's batches (AUT-6).
+struct Chain {
+  private(set) var hash: SHA256Digest
+
+  init(_ author: Incarnation) {
+    var start = Array("whiteboard-chain-1\n".utf8)
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+      start.append(UInt8(truncatingIfNeeded: author.rawValue >> shift))
+    }
+    hash = SHA256.hash(data: start)
+  }
+
+  mutating func take(_ batch: EncodedBatch) {
+    var next = SHA256()
+    hash.withUnsafeBytes { next.update(bufferPointer: $0) }
+    batch.bytes.withUnsafeBytes { next.update(bufferPointer: $0) }
+    hash = next.finalize()
+  }
+}
+
+/// One message of a link: which of the senders, and the bytes with the kind.
+typealias Message = (sender: Int, bytes: [UInt8])
+
+/// What every sender puts on its link, and the chain it ends with.
+func messages(_ batches: [Batch], of work: Work) -> ([Message], [Chain]) {
+  var writers = work.authors.map { _ in LinkBatchWriter() }
+  var chains = work.authors.map { Chain($0) }
+  let messages = batches.enumerated().map { number, batch -> Message in
+    let sender = number % Work.replicas
+    let encoded = EncodedBatch(batch)
+    chains[sender].take(encoded)
+    return (sender, [1] + writers[sender].encode(encoded))
+  }
+  return (messages, chains)
+}
+
+/// Remote updates as one replica takes them in, message by message.
+func receiving(_ batches: [Batch], _ work: Work) throws -> Figures {
+  let (messages, expected) = messages(batches, of: work)
+  var state = try work.board()
+  var readers = work.authors.map { author in
+    var reader = LinkBatchReader()
+    reader.beginAuthor(
+      author,
+      lastSequence: UInt64(Work.objectsEach * Work.properties)
+    )
+    return reader
+  }
+  var chains = work.authors.map { Chain($0) }
+  var told = 0
+  let (time, _) = try seconds {
+    for message in messages {
+      let batch = try readers[message.sender].decode(message.bytes, from: 1)
+      chains[message.sender].take(batch)
+      var changes = ChangeLog()
+      try state.apply(batch.batch, changes: &changes)
+      told += changes.changes(in: state).count
+    }
+  }
+  guard zip(chains, expected).allSatisfy({ $0.hash == $1.hash }) else {
+    throw Failure(description: "the chains differ")
+  }
+  guard told > 0 else { throw Failure(description: "nobody was told of anything") }
+  let bytes = messages.reduce(0) { $0 + $1.bytes.count }
+  return [
+    ("rate", Double(Work.updates) / time),
+    ("bytes", Double(bytes) / Double(Work.updates)),
+  ]
+}
+
+/// The same single updates in full form, in order and in no order.
+func shuffled(_ work: Work) throws -> Figures {
+  let ordered = try work.updates(batchedBy: 1).map { BatchCoding.encode($0) }
+  var random = Generator(seed: 4)
+  let mixed = ordered.shuffled(using: &random)
+  let start = try work.board()
+  func run(_ batches: [[UInt8]]) throws -> (Double, BoardState) {
+    var state = start
+    let (time, _) = try seconds {
+      for bytes in batches {
+        var changes = ChangeLog()
+        try state.apply(try EncodedBatch(decoding: bytes).batch, changes: &changes)
+        _ = changes.changes(in: state)
+      }
+    }
+    return (Double(Work.updates) / time, state)
+  }
+  let (straight, one) = try run(ordered)
+  let (twisted, other) = try run(mixed)
+  guard BoardDigest.digest(of: one) == BoardDigest.digest(of: other) else {
+    throw Failure(description: "the order made a difference")
+  }
+  return [("rate", twisted), ("ordered", straight), ("share", twisted / straight)]
+}
+
+/// The bytes of everything, for a replica of an empty board.
+func snapshot(_ work: Work) throws -> [UInt8] {
+  var state = try work.board()
+  var changes = ChangeLog()
+  for batch in try work.updates(batchedBy: 50) { try state.apply(batch, changes: &changes) }
+  return DifferenceCoding.encode(state.difference(since: Context()))
+}
+
+/// Decodes and merges a snapshot into an empty board.
+func load(_ bytes: [UInt8]) throws -> (Double, BoardState) {
+  try seconds {
+    var state = BoardState()
+    var changes = ChangeLog()
+    try state.merge(try DifferenceCoding.decode(bytes), changes: &changes)
+    return state
+  }
+}
+
+/// What a replica that missed the last 20,000 updates asks for and gets.
+func catchUp(_ work: Work) throws -> Figures {
+  let batches = try work.updates(batchedBy: 50)
+  var late = try work.board()
+  var changes = ChangeLog()
+  for batch in batches.dropLast(400) { try late.apply(batch, changes: &changes) }
+  var ahead = late
+  for batch in batches.suffix(400) { try ahead.apply(batch, changes: &changes) }
+  let (time, count) = try seconds {
+    var changes = ChangeLog()
+    let answer = DifferenceCoding.encode(ahead.difference(since: late.context))
+    try late.merge(try DifferenceCoding.decode(answer), changes: &changes)
+    return answer.count
+  }
+  guard BoardDigest.digest(of: ahead) == BoardDigest.digest(of: late) else {
+    throw Failure(description: "something is still missing")
+  }
+  return [("bytes", Double(count)), ("time", time * 1000)]
+}
+
+/// Bytes on the wire for a point of strokes as a hand draws them: 120 points a second, committed every
+/// 250 ms, each commit a message of its own.
+func ink() throws -> Figures {
+  [("bytes", try ink(hasPressure: false)), ("pressure", try ink(hasPressure: true))]
+}
+
+private func ink(hasPressure: Bool) throws -> Double {
+  var random = Generator(seed: 5)
+  guard let member = MemberID(Array(repeating: 1, count: 32)) else {
+    throw Failure(description: "a member has 32 bytes")
+  }
+  let board = Board(incarnation: Incarnation(7), member: member, wallClock: Work.epoch)
+  var writer = LinkBatchWriter()
+  var bytes = 0
+  func send() {
+    for batch in board.takeBatches() { bytes += 1 + writer.encode(EncodedBatch(batch)).count }
+  }
+  let strokes = 200
+  let pieces = 4
+  for _ in 0..<strokes {
+    let stroke = try board.beginDrawing()
+    send()
+    var (x, y) = (Double(random.below(160_000)), Double(random.below(160_000)))
+    var heading = Double(random.below(628)) / 100
+    var pressure = 120
+    for piece in 0..<pieces {
+      let points = (0..<30).map { _ in
+        heading += Double(random.below(61) - 30) / 100
+        let speed = Double(4 + random.below(36))
+        x += speed * cos(heading)
+        y += speed * sin(heading)
+        pressure = min(255, max(1, pressure + random.below(9) - 4))
+        return InkPoint(
+          x: Int32(x),
+          y: Int32(y),
+          pressure: hasPressure ? UInt8(pressure) : 0
+        )
+      }
+      board.wallClock += 250
+      try board.appendInk(points, to: stroke, first: piece * 30)
+      send()
+    }
+    try board.endDrawing(stroke, count: pieces * 30)
+    send()
+  }
+  return Double(bytes) / Double(strokes * pieces * 30)
+}

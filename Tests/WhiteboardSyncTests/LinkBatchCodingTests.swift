@@ -1,0 +1,187 @@
+import PeerTestKit
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+@Suite struct LinkBatchCodingTests {
+  private let authors = [Incarnation(5), Incarnation(9)]
+
+  /// Random legal batches of one author after another, in the order of a link.
+  private func batches(_ seed: UInt64) throws -> [Batch] {
+    var random = SeededGenerator(seed: seed)
+    var next: [Incarnation: UInt64] = [:]
+    var milliseconds: UInt64 = 1_700_000_000_000
+    return try (0..<40).map { number in
+      let author = authors[number / 20]
+      let first = next[author] ?? 1
+      let count = 1 + random.below(6)
+      next[author] = first + UInt64(count)
+      milliseconds = milliseconds + UInt64(random.below(90)) - 30
+      return try Batch(
+        author: author,
+        firstSequence: first,
+        time: HybridTime(milliseconds << 16 | UInt64(random.below(300))),
+        operations: (0..<count).map { index in
+          operation(Dot(author, first + UInt64(index)), &random)
+        }
+      )
+    }
+  }
+
+  private func operation(_ dot: Dot, _ random: inout SeededGenerator) -> Operation {
+    let other = Dot(Incarnation(UInt64(100 + random.below(4))), UInt64(1 + random.below(50)))
+    switch random.below(7) {
+    case 0: return Operation(ObjectID(dot), .kind, .unsigned(1))
+    case 1: return Operation(ObjectID(other), .purge, .none)
+    case 2: return Operation(ObjectID(other), .run(dot), .bytes([1, 2, 3]))
+    case 3: return Operation(ObjectID(other), Property(40), .dot(other))
+    case 4: return Operation(ObjectID(other), .angle, .unsigned(random.next()))
+    case 5: return Operation(ObjectID(other), Property(41), .text("héllo"))
+    default:
+      return Operation(ObjectID(other), .position, .pair(Int32(random.below(900)), -5))
+    }
+  }
+
+  private func begin(_ reader: inout LinkBatchReader, before batch: Batch) {
+    guard batch.firstSequence == 1 else { return }
+    reader.beginAuthor(batch.author, lastSequence: 0)
+  }
+
+  @Test(
+    "[SYN-28] the full form comes back from the link form, for one author after another",
+    arguments: 0..<40
+  )
+  func roundTrip(seed: UInt64) throws {
+    var writer = LinkBatchWriter()
+    var reader = LinkBatchReader()
+    for batch in try batches(seed) {
+      if batch.firstSequence == 1 { writer.beginAuthor() }
+      begin(&reader, before: batch)
+      let encoded = EncodedBatch(batch)
+      let link = writer.encode(encoded)
+      #expect(link.count < encoded.bytes.count)
+      let read = try reader.decode([1] + link, from: 1)
+      #expect(read == encoded)
+      #expect(try EncodedBatch(decoding: encoded.bytes) == encoded)
+    }
+  }
+
+  @Test(
+    "[SYN-28] bytes damaged anywhere are refused, or are another batch's one form",
+    arguments: 0..<8
+  )
+  func damage(seed: UInt64) throws {
+    var writer = LinkBatchWriter()
+    var reader = LinkBatchReader()
+    var refused = 0
+    for batch in try batches(seed) {
+      if batch.firstSequence == 1 { writer.beginAuthor() }
+      begin(&reader, before: batch)
+      let before = writer
+      let link = writer.encode(EncodedBatch(batch))
+      for length in link.indices {
+        var copy = reader
+        #expect(throws: CodecError.self) { try copy.decode(Array(link.prefix(length)), from: 0) }
+      }
+      for bit in 0..<(link.count * 8) {
+        var damaged = link
+        damaged[bit / 8] ^= UInt8(1 << (bit % 8))
+        var copy = reader
+        guard let other = try? copy.decode(damaged, from: 0) else {
+          refused += 1
+          continue
+        }
+        var again = before
+        #expect(again.encode(other) == damaged)
+        #expect(try EncodedBatch(decoding: other.bytes) == other)
+      }
+      _ = try reader.decode(link, from: 0)
+    }
+    #expect(refused > 100)
+  }
+
+  @Test("[AUT-5] a batch before any author is refused")
+  func noAuthor() throws {
+    var writer = LinkBatchWriter()
+    let link = writer.encode(EncodedBatch(try batches(1)[0]))
+    var reader = LinkBatchReader()
+    #expect(throws: CodecError.self) { try reader.decode(link, from: 0) }
+  }
+
+  @Test("[SYN-25] a few bytes that stand for more ranges than are allowed make none")
+  func repeatBombs() throws {
+    func set(_ count: UInt64, gap: UInt64 = 0, length: UInt64 = 1) -> [UInt8] {
+      var writer = ByteWriter()
+      writer.varint(1)
+      writer.incarnation(Incarnation(1))
+      writer.varint(1)
+      writer.varint(gap)
+      writer.varint((length - 1) << 1 | 1)
+      writer.varint(count)
+      return writer.bytes
+    }
+    let most = UInt64(BoardLimits.ranges)
+    #expect(try ContextCoding.decode(set(most - 2)).rangeCount == BoardLimits.ranges)
+    #expect(throws: CodecError.overLimit("ranges")) { try ContextCoding.decode(set(most - 1)) }
+    #expect(throws: CodecError.overLimit("ranges")) { try ContextCoding.decode(set(.max)) }
+    // Ranges that would end beyond the greatest sequence, and sums beyond 64 bits.
+    for gap in [BoardLimits.sequence, BoardLimits.sequence >> 19] {
+      #expect(throws: CodecError.overLimit("sequence")) {
+        try ContextCoding.decode(set(most - 2, gap: gap, length: BoardLimits.sequence))
+      }
+    }
+  }
+
+  @Test("[SYN-25] a set of objects made alike takes the bytes of one")
+  func repeats() throws {
+    var set = DotSet()
+    for number in 0..<UInt64(5000) { set.insert(Dot(Incarnation(1), 8 * number + 1)) }
+    let bytes = ContextCoding.encode(set)
+    #expect(bytes.count <= 20)
+    #expect(try ContextCoding.decode(bytes) == set)
+  }
+
+  @Test(
+    "[SYN-41] sums differ where any cell but a selection differs, in its object's bucket alone",
+    arguments: 0..<10
+  )
+  func sums(seed: UInt64) throws {
+    var state = BoardState()
+    var changes = ChangeLog()
+    var random = SeededGenerator(seed: seed)
+    let author = Incarnation.random(using: &random)
+    for number in 0..<UInt64(30) {
+      let id = ObjectID(Dot(author, 2 * number + 1))
+      try state.apply(
+        try Batch(
+          author: author,
+          firstSequence: id.dot.sequence,
+          time: HybridTime(9),
+          operations: [
+            Operation(id, .kind, .unsigned(1)), Operation(id, .scale, .unsigned(number)),
+          ]
+        ),
+        changes: &changes
+      )
+    }
+    let sums = BucketSums.sums(of: state)
+    #expect(sums.count == BucketHash.buckets)
+    for id in state.records.keys {
+      for property in [Property.selection, .color] {
+        var other = state
+        try other.apply(
+          try Batch(
+            author: Incarnation(3),
+            firstSequence: 1,
+            time: HybridTime(10),
+            operations: [Operation(id, property, .none)]
+          ),
+          changes: &changes
+        )
+        let changed = zip(sums, BucketSums.sums(of: other)).map { $0 != $1 }
+        #expect(changed.indices.filter { changed[$0] } == (property == .color ? [id.bucket] : []))
+      }
+    }
+  }
+}
