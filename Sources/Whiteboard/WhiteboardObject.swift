@@ -44,7 +44,7 @@ public class WhiteboardObject {
   /// Selects it for `member`, who is ourselves; a race for it is decided the same everywhere.
   public func select(by member: MemberID) throws(BoardError) {
     try board.requireSelectable(id)
-    try board.write(id, .selection, .bytes(member.bytes))
+    try board.writeSelection(of: id, by: member)
   }
 
   /// Ends its selection.

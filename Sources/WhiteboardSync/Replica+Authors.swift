@@ -72,11 +72,16 @@ extension Replica {
     }
   }
 
-  /// Applies the next batch of a member.
+  /// Applies the next batch of a member, which begins in `bytes` at `offset`.
   /// - Throws: `ReplicaError`, or `BoardError.boardFull`, which is nobody's breach.
-  func receiveBatch(_ bytes: [UInt8], from member: MemberID, _ now: Moment) throws {
+  func receiveBatch(
+    _ bytes: [UInt8],
+    at offset: Int,
+    from member: MemberID,
+    _ now: Moment
+  ) throws {
     guard let writer = try peers[member]?.link.writer(),
-      let encoded = try peers[member]?.reader.decode(bytes, from: 0)
+      let encoded = try peers[member]?.reader.decode(bytes, from: offset)
     else { return }
     let batch = encoded.batch
     // It is part of the chain whether there is room for it here or not.

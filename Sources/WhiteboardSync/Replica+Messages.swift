@@ -10,7 +10,10 @@ extension Replica {
     begin(now)
     peers[member]?.lastHeard = now.uptime
     do {
-      if let message = try SyncMessage.decode(bytes) {
+      if bytes.first == SyncMessage.batchKind {
+        // Most messages are batches: they are read where they are.
+        try receiveBatch(bytes, at: 1, from: member, now)
+      } else if let message = try SyncMessage.decode(bytes) {
         try handle(message, from: member, now)
       }
     } catch let error as CodecError {
@@ -58,7 +61,7 @@ extension Replica {
     _ now: Moment
   ) throws {
     switch message {
-    case .batch(let bytes): try receiveBatch(bytes, from: member, now)
+    case .batch(let bytes): try receiveBatch(bytes, at: 0, from: member, now)
     case .author(let message): try receive(message, from: member)
     case .head(let head): try receive(head, from: member)
     case .request(let request): receive(request, from: member, now)

@@ -105,6 +105,11 @@ import Testing
     try bob.object(id)?.select(by: anna.member)
     try share(bob, anna)
     #expect(anna.holder(of: id) == nil && anna.selection(of: id) == nil)
+    // It does not keep her from selecting it herself.
+    try anna.object(id)?.select(by: anna.member)
+    #expect(anna.holder(of: id) == anna.member)
+    try anna.object(id)?.deselect()
+    try share(anna, bob)
     try bob.object(id)?.select(by: bob.member)
     try share(bob, anna)
     #expect(anna.holder(of: id) == bob.member)

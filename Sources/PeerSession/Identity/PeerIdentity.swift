@@ -119,6 +119,20 @@ public struct PeerIdentity: Sendable {
   /// The public key's SubjectPublicKeyInfo, in DER; ``peerID`` is its SHA-256.
   public var publicKeyDER: [UInt8] { Array(key.publicKey.derRepresentation) }
 
+  /// The public key as a point of the curve, uncompressed as in SEC 1: 65 bytes.
+  public var publicKeyX963: [UInt8] { Array(key.publicKey.x963Representation) }
+
+  /// Signs with ECDSA on P-256 and SHA-256.
+  ///
+  /// - Returns: *r* and *s*, 32 bytes each; two signatures of the same bytes differ.
+  public func rawSignature(of bytes: [UInt8]) -> [UInt8] {
+    do {
+      return Array(try key.signature(for: bytes).rawRepresentation)
+    } catch {
+      preconditionFailure("a P-256 key signs any bytes")
+    }
+  }
+
   /// Signs with ECDSA on P-256 and SHA-256.
   ///
   /// - Returns: The signature in DER; two signatures of the same bytes differ.

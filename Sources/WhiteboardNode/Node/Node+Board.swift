@@ -89,6 +89,16 @@ extension Node {
       )
     case .sendAsset(let id, let name, let member):
       sendAsset(id, name, to: member)
+    case .sendAnswer(let bytes, let name, let member):
+      sendAnswer(bytes, name, to: member)
+    case .record:
+      // Without a document nothing is kept.
+      break
+    case .profile:
+      // The name that shows is the one of the handshake, which is bound to the key.
+      break
+    case .diverged(let member, _):
+      diverged(member)
     case .data(let bytes, let member, let isReliable):
       received(bytes, from: member, isReliable: isReliable)
     case .caughtUp(let member):
@@ -140,6 +150,19 @@ extension Node {
           size: bytes.count,
           base64: Base64.encode(bytes),
           text: String(validating: bytes, as: UTF8.self)
+        )
+      )
+    )
+  }
+
+  private func diverged(_ member: MemberID) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    emit(
+      .warning(
+        .init(
+          code: "diverged",
+          message: "The board here and at \(name(of: peer)) were not the same though both had seen "
+            + "the same changes; they are being made the same again."
         )
       )
     )

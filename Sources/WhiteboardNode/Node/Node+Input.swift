@@ -252,6 +252,8 @@ extension VerbError {
       self.init(.refused, "the board is full; delete something")
     case .clockExhausted:
       self.init(.refused, "that property cannot be written any more")
+    case .viewer:
+      self.init(.refused, "you only look on at this board")
     }
   }
 }

@@ -38,7 +38,7 @@ extension Node {
   private func makeDirectories() throws(NodeError) {
     for directory in [
       configuration.dataDirectory, configuration.inboxDirectory, configuration.assetsDirectory,
-      configuration.boardsDirectory,
+      configuration.boardsDirectory, configuration.answersDirectory,
     ] {
       do {
         try FileManager.default.createDirectory(
@@ -60,10 +60,14 @@ extension Node {
     browse(except: transport.peerID)
     guard let session = try await begin(transport) else { return }
     self.session = session
-    guard let member = MemberID(transport.peerID.bytes),
-      let incarnation = Incarnation(exactly: session.incarnation.value)
-    else { throw NodeError(.internal, "the session has no incarnation") }
-    replica = Replica(incarnation: incarnation, member: member, now: now)
+    guard let board = BoardID(session.id.bytes) else {
+      throw NodeError(.internal, "the session has no board")
+    }
+    removeOldAnswers()
+    replica = Replica(
+      author: Author(board: board, key: IdentityKey(identity: configuration.identity)),
+      now: now
+    )
     await tellReady(transport, session)
     spawn { node in await node.followSession(session) }
     spawn { node in await node.sendDatagrams(session) }
@@ -76,6 +80,8 @@ extension Node {
   /// Lets go of what we hold, and leaves.
   private func goodbye(_ session: Session) async {
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
+    replica?.prepareToLeave(now: now)
+    carryOutActions()
     // What is on its way gets as long as a person would wait for a program to end.
     let limit = clock.now + .seconds(2)
     let reached = members.filter(\.value.isReached).keys.sorted()

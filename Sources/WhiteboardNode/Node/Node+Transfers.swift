@@ -9,14 +9,21 @@ import WhiteboardSync
 extension Node {
   // MARK: - Resources as they go
 
-  /// Whether to take what a peer offers: an asset only where it was asked for (SYN-37).
+  /// Whether to take what a peer offers: an answer or an asset only where it was asked for (SYN-13,
+  /// SYN-37).
   func wants(_ info: ResourceInfo) -> Bool {
+    if let answer = Self.answer(named: info.name.raw) { return wantsAnswer(answer.name, info) }
     guard let asset = asset(named: info.name.raw) else { return true }
     guard let member = MemberID(info.peer.bytes) else { return false }
     return replica?.expectedAsset(asset, from: member) != nil
   }
 
   func resourceStarted(_ info: ResourceInfo) {
+    // Catching up is no transfer of a person's.
+    if let answer = Self.answer(named: info.name.raw) {
+      if info.direction == .incoming { answers[info.id] = (info.peer, answer.request) }
+      return
+    }
     transfers[info.id.text] = PendingTransfer(
       kind: .resource(info.id),
       name: info.name.raw,
@@ -37,6 +44,9 @@ extension Node {
   }
 
   func resourceProgressed(_ id: TransferID, _ bytes: Int, _ size: Int) {
+    if let answer = answers[id], let member = MemberID(answer.peer.bytes) {
+      replica?.answerProgressed(request: answer.request, from: member, now: now)
+    }
     guard let transfer = transfers[id.text] else { return }
     if transfer.direction == .incoming, let asset = asset(named: transfer.name) {
       replica?.assetProgressed(asset, now: now)
@@ -58,6 +68,13 @@ extension Node {
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>
   ) {
+    if let answer = Self.answer(named: info.name.raw) {
+      answers[info.id] = nil
+      if info.direction == .incoming {
+        answerFinished(request: answer.request, from: info.peer, result)
+      }
+      return
+    }
     let known = transfers.removeValue(forKey: info.id.text)
     var event = NodeEvent.ResourceFinished(
       transfer: info.id.text,

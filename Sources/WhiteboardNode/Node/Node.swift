@@ -60,6 +60,8 @@ package actor Node {
   /// Why the person here did not say that the words are the same.
   var doubt: NodeError?
   var transfers: [String: PendingTransfer] = [:]
+  /// The catch-up answers that come in: from whom, and to which request.
+  var answers: [TransferID: (peer: PeerID, request: UInt64)] = [:]
 
   // What things are called.
   var aliases: [ObjectAlias: ObjectID] = [:]

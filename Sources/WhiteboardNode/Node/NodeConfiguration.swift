@@ -85,6 +85,7 @@ package struct NodeConfiguration: Sendable {
 
   var inboxDirectory: String { dataDirectory + "/inbox" }
   var assetsDirectory: String { dataDirectory + "/assets" }
+  var answersDirectory: String { dataDirectory + "/answers" }
   var boardsDirectory: String { dataDirectory + "/boards" }
 }
 

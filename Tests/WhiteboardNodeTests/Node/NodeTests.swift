@@ -138,6 +138,45 @@ struct NodeTests {
     }
   }
 
+  @Test("[SYN-13] who joins later has what was drawn before, by no transfer that a person sees")
+  func lateJoiner() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      let guest = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        try await host.perform(#"text 10,20 "before""#)
+        let joining = await room.configuration(
+          .join(.link(try BoardLink(ready.link)), patience: .seconds(10)),
+          "ben"
+        )
+        group.addTask { try await guest.run(joining) }
+        try await guest.perform("wait objects=1 timeout=30")
+        try await guest.perform("wait synced timeout=30")
+        #expect(try await digest(host) == digest(guest))
+        for puppet in [host, guest] {
+          for event in await puppet.events {
+            switch event {
+            case .resourceStarted, .resourceProgress, .resourceFinished, .warning:
+              Issue.record("\(event)")
+            default: break
+            }
+          }
+        }
+        await guest.end()
+        await host.end()
+        try await group.waitForAll()
+      }
+      // Neither side keeps the file that it went through.
+      for directory in ["ada/answers", "ben/inbox"] {
+        let files = try FileManager.default.contentsOfDirectory(atPath: room.path(directory))
+        #expect(files.allSatisfy { $0.hasPrefix(".") }, "\(files)")
+      }
+    }
+  }
+
   @Test("an object in somebody's hand is refused, and free when they let go or leave")
   func holding() async throws {
     try await withPair { _, host, guest in

@@ -1,0 +1,88 @@
+import FoundationEssentials
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// Catch-up answers: what a member missed goes to it as a resource (SYN-13).
+extension Node {
+  /// The answer that a resource's name says it is, where it says so.
+  static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
+    guard let name = try? ResourceDTO(name: name), name.type == .whiteboard,
+      let request = name.request
+    else { return nil }
+    return (name, request)
+  }
+
+  /// Whether this is the answer that a peer was asked for.
+  func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
+    guard let member = MemberID(info.peer.bytes), name.byteCount == info.size else { return false }
+    return replica?.expectsAnswer(name, from: member) ?? false
+  }
+
+  /// Takes in an answer, or that there will be none.
+  func answerFinished(
+    request: UInt64,
+    from peer: PeerID,
+    _ result: Result<ReceivedResource, SessionError>
+  ) {
+    guard let replica, let member = MemberID(peer.bytes) else { return }
+    var bytes: [UInt8]?
+    if case .success(let resource) = result, let path = resource.path {
+      bytes = try? FileReading.whole(path, limit: resource.size)
+      try? FileManager.default.removeItem(atPath: path)
+    }
+    if let bytes {
+      replica.receivedAnswer(bytes, request: request, from: member, now: now)
+    } else {
+      replica.answerFailed(request: request, from: member, now: now)
+    }
+    carryOutActions()
+  }
+
+  /// Sends an answer through a file that is there for as long as it takes.
+  func sendAnswer(_ bytes: [UInt8], _ name: ResourceDTO, to member: MemberID) {
+    guard let request = name.request else { return }
+    guard let session, let peer = PeerID(bytes: member.bytes), let path = keepAnswer(bytes) else {
+      replica?.answerSent(request: request, to: member, now: now)
+      return
+    }
+    spawn { node in
+      do throws(SessionError) {
+        _ = try await session.sendResource(atPath: path, named: name.name, to: peer).result()
+      } catch {
+        // The member asks again, or somebody else.
+        node.configuration.logger.debug(
+          "an answer was not taken",
+          metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
+        )
+      }
+      try? FileManager.default.removeItem(atPath: path)
+      node.replica?.answerSent(request: request, to: member, now: node.now)
+    }
+  }
+
+  private func keepAnswer(_ bytes: [UInt8]) -> String? {
+    let path = "\(configuration.answersDirectory)/\(TransferID.random().text)"
+    let isThere = FileManager.default.createFile(
+      atPath: path,
+      contents: Data(bytes),
+      attributes: [.posixPermissions: 0o600]
+    )
+    return isThere ? path : nil
+  }
+
+  /// Removes the answers that a process before this one was sending when it died.
+  ///
+  /// Another that runs beside us has none this old: its members give up after seconds.
+  func removeOldAnswers() {
+    let directory = configuration.answersDirectory
+    let limit = Date.now.addingTimeInterval(-86_400)
+    for file in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
+      let path = "\(directory)/\(file)"
+      guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+        let changed = attributes[.modificationDate] as? Date, changed < limit
+      else { continue }
+      try? FileManager.default.removeItem(atPath: path)
+    }
+  }
+}
