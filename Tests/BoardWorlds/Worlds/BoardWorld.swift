@@ -163,6 +163,7 @@ public final class BoardWorld {
 
   /// Puts what a board wrote onto its disk and onto its way.
   func publish(_ batches: [Batch], of one: Int) throws(Failure) {
+    if let what = Oracle.beaten(batches, in: peers[one].board.state) { throw fail("I6", what) }
     for batch in batches {
       for operation in batch.operations where operation.property == .purge { tally[.purges] += 1 }
       let bytes = try post(batch, from: one)

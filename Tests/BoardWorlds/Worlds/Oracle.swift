@@ -79,17 +79,46 @@ struct Oracle {
     return nil
   }
 
+  /// An operation just made here whose author does not see it (I6): it has to beat what was seen.
+  static func beaten(_ batches: [Batch], in state: BoardState) -> String? {
+    var latest: [ObjectID: [Property: Dot]] = [:]
+    for batch in batches {
+      for (index, operation) in batch.operations.enumerated() {
+        latest[operation.object, default: [:]][operation.property] = batch.dot(at: index)
+      }
+    }
+    for (id, properties) in latest {
+      guard let record = state.record(id) else { continue }
+      for (property, dot) in properties where record[property]?.dot != dot {
+        return "\(property) of \(id) does not show what \(dot) has just written"
+      }
+    }
+    return nil
+  }
+
   /// Everything in the state in one canonical form: equal dumps are equal states.
-  static func dump(_ state: BoardState) -> [UInt8] {
-    DifferenceCoding.encode(state.difference(since: Context()))
+  ///
+  /// Selections are in no sum of SYN-41: where somebody told two stories, they may stay different.
+  static func dump(_ state: BoardState, withSelections: Bool = true) -> [UInt8] {
+    var difference = state.difference(since: Context())
+    guard !withSelections else { return DifferenceCoding.encode(difference) }
+    for index in difference.entries.indices {
+      let entry = difference.entries[index]
+      guard let place = entry.properties.firstIndex(of: .selection) else { continue }
+      difference.entries[index].properties.remove(at: place)
+      difference.entries[index].cells.remove(at: place)
+    }
+    difference.entries.removeAll { $0.cells.isEmpty }
+    return DifferenceCoding.encode(difference)
   }
 
   /// In which object two states differ.
   static func difference(_ one: BoardState, _ other: BoardState) -> String {
     for (id, record) in one.sortedRecords {
       guard let theirs = other.record(id) else { return "\(id) is missing" }
-      guard record.entries == theirs.entries else {
-        return "\(id) is \(record.entries) there, \(theirs.entries) here"
+      let unlike = Set(record.entries).symmetricDifference(theirs.entries)
+      guard unlike.isEmpty else {
+        return "\(id) differs in \(unlike.sorted { $0.property < $1.property })"
       }
     }
     return other.objectCount > one.objectCount

@@ -20,7 +20,13 @@ extension ReplicaWorld {
     case .record(let change):
       nodes[number].document.append(change)
       if case .batch(let encoded) = change { note(encoded) }
-    case .diverged: nodes[number].divergences += 1
+    case .diverged(let member, _):
+      nodes[number].divergences += 1
+      guard !isBetrayed, let other = index(of: member) else { return }
+      let states = [nodes[number], nodes[other]].map(\.replica.board.state)
+      complaints.append(
+        "I1: \(number) differs from \(other): \(Oracle.difference(states[0], states[1]))"
+      )
     case .objectAdded(let snapshot, _):
       if nodes[number].view.objects[snapshot.id] != nil { complaints.append("added twice") }
       nodes[number].view.objects[snapshot.id] = snapshot

@@ -95,10 +95,8 @@ extension ReplicaWorld {
     for _ in 0..<2400 {
       step(25)
       if nodes.indices.allSatisfy({ nodes[$0].replica.isSynced(now: now($0)) }),
-        Set(
-          nodes.map { DifferenceCoding.encode($0.replica.board.state.difference(since: .init())) }
-        )
-        .count == 1
+        Set(nodes.map { Oracle.dump($0.replica.board.state, withSelections: !isBetrayed) }).count
+          == 1
       {
         return true
       }
