@@ -12,6 +12,7 @@ let argumentParser = Target.Dependency.product(
   package: "swift-argument-parser"
 )
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioConcurrencyHelpers = Target.Dependency.product(
   name: "NIOConcurrencyHelpers",
@@ -28,6 +29,7 @@ let package = Package(
     .library(name: "PeerSession", targets: ["PeerSession"]),
     .library(name: "PeerWire", targets: ["PeerWire"]),
     .library(name: "Whiteboard", targets: ["Whiteboard"]),
+    .library(name: "WhiteboardDocument", targets: ["WhiteboardDocument"]),
     .library(name: "WhiteboardSync", targets: ["WhiteboardSync"]),
     .executable(name: "whiteboard-peer", targets: ["whiteboard-peer"]),
   ],
@@ -39,6 +41,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // No pkgConfig: its flags say no more than the module map does, and SwiftPM refuses one of them.
@@ -69,17 +72,23 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
+      name: "WhiteboardDocument",
+      dependencies: ["Whiteboard", crypto, grdb],
+      swiftSettings: settings
+    ),
+    .target(
       name: "WhiteboardNode",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardSync", crypto,
-        logging,
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardSync", crypto, logging,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardNode", argumentParser, logging,
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
+        argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -113,9 +122,15 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardNodeTests",
-      dependencies: ["PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardNode", logging]
+      dependencies: [
+        "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardNode", logging,
+      ]
     ),
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
+    .testTarget(
+      name: "WhiteboardDocumentTests",
+      dependencies: ["PeerTestKit", "WhiteboardDocument", crypto]
+    ),
     .testTarget(
       name: "WhiteboardSyncTests",
       dependencies: ["BoardWorlds", "PeerTestKit", "Whiteboard", "WhiteboardSync", crypto]

@@ -11,4 +11,13 @@ extension Board {
     else { return nil }
     return member
   }
+
+  /// Selects an object for `member`, who is ourselves.
+  func writeSelection(of id: ObjectID, by member: MemberID) throws(BoardError) {
+    guard selection(of: id) != member else { return }
+    // The cell may name the member already, written by somebody else: then it counts as none.
+    try gesture { () throws(BoardError) in
+      try stage(id, .selection, .bytes(member.bytes))
+    }
+  }
 }

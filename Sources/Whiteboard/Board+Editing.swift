@@ -4,14 +4,16 @@
 extension Board {
   // MARK: - Looks
 
-  /// Gives an object, or all objects of a group, a colour, `0xRRGGBBAA`.
+  /// Gives an object, or all objects of a group, a colour, `0xRRGGBBAA`; nil for the one that it has
+  /// by itself.
   /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for a photo, which has none.
-  public func setColor(_ color: UInt32, of id: ObjectID) throws(BoardError) {
+  public func setColor(_ color: UInt32?, of id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
       for id in try targets([id]) {
         try requireWritable(id)
         guard state.record(id)?.kind != .photo else { throw .wrongKind(id) }
-        try write(id, .color, .unsigned(UInt64(color)))
+        if color == nil, state.record(id)?.color == nil { continue }
+        try write(id, .color, color.map { .unsigned(UInt64($0)) } ?? .none)
       }
     }
   }

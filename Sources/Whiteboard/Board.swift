@@ -27,6 +27,7 @@ public final class Board {
 
   private var clock = HybridClock()
   private var changes = ChangeLog()
+  private var haveSettingsChanged = false
   private var outgoing: [Batch] = []
   private var staging: Staging?
   /// What of ours can be undone and redone.
@@ -114,7 +115,17 @@ public final class Board {
   /// What became of which object since the last call, local edits and received ones alike.
   public func takeChanges() -> [ObjectChange] {
     defer { changes = ChangeLog() }
-    return changes.isEmpty ? [] : changes.changes(in: state)
+    guard !changes.isEmpty else { return [] }
+    if changes.touchesSettings(in: state) {
+      haveSettingsChanged = true
+    }
+    return changes.changes(in: state)
+  }
+
+  /// Whether the settings may be others than at the last call, as far as `takeChanges` was called.
+  public func takeSettingsChange() -> Bool {
+    defer { haveSettingsChanged = false }
+    return haveSettingsChanged
   }
 
   // MARK: - Gestures

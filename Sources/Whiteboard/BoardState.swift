@@ -42,6 +42,12 @@ public struct BoardState: Sendable {
     return cells[place].isVisible
   }
 
+  /// Whether changes tell of it: what users see on the board or in the chat.
+  func isTold(_ id: ObjectID) -> Bool {
+    guard let place = table.find(id, in: ids) else { return false }
+    return cells[place].isTold
+  }
+
   /// Applies one batch, whole; what it holds that was seen before changes nothing (SYN-3).
   ///
   /// `changes` collects what became of which object.

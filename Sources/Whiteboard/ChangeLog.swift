@@ -67,6 +67,11 @@ public struct ChangeLog: Sendable {
     if isGroup { entries[place].wasGroup = true }
   }
 
+  /// Whether objects that hold settings of the board were touched.
+  func touchesSettings(in state: BoardState) -> Bool {
+    entries.contains { !state.isTold($0.object) && state.record($0.object)?.kind == .settings }
+  }
+
   /// What changed from the first touch to `state`, in the order of the first touches.
   ///
   /// Where a group changed, so did what is in groups: users are not told of the group itself.

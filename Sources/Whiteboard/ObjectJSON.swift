@@ -88,11 +88,6 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
-  /// Adds a value that is JSON already.
-  package mutating func add(_ key: String, json: String) {
-    members.append(Self.quoted(key) + ":" + json)
-  }
-
   /// Adds a list of strings.
   package mutating func add(_ key: String, strings: [String]) {
     let list = strings.map(Self.quoted).joined(separator: ",")
@@ -106,6 +101,11 @@ package struct JSONObject {
       Self.list([Double($0.lowerBound) / steps, Double($0.upperBound) / steps])
     }
     members.append(Self.quoted(key) + ":[" + list.joined(separator: ",") + "]")
+  }
+
+  /// Adds a value that is JSON already.
+  package mutating func add(_ key: String, json: String) {
+    members.append(Self.quoted(key) + ":" + json)
   }
 
   /// Adds a list of values that are JSON already.

@@ -174,11 +174,6 @@ package enum ObjectDefaults {
 }
 
 extension BoardState {
-  /// Whether changes tell of it: what users see on the board or in the chat.
-  func isTold(_ id: ObjectID) -> Bool {
-    record(id)?.isTold ?? false
-  }
-
   /// Whether it is created, not deleted, and of a kind that users see on the board.
   public func isShown(_ id: ObjectID) -> Bool {
     isVisible(id) && record(id)?.kind?.isShown ?? false

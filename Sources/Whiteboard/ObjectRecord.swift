@@ -19,6 +19,8 @@ package struct ObjectRecord: Sendable {
 
   /// Whether users see the object.
   package private(set) var isVisible = false
+  /// Whether changes tell of it: what users see on the board or in the chat.
+  package private(set) var isTold = false
 
   /// An object without cells.
   package init() {}
@@ -64,7 +66,10 @@ package struct ObjectRecord: Sendable {
     if growth == nil { pieces.insert(Entry(property: property, cell: cell), at: position) }
     valueBytes += growth ?? cell.value.length
     if !property.isSelection { updatedAt = max(updatedAt, cell.time.milliseconds) }
-    if property.decidesVisibility { isVisible = cellsAreVisible }
+    if property.decidesVisibility {
+      isVisible = cellsAreVisible
+      isTold = isVisible && (kind.map { $0.isShown || $0 == .chat } ?? false)
+    }
     return growth == nil ? .added : .won
   }
 

@@ -131,6 +131,5 @@ extension Property {
   static let runNumber: UInt16 = 128
   static let deletionNumber: UInt16 = 129
   static let erasureNumber: UInt16 = 130
-  static let moveNumber: UInt16 = 131
   static let inkNumber: UInt16 = 64
 }

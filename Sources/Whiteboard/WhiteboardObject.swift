@@ -73,7 +73,7 @@ public class WhiteboardObject {
   }
 
   /// Gives it a colour; see `Board.setColor(_:of:)`.
-  public func setColor(_ color: UInt32) throws(BoardError) { try board.setColor(color, of: id) }
+  public func setColor(_ color: UInt32?) throws(BoardError) { try board.setColor(color, of: id) }
 
   /// Locks or unlocks it; see `Board.setLocked(_:_:)`.
   public func setLocked(_ isLocked: Bool) throws(BoardError) { try board.setLocked(id, isLocked) }

@@ -49,8 +49,8 @@ extension Replica {
   /// - Throws: `tooLong`.
   public func setProfile(name: String, icon: String, now: Moment) throws(BoardError) {
     guard name.utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
-    guard icon.utf8.count <= Profile.iconBytes else { throw .tooLong("icon") }
-    let profile = Profile(name: name, icon: icon)
+    guard icon.utf8.count <= MemberProfile.iconBytes else { throw .tooLong("icon") }
+    let profile = MemberProfile(name: name, icon: icon)
     guard profile != self.profile else { return }
     self.profile = profile
     guard !peers.isEmpty else { return }

@@ -19,7 +19,7 @@ public final class Replica {
   /// Where our own chain stands.
   var chain: BatchChain
   var heads: OwnHeads
-  var profile: Profile?
+  var profile: MemberProfile?
 
   var requestQueue: [MemberID] = []
   var contextHash: UInt64?
@@ -111,6 +111,18 @@ public final class Replica {
     let result = try board.gesture { () throws(Failure) in try body(board) }
     finish(from: nil, now)
     return result
+  }
+
+  /// Makes local edits that are several batches or none, such as an undo.
+  ///
+  /// - Throws: what `body` throws; what it had applied before stays.
+  public func step<Result, Failure: Error>(
+    now: Moment,
+    _ body: (Board) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    begin(now)
+    defer { finish(from: nil, now) }
+    return try body(board)
   }
 
   /// Sends bytes of the application's.

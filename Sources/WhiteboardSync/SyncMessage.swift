@@ -22,7 +22,7 @@ package enum SyncMessage: Hashable, Sendable {
   /// Where the chain of the sender's batches stands.
   case head(SignedHead)
   /// What to call the sender.
-  case profile(Profile)
+  case profile(MemberProfile)
   /// Bytes of the application's.
   case application([UInt8])
 
@@ -99,7 +99,7 @@ package enum SyncMessage: Hashable, Sendable {
       let head = try SignedHead(&reader)
       try reader.finish()
       return .head(head)
-    case 0x09: return .profile(try Profile(&reader))
+    case 0x09: return .profile(try MemberProfile(&reader))
     case 0x10: return .application(reader.rest())
     case 0x80...: return nil
     default: throw .reserved("kind")
@@ -134,7 +134,7 @@ package struct AuthorMessage: Hashable, Sendable {
 }
 
 /// What to call a member.
-package struct Profile: Hashable, Sendable {
+package struct MemberProfile: Hashable, Sendable {
   /// The most bytes of an icon.
   package static let iconBytes = 16
 

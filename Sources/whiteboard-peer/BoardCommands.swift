@@ -13,8 +13,7 @@ struct HostCommand: AsyncParsableCommand {
     commandName: "host",
     abstract: "Make a board and let others in.",
     discussion: """
-      The same name gives the same board id and link again. What is on the board lives only as long
-      as somebody has it open.
+      The same name gives the same board again, with its id, its link and all that is on it.
       """
   )
 

@@ -30,8 +30,8 @@ struct WhiteboardPeer: AsyncParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      HostCommand.self, JoinCommand.self, RunCommand.self, NearbyCommand.self, PeersCommand.self,
-      DoctorCommand.self, DemoCommand.self, VerbsCommand.self,
+      HostCommand.self, JoinCommand.self, RunCommand.self, BoardsCommand.self, NearbyCommand.self,
+      PeersCommand.self, DoctorCommand.self, DemoCommand.self, VerbsCommand.self,
     ]
   )
 

@@ -33,6 +33,14 @@ let package = Package(
         .treatAllWarnings(as: .error),
       ]
     ),
+    .executableTarget(
+      name: "document-bench",
+      dependencies: [.product(name: "WhiteboardDocument", package: "whiteboard")],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .treatAllWarnings(as: .error),
+      ]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -515,7 +515,7 @@ class Board(SwiftCase):
         self.assert_same_board(program, host, remote)
         self.assertEqual(len(program.objects()), 50)
 
-    def test_catch_up_in_several_parts(self):
+    def test_catch_up_by_a_large_resource(self):
         """An answer of more than 2^20 bytes, to the program and from it (SYN-13)."""
         host = self.peer("host", kind=BoardPeer)
         for _ in range(12):
@@ -535,17 +535,41 @@ class Board(SwiftCase):
         self.assertGreater(answer["size"], 1 << 20)
         self.assertEqual(second.digest(), first.digest())
 
-    def test_syn_9_a_batch_in_the_name_of_the_program(self):
+    def test_profiles_and_heads(self):
+        program, guest, remote = self.joined_pair()
+        profile = guest.events.wait("profile", remote=remote)
+        self.assertEqual(profile["name"], remote.name)
+        program.do("text", at=[0, 0], text="signed")
+        head = guest.events.wait("head", 10, remote=remote)
+        self.assertGreater(head["sequence"], 0)
+
+    def test_groups_locks_and_erasures_of_python(self):
         program, guest, remote = self.joined_pair()
         guest.wait_synced(remote)
-        before = program.digest()
-        author = guest.replica_incarnation(remote)
-        forged = codec.encode_batch(
-            author, 1_000, 1 << 16, [(None, cells.KIND, None, cells.UNSIGNED, cells.TEXT)]
-        )
-        remote.send(b"\x01" + forged)
-        self.assertIn(guest.events.wait("closed")["code"], ("protocol-error", "disconnected"))
-        self.assertEqual(program.digest(), before)
+        group = guest._create(cells.GROUP_KIND, [])
+        stroke = guest.add_stroke([(x, 0) for x in range(20)])
+        erasure = codec.encode_erasure([(8, 40), (64, 65)])
+        guest.commit([(stroke, cells.ERASURE, "own", cells.BYTES, erasure)])
+        guest.write(stroke, cells.GROUP, cells.DOT, group)
+        guest.write(stroke, cells.LOCK, cells.UNSIGNED, 1)
+        self.assert_same_board(program, guest, remote)
+        (their,) = [o for o in program.objects() if o["id"] == views.object_text(stroke)]
+        (mine,) = guest.objects()
+        for key in ("groups", "isLocked", "erased"):
+            self.assertEqual(their[key], mine[key], key)
+
+    def test_brd_25_a_new_incarnation_in_the_midst(self):
+        program, guest, remote = self.joined_pair()
+        guest.wait_synced(remote)
+        before = guest.board_incarnation
+        guest.add_text(0, 0, "before")
+        # Somebody claims, by a purge, what was never written.
+        with guest.condition:
+            guest.state.context.add(cells.Dot(before, 1_000))
+        guest.add_text(1, 0, "behind")
+        self.assertNotEqual(guest.board_incarnation, before)
+        self.assert_same_board(program, guest, remote)
+        self.assertEqual(len(program.objects()), 2)
 
     def test_both_edit_at_once(self):
         program, guest, remote = self.joined_pair()

@@ -4,9 +4,11 @@ import hashlib
 import random
 import unittest
 
+from cryptography.hazmat.primitives.asymmetric import ec
 from pictures import png
 from support import InteropCase
 from whiteboard_peer import cells, codec, views
+from whiteboard_peer.authors import Author, LinkReader, LinkWriter
 from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.cells import BoardError, Dot, DotSet, State
 
@@ -24,8 +26,8 @@ class Replica:
         return data
 
     def answer(self, other):
-        data = codec.encode_answer(*self.state.answer_to(other.state.context))
-        other.state.merge_answer(*codec.decode_answer(data))
+        data = codec.encode_difference(*self.state.answer_to(other.state.context))
+        other.state.merge_answer(*codec.decode_difference(data))
 
 
 class Merging(unittest.TestCase):
@@ -95,7 +97,7 @@ class Merging(unittest.TestCase):
         if choice == 4:
             return [(target, cells.DELETED, None, cells.UNSIGNED, generator.randrange(2))]
         other = generator.choice(known)
-        return [(target, 130, other, cells.DOT, target)]
+        return [(target, 140, other, cells.DOT, target)]
 
     def test_decoders_never_fail_otherwise(self):
         """Any bytes give a value or a `BoardError`; a changed byte never gives the same bytes."""
@@ -103,9 +105,9 @@ class Merging(unittest.TestCase):
         generator = random.Random(seed)
         replica = Replica(7)
         batches = [replica.write(9 << 16, self.gesture(generator, replica)) for _ in range(20)]
-        answer = codec.encode_answer(*replica.state.answer_to(DotSet()))
+        answer = codec.encode_difference(*replica.state.answer_to(DotSet()))
         for data, decode in [(b, codec.decode_batch) for b in batches] + [
-            (answer, codec.decode_answer)
+            (answer, codec.decode_difference)
         ]:
             for _ in range(300):
                 changed = bytearray(data)
@@ -113,6 +115,39 @@ class Merging(unittest.TestCase):
                 changed = changed[: generator.randrange(len(changed) + 1)]
                 try:
                     decode(bytes(changed))
+                except BoardError:
+                    pass
+
+    def test_links_and_records_never_fail_otherwise(self):
+        """Changed bytes of a batch in link form, an author message or a head give a
+        value or a `BoardError`."""
+        seed = random.randrange(2**32)
+        generator = random.Random(seed)
+        board, key = bytes(16), ec.generate_private_key(ec.SECP256R1())
+        author = Author(key, board)
+        introduction, start = author.introduction(), Dot(author.incarnation, 1)
+        writer = LinkWriter()
+        gestures = [
+            [(None, cells.KIND, None, cells.UNSIGNED, 1)],
+            [(start, cells.POSITION, None, cells.PAIR, (3, 4))],
+            [(Dot(7, 3), 40, None, cells.DOT, Dot(8, 9)), (start, 40, None, cells.DOT, "own")],
+        ]
+        messages = [("take_author", introduction)]
+        for gesture in gestures:
+            batch = writer.encode(author.incarnation, author.sequence + 1, 9 << 20, gesture)
+            author.write(9 << 20, gesture)
+            messages.append(("take_batch", batch))
+        messages.append(("take_head", author.head()))
+        for number, (take, data) in enumerate(messages):
+            for _ in range(150):
+                reader = LinkReader(board, author.record.member)
+                for earlier, message in messages[:number]:
+                    getattr(reader, earlier)(message)
+                changed = bytearray(data)
+                changed[generator.randrange(len(changed))] = generator.randrange(256)
+                changed = changed[: generator.randrange(len(changed) + 1)]
+                try:
+                    getattr(reader, take)(bytes(changed))
                 except BoardError:
                     pass
 
@@ -212,10 +247,67 @@ class OverLoopback(InteropCase):
         guest.send_data(to_host, b"data")
         self.assertEqual(self.host.events.wait("data")["data"], b"data")
 
+    def test_syn_12_nothing_lacking(self):
+        """Two empty boards exchange no resource."""
+        guest, to_host = self.guest()
+        self.assertEqual(guest.events.wait("answer", remote=to_host)["size"], 0)
+        self.assertEqual(guest.events.all("resource-started"), [])
+
+    def test_aut_7_heads_come_while_somebody_writes_and_before_he_leaves(self):
+        guest, to_host = self.guest()
+        self.host.add_text(0, 0, "a")
+        self.assertEqual(guest.events.wait("head", 5)["sequence"], self.host.sequence)
+        guest.add_text(0, 0, "b")
+        guest.leave()
+        self.assertEqual(self.host.events.wait("head", 5)["sequence"], guest.sequence)
+
+    def test_brd_25_claimed_dots_make_a_new_incarnation(self):
+        guest, to_host = self.guest()
+        guest.add_text(0, 0, "before")
+        before = guest.board_incarnation
+        self.host.wait_until(lambda: Dot(before, 1) in self.host.state.context, 10)
+        self.host.commit([(Dot(before, 900), cells.PURGE, None, cells.NONE, None)])
+        guest.wait_until(lambda: Dot(before, 900) in guest.state.context, 10)
+        guest.add_text(0, 0, "behind")
+        self.assertNotEqual(guest.board_incarnation, before)
+        self.host.wait_synced(self.host.remotes[guest.id])
+        self.assert_same(guest, self.host)
+        self.assertEqual(len(guest.objects()), 2)
+
+    def test_brd_22_only_a_member_selects_for_itself(self):
+        guest, to_host = self.guest()
+        text = self.host.add_text(0, 0, "mine")
+        guest.wait_until(lambda: text in guest.state.objects, 10)
+        for selected, shown in ((guest.id, guest.identity.text), (self.host.id, None)):
+            guest.write(text, cells.SELECTION, cells.BYTES, selected)
+            self.host.wait_until(
+                lambda: self.host.state.read(text, cells.SELECTION) == selected, 10
+            )
+            self.assertEqual(self.host.objects()[0]["selectedBy"], shown)
+
+    def test_syn_42_a_repair(self):
+        guest, to_host = self.guest()
+        text = self.host.add_text(0, 0, "one")
+        gone = self.host.add_text(9, 9, "purged by one alone")
+        guest.wait_until(lambda: gone in guest.state.objects, 10)
+        for peer, angle in ((self.host, 1), (guest, 2)):
+            with peer.condition:
+                dot = Dot(5, 1)
+                peer.state.objects[text][cells.ANGLE, None] = cells.Cell(
+                    cells.UNSIGNED, angle, 1 << 40, dot
+                )
+                peer.state.context.add(dot)
+        with guest.condition:
+            del guest.state.objects[gone]
+        self.assertTrue(guest.events.wait("diverged", 15))
+        self.host.wait_until(lambda: gone not in self.host.state.objects, 15)
+        self.assert_same(guest, self.host)
+        self.assertEqual(guest.state.read(text, cells.ANGLE), 2)
+
     def test_a_broken_batch_costs_its_sender_the_link(self):
         guest, to_host = self.guest()
         to_host.send(b"\x01" + bytes(30))
-        self.assertEqual(self.host.events.wait("board-error")["word"], "reserved")
+        self.assertEqual(self.host.events.wait("board-error")["word"], "limit")
         self.assertEqual(guest.events.wait("closed")["code"], "protocol-error")
 
 

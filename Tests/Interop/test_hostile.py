@@ -13,7 +13,6 @@ import random
 import re
 import shutil
 import socket
-import struct
 import tempfile
 import threading
 import time
@@ -21,10 +20,10 @@ import unittest
 
 from program import BINARY, Program
 from support import InteropCase
-from whiteboard_peer import admission, cells, codec, datagram, wire
-from whiteboard_peer.board import BATCH, REQUEST, BoardPeer
+from whiteboard_peer import admission, authors, cells, datagram, messages, wire
+from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import attach_proof
-from whiteboard_peer.codec import encode_set
+from whiteboard_peer.messages import AUTHOR, BATCH, HEAD
 from whiteboard_peer.session import parse_close, parse_hello
 from whiteboard_peer.tls import ATTACH_LABEL, BINDING, DATAGRAM_LABEL, Identity, Link, LinkBroken, LinkTimeout
 from whiteboard_peer.wire import base32, encode_frame, encode_vint
@@ -37,6 +36,10 @@ class Attacker:
         self.address, self.session = address, session
         self.identity = Identity()
         self.incarnation = os.urandom(8)
+
+    def author(self, **options):
+        """A new incarnation of its own on the board."""
+        return authors.Author(self.identity.key, self.session, **options)
 
     def connect(self):
         return Link.connect(self.address, self.identity)
@@ -794,40 +797,65 @@ class Attacks:
         )
 
     def test_messages_that_break_a_rule_of_the_board(self):
-        author = b"\x00" * 7 + b"\x05"
-        kind = encode_vint(cells.KIND * 16 + cells.UNSIGNED * 2)
-        good = author + b"\x01\x01\x01\x00" + kind + b"\x00\x01"
-        codec.decode_batch(good)
+        kind = encode_vint((cells.KIND * 8 + cells.UNSIGNED) * 4 + 1)
+        good = b"\x01\x00\x01\x02" + kind + b"\x00\x01"
+        author = self.attacker.author()
+        introduction = bytes([AUTHOR]) + author.introduction()
+
+        def operation(number, shape, rest):
+            head = encode_vint((number * 8 + shape) * 4 + 1)
+            return b"\x01\x00\x01\x02" + head + rest
+
         for message in [
             b"",
             b"\x00",
-            b"\x07",
+            b"\x0a",
             b"\x7f",
             b"\x01",
-            b"\x01" + good[:-1],
-            b"\x01" + good + b"\x00",
-            b"\x01" + bytes(8) + good[8:],
-            b"\x01" + author + b"\x00" + good[9:],
-            b"\x01" + author + b"\x81\x00" + good[9:],
-            b"\x01" + author + b"\x01" + b"\xff" * 9 + b"\x01" + good[10:],
-            b"\x01" + author + b"\x01\x01\x00\x00",
-            b"\x01" + author + b"\x01\x01" + encode_vint(4_097) + bytes(5_000),
-            b"\x01" + author + b"\x01\x01\x01" + encode_vint(2**63),
-            b"\x01" + author + b"\x01\x01\x01\x00" + encode_vint(1024 * 16) + b"\x00",
-            b"\x01" + author + b"\x01\x01\x01\x00" + encode_vint(14) + b"\x00",
-            b"\x01" + author + b"\x01\x01\x01\x00" + encode_vint(cells.POSITION * 16 + 6) + b"\x00",
+            good[:-1],
+            good + b"\x00",
+            b"\x01\x01" + good[2:],
+            b"\x01\x80\x00" + good[2:],
+            b"\x01" + b"\xff" * 9 + b"\x02" + good[2:],
+            b"\x01\x00" + encode_vint(65_536) + good[3:],
+            b"\x01\x00\x01\x00",
+            b"\x01\x00\x01" + encode_vint(4_097 * 2) + bytes(5_000),
+            b"\x01\x00\x01" + encode_vint(2**64 - 2),
+            b"\x01\x00\x01\x03\x00" + kind + b"\x00\x01",
+            b"\x01\x00\x01\x03\x01\x07" + kind + b"\x00\x01",
+            b"\x01\x00\x01\x03" + encode_vint(2**60) + kind + b"\x00\x01",
+            operation(1_024, 1, b"\x07\x01"),
+            operation(cells.SCALE, 7, b"\x07\x01"),
+            operation(cells.POSITION, cells.PAIR, b"\x07\x00\x00"),
+            operation(40, cells.BYTES, b"\x07" + encode_vint(2**40)),
             b"\x02",
-            b"\x02\x01" + bytes(8) + b"\x00",
-            b"\x02\x01" + author + encode_vint(2**40),
-            b"\x02\x01" + author + b"\x01" + author + encode_vint(2**40),
-            b"\x03\x01\x00\x01" + bytes(32) + b"x",
-            b"\x03" + encode_vint(2**60) + b"\x00\x01" + bytes(32) + b"x",
+            b"\x02\x00\x00\x00\x00",
+            b"\x02\x01\x00\x00" + encode_vint(2**40),
+            b"\x02\x01\x00\x00\x01" + bytes(7) + b"\x05" + encode_vint(2**40),
+            # A set of a few bytes that stands for 2^64 + 1 ranges.
+            b"\x02\x01\x00\x00\x01" + bytes(7) + b"\x05\x01\x00\x01" + encode_vint(2**64 - 1),
+            b"\x03",
+            b"\x03" + encode_vint(2**60),
             b"\x04",
+            b"\x04" + bytes(18) + b"\x0f" + bytes(8 * 15),
             b"\x05",
             b"\x05" + bytes(33),
             b"\x06" + bytes(31),
+            b"\x07" + bytes(40),
+            introduction[:-1],
+            introduction + b"\x00",
+            introduction[:-1] + bytes([introduction[-1] ^ 1]),
+            b"\x08" + author.head()[:-1],
+            b"\x08" + author.head() + b"\x00",
+            b"\x09" + encode_vint(65) + bytes(65) + b"\x00",
+            b"\x09\x01\xff\x00",
         ]:
             with self.subTest(message=message[:40]):
+                self.assert_frame_closes(self.messages(introduction, message), "protocol-error")
+
+    def test_aut_5_nothing_of_an_author_comes_before_the_author(self):
+        for message in (b"\x01\x00\x01\x02", bytes([HEAD]) + self.attacker.author().head()):
+            with self.subTest(message=message[:8]):
                 self.assert_frame_closes(self.messages(message), "protocol-error")
 
     def test_messages_of_later_versions_are_skipped(self):
@@ -843,8 +871,9 @@ class Attacks:
         for _ in range(60):
             link = self.attacker.open()
             try:
-                for number in range(5):
-                    kind = generator.choice([1, 2, 3, 4, 5, 6, 0x10, 0x81])
+                link.send(self.messages(bytes([AUTHOR]) + self.attacker.author().introduction()))
+                for number in range(1, 6):
+                    kind = generator.choice([1, 2, 3, 4, 5, 6, 7, 8, 9, 0x10, 0x81])
                     body = generator.randbytes(generator.randrange(60))
                     link.send(self.messages(bytes([kind]) + body, start=number + 1))
             except LinkBroken:
@@ -1072,24 +1101,30 @@ class AgainstSwift(Attacks, InteropCase):
         self.isolate()
         filler = self.open(name="filler")
         threading.Thread(target=self.read_on, args=(filler,), daemon=True).start()
-        sequence = 1
+        author, writer = self.attacker.author(), authors.LinkWriter()
+        sending = [bytes([AUTHOR]) + author.introduction()]
         for number in range(20):
             operations = [
                 (cells.Dot(7777, 1 << 40), 320 + number, place, cells.BYTES, os.urandom(60_000))
                 for place in range(16)
             ]
-            data = codec.encode_batch(7777, 1 + 16 * number, 1 << 40, operations)
-            for part in wire.encode_message_parts(bytes([BATCH]) + data, sequence):
+            batch = writer.encode(author.incarnation, 1 + author.sequence, 1 << 40, operations)
+            author.write(1 << 40, operations)
+            sending.append(bytes([BATCH]) + batch)
+        sequence = 1
+        for message in sending:
+            for part in wire.encode_message_parts(message, sequence):
                 filler.send_frame(wire.MESSAGE, part)
                 sequence += 1
         deaf = Attacker(self.address, self.session)
         link = deaf.open(name="deaf")
         self.links.callback(link.abort)
         link.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        link.send(self.messages(bytes([AUTHOR]) + deaf.author().introduction()))
         end = time.monotonic() + 20
         for number in range(1, 4):
-            head = bytes([REQUEST]) + encode_vint(number) + struct.pack(">Q", 99)
-            link.send(self.messages(head + encode_set(cells.DotSet()), start=number))
+            request = messages.encode_request(number, cells.DotSet())
+            link.send(self.messages(request, start=number + 1))
             link.send_frame(wire.PING, b"12345678")
             time.sleep(1)  # the rate of the attack: one answer a second is all that is given
         for number in range(4):

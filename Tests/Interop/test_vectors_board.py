@@ -1,109 +1,48 @@
 """Every vector of Protocol/Vectors/board.json, read and computed by this implementation."""
 
-import base64
 import hashlib
 import json
 import struct
 import unittest
 
+import signing
+from cryptography.hazmat.primitives.asymmetric import ec
 from test_vectors_session import VectorCase
-from whiteboard_peer import admission, cells, codec, views
-from whiteboard_peer.board import context_hash, decode_datagram, decode_message
+from vectors.forms import batch_json, difference_json, incarnation_of, text_of
+from whiteboard_peer import admission, authors, cells, codec, views
+from whiteboard_peer.authors import LinkReader
 from whiteboard_peer.cells import BoardError, Dot, DotSet, State
+from whiteboard_peer.messages import (
+    AUTHOR,
+    BATCH,
+    context_hash,
+    decode_datagram,
+    decode_message,
+)
 from whiteboard_peer.wire import base32
 
 VECTORS = json.loads((admission.PROTOCOL / "Vectors" / "board.json").read_text("utf-8"))
-SHAPES = ["none", "unsigned", "signed", "pair", "bytes", "text", "dot"]
-
-
-def incarnation(text):
-    return int.from_bytes(base64.b32decode(text.upper() + "==="), "big")
 
 
 def dots(value):
     held = DotSet()
     for text, ranges in value.items():
-        held.ranges[incarnation(text)] = [list(r) for r in ranges]
+        held.ranges[incarnation_of(text)] = [list(r) for r in ranges]
     return held
-
-
-def dot_text(dot):
-    return views.object_text(dot)
-
-
-def value_json(shape, value):
-    """A value as the vectors write it."""
-    result = {"shape": SHAPES[shape]}
-    if shape in (cells.UNSIGNED, cells.SIGNED):
-        result["number"] = str(value)
-    elif shape == cells.PAIR:
-        result["pair"] = list(value)
-    elif shape == cells.BYTES:
-        result["hex"] = value.hex()
-    elif shape == cells.STRING:
-        result["text"] = value.decode("utf-8")
-    elif shape == cells.DOT:
-        result["dot"] = dot_text(value)
-    return result
-
-
-def qualifier_json(number, qualifier):
-    if codec.qualifier_class(number) == 1:
-        return {"index": str(qualifier)}
-    if codec.qualifier_class(number) == 2:
-        return {"dot": dot_text(qualifier)}
-    return {}
-
-
-def batch_json(operations):
-    first = operations[0]
-    return {
-        "author": base32(struct.pack(">Q", first.dot.incarnation)),
-        "first": first.dot.sequence,
-        "time": str(first.time),
-        "operations": [
-            {
-                "object": dot_text(o.object),
-                "property": o.number,
-                **qualifier_json(o.number, o.qualifier),
-                "value": value_json(o.shape, o.value),
-            }
-            for o in operations
-        ],
-    }
-
-
-def answer_json(context, living, held):
-    def set_json(value):
-        return {base32(struct.pack(">Q", i)): value.ranges[i] for i in value.ranges}
-
-    return {
-        "context": set_json(context),
-        "living": set_json(living),
-        "objects": [
-            {
-                "object": dot_text(identifier),
-                "cells": [
-                    {
-                        "property": number,
-                        **qualifier_json(number, qualifier),
-                        "author": dot_text(cell.dot),
-                        "time": str(cell.time),
-                        "value": value_json(cell.shape, cell.value),
-                    }
-                    for (number, qualifier), cell in sorted(
-                        held[identifier].items(), key=lambda item: codec._cell_order(item[0])
-                    )
-                ],
-            }
-            for identifier in sorted(held)
-        ],
-    }
 
 
 def operations_again(operations):
     """Decoded operations as `encode_batch` takes them."""
     return [(o.object, o.number, o.qualifier, o.shape, o.value) for o in operations]
+
+
+def take(reader, data):
+    """Gives a message of one link to its reader."""
+    if data[0] == BATCH:
+        return reader.take_batch(data[1:])
+    if data[0] == AUTHOR:
+        return reader.take_author(data[1:])
+    return reader.take_head(data[1:])
 
 
 class Board(VectorCase):
@@ -161,38 +100,186 @@ class Board(VectorCase):
             state.apply(codec.decode_batch(bytes.fromhex(by_name[name])))
         return state
 
-    def test_answers(self):
+    def test_large_sets(self):
+        for vector in self.each(VECTORS["sets"]["large"]):
+            held = self.read_set(bytes.fromhex(vector["hex"]))
+            (ranges,) = held.ranges.values()
+            self.assertEqual((len(ranges), ranges[-1]), (vector["ranges"], vector["last"]))
+            self.assertEqual(codec.encode_set(held).hex(), vector["hex"])
+            self.assertEqual(context_hash(held).hex(), vector["hash"])
+
+    def test_differences(self):
         whole = self.state(VECTORS["digest"]["batches"])
-        for vector in self.each(VECTORS["answers"]["valid"]):
-            data = bytes.fromhex(vector["hex"])
-            answer = codec.decode_answer(data)
-            self.assertEqual(codec.encode_answer(*answer).hex(), vector["hex"])
-            if "value" in vector:
-                ours = answer_json(*answer)
-                self.assertEqual(ours["context"], vector["value"]["context"])
-                self.assertEqual(ours["living"], vector["value"]["living"])
-                self.assertEqual(
-                    [o["object"] for o in ours["objects"]],
-                    [o["object"] for o in vector["value"]["objects"]],
-                )
+        for vector in self.each(VECTORS["differences"]["valid"]):
+            difference = codec.decode_difference(bytes.fromhex(vector["hex"]))
+            self.assertEqual(codec.encode_difference(*difference).hex(), vector["hex"])
+            self.assertEqual(difference_json(*difference), vector["value"])
             # It is what a replica that applied every batch answers to `since`.
             since = self.read_set(bytes.fromhex(vector["since"]))
-            answered = codec.encode_answer(*whole.answer_to(since))
+            answered = codec.encode_difference(*whole.answer_to(since, vector["buckets"]))
             self.assertEqual(answered.hex(), vector["hex"])
-            fresh = State()
             if vector["since"] == "00":
-                fresh.merge_answer(*answer)
+                fresh = State()
+                fresh.merge_answer(*difference)
                 self.assertEqual(fresh.digest(), whole.digest())
                 self.assertEqual(fresh.objects, whole.objects)
-        for vector in self.each(VECTORS["answers"]["invalid"]):
-            self.refuse(vector, codec.decode_answer)
+        for vector in self.each(VECTORS["differences"]["invalid"]):
+            self.refuse(vector, codec.decode_difference)
 
     def test_orphans(self):
-        vector = VECTORS["answers"]["orphans"]
+        vector = VECTORS["differences"]["orphans"]
         state = self.state([vector["batch"]])
-        answer = codec.encode_answer(*state.answer_to(DotSet()))
-        self.assertEqual(answer.hex(), vector["hex"])
+        difference = codec.encode_difference(*state.answer_to(DotSet()))
+        self.assertEqual(difference.hex(), vector["hex"])
         self.assertEqual(state.digest(), vector["digest"])
+
+    def test_answers(self):
+        board = bytes.fromhex(VECTORS["answers"]["board"])
+        for vector in self.each(VECTORS["answers"]["valid"]):
+            member = bytes.fromhex(vector["member"])
+            data = bytes.fromhex(vector["hex"])
+            records, difference = authors.decode_answer(data, board, member, {})
+            self.assertEqual([text_of(r.incarnation) for r in records], vector["records"])
+            self.assertEqual(codec.encode_difference(*difference).hex(), vector["difference"])
+            for cut in range(len(data)):
+                with self.assertRaises(BoardError):
+                    authors.decode_answer(data[:cut], board, member, {})
+            for at in range(0, len(data), 7):
+                flipped = data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :]
+                with self.assertRaises(BoardError):
+                    authors.decode_answer(flipped, board, member, {})
+        for vector in self.each(VECTORS["answers"]["invalid"]):
+            member = bytes.fromhex(vector["member"])
+            self.refuse(vector, lambda data: authors.decode_answer(data, board, member, {}))
+
+    def test_rfc_6979(self):
+        """Appendix A.2.5 of it: the signatures of the vectors are what they say to be."""
+        key = ec.derive_private_key(
+            0xC9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721, ec.SECP256R1()
+        )
+        self.assertEqual(
+            signing.sign(key, b"sample").hex(),
+            "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"
+            "f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8",
+        )
+
+    def test_records(self):
+        vectors = VECTORS["records"]
+        board = bytes.fromhex(vectors["board"])
+        for vector in self.each(vectors["valid"]):
+            record = authors.decode_record(bytes.fromhex(vector["hex"]), board)
+            self.assertEqual(text_of(record.incarnation), vector["incarnation"])
+            self.assertEqual(record.member.hex(), vector["member"])
+            self.assertEqual(record.role, vector["role"])
+            self.assertEqual(record.granter and record.granter.hex(), vector.get("granter"))
+        for vector in self.each(vectors["invalid"]):
+            self.refuse(vector, lambda data: authors.decode_record(data, board))
+
+    def test_chain(self):
+        vectors = VECTORS["chain"]
+        chain = authors.chain_start(incarnation_of(vectors["incarnation"]))
+        self.assertEqual(chain.hex(), vectors["start"])
+        by_name = {v["name"]: v["hex"] for v in VECTORS["batches"]["valid"]}
+        for vector in self.each(vectors["steps"]):
+            chain = authors.chain_after(chain, bytes.fromhex(by_name[vector["batch"]]))
+            self.assertEqual(chain.hex(), vector["hash"])
+
+    def reader(self, group, vector, before=()):
+        board, member = (bytes.fromhex(v) for v in (group["board"], vector["member"]))
+        reader = LinkReader(board, member)
+        for message in before:
+            take(reader, bytes.fromhex(message))
+        return reader
+
+    def test_links(self):
+        group = VECTORS["links"]
+        for vector in self.each(group["valid"]):
+            reader = self.reader(group, vector)
+            for message in vector["messages"]:
+                taken = take(reader, bytes.fromhex(message["hex"]))
+                if "full" in message:
+                    operations, full = taken
+                    self.assertEqual(full.hex(), message["full"])
+                    self.assertEqual(operations, codec.decode_batch(full))
+                    self.assertEqual(reader.chain.hex(), message["chain"])
+                elif "author" in message:
+                    self.assertEqual(text_of(taken.incarnation), message["author"])
+                else:
+                    self.assertEqual(taken, message["head"])
+        for vector in self.each(group["invalid"]):
+            reader = self.reader(group, vector, vector["before"])
+            self.refuse(vector, lambda data: take(reader, data))
+
+    def test_heads(self):
+        group = VECTORS["heads"]
+        for vector in self.each(group["valid"]):
+            reader = self.reader(group, group, group["before"])
+            self.assertEqual(take(reader, bytes.fromhex(vector["hex"])), vector["sequence"])
+        for vector in self.each(group["invalid"]):
+            reader = self.reader(group, group, group["before"])
+            self.refuse(vector, lambda data: take(reader, data))
+
+    def test_buckets(self):
+        vectors = VECTORS["buckets"]
+        for vector in self.each(vectors["mix"]):
+            self.assertEqual(cells.mix(int(vector["in"])), int(vector["out"]))
+        for vector in self.each(vectors["boards"]):
+            sums = self.state(vector["batches"]).bucket_sums()
+            self.assertEqual([str(value) for value in sums], vector["sums"])
+        sums = [0] * 16
+        for vector in self.each(vectors["cells"]):
+            sums[vector["bucket"]] += int(vector["hash"])
+        whole = [v for v in vectors["boards"] if v["batches"] == VECTORS["digest"]["batches"]]
+        self.assertEqual([str(value % 2**64) for value in sums], whole[0]["sums"])
+
+    def test_ties(self):
+        for vector in self.each(VECTORS["ties"]):
+            given = codec.decode_batch(bytes.fromhex(vector["first"]))
+            boards = []
+            for data in vector["batches"]:
+                boards.append(State())
+                boards[-1].apply(given)
+                boards[-1].apply(codec.decode_batch(bytes.fromhex(data)))
+            self.assertNotEqual(boards[0].bucket_sums(), boards[1].bucket_sums())
+            for mine, theirs in (boards, boards[::-1]):
+                mine.merge_answer(*theirs.answer_to(mine.context, 0xFFFF), is_repair=True)
+            self.assertEqual([b.digest() for b in boards], [vector["digest"]] * 2)
+
+    def test_erasures(self):
+        for vector in self.each(VECTORS["erasures"]["valid"]):
+            spans = [tuple(span) for span in vector["spans"]]
+            self.assertEqual(codec.decode_erasure(bytes.fromhex(vector["hex"])), spans)
+            self.assertEqual(codec.encode_erasure(spans).hex(), vector["hex"])
+        for vector in self.each(VECTORS["erasures"]["invalid"]):
+            self.refuse(vector, codec.decode_erasure)
+
+    def board(self, vector):
+        state = State()
+        for data in vector["batches"]:
+            state.apply(codec.decode_batch(bytes.fromhex(data)))
+        return state
+
+    def test_groups(self):
+        for vector in self.each(VECTORS["groups"]):
+            state = self.board(vector)
+            for identifier, groups in vector["groups"].items():
+                found = views.groups_of(state, views.parse_object(identifier))
+                self.assertEqual([views.object_text(group) for group in found], groups)
+
+    def test_settings(self):
+        names = {
+            "title": cells.TITLE,
+            "background": cells.BACKGROUND,
+            "grid": cells.GRID,
+            "language": cells.LANGUAGE,
+        }
+        for vector in self.each(VECTORS["settings"]):
+            found = views.settings_of(self.board(vector))
+            for name, number in names.items():
+                value = found.get(number)
+                value = value.decode() if isinstance(value, bytes) else value
+                told = vector["settings"].get(name)
+                self.assertEqual(None if value is None else str(value), told)
 
     def test_ink(self):
         for vector in self.each(VECTORS["ink"]["valid"]):
@@ -211,6 +298,7 @@ class Board(VectorCase):
             state.apply(codec.decode_batch(bytes.fromhex(by_name[vector["apply"]])))
             self.assertEqual(state.digest(), vector["digest"])
             self.assertEqual(context_hash(state.context).hex(), vector["contextHash"])
+            self.assertEqual([str(value) for value in state.bucket_sums()], vector["sums"])
         self.vector = None
         whole = self.state(vectors["batches"])
         self.assertEqual(whole.digest(), vectors["digest"])
@@ -233,6 +321,13 @@ class Board(VectorCase):
 
     def test_datagrams(self):
         self.check_kinds(VECTORS["datagrams"], decode_datagram)
+
+    def test_profiles(self):
+        for vector in self.each(VECTORS["profiles"]["valid"]):
+            content = decode_message(bytes.fromhex(vector["hex"]))[1]
+            self.assertEqual(list(content), vector["profile"])
+        for vector in self.each(VECTORS["profiles"]["invalid"]):
+            self.refuse(vector, decode_message)
 
     def check_kinds(self, vectors, decode):
         for vector in self.each(vectors["valid"]):

@@ -261,13 +261,13 @@ import Testing
     try anna.replica.setProfile(name: "Anna", icon: "\u{1F33B}", now: start)
     #expect(anna.replica.takeActions().isEmpty)
     anna.replica.peerJoined(peer, now: start)
-    let profile = Profile(name: "Anna", icon: "\u{1F33B}")
+    let profile = MemberProfile(name: "Anna", icon: "\u{1F33B}")
     #expect(try sent(anna.replica.takeActions()).contains(.profile(profile)))
-    receive(SyncMessage.profile(Profile(name: "Bo", icon: "")).encode() + [7])
+    receive(SyncMessage.profile(MemberProfile(name: "Bo", icon: "")).encode() + [7])
     #expect(anna.replica.takeActions() == [.profile(peer, name: "Bo", icon: "")])
     try anna.replica.setProfile(name: "Ann", icon: "", now: start)
     #expect(
-      try sent(anna.replica.takeActions()) == [.profile(Profile(name: "Ann", icon: ""))]
+      try sent(anna.replica.takeActions()) == [.profile(MemberProfile(name: "Ann", icon: ""))]
     )
     #expect(throws: BoardError.tooLong("icon")) {
       try anna.replica.setProfile(
@@ -296,7 +296,7 @@ import Testing
     let samples: [[UInt8]] = [
       puppet.hello(), try puppet.sendText(), puppet.head(), report(7),
       SyncMessage.request(CatchUpRequest(number: 3, buckets: 5, context: context)).encode(),
-      SyncMessage.profile(Profile(name: "Bo", icon: "x")).encode(),
+      SyncMessage.profile(MemberProfile(name: "Bo", icon: "x")).encode(),
       SyncMessage.assetRequest(World.asset(1).id).encode(),
     ]
     for _ in 0..<400 {

@@ -29,6 +29,25 @@ import Testing
     #expect(bob.takeBatches().isEmpty)
   }
 
+  @Test("[BRD-28] a board says when its settings may be others, and only then")
+  func changes() throws {
+    let (anna, bob) = (boards.anna, boards.bob)
+    func mayHaveChanged(_ board: Board) -> Bool {
+      _ = board.takeChanges()
+      return board.takeSettingsChange()
+    }
+    try anna.createText("no setting", at: Point(x: 0, y: 0))
+    try boards.share()
+    #expect(!mayHaveChanged(anna) && !mayHaveChanged(bob))
+    try anna.setTitle("Trip")
+    try boards.share()
+    #expect(mayHaveChanged(anna) && mayHaveChanged(bob))
+    #expect(!mayHaveChanged(anna) && !mayHaveChanged(bob))
+    try anna.restore(BoardState())
+    try boards.share()
+    #expect(mayHaveChanged(bob) && bob.title == nil)
+  }
+
   @Test("[BRD-28] of two settings objects made at once the later write of each setting counts")
   func atOnce() throws {
     let (anna, bob) = (boards.anna, boards.bob)
@@ -108,6 +127,13 @@ import Testing
     }
     let group = try board.group([drawing])
     try board.setColor(0xFF, of: group)
+    #expect(object.color == 0xFF)
+    try object.setColor(nil)
+    #expect(object.snapshot?.color == nil)
+    _ = board.takeBatches()
+    try object.setColor(nil)
+    #expect(board.takeBatches().isEmpty)
+    try board.undo()
     #expect(object.color == 0xFF)
   }
 }

@@ -126,7 +126,11 @@ import Testing
     let second = try board.createText("y", at: origin)
     let checkpoint = board.state
     for id in [first, second] { try board.object(id)?.changePosition(to: Point(x: 5, y: 5)) }
-    try board.object(second)?.select(by: other)
+    let bob = self.board(2)
+    try bob.receive(board.state.difference(since: Context(), buckets: 0))
+    try bob.object(second)?.select(by: other)
+    for batch in bob.takeBatches() { try board.receive(batch) }
+    board.authors[bob.incarnation] = other
     board.presentMembers = [other]
     let before = board.state.dump
     #expect(throws: BoardError.held(second, by: other)) { try board.restore(checkpoint) }

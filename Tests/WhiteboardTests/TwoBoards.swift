@@ -6,11 +6,15 @@ struct TwoBoards {
   let bob = Self.board(2)
 
   static func board(_ number: UInt64) -> Board {
-    Board(
+    let board = Board(
       incarnation: Incarnation(number),
       member: RandomEditing.member(UInt8(number)),
       wallClock: 1_700_000_000_000
     )
+    for other: UInt8 in 1...2 {
+      board.authors[Incarnation(UInt64(other))] = RandomEditing.member(other)
+    }
+    return board
   }
 
   func share() throws {

@@ -32,11 +32,12 @@ extension Board {
 /// I9: the laws of undo, on random gestures.
 @Suite struct UndoLawTests {
   private func makeBoard(_ number: Int, _ random: inout SeededGenerator) -> Board {
-    Board(
+    var generator = SeededGenerator(seed: random.next())
+    return Board(
       incarnation: .random(using: &random),
       member: RandomEditing.member(UInt8(number)),
       wallClock: 1_700_000_000_000 + UInt64(random.below(3_600_000)),
-      random: SeededGenerator(seed: random.next())
+      newIncarnation: { .random(using: &generator) }
     )
   }
 

@@ -198,7 +198,11 @@ import Testing
     try board.gesture {
       for id in ids { try board.object(id)?.changePosition(to: Point(x: 7, y: 7)) }
     }
-    try board.object(ids[1])?.select(by: other)
+    let bob = self.board(2)
+    try bob.receive(board.state.difference(since: Context(), buckets: 0))
+    try bob.object(ids[1])?.select(by: other)
+    for batch in bob.takeBatches() { try board.receive(batch) }
+    board.authors[bob.incarnation] = other
     board.presentMembers = [other]
     let before = board.state.dump
     #expect(throws: BoardError.held(ids[1], by: other)) { try board.undo() }

@@ -1,12 +1,67 @@
 import Whiteboard
 
+extension NodeEvent {
+  /// One object as lines of output tell it (BRD-19).
+  package struct ObjectDescription: Encodable, Sendable, Equatable {
+    /// Which.
+    package var id: String
+    /// `text`, `drawing`, `photo` or `game`.
+    package var type: String
+    /// The centre, board units.
+    package var centerPosition: [Double]
+    /// Width and height, unscaled.
+    package var size: [Double]
+    /// 1 is as it was made.
+    package var scale: Double
+    /// Radians clockwise.
+    package var angle: Double
+    /// Who is present and has it in hand.
+    package var selectedBy: String?
+    /// What lies over what: hexadecimal, higher in front.
+    package var zIndex: String
+    /// When it was last changed, RFC 3339.
+    package var updatedAt: String
+    /// The colour, `#rrggbbaa`, where it has one of its own.
+    package var color: String?
+    /// The words of a text.
+    package var text: String?
+    /// The points of a drawing, relative to its centre, neither scaled nor turned.
+    package var points: [[Double]]?
+    /// The width of a drawing's line.
+    package var lineWidth: Double?
+    /// Whether a drawing's author has finished it.
+    package var isFinished: Bool?
+    /// The photo's bytes, by SHA-256.
+    package var sha256: String?
+    /// The photo's format.
+    package var format: String?
+    /// How many bytes the photo has.
+    package var byteCount: Int?
+    /// The photo's width and height in pixels.
+    package var pixelSize: [Int]?
+    /// Whether the photo's bytes are here.
+    package var isAssetAvailable: Bool?
+    /// Where the photo's bytes lie, once they are here.
+    package var path: String?
+    /// The parts of a drawing that were erased: from and to, in points.
+    package var erased: [[Double]]?
+    /// The groups it belongs to, innermost first.
+    package var groups: [String]?
+    /// Whether it is locked against changes; absent where it is not.
+    package var isLocked: Bool?
+    /// A game as we see it.
+    package var game: GameDescription?
+  }
+}
+
 extension NodeEvent.ObjectDescription {
   /// The object as it was at one moment.
   ///
   /// - Parameters:
   ///   - snapshot: The object.
+  ///   - game: How it stands, where it is a game.
   ///   - path: Where the photo's bytes lie, if here.
-  init(_ snapshot: ObjectSnapshot, path: String? = nil) {
+  init(_ snapshot: ObjectSnapshot, game: GameView? = nil, path: String? = nil) {
     self.init(
       id: snapshot.id.description,
       type: snapshot.kind.name,
@@ -17,10 +72,7 @@ extension NodeEvent.ObjectDescription {
       selectedBy: snapshot.selectedBy?.description,
       zIndex: Hexadecimal.encode(snapshot.zIndex),
       updatedAt: Timestamp.text(milliseconds: snapshot.updatedAt),
-      color: snapshot.color.map { color in
-        let digits = String(color, radix: 16)
-        return "#" + String(repeating: "0", count: 8 - digits.count) + digits
-      },
+      color: snapshot.color.map(ColorText.text),
       text: snapshot.text,
       points: snapshot.points?.map { [$0.x, $0.y] },
       lineWidth: snapshot.lineWidth,
@@ -30,7 +82,15 @@ extension NodeEvent.ObjectDescription {
       byteCount: snapshot.asset?.byteCount,
       pixelSize: snapshot.asset.map { [$0.width, $0.height] },
       isAssetAvailable: snapshot.isAssetAvailable,
-      path: path
+      path: path,
+      erased: snapshot.erasedSpans.flatMap { spans in
+        // An empty list says nothing.
+        spans.isEmpty
+          ? nil : spans.map { [Double($0.lowerBound) / 16, Double($0.upperBound) / 16] }
+      },
+      groups: snapshot.groups.isEmpty ? nil : snapshot.groups.map(\.description),
+      isLocked: snapshot.isLocked ? true : nil,
+      game: game.flatMap(GameDescription.init)
     )
   }
 
@@ -46,6 +106,9 @@ extension NodeEvent.ObjectDescription {
     if old.text != new.text { keys.append("text") }
     if old.ink != new.ink { keys.append("points") }
     if old.lineWidth != new.lineWidth { keys.append("lineWidth") }
+    if old.erasedSpans != new.erasedSpans { keys.append("erased") }
+    if old.groups != new.groups { keys.append("groups") }
+    if old.isLocked != new.isLocked { keys.append("isLocked") }
     if old.isFinished != new.isFinished { keys.append("isFinished") }
     if old.asset != new.asset { keys.append("sha256") }
     if old.isAssetAvailable != new.isAssetAvailable { keys.append("isAssetAvailable") }

@@ -20,6 +20,18 @@ extension Node {
     for action in replica.takeActions() {
       carryOut(action)
     }
+    if replica.board.takeSettingsChange() {
+      tellSettings(replica.board.settings)
+    }
+  }
+
+  private func tellSettings(_ settings: BoardSettings) {
+    let new = NodeEvent.SettingsDescription(settings)
+    let keys = NodeEvent.SettingsDescription.changedKeys(shownSettings, new)
+    shownSettings = new
+    if !keys.isEmpty {
+      emit(.settingChanged(.init(changed: keys, settings: new)))
+    }
   }
 
   private func carryOut(_ action: ReplicaAction) {
@@ -32,6 +44,7 @@ extension Node {
       datagramSource.yield(Datagram(bytes: bytes, peers: peers(recipients)))
     case .objectAdded(let snapshot, let member):
       shown[snapshot.id] = snapshot
+      shownGames[snapshot.id] = view(snapshot)
       emit(
         .objectAdded(
           .init(
@@ -45,6 +58,7 @@ extension Node {
       objectChanged(snapshot, by: member)
     case .objectRemoved(let id, let member):
       shown[id] = nil
+      shownGames[id] = nil
       emit(.objectRemoved(.init(id: id.description, by: author(member))))
     case .selected(let id, let member):
       emit(
@@ -68,17 +82,7 @@ extension Node {
         )
       )
     case .chat(let line, _):
-      emit(
-        .chat(
-          .init(
-            id: line.id.description,
-            peer: line.author.description,
-            name: line.name ?? "",
-            text: line.text,
-            at: Timestamp.text(milliseconds: line.sentAt)
-          )
-        )
-      )
+      emit(.chat(.init(line)))
     case .preview, .presence:
       // What moves on a screen; lines tell what stays.
       break
@@ -91,12 +95,10 @@ extension Node {
       sendAsset(id, name, to: member)
     case .sendAnswer(let bytes, let name, let member):
       sendAnswer(bytes, name, to: member)
-    case .record:
-      // Without a document nothing is kept.
-      break
-    case .profile:
-      // The name that shows is the one of the handshake, which is bound to the key.
-      break
+    case .record(let change):
+      keep(change)
+    case .profile(let member, let name, let icon):
+      profileChanged(member, name, icon)
     case .diverged(let member, _):
       diverged(member)
     case .data(let bytes, let member, let isReliable):
@@ -113,6 +115,9 @@ extension Node {
 
   private func objectChanged(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     let old = shown.updateValue(snapshot, forKey: snapshot.id)
+    let game = view(snapshot)
+    let hasGameChanged = shownGames[snapshot.id] != game
+    shownGames[snapshot.id] = game
     guard let old else {
       emit(
         .objectAdded(
@@ -125,7 +130,8 @@ extension Node {
       )
       return
     }
-    let keys = NodeEvent.ObjectDescription.changedKeys(old, snapshot)
+    let keys =
+      NodeEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
     guard !keys.isEmpty else { return }
     emit(
       .objectChanged(
@@ -153,6 +159,20 @@ extension Node {
         )
       )
     )
+  }
+
+  /// Tells what a member goes by; where it is more than the name of its handshake.
+  ///
+  /// That name stays the one it is found by: changing it later would pass by what is said of keys
+  /// whose names are known.
+  private func profileChanged(_ member: MemberID, _ name: String, _ icon: String) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    let old = profiles[peer] ?? MemberLook(name: self.name(of: peer), icon: nil)
+    let new = MemberLook(name: name, icon: icon.isEmpty ? nil : icon)
+    profiles[peer] = new
+    if old != new {
+      emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
+    }
   }
 
   private func diverged(_ member: MemberID) {
@@ -186,7 +206,17 @@ extension Node {
 
   /// The object as events tell it.
   func description(_ snapshot: ObjectSnapshot) -> NodeEvent.ObjectDescription {
-    NodeEvent.ObjectDescription(snapshot, path: snapshot.asset.flatMap { assetPaths[$0.id] })
+    NodeEvent.ObjectDescription(
+      snapshot,
+      game: view(snapshot),
+      path: snapshot.asset.flatMap { assetPaths[$0.id] }
+    )
+  }
+
+  /// The game as we see it, where the object is one.
+  private func view(_ snapshot: ObjectSnapshot) -> GameView? {
+    guard snapshot.kind == .game, let board = replica?.board else { return nil }
+    return board.gameView(snapshot.id, for: board.member)
   }
 
   /// Who brought a change; we, where it was made here.
@@ -196,7 +226,7 @@ extension Node {
 
   private func displayName(_ member: MemberID) -> String? {
     if member == replica?.board.member {
-      return configuration.displayName
+      return ownName
     }
     return PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
   }

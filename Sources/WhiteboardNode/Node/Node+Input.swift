@@ -142,8 +142,10 @@ extension Node {
   // MARK: - Answers
 
   /// Tells that a verb failed; the first failure ends a script that does not keep going.
+  ///
+  /// It is told after what was answered before it, and ends the script at once.
   func fail(_ error: VerbError) {
-    emit(.error(error))
+    whenKept { _ in self.emit(.error(error)) }
     guard case .run(let keepsGoing) = configuration.script else { return }
     let failure = NodeError(error)
     firstFailure = firstFailure ?? failure
@@ -163,30 +165,31 @@ extension Node {
     )
   }
 
-  /// Tells that a verb was carried out.
-  ///
-  /// - Parameters:
-  ///   - request: The verb and its mark.
-  ///   - id: The object that it made or changed.
-  ///   - transfers: The transfers that it made.
-  ///   - hasChanged: Whether it changed the board, where that is what it is for.
-  func done(
-    _ request: VerbRequest,
-    id: ObjectID? = nil,
-    transfers: [String]? = nil,
-    hasChanged: Bool = true
-  ) {
-    emit(
-      .done(
-        .init(
-          verb: request.verb.name.rawValue,
-          request: request.request,
-          id: id?.description,
-          transfers: transfers,
-          hasChanged: hasChanged
-        )
-      )
+  /// Tells that a verb was carried out, once what it did is kept.
+  func done(_ request: VerbRequest, _ outcome: VerbOutcome = VerbOutcome()) {
+    let done = NodeEvent.Done(
+      verb: request.verb.name.rawValue,
+      request: request.request,
+      id: outcome.id?.description,
+      ids: outcome.ids?.map(\.description),
+      transfers: outcome.transfers,
+      changed: outcome.hasChanged,
+      step: outcome.step,
+      skipped: outcome.skipped
     )
+    whenKept { failure in
+      guard let failure else {
+        self.emit(.done(done))
+        return
+      }
+      let error = VerbError(
+        .notSaved,
+        "it is on the board and with the others, but not on the disk: \(failure.message)"
+      )
+      self.fail(
+        error.answering(verb: done.verb, request: request.request, line: request.line)
+      )
+    }
   }
 }
 
@@ -223,37 +226,5 @@ extension VerbError {
       default: .internal
       }
     self.init(code, TerminalText.cleaned(error.message))
-  }
-
-  /// What the board refused, as the answer to a verb.
-  ///
-  /// - Parameters:
-  ///   - error: What the board refused.
-  ///   - name: What to call a member.
-  init(_ error: BoardError, name: (MemberID) -> String) {
-    switch error {
-    case .unknownObject(let id):
-      self.init(.noSuchObject, "there is no object \(id)")
-    case .held(let id, let member):
-      self.init(.held, "\(name(member)) has \(id) in hand; wait until it is free")
-    case .unfinished(let id):
-      self.init(.held, "\(id) is still being drawn; wait until it is finished")
-    case .wrongKind(let id):
-      self.init(.wrongKind, "\(id) is of another kind than the verb is for")
-    case .outOfRange(let what):
-      self.init(.badArgument, "\(what) is out of range")
-    case .tooLong(let what):
-      self.init(.tooBig, "\(what) is longer than its limit")
-    case .empty:
-      self.init(.badArgument, "there is nothing in it")
-    case .tooManyOperations:
-      self.init(.tooBig, "this is more than fits in one step")
-    case .boardFull:
-      self.init(.refused, "the board is full; delete something")
-    case .clockExhausted:
-      self.init(.refused, "that property cannot be written any more")
-    case .viewer:
-      self.init(.refused, "you only look on at this board")
-    }
   }
 }

@@ -64,10 +64,17 @@ extension Node {
       throw NodeError(.internal, "the session has no board")
     }
     removeOldAnswers()
-    replica = Replica(
+    let replica = Replica(
       author: Author(board: board, key: IdentityKey(identity: configuration.identity)),
       now: now
     )
+    do throws(NodeError) {
+      try await openDocument(of: session, replica)
+    } catch {
+      await session.leave()
+      throw error
+    }
+    self.replica = replica
     await tellReady(transport, session)
     spawn { node in await node.followSession(session) }
     spawn { node in await node.sendDatagrams(session) }
@@ -90,6 +97,7 @@ extension Node {
     }
     _ = await isConfirmed(by: reached, within: limit - clock.now)
     await session.leave()
+    await closeDocument()
   }
 
   private func closeQueues() {

@@ -283,6 +283,7 @@ extension Node {
       replica?.tick(now: now)
       carryOutActions()
       dropSlow()
+      lookAfterDocument()
       changed()
       await room()
     }

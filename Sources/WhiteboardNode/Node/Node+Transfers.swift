@@ -143,6 +143,7 @@ extension Node {
     {
       event.path = kept
       assetPaths[id] = kept
+      keepAsset(id, at: kept)
       emit(.resourceFinished(event))
       replica.assetStored(id, now: now)
     } else {
@@ -175,7 +176,7 @@ extension Node {
     }
   }
 
-  private func assetPath(_ id: AssetID, _ format: PhotoFormat) -> String {
+  func assetPath(_ id: AssetID, _ format: PhotoFormat) -> String {
     "\(configuration.assetsDirectory)/\(id.description).\(format.name)"
   }
 
@@ -215,6 +216,7 @@ extension Node {
       }
     }
     assetPaths[reference.id] = path
+    keepAsset(reference.id, at: path)
     return reference
   }
 

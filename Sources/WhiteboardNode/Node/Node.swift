@@ -2,6 +2,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import Whiteboard
+import WhiteboardDocument
 import WhiteboardSync
 
 /// Discovery, a session and a replica as one: what every program of this product runs.
@@ -23,9 +24,21 @@ package actor Node {
   let jobs: AsyncStream<Job>
   private let jobSource: AsyncStream<Job>.Continuation
 
+  // Where the board is kept.
+  var document: BoardDocument?
+  var keeper = DocumentKeeper()
+  /// Who waits until nobody writes to the document.
+  var writingWaiter: CheckedContinuation<Void, Never>?
+  /// Whether it was told that the board is not saved.
+  var isUnsaved = false
+  var nextKeyframe: ContinuousClock.Instant
+  var nextPurge: ContinuousClock.Instant
+
   // Who is there.
   var session: Session?
   var replica: Replica?
+  /// Where the board is kept on disk, if it is.
+  var versions: (any BoardVersions)?
   var boardName = ""
   var admission: NodeConfiguration.Admission?
   var code: JoinCode?
@@ -33,6 +46,8 @@ package actor Node {
   var isBegun = false
   var discoveryProblem: DiscoveryProblem?
   var members: [PeerID: Member] = [:]
+  /// What members said that they go by.
+  var profiles: [PeerID: MemberLook] = [:]
   var queues: [PeerID: SendQueue] = [:]
   var nearby = Nearby()
   /// The name of a board that another program announces with our key.
@@ -67,6 +82,13 @@ package actor Node {
   var aliases: [ObjectAlias: ObjectID] = [:]
   var lastObject: ObjectID?
   var shown: [ObjectID: ObjectSnapshot] = [:]
+  /// The games among what is shown, as we saw them last.
+  var shownGames: [ObjectID: GameView] = [:]
+  var shownSettings = NodeEvent.SettingsDescription()
+  /// What we go by on the board.
+  var ownName: String
+  /// The icon that we go by, if any.
+  var ownIcon: ProfileIcon?
   var assetPaths: [AssetID: String] = [:]
   /// The files that outgoing transfers read, by transfer.
   var sentPaths: [String: String] = [:]
@@ -89,6 +111,12 @@ package actor Node {
 
     /// Whether messages get through to it now, as far as we know.
     var isReached: Bool { state == .connected || state == .suspect }
+  }
+
+  /// What a member goes by.
+  struct MemberLook: Equatable {
+    let name: String
+    let icon: String?
   }
 
   /// A datagram on its way out.
@@ -142,9 +170,12 @@ package actor Node {
     sink: any EventSink
   ) {
     self.configuration = configuration
+    ownName = configuration.displayName
     self.input = input
     self.sink = sink
     start = clock.now
+    nextKeyframe = start
+    nextPurge = start + .seconds(60)
     (jobs, jobSource) = AsyncStream.makeStream()
     (datagrams, datagramSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
     (participantChanges, participantSource) = AsyncStream.makeStream(

@@ -15,7 +15,7 @@ enum LineWords {
   }
 
   /// Cuts a line: blanks part words, `"…"` keeps blanks and knows `\"`, `\\` and `\n`, a `#` at the
-  /// start of a word begins a comment.
+  /// start of a word begins a comment, but for a colour where the verb may take one.
   ///
   /// A quote opens at the start of a word or right after `=`, as in `as="x"`, and what it holds joins
   /// the word. Anywhere else in a word it stands for itself, as in `{"a":1}`.
@@ -28,7 +28,9 @@ enum LineWords {
     var isQuoted = false
     var isInQuotes = false
     var isEscaped = false
-    for byte in line.utf8 {
+    let bytes = line.utf8
+    for index in bytes.indices {
+      let byte = bytes[index]
       if isEscaped {
         switch byte {
         case UInt8(ascii: "n"): current.append(0x0A)
@@ -51,7 +53,9 @@ enum LineWords {
         isInWord = false
         isAfterEquals = false
         isQuoted = false
-      } else if byte == UInt8(ascii: "#"), !isInWord {
+      } else if byte == UInt8(ascii: "#"), !isInWord,
+        !takesColor(words.first) || !ColorText.isColor(bytes[index...].dropFirst())
+      {
         return words
       } else if byte == UInt8(ascii: "\""), !isInWord || isAfterEquals {
         isInQuotes = true
@@ -73,5 +77,9 @@ enum LineWords {
       words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted))
     }
     return words
+  }
+
+  private static func takesColor(_ verb: Word?) -> Bool {
+    verb.flatMap { VerbName(rawValue: $0.text) }?.takesColor ?? false
   }
 }

@@ -65,6 +65,18 @@ package struct VerbError: Error, Equatable, Sendable {
     case wrongKind = "wrong-kind"
     /// Somebody present has the object in hand.
     case held
+    /// The object is locked.
+    case locked
+    /// We may look at the board and not change it.
+    case viewer
+    /// There is no step of ours to take back.
+    case nothingToUndo = "nothing-to-undo"
+    /// There is no step that was taken back last.
+    case nothingToRedo = "nothing-to-redo"
+    /// The game does not take the move.
+    case gameRefused = "game-refused"
+    /// No checkpoint is called that.
+    case noSuchCheckpoint = "no-such-checkpoint"
     /// The board refuses the change.
     case refused
     /// No peer is called that.
@@ -91,6 +103,8 @@ package struct VerbError: Error, Equatable, Sendable {
     case peerGone = "peer-gone"
     /// The other side could not take it.
     case transferFailed = "transfer-failed"
+    /// It was done, and could not be kept on the disk.
+    case notSaved = "not-saved"
     /// The program is ending.
     case ending
     /// A fault of ours.

@@ -14,6 +14,22 @@ package enum VerbParser {
   package static let maximumTextLength = 8 * 1024
   /// The most points of one stroke.
   package static let maximumPoints = 65_536
+  /// The most points of the path of an eraser.
+  package static let maximumErasePoints = 4_096
+  /// The most objects that one verb names.
+  package static let maximumReferences = 4_096
+  /// The most characters of a text, and so the last place in it.
+  package static let maximumCharacters = 65_536
+  /// The widest line and the widest eraser, in board units.
+  package static let maximumWidth = 1_024.0
+  /// The widest grid, in board units.
+  package static let maximumGrid = 65_536.0
+  /// The longest title of a board and name of a checkpoint, in bytes of UTF-8.
+  package static let maximumTitleLength = 256
+  /// The longest name of a person, in bytes of UTF-8.
+  package static let maximumPersonLength = 64
+  /// The longest move of a game, in bytes of UTF-8.
+  package static let maximumMoveLength = 64
   /// The longest name of a resource or stream, in bytes of UTF-8.
   package static let maximumNameLength = 16 * 1024
   /// The longest time a verb takes, in seconds: a day.
@@ -56,104 +72,6 @@ package enum VerbParser {
 
   static func isBlank(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
-  }
-
-  static func checkedWords(_ words: String, what: String) throws(VerbError) -> String {
-    guard words.utf8.count <= maximumTextLength else {
-      throw VerbError(
-        .tooBig,
-        "\(what) has \(words.utf8.count) bytes; at most \(maximumTextLength) fit"
-      )
-    }
-    return words
-  }
-
-  static func checkedName(_ name: String) throws(VerbError) -> String {
-    guard name.utf8.count <= maximumNameLength else {
-      throw VerbError(
-        .tooBig,
-        "the name has \(name.utf8.count) bytes; at most \(maximumNameLength) fit"
-      )
-    }
-    return name
-  }
-
-  static func checkedMessage(_ bytes: [UInt8]) throws(VerbError) -> [UInt8] {
-    guard bytes.count <= maximumMessageLength else {
-      throw VerbError(
-        .tooBig,
-        "the message has \(bytes.count) bytes; at most \(maximumMessageLength) fit"
-      )
-    }
-    return bytes
-  }
-
-  static func checkedSeconds(_ seconds: Double, key: String) throws(VerbError) -> Double {
-    guard seconds.isFinite, (0...maximumSeconds).contains(seconds) else {
-      throw VerbError(.badArgument, "\(key) is a time from 0 to 86400 seconds")
-    }
-    return seconds
-  }
-
-  static func checkedFactor(_ factor: Double) throws(VerbError) -> Double {
-    guard factor.isFinite, (1.0 / 1_024...1_024).contains(factor) else {
-      throw VerbError(.badArgument, "a scale is a number from 1/1024 to 1024, like 1.5")
-    }
-    return factor
-  }
-
-  static func checkedDegrees(_ degrees: Double) throws(VerbError) -> Double {
-    guard degrees.isFinite, abs(degrees) <= BoardPoint.bound else {
-      throw VerbError(
-        .badArgument,
-        "an angle is a number of degrees from -33554432 to 33554432, like 90 or -45"
-      )
-    }
-    return degrees
-  }
-
-  static func checkedCount(_ count: Int64, key: String) throws(VerbError) -> Int {
-    guard (0...1_000_000).contains(count) else {
-      throw VerbError(.badArgument, "\(key) is a whole number from 0 to 1000000")
-    }
-    return Int(count)
-  }
-
-  static func checkedMark(_ mark: String) throws(VerbError) -> RequestMark {
-    guard mark.utf8.count <= maximumRequestLength else {
-      throw VerbError(
-        .tooBig,
-        "request has \(mark.utf8.count) bytes; at most \(maximumRequestLength) fit"
-      )
-    }
-    return .word(mark)
-  }
-
-  static func reference(_ text: String) throws(VerbError) -> ObjectReference {
-    guard let reference = ObjectReference(text) else {
-      throw VerbError(
-        .badArgument,
-        "\(TerminalText.quoted(text)) is no object: give an alias, last, or an id like 12-abcdefghijklm"
-      )
-    }
-    return reference
-  }
-
-  static func alias(_ text: String) throws(VerbError) -> ObjectAlias {
-    guard let alias = ObjectAlias(text) else {
-      throw VerbError(
-        .badArgument,
-        "\(TerminalText.quoted(text)) is no alias: start with a letter, then letters, digits, - _ ."
-      )
-    }
-    return alias
-  }
-
-  static func target(_ text: String, what: String) throws(VerbError) -> String {
-    guard !text.isEmpty, text.utf8.count <= 256 else {
-      throw VerbError(.badArgument, "\(what) is an id, the start of one, or a name")
-    }
-    return text
   }
 
   static func unknownVerb(_ word: String) -> VerbError {

@@ -103,10 +103,10 @@ extension ReplicaWorld {
 
   /// Undoes or redoes a step.
   private func goBack(_ node: Node, _ number: Int) throws(BoardError) {
-    let board = node.replica.board
-    board.wallClock = now(number).wall
-    // What is undone leaves with the next tick.
-    _ = if random.chance(40) { try board.redo() } else { try board.undo() }
+    let isRedo = random.chance(40)
+    _ = try node.replica.step(now: now(number)) { (board) throws(BoardError) in
+      if isRedo { try board.redo() } else { try board.undo() }
+    }
     tally[.undos] += 1
   }
 }

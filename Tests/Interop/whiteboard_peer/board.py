@@ -1,56 +1,25 @@
 """A peer with a board: batches, catch-up, reports, assets, application data (board.md)."""
 
+import collections
 import hashlib
-import json
 import os
 import pathlib
 import struct
+import tempfile
 import threading
 import time
 
-from . import cells, codec, views
+from . import authors, cells, codec, messages, views
+from .authors import Author, LinkReader, LinkWriter
 from .cells import BoardError, Dot, State
-from .codec import Reader, encode_set
+from .messages import APPLICATION, ASSET_REQUEST, ASSET_UNAVAILABLE, AUTHOR, BATCH, HEAD
+from .messages import NOTHING_LACKING, PREVIEW, PROFILE, REPORT, REQUEST
+from .messages import asset_name, context_hash, parse_asset_name
 from .session import Peer
-from .wire import Violation, encode_vint
-
-BATCH, REQUEST, ANSWER, REPORT = 0x01, 0x02, 0x03, 0x04
-ASSET_REQUEST, ASSET_UNAVAILABLE, APPLICATION = 0x05, 0x06, 0x10
-PRESENCE, PREVIEW = 0x01, 0x02
-MAXIMUM_ANSWER = 268_435_456
+from .wire import Violation, base32, encode_vint
 
 OWN = "own"
-
-
-def context_hash(context):
-    """SYN-14."""
-    return hashlib.sha256(encode_set(context)).digest()[:8]
-
-
-def asset_name(identifier, sha256):
-    """BRD-20."""
-    return json.dumps(
-        {
-            "id": views.object_text(identifier),
-            "type": "imageData",
-            "isDeleted": False,
-            "sha256": sha256.hex(),
-        }
-    )
-
-
-def parse_asset_name(name):
-    """The SHA-256 in the name of an asset's resource, or None when it is none."""
-    try:
-        value = json.loads(name)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or value.get("type") != "imageData":
-        return None
-    try:
-        return bytes.fromhex(value.get("sha256", ""))
-    except (TypeError, ValueError):
-        return None
+PATIENCE, TRANSFER_PATIENCE = 5, 60
 
 
 def image_header(data):
@@ -68,122 +37,133 @@ def image_header(data):
     raise ValueError("neither PNG nor JPEG")
 
 
-def decode_message(data):
-    """(kind, content) of a reliable message; None for one that is skipped."""
-    reader = Reader(data)
-    kind = reader.u8()
-    if kind == BATCH:
-        return kind, codec.decode_batch(data[1:])
-    if kind == REQUEST:
-        number = reader.varint()
-        if number == 0:
-            raise BoardError("limit", "request 0")
-        content = number, reader.incarnation(), codec.read_set(reader)
-    elif kind == ANSWER:
-        number, index, size = reader.varint(), reader.varint(), reader.varint()
-        digest = bytes(reader.take(32))
-        if number == 0 or not 1 <= size <= MAXIMUM_ANSWER or index * codec.PART >= size:
-            raise BoardError("limit", "a part of an answer")
-        expected = min(codec.PART, size - index * codec.PART)
-        content = number, index, size, digest, bytes(reader.take(expected))
-    elif kind == REPORT:
-        hashed, applied, incarnation = bytes(reader.take(8)), reader.varint(), reader.u64()
-        held = codec.read_set(reader)
-        if any(named != incarnation for named in held.ranges):
-            raise BoardError("inconsistent", "a report about another incarnation")
-        content = hashed, applied, incarnation, held
-    elif kind in (ASSET_REQUEST, ASSET_UNAVAILABLE):
-        content = bytes(reader.take(32))
-    elif kind == APPLICATION:
-        return kind, data[1:]
-    elif kind < 0x80:
-        raise BoardError("reserved", f"message kind {kind:#04x}")
-    else:
-        return None
-    reader.end()
-    return kind, content
-
-
-def decode_datagram(data):
-    """(kind, content) of a datagram; None for one that is skipped."""
-    reader = Reader(data)
-    kind = reader.u8()
-    if kind == PRESENCE:
-        counter, form = reader.varint(), reader.u8()
-        if form > 1:
-            raise BoardError("reserved", "a form of presence")
-        return kind, (counter, (reader.zigzag(), reader.zigzag()) if form else None)
-    if kind == PREVIEW:
-        stroke = Dot(reader.incarnation(), reader.sequence())
-        first = reader.varint()
-        return kind, (stroke, first, codec.decode_ink(bytes(reader.take(reader.left)), 16))
-    if kind == APPLICATION:
-        return kind, data[1:]
-    if kind < 0x80:
-        raise BoardError("reserved", f"datagram kind {kind:#04x}")
-    return None
-
-
 class _Replica:
     """What we know of another replica."""
 
     def __init__(self):
+        self.delivery = None
+        self.writer = self.reader = None
         self.incarnation = 0
+        self.role = None
         self.requests = 0
         self.applied_request = 0
         self.answered_to = 0
         self.their_hash = None
         self.their_applied = 0
-        self.parts = None
+        self.head_sent = 0
+        self.repair_at = 0
+
+
+class _Waiting:
+    """The one request whose answer is waited for (SYN-11)."""
+
+    def __init__(self, remote, number, buckets):
+        self.remote, self.number, self.buckets = remote, number, buckets
+        self.until = time.monotonic() + PATIENCE
 
 
 class BoardPeer(Peer):
     """A session peer that keeps a replica of its session's board."""
 
-    def __init__(self, *arguments, **options):
-        self.board_incarnation = int.from_bytes(os.urandom(8), "big") or 1
+    def __init__(self, identity, name, session=None, *, role=authors.EDITOR, icon="", **options):
+        session = os.urandom(16) if session is None else session
         self.state = State()
-        self.sequence = 0
-        self._former_incarnations = {}
+        self.role, self.icon = role, icon
+        self.author = Author(identity.key, session, role)
+        self.records = {self.author.incarnation: self.author.record}
         self.clock = 0
         self.assets = {}
         self._wanted_assets = {}
         self._replicas = {}
+        self._waiting = None
+        self._to_ask = collections.OrderedDict()
+        self._answers = tempfile.TemporaryDirectory(prefix="whiteboard-answers-")
         self.log = []
-        super().__init__(*arguments, **options)
-        self.accept_resource = self._accept_asset
+        super().__init__(identity, name, session, **options)
+        self.accept_resource = self._accept_resource
         threading.Thread(target=self._run_board, daemon=True).start()
+
+    @property
+    def board_incarnation(self):
+        return self.author.incarnation
+
+    @property
+    def sequence(self):
+        return self.author.sequence
 
     def _replica(self, remote):
         return self._replicas.setdefault((remote.peer_id, remote.incarnation), _Replica())
 
+    def _linked(self):
+        """The members to whom we have introduced ourselves."""
+        return [
+            (remote, self._replica(remote))
+            for remote in list(self.remotes.values())
+            if remote.delivery and self._replica(remote).delivery is remote.delivery
+        ]
+
     def _run_board(self):
-        """SYN-15: every 5 s compare with what the others reported, and ask for what is missing."""
+        """Every second heads; every 5 s reports with sums, and what SYN-15 asks for."""
+        seconds = 0
         while True:
             with self.condition:
-                if self.condition.wait_for(lambda: self._closed, 5):
+                if self.condition.wait_for(lambda: self._closed, 1):
                     return
-                mine = context_hash(self.state.context)
-                for remote in list(self.remotes.values()):
-                    if remote.control and self._replica(remote).their_hash not in (None, mine):
-                        self._request(remote)
+                seconds += 1
+                self._send_heads()
+                if self._waiting and self._is_given_up(self._waiting):
+                    self._waiting = None
+                    self._ask_next()
+                if seconds % 5 == 0:
+                    self._report(sums=self.state.bucket_sums())
+                    mine = context_hash(self.state.context)
+                    for remote, member in self._linked():
+                        if remote.control and member.their_hash not in (None, mine):
+                            self._request(remote)
 
-    # Making operations
+    def _is_given_up(self, waiting):
+        """SYN-11: nothing came, or nothing can come any more."""
+        is_gone = self._replica(waiting.remote).delivery is not waiting.remote.delivery
+        is_gone = is_gone or waiting.remote.state in ("left", "lost", "violation")
+        return is_gone or waiting.until < time.monotonic()
 
-    def _now(self):
-        return max(time.time_ns() // 1_000_000 << 16, self.clock + 1)
+    def leave(self, code="left"):
+        with self.condition:
+            if not self._closed:
+                self._send_heads()
+        super().leave(code)
+
+    # Authorship
+
+    def _introduce(self, remote, member):
+        member.writer.begin()
+        member.head_sent = self.author.sequence
+        remote.send(bytes([AUTHOR]) + self.author.introduction())
+
+    def _send_heads(self):
+        """AUT-7."""
+        head = None
+        for remote, member in self._linked():
+            if member.head_sent < self.author.sequence and remote.control:
+                head = head or self.author.head()
+                member.head_sent = self.author.sequence
+                remote.send(bytes([HEAD]) + head)
 
     def _leave_claimed_incarnation(self):
         """BRD-25: where others claim what we never wrote, the next operation is another's."""
         written = [[1, self.sequence]] if self.sequence else []
         if self.state.context.ranges.get(self.board_incarnation, []) == written:
             return
-        self._former_incarnations[self.board_incarnation] = self.sequence
-        self.board_incarnation = int.from_bytes(os.urandom(8), "big") or 1
-        self.sequence = 0
-        for remote in list(self.remotes.values()):
-            if remote.delivery:
-                self._request(remote)
+        self._send_heads()
+        self.author = Author(self.identity.key, self.session, self.role)
+        self.records[self.author.incarnation] = self.author.record
+        for remote, member in self._linked():
+            self._introduce(remote, member)
+
+    # Making operations
+
+    def _now(self):
+        return max(time.time_ns() // 1_000_000 << 16, self.clock + 1)
 
     def commit(self, operations):
         """One batch of own operations to everybody; the dot of the first (SYN-10)."""
@@ -198,14 +178,11 @@ class BoardPeer(Peer):
                 if key in held:
                     # BRD-6: later than what it overwrites.
                     at = max(at, held[key].time + 1)
-            data = codec.encode_batch(self.board_incarnation, first, at, operations)
-            decoded = codec.decode_batch(data)
-            self.sequence += len(operations)
+            self.state.apply(codec.decode_batch(self.author.write(at, operations)))
             self.clock = at + len(operations) - 1
-            self.state.apply(decoded)
-            for remote in self.remotes.values():
-                if remote.delivery:
-                    remote.send(bytes([BATCH]) + data)
+            for remote, member in self._linked():
+                batch = member.writer.encode(self.board_incarnation, first, at, operations)
+                remote.send(bytes([BATCH]) + batch)
             self._report()
             self.condition.notify_all()
             return Dot(self.board_incarnation, first)
@@ -332,10 +309,15 @@ class BoardPeer(Peer):
         with self.condition:
             return self.state.digest()
 
+    def member_of(self, incarnation):
+        """The member who wrote under `incarnation`, where its record is known (AUT-3)."""
+        record = self.records.get(incarnation)
+        return record.member if record else None
+
     def objects(self):
         with self.condition:
             return [
-                views.describe(self.state, i, self.assets.__contains__)
+                views.describe(self.state, i, self.assets.__contains__, self.member_of)
                 for i in views.drawn_objects(self.state)
             ]
 
@@ -360,28 +342,51 @@ class BoardPeer(Peer):
     # Messages
 
     def on_open(self, remote):
+        """Both sides introduce themselves first (AUT-5), and anew where messages begin anew."""
         member = self._replica(remote)
-        if member.requests == 0:
-            self._request(remote)
+        if member.delivery is remote.delivery:
+            return
+        member.delivery = remote.delivery
+        member.writer = LinkWriter()
+        member.reader = LinkReader(self.session, remote.peer_id)
+        self._introduce(remote, member)
+        remote.send(messages.encode_profile(self.name, self.icon))
 
-    def _request(self, remote):
-        member = self._replica(remote)
-        member.requests += 1
-        member.parts = None
-        head = bytes([REQUEST]) + encode_vint(member.requests)
-        head += struct.pack(">Q", self.board_incarnation)
-        remote.send(head + encode_set(self.state.context))
+    def _request(self, remote, buckets=0):
+        """SYN-11: at once, or after the answer that is waited for."""
+        if self._replica(remote).role != authors.VIEWER:
+            self._to_ask[remote] = self._to_ask.get(remote, 0) | buckets
+            self._ask_next()
 
-    def _report(self, to=None):
-        for remote in list(self.remotes.values()):
-            if not remote.delivery or (to is not None and remote is not to):
-                continue
+    def _ask_next(self):
+        while self._waiting is None and self._to_ask:
+            remote, buckets = self._to_ask.popitem(last=False)
             member = self._replica(remote)
-            message = bytes([REPORT]) + context_hash(self.state.context)
-            message += encode_vint(member.applied_request)
-            message += struct.pack(">Q", member.incarnation)
-            message += encode_set(self.state.context.only(member.incarnation))
-            remote.send(message)
+            if remote.delivery is None or member.delivery is not remote.delivery:
+                continue
+            member.requests += 1
+            self._waiting = _Waiting(remote, member.requests, buckets)
+            remote.send(messages.encode_request(member.requests, self.state.context, buckets))
+
+    def _answered(self, remote, number):
+        """The request that was waited for has had its answer, and it is applied."""
+        self._waiting = None
+        self._replica(remote).applied_request = number
+        self._report()
+        self._ask_next()
+        self.condition.notify_all()
+
+    def _report(self, sums=()):
+        hashed = context_hash(self.state.context)
+        for remote, member in self._linked():
+            report = messages.Report(
+                hashed,
+                member.applied_request,
+                member.incarnation,
+                self.state.context.only(member.incarnation),
+                sums,
+            )
+            remote.send(messages.encode_report(report))
 
     def on_message(self, remote, message):
         try:
@@ -391,21 +396,26 @@ class BoardPeer(Peer):
             raise Violation("protocol-error", str(error)) from error
 
     def _take_message(self, remote, message):
-        decoded = decode_message(message)
+        decoded = messages.decode_message(message)
         if decoded is None:
             return
         kind, content = decoded
         member = self._replica(remote)
         self.log.append((remote.peer_id, message))
         if kind == BATCH:
-            self._take_batch(remote, content)
+            self._take_batch(remote, *member.reader.take_batch(content))
+        elif kind == AUTHOR:
+            self._take_author(remote, member, member.reader.take_author(content))
+        elif kind == HEAD:
+            self.events.add("head", remote=remote, sequence=member.reader.take_head(content))
         elif kind == REQUEST:
-            number, member.incarnation, context = content
-            self._answer(remote, number, context)
-        elif kind == ANSWER:
-            self._take_answer(remote, member, *content)
+            self._answer(remote, member, *content)
+        elif kind == NOTHING_LACKING:
+            self._take_nothing_lacking(remote, member, content)
         elif kind == REPORT:
-            member.their_hash, member.their_applied = content[:2]
+            self._take_report(remote, member, content)
+        elif kind == PROFILE:
+            self.events.add("profile", remote=remote, name=content[0], icon=content[1])
         elif kind == ASSET_REQUEST:
             self._send_asset(remote, content)
         elif kind == ASSET_UNAVAILABLE:
@@ -414,53 +424,108 @@ class BoardPeer(Peer):
             self.events.add("data", remote=remote, data=content, reliable=True)
         self.condition.notify_all()
 
-    def _take_batch(self, remote, operations):
-        written = {**self._former_incarnations, self.board_incarnation: self.sequence}
-        author, last = operations[-1].dot
-        if author in written and last > written[author]:
-            raise BoardError("forged-batch")
+    def _take_author(self, remote, member, record):
+        is_first = member.role is None
+        member.incarnation, member.role = record.incarnation, record.role
+        self.records[record.incarnation] = record
+        if is_first:
+            self._request(remote)
+
+    def _take_batch(self, remote, operations, full):
         self.state.apply(operations)
         self._advance_clock(operations[-1].time)
         self._want_assets(remote)
         self._report()
         self.events.add("batch", remote=remote, operations=operations)
 
+    def _take_report(self, remote, member, report):
+        member.their_hash, member.their_applied = report.hash, report.applied
+        if not report.sums or report.hash != context_hash(self.state.context):
+            return
+        pairs = enumerate(zip(report.sums, self.state.bucket_sums()))
+        differing = sum((theirs != ours) << at for at, (theirs, ours) in pairs)
+        if differing and time.monotonic() >= member.repair_at:
+            # SYN-42.
+            member.repair_at = time.monotonic() + 5
+            self.events.add("diverged", remote=remote, buckets=differing)
+            self._request(remote, differing)
+
     def _advance_clock(self, received):
         """BRD-7."""
         wall = time.time_ns() // 1_000_000
         self.clock = max(self.clock, min(received, wall + 60_000 << 16))
 
-    def _answer(self, remote, number, context):
-        member = self._replica(remote)
+    def _answer(self, remote, member, number, buckets, context):
+        """SYN-12 and SYN-13."""
+        if self.role == authors.VIEWER:
+            return
         member.answered_to = number
-        whole = codec.encode_answer(*self.state.answer_to(context))
-        digest = hashlib.sha256(whole).digest()
-        for index, start in enumerate(range(0, len(whole), codec.PART)):
-            head = bytes([ANSWER]) + encode_vint(number) + encode_vint(index)
-            head += encode_vint(len(whole)) + digest
-            remote.send(head + whole[start : start + codec.PART])
+        if not buckets and context.has_all_of(self.state.context):
+            remote.send(bytes([NOTHING_LACKING]) + encode_vint(number))
+            return
+        answer = self.make_answer(buckets, context)
+        path = pathlib.Path(self._answers.name) / base32(os.urandom(16))
+        path.write_bytes(answer)
+        remote.send_resource(messages.answer_name(self.session, number, len(answer)), path)
 
-    def _take_answer(self, remote, member, number, index, size, digest, part):
-        if number > member.requests:
+    def make_answer(self, buckets, context):
+        """The bytes of SYN-29."""
+        mine = self.state.context
+        records = [
+            self.records[incarnation].data
+            for incarnation in sorted(self.records)
+            if buckets
+            or not context.has_all_of(mine.only(incarnation))
+            or (incarnation == self.board_incarnation and incarnation not in context.ranges)
+        ]
+        difference = codec.encode_difference(*self.state.answer_to(context, buckets))
+        return self.author.answer(records, difference)
+
+    def _is_waited_for(self, remote, number):
+        waiting = self._waiting
+        return waiting and waiting.remote is remote and waiting.number == number
+
+    def _take_nothing_lacking(self, remote, member, number):
+        if not 1 <= number <= member.requests:
             raise BoardError("unrequested-answer")
-        if number < member.requests:
+        if self._is_waited_for(remote, number):
+            self._answered(remote, number)
+            self.events.add("answer", remote=remote, number=number, size=0)
+
+    def on_resource(self, remote, offer, path):
+        named = messages.parse_answer_name(offer["name"])
+        if named is None:
+            super().on_resource(remote, offer, path)
             return
-        if member.parts is None:
-            member.parts = [size, digest, []]
-        if member.parts[:2] != [size, digest] or index != len(member.parts[2]):
-            raise BoardError("inconsistent", "another answer's part")
-        member.parts[2].append(part)
-        if sum(map(len, member.parts[2])) < size:
+        with self.condition:
+            data = path.read_bytes()
+            path.unlink()
+            try:
+                self._take_answer(remote, named[1], data)
+            except BoardError as error:
+                self.events.add("board-error", remote=remote, word=error.word, message=data)
+                self._refuse(remote, str(error))
+                self._waiting = None
+                self._ask_next()
+
+    def _take_answer(self, remote, number, data):
+        if not self._is_waited_for(remote, number):
             return
-        whole = b"".join(member.parts[2])
-        member.parts = None
-        if hashlib.sha256(whole).digest() != digest:
-            raise BoardError("checksum")
-        self.state.merge_answer(*codec.decode_answer(whole))
-        member.applied_request = number
+        records, difference = authors.decode_answer(
+            data, self.session, remote.peer_id, self.records
+        )
+        self.records.update((record.incarnation, record) for record in records)
+        self.state.merge_answer(*difference, is_repair=self._waiting.buckets != 0)
         self._want_assets(remote)
-        self._report()
-        self.events.add("answer", remote=remote, number=number, size=size)
+        self._answered(remote, number)
+        self.events.add("answer", remote=remote, number=number, size=len(data))
+
+    def _refuse(self, remote, message):
+        """What came on another link was against a rule of the board: that ends the control link."""
+        control, remote.control = remote.control, None
+        if control:
+            self._gone(remote, "violation", "protocol-error")
+            control.close("protocol-error", message)
 
     # Datagrams
 
@@ -471,7 +536,7 @@ class BoardPeer(Peer):
             self.events.add("dropped", remote=remote, word=error.word)
 
     def _take_datagram(self, remote, message, path):
-        decoded = decode_datagram(message)
+        decoded = messages.decode_datagram(message)
         if decoded is None:
             return
         kind, content = decoded
@@ -504,10 +569,24 @@ class BoardPeer(Peer):
         )
         remote.send_resource(asset_name(shows, sha256), self.assets[sha256])
 
-    def _accept_asset(self, remote, offer):
-        """SYN-37: an asset only from whom it was asked; anything else is the application's."""
+    def _accept_resource(self, remote, offer):
+        """An answer or an asset only from whom it was asked (SYN-13, SYN-37); other things are the
+        application's."""
         sha256 = parse_asset_name(offer["name"])
-        return sha256 is None or self._wanted_assets.get(sha256, (None,))[0] == remote.peer_id
+        if sha256 is not None:
+            return self._wanted_assets.get(sha256, (None,))[0] == remote.peer_id
+        named = messages.parse_answer_name(offer["name"])
+        if named is None:
+            return True
+        with self.condition:
+            board, number, size = named
+            is_ours = board == base32(self.session) and size == offer["size"]
+            if not is_ours or size > messages.MAXIMUM_ANSWER:
+                return False
+            if not self._is_waited_for(remote, number):
+                return False
+            self._waiting.until = time.monotonic() + TRANSFER_PATIENCE
+            return True
 
     def wait_asset(self, sha256, timeout=30):
         """The file of an asset, once it came and was found to be what its object says."""

@@ -533,9 +533,7 @@ def _receive_resource(remote, bulk, offer):
         cancel("hash-mismatch")
     else:
         bulk.send(wire.RESOURCE_DONE, {"id": identifier})
-        peer.events.add(
-            "resource", remote=remote, name=offer["name"], path=partial.path, offer=offer
-        )
+        peer.on_resource(remote, offer, partial.path)
 
 
 def _discard_until_answer(bulk):

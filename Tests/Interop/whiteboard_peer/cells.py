@@ -1,19 +1,23 @@
 """The state of a board: dots, contexts, cells, merging, the digest (board.md)."""
 
 import bisect
+import functools
 import hashlib
 import struct
 from typing import NamedTuple
 
 MAXIMUM_SEQUENCE = 2**48 - 1
 MAXIMUM_TIME = 2**63 - 1
+WORD = 2**64 - 1
 
-TEXT, DRAWING, PHOTO, GAME, CHAT = 1, 2, 3, 4, 5
+TEXT, DRAWING, PHOTO, GAME, CHAT, GROUP_KIND, SETTINGS = 1, 2, 3, 4, 5, 6, 7
 
 POSITION, SCALE, ANGLE, DELETED, SELECTION, SIZE, Z_INDEX, KIND, PURGE = range(9)
 COLOUR, LINE_WIDTH, ASSET, END = 9, 10, 11, 12
 CHAT_AUTHOR, CHAT_NAME, CHAT_TEXT, CHAT_TIME = 13, 14, 15, 16
-INK, RUN, DELETION = 64, 128, 129
+GROUP, LOCK, GAME_NAME, SETUP, CHAT_ICON, REPLACES = 17, 18, 19, 20, 21, 22
+TITLE, BACKGROUND, GRID, LANGUAGE = 23, 24, 25, 26
+INK, RUN, DELETION, ERASURE, MOVE = 64, 128, 129, 130, 131
 
 NONE, UNSIGNED, SIGNED, PAIR, BYTES, STRING, DOT = range(7)
 
@@ -35,12 +39,26 @@ SHAPES = {
     CHAT_NAME: (STRING,),
     CHAT_TEXT: (STRING,),
     CHAT_TIME: (UNSIGNED,),
+    GROUP: (DOT, NONE),
+    LOCK: (UNSIGNED,),
+    GAME_NAME: (STRING,),
+    SETUP: (BYTES,),
+    CHAT_ICON: (STRING,),
+    REPLACES: (DOT,),
+    TITLE: (STRING,),
+    BACKGROUND: (UNSIGNED,),
+    GRID: (UNSIGNED,),
+    LANGUAGE: (STRING,),
     INK: (BYTES,),
     RUN: (BYTES,),
-    DELETION: (BYTES,),
+    DELETION: (BYTES, NONE),
+    ERASURE: (BYTES, NONE),
+    MOVE: (BYTES,),
 }
-CREATORS = {ASSET, END, CHAT_AUTHOR, CHAT_NAME, CHAT_TEXT, CHAT_TIME, INK}
-OWN = {RUN, DELETION}
+CREATORS = {ASSET, END, CHAT_AUTHOR, CHAT_NAME, CHAT_TEXT, CHAT_TIME, CHAT_ICON, INK}
+CREATORS |= {GAME_NAME, SETUP, REPLACES}
+OWN = {RUN, MOVE}
+WRITERS = {DELETION, ERASURE}
 
 
 class BoardError(Exception):
@@ -69,8 +87,8 @@ class Cell(NamedTuple):
 
     @property
     def stamp(self):
-        """Greatest wins (BRD-5)."""
-        return self.time, self.dot.incarnation, self.dot.sequence
+        """Greatest wins (BRD-5); the value decides only where one dot was used twice."""
+        return self.time, *self.dot, self.shape, value_bytes(self.shape, self.value)
 
 
 class Operation(NamedTuple):
@@ -95,6 +113,11 @@ def check_right(operation_dot, object_id, number, qualifier, shape):
         raise BoardError("author", "only the creator writes this")
     if number in OWN and qualifier != operation_dot:
         raise BoardError("author", "the qualifier is another operation")
+    if number in WRITERS and (
+        qualifier.incarnation != operation_dot.incarnation
+        or qualifier.sequence > operation_dot.sequence
+    ):
+        raise BoardError("author", "the qualifier is not an earlier one of the same incarnation")
 
 
 class DotSet:
@@ -128,6 +151,16 @@ class DotSet:
             part.ranges[incarnation] = [list(r) for r in self.ranges[incarnation]]
         return part
 
+    def covers(self, incarnation, low, high):
+        return any(a <= low and high <= b for a, b in self.ranges.get(incarnation, []))
+
+    def has_all_of(self, other):
+        return all(
+            self.covers(incarnation, low, high)
+            for incarnation, ranges in other.ranges.items()
+            for low, high in ranges
+        )
+
     def copy(self):
         part = DotSet()
         part.union(self)
@@ -148,7 +181,7 @@ class DotSet:
                     yield Dot(incarnation, sequence)
 
 
-def _value_bytes(shape, value):
+def value_bytes(shape, value):
     if shape == NONE:
         return b""
     if shape == UNSIGNED:
@@ -160,6 +193,33 @@ def _value_bytes(shape, value):
     if shape == DOT:
         return struct.pack(">QQ", *value)
     return value
+
+
+def mix(x):
+    """The mixing function of SYN-41."""
+    x = (x + 0x9E3779B97F4A7C15) & WORD
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & WORD
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & WORD
+    return x ^ x >> 31
+
+
+def bucket(identifier):
+    """Which of the 16 buckets an object belongs to (SYN-41)."""
+    return mix(identifier.incarnation ^ mix(identifier.sequence)) % 16
+
+
+@functools.lru_cache(maxsize=1 << 17)
+def cell_hash(identifier, number, qualifier, cell):
+    """SYN-41."""
+    value = value_bytes(cell.shape, cell.value)
+    named = qualifier if isinstance(qualifier, Dot) else (qualifier or 0, 0)
+    words = [*identifier, number, *named, *cell.dot, cell.time, cell.shape, len(value)]
+    filled = value + bytes(-len(value) % 8)
+    words += struct.unpack(f">{len(filled) // 8}Q", filled)
+    result = 0
+    for word in words:
+        result = mix(result ^ word)
+    return result
 
 
 class State:
@@ -216,31 +276,44 @@ class State:
             if identifier in self.context and not self.is_created(identifier):
                 del self.objects[identifier]
 
-    def answer_to(self, context):
-        """(context, living, cells by object) for SYN-5."""
+    def answer_to(self, context, buckets=0):
+        """(context, living, cells by object) for SYN-5; all cells of the buckets named (SYN-42)."""
         living = DotSet()
         cells = {}
         for identifier, held in self.objects.items():
             if self.is_created(identifier):
                 living.add(identifier)
-            lacking = {key: cell for key, cell in held.items() if cell.dot not in context}
+            whole = buckets >> bucket(identifier) & 1
+            lacking = {k: cell for k, cell in held.items() if whole or cell.dot not in context}
             if lacking:
                 cells[identifier] = lacking
         return self.context.copy(), living, cells
 
-    def merge_answer(self, context, living, cells):
-        """SYN-6."""
+    def merge_answer(self, context, living, cells, is_repair=False):
+        """SYN-6; for a repair every cell is compared, also one that was seen (SYN-42)."""
         for identifier in list(self.objects):
             if identifier in context and identifier not in living:
                 del self.objects[identifier]
         for identifier, incoming in cells.items():
             for key, cell in incoming.items():
-                if cell.dot not in self.context:
+                if is_repair or cell.dot not in self.context:
                     self._merge_cell(identifier, key, cell)
         self.context.union(context)
         self._drop_dead_orphans()
 
     # Digest
+
+    def bucket_sums(self):
+        """SYN-41."""
+        sums = [0] * 16
+        for identifier, held in self.objects.items():
+            if not self.is_created(identifier):
+                continue
+            at = bucket(identifier)
+            for (number, qualifier), cell in held.items():
+                if number != SELECTION:
+                    sums[at] = (sums[at] + cell_hash(identifier, number, qualifier, cell)) & WORD
+        return sums
 
     def digest(self):
         """SYN-40, in lower-case hexadecimal."""
@@ -257,7 +330,7 @@ class State:
                     digest.update(struct.pack(">QQ", *qualifier))
                 else:
                     digest.update(struct.pack(">QQ", qualifier or 0, 0))
-                value = _value_bytes(cell.shape, cell.value)
+                value = value_bytes(cell.shape, cell.value)
                 digest.update(struct.pack(">QQ", *cell.dot))
                 digest.update(struct.pack(">QBI", cell.time, cell.shape, len(value)))
                 digest.update(value)

@@ -1,4 +1,4 @@
-"""The binary forms of board.md: sets, batches, answers, ink, text runs."""
+"""The binary forms of board.md: sets, batches, differences, ink, text runs, erasures."""
 
 import struct
 
@@ -8,6 +8,7 @@ from .cells import (
     MAXIMUM_TIME,
     NONE,
     PAIR,
+    POSITION,
     PURGE,
     SIGNED,
     STRING,
@@ -24,7 +25,6 @@ from .wire import encode_vint
 
 MAXIMUM_BATCH = 1 << 20
 MAXIMUM_VALUE = 65_536
-PART = 1 << 20
 
 
 def zigzag_number(value):
@@ -116,18 +116,36 @@ def check_time(value):
     return value
 
 
+def join_time(milliseconds, counter):
+    """A time of its two parts, which travel apart."""
+    if counter > 65_535:
+        raise BoardError("limit", "a counter")
+    if milliseconds < 0:
+        raise BoardError("limit", "a time")
+    return check_time(milliseconds << 16 | counter)
+
+
 # Sets
+
+MAXIMUM_INCARNATIONS, MAXIMUM_RANGES = 65_536, 1_048_576
 
 
 def encode_set(dots):
     out = bytearray(encode_vint(len(dots.ranges)))
     for incarnation in sorted(dots.ranges):
-        ranges = dots.ranges[incarnation]
-        out += struct.pack(">Q", incarnation) + encode_vint(len(ranges))
+        entries = []  # [gap, length - 1, how often more]
         after = 1
-        for low, high in ranges:
-            out += encode_vint(low - after) + encode_vint(high - low)
+        for low, high in dots.ranges[incarnation]:
+            if entries and entries[-1][:2] == [low - after, high - low]:
+                entries[-1][2] += 1
+            else:
+                entries.append([low - after, high - low, 0])
             after = high + 2
+        out += struct.pack(">Q", incarnation) + encode_vint(len(entries))
+        for gap, further, more in entries:
+            out += encode_vint(gap) + encode_vint(further * 2 + (more > 0))
+            if more:
+                out += encode_vint(more - 1)
     return bytes(out)
 
 
@@ -135,24 +153,31 @@ def read_set(reader):
     dots = DotSet()
     before = 0
     total = 0
-    for _ in range(reader.count(65_536)):
+    for _ in range(reader.count(MAXIMUM_INCARNATIONS)):
         incarnation = reader.incarnation()
         if incarnation <= before:
             raise BoardError("canonical", "incarnations not ascending")
         before = incarnation
-        count = reader.count()
-        total += count
-        if total > 1_048_576:
-            raise BoardError("limit", "ranges")
+        count = reader.count(MAXIMUM_RANGES)
         if count == 0:
-            raise BoardError("canonical", "no range")
+            raise BoardError("canonical", "no entry")
         ranges = []
         after = 1
+        last = None
         for _ in range(count):
-            low = check_sequence(after + reader.varint())
-            high = check_sequence(low + reader.varint())
-            ranges.append([low, high])
-            after = high + 2
+            gap, length = reader.varint(), reader.varint()
+            further = length >> 1
+            times = reader.varint() + 2 if length & 1 else 1
+            if last == (gap, further):
+                raise BoardError("canonical", "neighbours of equal gap and length")
+            last = gap, further
+            total += times
+            if total > MAXIMUM_RANGES:
+                raise BoardError("limit", "ranges")
+            check_sequence(after + gap + further + (times - 1) * (gap + further + 2))
+            for _ in range(times):
+                ranges.append([after + gap, after + gap + further])
+                after += gap + further + 2
         dots.ranges[incarnation] = ranges
     return dots
 
@@ -226,20 +251,26 @@ def _check_tag(number, shape):
 # Batches
 
 
-def encode_batch(author, first, time, operations):
-    """`operations` are (object or None for own, number, qualifier, shape, value); a qualifier or
-    value may be the string "own" for the operation's own dot."""
-    table = [author]
+def table_of(author, operations):
+    """The author and every other incarnation that is named, by first use (SYN-21)."""
+    table = {author: None}
     for target, number, qualifier, shape, value in operations:
-        # SYN-21: in order of first use, which is that of the bytes.
         for named in (target, qualifier, value if shape == DOT else None):
-            if isinstance(named, Dot) and named.incarnation not in table:
-                table.append(named.incarnation)
-    index = table.index
+            if isinstance(named, Dot):
+                table[named.incarnation] = None
+    return list(table)
 
+
+def encode_operations(author, first, operations):
+    """The operations of a batch (SYN-22 to SYN-24).
+
+    `operations` are (object or None for own, number, qualifier, shape, value); a qualifier or
+    value may be the string "own" for the operation's own dot."""
+    table = table_of(author, operations)
+    index = {incarnation: at for at, incarnation in enumerate(table)}
     body = bytearray()
     pairs = _Pairs()
-    before = None
+    before, kind_before = None, (POSITION, PAIR)
     for offset, (target, number, qualifier, shape, value) in enumerate(operations):
         own = Dot(author, first + offset)
         target = own if target is None else target
@@ -247,53 +278,77 @@ def encode_batch(author, first, time, operations):
         def dot(named):
             if named == "own" or named == own:
                 return b"\0"
-            return encode_vint(index(named.incarnation) + 1) + encode_vint(named.sequence)
+            return encode_vint(index[named.incarnation] + 1) + encode_vint(named.sequence)
 
+        joined = 0
+        if target != own:
+            difference = target.sequence - (before.sequence if before else 0)
+            joined = 1 + zigzag_number(difference) * len(table) + index[target.incarnation]
         same = target == before
-        body += encode_vint(number * 16 + shape * 2 + same)
-        if not same:
-            if target == own:
-                body += b"\0"
-            else:
-                difference = target.sequence - (before.sequence if before else 0)
-                joined = zigzag_number(difference) * len(table) + index(target.incarnation)
-                body += encode_vint(1 + joined)
+        if (number, shape) == kind_before and not same:
+            body += encode_vint(2 * joined)
+        else:
+            body += encode_vint((number * 8 + shape) * 4 + same * 2 + 1)
+            if not same:
+                body += encode_vint(joined)
         if qualifier_class(number) == 1:
             body += encode_vint(qualifier)
         elif qualifier_class(number) == 2:
             body += dot(qualifier)
         body += _encode_value(shape, value, pairs, dot)
-        before = target
+        before, kind_before = target, (number, shape)
+    return bytes(body)
+
+
+def encode_head(author, first, time, count, table):
+    """What a batch in its full form begins with (SYN-20)."""
     head = struct.pack(">Q", author) + encode_vint(first) + encode_vint(time)
-    head += encode_vint(len(operations)) + encode_vint(len(table) - 1)
-    return head + b"".join(struct.pack(">Q", entry) for entry in table[1:]) + bytes(body)
+    head += encode_vint(count) + encode_vint(len(table))
+    return head + b"".join(struct.pack(">Q", entry) for entry in table)
 
 
-def decode_batch(data):
-    """The operations of a batch (SYN-20 to SYN-24)."""
-    if len(data) > MAXIMUM_BATCH:
-        raise BoardError("limit", "a batch")
-    reader = Reader(data)
-    author = reader.incarnation()
-    first = reader.sequence()
-    time = check_time(reader.varint())
-    count = reader.varint()
+def encode_batch(author, first, time, operations):
+    """The full form; `operations` are as in `encode_operations`."""
+    head = encode_head(author, first, time, len(operations), table_of(author, operations)[1:])
+    return head + encode_operations(author, first, operations)
+
+
+def check_batch(first, time, count):
+    check_sequence(first)
+    check_time(time)
     if not 1 <= count <= 4_096:
         raise BoardError("limit", "operations")
     check_sequence(first + count - 1)
     check_time(time + count - 1)
+
+
+def check_table(author, table):
+    if author in table or len(set(table)) != len(table):
+        raise BoardError("canonical", "an incarnation twice in the table")
+
+
+def decode_batch(data):
+    """The operations of a batch in its full form (SYN-20 to SYN-24)."""
+    if len(data) > MAXIMUM_BATCH:
+        raise BoardError("limit", "a batch")
+    reader = Reader(data)
+    author = reader.incarnation()
+    first, time, count = reader.sequence(), reader.varint(), reader.varint()
+    check_batch(first, time, count)
     if count > reader.left:
         raise BoardError("truncated")
-    table = [author]
-    for _ in range(reader.count()):
-        incarnation = reader.incarnation()
-        if incarnation in table:
-            raise BoardError("canonical", "an incarnation twice in the table")
-        table.append(incarnation)
+    table = [reader.incarnation() for _ in range(reader.count())]
+    check_table(author, table)
+    return read_operations(reader, author, first, time, count, table)
+
+
+def read_operations(reader, author, first, time, count, others):
+    """The operations, which are the rest of the bytes."""
+    table = [author, *others]
     used = 0
     pairs = _Pairs()
     operations = []
-    before = None
+    before, kind_before = None, (POSITION, PAIR)
     for offset in range(count):
         own = Dot(author, first + offset)
 
@@ -318,23 +373,27 @@ def decode_batch(data):
             incarnation = incarnation_of(index - 1)
             return not_own(Dot(incarnation, reader.sequence()))
 
-        tag = reader.varint()
-        number, shape, same = tag >> 4, tag >> 1 & 7, tag & 1
-        _check_tag(number, shape)
-        if same:
-            if before is None:
-                raise BoardError("canonical", "the same object as none")
-            target = before
-        else:
-            joined = reader.varint()
+        def object_of(joined):
             if joined == 0:
-                target = own
-            else:
-                difference, index = divmod(joined - 1, len(table))
-                sequence = (before.sequence if before else 0) + unzigzag(difference)
-                target = not_own(Dot(incarnation_of(index), check_sequence(sequence)))
+                return own
+            difference, index = divmod(joined - 1, len(table))
+            sequence = (before.sequence if before else 0) + unzigzag(difference)
+            return not_own(Dot(incarnation_of(index), check_sequence(sequence)))
+
+        head = reader.varint()
+        if head & 1 == 0:
+            number, shape = kind_before
+            target = object_of(head >> 1)
             if target == before:
                 raise BoardError("canonical", "the same object named again")
+        else:
+            number, shape, same = head >> 5, head >> 2 & 7, head >> 1 & 1
+            _check_tag(number, shape)
+            if same and before is None:
+                raise BoardError("canonical", "the same object as none")
+            target = before if same else object_of(reader.varint())
+            if not same and (target == before or (number, shape) == kind_before):
+                raise BoardError("canonical", "another form is shorter")
         qualifier = None
         if qualifier_class(number) == 1:
             qualifier = reader.varint()
@@ -345,21 +404,21 @@ def decode_batch(data):
         operations.append(
             Operation(own, time + offset, target, number, qualifier, shape, value)
         )
-        before = target
+        before, kind_before = target, (number, shape)
     if used != len(table) - 1:
         raise BoardError("canonical", "an incarnation that is not used")
     reader.end()
     return operations
 
 
-# Answers
+# Differences
 
 
 def _cell_order(key):
     return key[0], key[1] or 0
 
 
-def encode_answer(context, living, cells):
+def encode_difference(context, living, cells):
     incarnations = set()
     for identifier, held in cells.items():
         incarnations.add(identifier.incarnation)
@@ -370,7 +429,7 @@ def encode_answer(context, living, cells):
                     incarnations.add(value.incarnation)
     table = sorted(incarnations)
     index = {incarnation: i for i, incarnation in enumerate(table)}
-    out = bytearray(b"\1" + encode_set(context) + encode_set(living))
+    out = bytearray(b"\2" + encode_set(context) + encode_set(living))
     out += encode_vint(len(table)) + b"".join(struct.pack(">Q", i) for i in table)
     out += encode_vint(len(cells))
 
@@ -378,7 +437,8 @@ def encode_answer(context, living, cells):
         return encode_vint(index[named.incarnation]) + encode_vint(named.sequence)
 
     pairs = _Pairs()
-    last_object = last_sequence = last_time = 0
+    last_object = 0
+    last_of = {}
     for identifier in sorted(cells):
         held = cells[identifier]
         out += encode_vint(index[identifier.incarnation])
@@ -392,19 +452,21 @@ def encode_answer(context, living, cells):
             elif qualifier_class(number) == 2:
                 out += dot(qualifier)
             out += encode_vint(index[cell.dot.incarnation])
-            out += zigzag(cell.dot.sequence - last_sequence) + zigzag(cell.time - last_time)
-            last_sequence, last_time = cell.dot.sequence, cell.time
+            milliseconds, counter = divmod(cell.time, 65_536)
+            last = last_of.get(cell.dot.incarnation, (0, 0))
+            out += zigzag(cell.dot.sequence - last[0]) + zigzag(milliseconds - last[1])
+            out += encode_vint(counter)
+            last_of[cell.dot.incarnation] = cell.dot.sequence, milliseconds
             out += _encode_value(cell.shape, cell.value, pairs, dot)
     return bytes(out)
 
 
-def decode_answer(data):
+def read_difference(reader):
     """(context, living, cells by object) of SYN-26, checked by SYN-27."""
-    reader = Reader(data)
-    if reader.u8() != 1:
-        raise BoardError("reserved", "the version of the answer")
+    if reader.u8() != 2:
+        raise BoardError("reserved", "the version of the difference")
     context, living = read_set(reader), read_set(reader)
-    if any(not _covers(context, i, *r) for i, rs in living.ranges.items() for r in rs):
+    if not context.has_all_of(living):
         raise BoardError("inconsistent", "living beyond the context")
     table = []
     for _ in range(reader.count()):
@@ -426,7 +488,8 @@ def decode_answer(data):
 
     pairs = _Pairs()
     cells = {}
-    last_object = last_sequence = last_time = 0
+    last_object = 0
+    last_of = {}
     before = None
     for _ in range(reader.count()):
         incarnation = incarnation_of(reader.varint())
@@ -458,22 +521,26 @@ def decode_answer(data):
                 raise BoardError("canonical", "cells not ascending")
             last_key = key
             author = incarnation_of(reader.varint())
-            last_sequence = check_sequence(last_sequence + reader.zigzag())
-            last_time = check_time(last_time + reader.zigzag())
-            dot = Dot(author, last_sequence)
+            last = last_of.get(author, (0, 0))
+            dot = Dot(author, check_sequence(last[0] + reader.zigzag()))
+            milliseconds = last[1] + reader.zigzag()
+            time = join_time(milliseconds, reader.varint())
+            last_of[author] = dot.sequence, milliseconds
             value = _read_value(reader, shape, pairs, read_dot)
             check_right(dot, identifier, number, qualifier, shape)
             if dot not in context:
                 raise BoardError("inconsistent", "a cell beyond the context")
-            held[key] = Cell(shape, value, last_time, dot)
+            held[key] = Cell(shape, value, time, dot)
     if len(used) != len(table):
         raise BoardError("canonical", "an incarnation that is not used")
-    reader.end()
     return context, living, cells
 
 
-def _covers(dots, incarnation, low, high):
-    return any(a <= low and high <= b for a, b in dots.ranges.get(incarnation, []))
+def decode_difference(data):
+    reader = Reader(data)
+    difference = read_difference(reader)
+    reader.end()
+    return difference
 
 
 # Ink and text
@@ -561,3 +628,32 @@ def decode_deletion(data):
     first, further = reader.varint(), reader.varint()
     reader.end()
     return run, first, further + 1
+
+
+# Erasures
+
+MAXIMUM_SPANS, MAXIMUM_SPAN_END = 4_096, 1_048_576
+
+
+def encode_erasure(spans):
+    """`spans` are (start, end) in 1/16 of the way from one point to the next (BRD-29)."""
+    out = bytearray()
+    after = 0
+    for start, end in spans:
+        out += encode_vint(start - after) + encode_vint(end - start - 1)
+        after = end + 1
+    return bytes(out)
+
+
+def decode_erasure(data):
+    reader = Reader(data)
+    spans = []
+    after = 0
+    while reader.left or not spans:
+        start = after + reader.varint()
+        end = start + reader.varint() + 1
+        spans.append((start, end))
+        if end > MAXIMUM_SPAN_END or len(spans) > MAXIMUM_SPANS:
+            raise BoardError("limit", "an erasure")
+        after = end + 1
+    return spans

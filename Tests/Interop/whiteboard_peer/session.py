@@ -388,6 +388,9 @@ class Peer:
     def on_datagram(self, remote, message, path):
         self.events.add("datagram", remote=remote, message=message, path=path)
 
+    def on_resource(self, remote, offer, path):
+        self.events.add("resource", remote=remote, name=offer["name"], path=path, offer=offer)
+
     # HELLO
 
     def _hello(self, remote, extra):

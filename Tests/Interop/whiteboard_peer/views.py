@@ -8,6 +8,15 @@ from . import cells, codec
 from .wire import base32, parse_base32
 
 TEXT_CHARACTERS, TEXT_BYTES = 65_536, 2_097_152
+ERASURES, ERASURE_BYTES = 4_096, 262_144
+MAXIMUM_GROUPS = 64
+SETTING_LIMITS = {
+    cells.TITLE: 256,
+    cells.BACKGROUND: 0xFFFFFFFF,
+    cells.GRID: 65_536 * 64,
+    cells.LANGUAGE: 16,
+}
+NOT_DRAWN = {cells.CHAT, cells.GROUP_KIND, cells.SETTINGS}
 KINDS = {cells.TEXT: "text", cells.DRAWING: "drawing", cells.PHOTO: "photo", cells.GAME: "game"}
 
 
@@ -36,15 +45,17 @@ def _decoded(state, identifier, number, decode):
                 continue
 
 
-def _tree_cells(state, identifier, number, decode):
-    """As `_decoded`, of the first cells by dot, within the bounds of BRD-24."""
+def _first_cells(
+    state, identifier, number, decode, maximum=TEXT_CHARACTERS, maximum_bytes=TEXT_BYTES
+):
+    """As `_decoded`, of the first cells by dot, within the bounds of BRD-24 or BRD-29."""
     held = state.objects[identifier]
     allowed = set()
     size = 0
-    for qualifier in sorted(q for found, q in held if found == number)[:TEXT_CHARACTERS]:
+    for qualifier in sorted(q for found, q in held if found == number)[:maximum]:
         cell = held[number, qualifier]
         size += len(cell.value) if isinstance(cell.value, bytes) else 0
-        if size > TEXT_BYTES:
+        if size > maximum_bytes:
             break
         allowed.add(qualifier)
     for qualifier, value in _decoded(state, identifier, number, decode):
@@ -54,11 +65,10 @@ def _tree_cells(state, identifier, number, decode):
 
 def text_characters(state, identifier):
     """Every character of the tree in its order: (run, offset, character, is visible)."""
-    runs = dict(_tree_cells(state, identifier, cells.RUN, codec.decode_run))
+    runs = dict(_first_cells(state, identifier, cells.RUN, codec.decode_run))
     gone = set()
-    for _, (run, first, count) in _tree_cells(
-        state, identifier, cells.DELETION, codec.decode_deletion
-    ):
+    for _, deletion in _first_cells(state, identifier, cells.DELETION, _deletion_of):
+        run, first, count = deletion or (None, 0, 0)
         if run in runs:
             last = min(first + count, len(runs[run][2]))
             gone.update((run, offset) for offset in range(first, last))
@@ -116,7 +126,98 @@ def asset_of(state, identifier):
     return value[:32], value[32], *struct.unpack(">III", value[33:])
 
 
-def describe(state, identifier, has_asset=lambda sha256: False):
+def erased(state, identifier):
+    """Spans (start, end) in 1/16 of the way between points that no longer show (BRD-29)."""
+    read = _first_cells(
+        state, identifier, cells.ERASURE, _erasure_of, ERASURES, ERASURE_BYTES
+    )
+    result = []
+    for start, end in sorted(span for _, spans in read for span in spans):
+        if result and start <= result[-1][1]:
+            result[-1] = result[-1][0], max(end, result[-1][1])
+        else:
+            result.append((start, end))
+    return result
+
+
+def _erasure_of(value):
+    return [] if value is None else codec.decode_erasure(value)
+
+
+def _deletion_of(value):
+    """A deletion that was taken back deletes nothing."""
+    return None if value is None else codec.decode_deletion(value)
+
+
+def _group_named(state, identifier):
+    """The group that the cell of an object names, while that is one (BRD-26)."""
+    group = state.read(identifier, cells.GROUP)
+    if group is None or state.read(group, cells.KIND) != cells.GROUP_KIND:
+        return None
+    return None if state.is_deleted(group) else group
+
+
+def groups_of(state, identifier):
+    """The groups an object belongs to, innermost first; a ring is cut (BRD-26)."""
+    result = []
+    at = identifier
+    while len(result) < MAXIMUM_GROUPS:
+        group = _group_named(state, at)
+        if group is None or _is_cut(state, at):
+            break
+        result.append(group)
+        at = group
+    return result
+
+
+def _is_cut(state, identifier):
+    """Whether the group cell of this object is the latest of a ring."""
+    ring = [identifier]
+    while (group := _group_named(state, ring[-1])) is not None:
+        if group == identifier:
+            stamps = {i: state.objects[i][cells.GROUP, None].stamp for i in ring}
+            return max(ring, key=stamps.get) == identifier
+        if group in ring:
+            return False
+        ring.append(group)
+    return False
+
+
+def settings_of(state):
+    """The settings of the board by property number (BRD-28)."""
+    result = {}
+    stamps = {}
+    for identifier in state.visible():
+        if state.read(identifier, cells.KIND) != cells.SETTINGS:
+            continue
+        for number in (cells.TITLE, cells.BACKGROUND, cells.GRID, cells.LANGUAGE):
+            value = state.read(identifier, number)
+            if value is None:
+                continue
+            stamp = state.objects[identifier][number, None].stamp
+            if number not in stamps or stamps[number] < stamp:
+                stamps[number], result[number] = stamp, value
+    return {number: value for number, value in result.items() if _is_setting(number, value)}
+
+
+def _is_setting(number, value):
+    """What is empty or too long leaves a setting unset, and does not bring back an earlier one."""
+    size = len(value) if isinstance(value, bytes) else value
+    return size <= SETTING_LIMITS[number] and value != b""
+
+
+def selected_by(state, identifier, member_of):
+    """BRD-22: the member that the cell names, where it was this member who wrote it."""
+    selection = state.read(identifier, cells.SELECTION)
+    if selection is None or len(selection) != 32:
+        return None
+    writer = state.objects[identifier][cells.SELECTION, None].dot.incarnation
+    return selection if member_of(writer) == selection else None
+
+
+def describe(
+    state, identifier, has_asset=lambda sha256: False, member_of=lambda incarnation: None
+):
     """The object as JSON (BRD-19)."""
 
     def read(number, default):
@@ -139,7 +240,7 @@ def describe(state, identifier, has_asset=lambda sha256: False):
     else:
         extent = [v / 64 for v in size] if size else list(defaults.get(kind, (0, 0)))
     scale = min(max(read(cells.SCALE, 65_536) / 65_536, 1 / 1024), 1024)
-    selection = state.read(identifier, cells.SELECTION)
+    selection = selected_by(state, identifier, member_of)
     latest = max(
         cell.time for key, cell in state.objects[identifier].items() if key[0] != cells.SELECTION
     )
@@ -148,17 +249,20 @@ def describe(state, identifier, has_asset=lambda sha256: False):
         size=extent,
         scale=scale,
         angle=read(cells.ANGLE, 0) / 4_096 * 2 * math.pi,
-        selectedBy=base32(selection) if selection and len(selection) == 32 else None,
+        selectedBy=base32(selection) if selection else None,
         updatedAt=datetime.datetime.fromtimestamp(
             (latest >> 16) / 1000, datetime.timezone.utc
         ).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         zIndex=read(cells.Z_INDEX, b"").hex(),
+        groups=[object_text(group) for group in groups_of(state, identifier)],
+        isLocked=bool(read(cells.LOCK, 0)),
     )
     if kind == cells.TEXT:
         result["text"] = text_of(state, identifier)
     if kind == cells.DRAWING:
         result["points"] = [[p[0] / 16 - middle[0], p[1] / 16 - middle[1]] for p in points]
         result["lineWidth"] = line_width
+        result["erased"] = [[start / 16, end / 16] for start, end in erased(state, identifier)]
         result["isFinished"] = state.read(identifier, cells.END) is not None
     if kind == cells.PHOTO:
         asset = asset_of(state, identifier)
@@ -171,13 +275,13 @@ def describe(state, identifier, has_asset=lambda sha256: False):
 
 
 def drawn_objects(state):
-    """The ids of visible objects that are not chat lines, from back to front (BRD-13)."""
+    """The ids of visible objects that are objects to users, from back to front (BRD-13)."""
 
     def depth(identifier):
         z = state.read(identifier, cells.Z_INDEX)
         return (z is not None, z or b"", identifier)
 
-    shown = [i for i in state.visible() if state.read(i, cells.KIND) != cells.CHAT]
+    shown = [i for i in state.visible() if state.read(i, cells.KIND) not in NOT_DRAWN]
     return sorted(shown, key=depth)
 
 

@@ -117,8 +117,33 @@ struct TerminalTextTests {
       points: [[0, 0]],
       lineWidth: 1,
       sha256: hostile,
-      path: hostile
+      path: hostile,
+      erased: [[0, 1]],
+      groups: [hostile],
+      isLocked: true,
+      game: GameDescription(
+        view: .object(["game": .string(hostile)]),
+        lines: [hostile, hostile]
+      )
     )
+    let settings = NodeEvent.SettingsDescription(
+      title: hostile,
+      background: hostile,
+      grid: 0.5,
+      language: hostile
+    )
+    let chat = NodeEvent.Chat(
+      id: hostile,
+      peer: hostile,
+      name: hostile,
+      icon: hostile,
+      text: hostile,
+      at: hostile
+    )
+    let change = JSONValue.object([
+      "change": .string("changed"), "id": .string(hostile), "type": .string(hostile),
+      "after": .object([hostile: .string(hostile)]),
+    ])
     let peer = NodeEvent.PeerDescription(
       peer: hostile,
       name: hostile,
@@ -171,7 +196,15 @@ struct TerminalTextTests {
       .objectChanged(.init(id: hostile, changed: [hostile], object: object, by: hostile)),
       .objectRemoved(.init(id: hostile, by: hostile)),
       .selected(.init(id: hostile, peer: hostile, name: hostile)),
-      .chat(.init(id: hostile, peer: hostile, name: hostile, text: hostile, at: hostile)),
+      .chat(chat),
+      .settingChanged(.init(changed: [hostile], settings: settings)),
+      .profile(.init(peer: hostile, name: hostile, icon: hostile)),
+      .object(.init(id: hostile, object: object)),
+      .found(.init(count: 1, objects: [object])),
+      .chatHistory(.init(count: 1, lines: [chat])),
+      .settings(.init(settings: settings)),
+      .checkpoints(.init(count: 1, checkpoints: [.init(name: hostile, at: hostile)])),
+      .diff(.init(from: hostile, to: hostile, count: 1, changes: [change])),
       .data(
         .init(from: hostile, name: hostile, reliable: true, size: 1, base64: "", text: hostile)
       ),
@@ -204,6 +237,8 @@ struct TerminalTextTests {
       .objects(.init(count: 1, objects: [object])),
       .peers(.init(count: 1, peers: [peer])),
       .done(.init(verb: "text", id: hostile)),
+      .done(.init(verb: "duplicate", ids: [hostile])),
+      .done(.init(verb: "undo", step: hostile, skipped: 2)),
       .error(.init(code: hostile, message: hostile)),
       .note(.init(code: hostile, message: hostile)),
     ]
@@ -250,9 +285,89 @@ struct EventTextTests {
   func answers() {
     var done = NodeEvent.Done(verb: "move", id: "1-abcdefghijklm")
     #expect(EventText.line(.done(done)) == nil)
-    done.hasChanged = false
+    done.changed = false
     #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm was so already")
-    #expect(!String(decoding: EventLine.json(.done(done)), as: UTF8.self).contains("hasChanged"))
+    #expect(
+      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
+        .contains(#""changed":false,"id":"1-abcdefghijklm""#)
+    )
+    done.id = nil
+    done.ids = ["1-abcdefghijklm", "2-abcdefghijklm"]
+    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm, 2-abcdefghijklm were so already")
+  }
+
+  @Test("undo and redo say which step it was, and what they left")
+  func steps() {
+    var done = NodeEvent.Done(verb: "undo", changed: true, step: "move", skipped: 0)
+    #expect(EventText.line(.done(done)) == "ok: undo move")
+    done.skipped = 2
+    #expect(
+      EventText.line(.done(done))
+        == "ok: undo move; 2 changes left, since others changed the same after"
+    )
+    #expect(
+      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
+        == #"{"v":1,"event":"done","changed":true,"skipped":2,"step":"move","verb":"undo"}"# + "\n"
+    )
+  }
+
+  @Test("a diff says in a line what became of each object")
+  func differences() throws {
+    let changes = try [
+      #"{"change":"added","id":"3-a","type":"text","after":{"text":"x","angle":0}}"#,
+      #"{"change":"changed","id":"2-a","type":"photo","before":{"scale":1},"after":{"scale":2.5}}"#,
+      #"{"change":"removed","id":"1-a","type":"drawing","before":{"points":[]}}"#,
+    ].map { try #require(JSONValue($0)) }
+    let diff = NodeEvent.Diff(from: "a", to: nil, count: 3, changes: changes)
+    #expect(
+      EventText.line(.diff(diff)) == """
+        3 changes from "a" to now
+          + text 3-a
+          ~ photo 2-a (scale)
+          - drawing 1-a
+        """
+    )
+    #expect(
+      String(decoding: EventLine.json(.diff(diff)), as: UTF8.self).contains(
+        #"{"after":{"scale":2.5},"before":{"scale":1},"change":"changed","id":"2-a","type":"photo"}"#
+      )
+    )
+  }
+
+  @Test("a value that is JSON is written as it was read")
+  func values() throws {
+    let json = #"{"a":[null,true,1,-2.5,18446744073709551615,"x\u001b"],"b":{}}"#
+    let value = try #require(JSONValue(json))
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    #expect(String(decoding: try encoder.encode(value), as: UTF8.self) == json)
+    #expect(JSONValue("{") == nil)
+    #expect(JSONValue(String(repeating: "[", count: 100_000)) == nil)
+  }
+
+  @Test("a game shows in lines of its own, an object that is locked or in a group says so")
+  func wholeObjects() {
+    var object = NodeEvent.ObjectDescription(
+      id: "1-a",
+      type: "game",
+      centerPosition: [0, 0],
+      size: [1, 1],
+      scale: 1,
+      angle: 0,
+      zIndex: "",
+      updatedAt: "",
+      groups: ["2-a"],
+      isLocked: true
+    )
+    object.game = GameDescription(
+      view: .object(["game": .string("wordle")]),
+      lines: ["crane =-~--"]
+    )
+    let added = NodeEvent.ObjectAdded(id: "1-a", object: object)
+    #expect(
+      EventText.line(.objectAdded(added))
+        == "+ game 1-a \"wordle\" at 0,0, locked, in group 2-a\n    crane =-~--"
+    )
   }
 
   @Test("whoever has to answer an invitation is told how, on both sides")

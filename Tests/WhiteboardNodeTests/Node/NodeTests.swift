@@ -10,106 +10,7 @@ import Testing
 ///
 /// One after the other: each runs whole programs, whose handshakes have deadlines in real time.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct NodeTests {
-  /// A directory of the test's own and the nodes that run in it.
-  private struct Room {
-    let directory: String
-    let network = InMemoryNetwork(seed: 26_273)
-
-    func configuration(
-      _ part: NodeConfiguration.Part,
-      _ name: String
-    ) async -> NodeConfiguration {
-      var configuration = NodeConfiguration(
-        part: part,
-        displayName: name,
-        identity: .ephemeral(),
-        dataDirectory: "\(directory)/\(name)",
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-      )
-      configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
-      configuration.discovery = await host()
-      return configuration
-    }
-
-    /// A host of the network in memory whose nodes listen on loopback.
-    func host() async -> InMemoryHost {
-      let host = await network.host(named: "\(UInt64.random(in: 0...UInt64.max))")
-      return InMemoryHost(
-        name: host.name,
-        interface: host.interface,
-        addresses: [NetworkAddress(127, 0, 0, 1)],
-        network: network
-      )
-    }
-
-    func path(_ name: String) -> String { "\(directory)/\(name)" }
-  }
-
-  private func withRoom(_ body: (Room) async throws -> Void) async throws {
-    let directory =
-      FileManager.default.temporaryDirectory.path
-      + "/whiteboard-node-\(UInt64.random(in: 0...UInt64.max))"
-    try FileManager.default.createDirectory(
-      atPath: directory,
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    try await body(Room(directory: directory))
-  }
-
-  /// Runs a host and a guest that joins by link, and ends both.
-  private func withPair(
-    _ body: (Room, Puppet, Puppet) async throws -> Void
-  ) async throws {
-    try await withRoom { room in
-      let host = Puppet()
-      let guest = Puppet()
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        let hosting = await room.configuration(.host(boardName: "board"), "ada")
-        group.addTask { try await host.run(hosting) }
-        let ready = try #require(await host.ready())
-        let joining = await room.configuration(
-          .join(.link(try BoardLink(ready.link)), patience: .seconds(10)),
-          "ben"
-        )
-        group.addTask { try await guest.run(joining) }
-        if await guest.ready() == nil {
-          // What ended it says more than that it has ended.
-          try await group.next()
-        }
-        try await host.perform("wait peers=1 timeout=30")
-        try await guest.perform("wait peers=1 timeout=30")
-        try await body(room, host, guest)
-        await guest.end()
-        await host.end()
-        try await group.waitForAll()
-      }
-    }
-  }
-
-  private func error(
-    _ puppet: Puppet,
-    _ line: String
-  ) async -> VerbError.Code? {
-    do throws(VerbError) {
-      try await puppet.perform(line)
-      return nil
-    } catch {
-      return error.code
-    }
-  }
-
-  private func digest(_ puppet: Puppet) async throws -> String {
-    try await puppet.perform("digest")
-    var last: String?
-    for case .digest(let digest) in await puppet.events {
-      last = digest.digest
-    }
-    return try #require(last)
-  }
-
+struct NodeTests: NodeSuite {
   @Test("what one draws the other has, and both boards have one digest")
   func sharing() async throws {
     try await withPair { _, host, guest in
@@ -199,7 +100,7 @@ struct NodeTests {
         ("move last 5,5", true), ("move last 5,5", false), ("scale last 2", true),
         ("scale last 2", false), ("edit last x", false), ("edit last y", true),
       ] {
-        #expect(try await host.perform(line).hasChanged == hasChanged, "\(line)")
+        #expect(try await host.perform(line).changed == hasChanged, "\(line)")
       }
     }
   }

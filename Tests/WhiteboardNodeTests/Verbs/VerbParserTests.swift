@@ -43,26 +43,141 @@ struct VerbParserTests {
         #"{"verb":"photo","at":[1,2],"file":"my cat.jpg","as":"cat"}"#,
         .photo(at: try point(1, 2), file: "my cat.jpg", alias: cat)
       ),
-      ("select cat", #"{"verb":"select","id":"cat"}"#, .select(.alias(cat))),
+      (
+        "game wordle 5,5 as=cat", #"{"verb":"game","game":"wordle","at":[5,5],"as":"cat"}"#,
+        .game(.wordle, at: try point(5, 5), opponent: nil, alias: cat)
+      ),
+      (
+        "game connect-four 0,0 opponent=ben",
+        #"{"verb":"game","game":"connect-four","at":[0,0],"opponent":"ben"}"#,
+        .game(.connectFour, at: try point(0, 0), opponent: "ben", alias: nil)
+      ),
+      (
+        "duplicate cat 7", #"{"verb":"duplicate","ids":["cat",7]}"#,
+        .duplicate([.alias(cat), .sequence(7)], by: try point(20, 20), alias: nil)
+      ),
+      (
+        "duplicate selected by=+5,-5 as=cat",
+        #"{"verb":"duplicate","id":"selected","by":[5,-5],"as":"cat"}"#,
+        .duplicate([.selected], by: try point(5, -5), alias: cat)
+      ),
+      ("select cat", #"{"verb":"select","id":"cat"}"#, .select([.alias(cat)])),
+      (
+        "select cat last selected", #"{"verb":"select","ids":["cat","last","selected"]}"#,
+        .select([.alias(cat), .last, .selected])
+      ),
       ("deselect", #"{"verb":"deselect"}"#, .deselect),
       (
         "move last 5,-5", #"{"verb":"move","id":"last","to":[5,-5]}"#,
-        .move(.last, .to(try point(5, -5)))
+        .move([.last], .to(try point(5, -5)))
       ),
       (
         "move 12-abcdefghijk27 +-5,3", #"{"verb":"move","id":"12-abcdefghijk27","by":[-5,3]}"#,
-        .move(id, .by(try point(-5, 3)))
+        .move([id], .by(try point(-5, 3)))
       ),
-      ("scale 7 1.5", #"{"verb":"scale","id":7,"factor":1.5}"#, .scale(.sequence(7), factor: 1.5)),
+      (
+        "move cat 7 1,2", #"{"verb":"move","ids":["cat","7"],"to":[1,2]}"#,
+        .move([.alias(cat), .sequence(7)], .to(try point(1, 2)))
+      ),
+      (
+        "scale 7 1.5", #"{"verb":"scale","id":7,"factor":1.5}"#,
+        .scale([.sequence(7)], factor: 1.5)
+      ),
       (
         "rotate 7 -90", #"{"verb":"rotate","id":"7","degrees":-90}"#,
-        .rotate(.sequence(7), degrees: -90)
+        .rotate([.sequence(7)], degrees: -90)
+      ),
+      (
+        "color cat #3060C0", ##"{"verb":"color","id":"cat","color":"#3060C0"}"##,
+        .color([.alias(cat)], 0x3060_C0FF)
+      ),
+      (
+        "color cat 7 #3060c080 # half", ##"{"verb":"color","ids":["cat",7],"color":"#3060C080"}"##,
+        .color([.alias(cat), .sequence(7)], 0x3060_C080)
+      ),
+      (
+        "color last default", #"{"verb":"color","id":"last","color":"default"}"#,
+        .color([.last], nil)
+      ),
+      ("width cat 2.5", #"{"verb":"width","id":"cat","width":2.5}"#, .width([.alias(cat)], 2.5)),
+      (
+        "order cat 7 front", #"{"verb":"order","ids":["cat",7],"place":"front"}"#,
+        .order([.alias(cat), .sequence(7)], .front)
+      ),
+      ("order last back", #"{"verb":"order","id":"last","place":"back"}"#, .order([.last], .back)),
+      (
+        "order last forward", #"{"verb":"order","id":"last","place":"forward"}"#,
+        .order([.last], .forward)
+      ),
+      (
+        "order last backward", #"{"verb":"order","id":"last","place":"backward"}"#,
+        .order([.last], .backward)
+      ),
+      (
+        "order last above=cat", #"{"verb":"order","id":"last","above":"cat"}"#,
+        .order([.last], .above(.alias(cat)))
+      ),
+      (
+        "order last below=7", #"{"verb":"order","id":"last","below":7}"#,
+        .order([.last], .below(.sequence(7)))
+      ),
+      (
+        "group cat 7 as=cat", #"{"verb":"group","ids":["cat",7],"as":"cat"}"#,
+        .group([.alias(cat), .sequence(7)], alias: cat)
+      ),
+      ("ungroup last", #"{"verb":"ungroup","id":"last"}"#, .ungroup(.last)),
+      ("lock cat 7", #"{"verb":"lock","ids":["cat",7]}"#, .lock([.alias(cat), .sequence(7)])),
+      ("unlock selected", #"{"verb":"unlock","id":"selected"}"#, .unlock([.selected])),
+      (
+        #"insert cat 3 "é!""#, #"{"verb":"insert","id":"cat","at":3,"text":"é!"}"#,
+        .insert(.alias(cat), at: 3, words: "é!", replacing: 0)
+      ),
+      (
+        #"insert cat 0 "" replacing=4"#,
+        #"{"verb":"insert","id":"cat","at":0,"text":"","replacing":4}"#,
+        .insert(.alias(cat), at: 0, words: "", replacing: 4)
+      ),
+      (
+        "erase 0,0 10,0", #"{"verb":"erase","points":[[0,0],[10,0]]}"#,
+        .erase(points: [try point(0, 0), try point(10, 0)], radius: 8)
+      ),
+      (
+        "erase 1,1 radius=2.5", #"{"verb":"erase","points":[[1,1]],"radius":2.5}"#,
+        .erase(points: [try point(1, 1)], radius: 2.5)
       ),
       (
         #"edit cat "new""#, #"{"verb":"edit","id":"cat","text":"new"}"#,
         .edit(.alias(cat), words: "new")
       ),
-      ("delete last", #"{"verb":"delete","id":"last"}"#, .delete(.last)),
+      ("delete last", #"{"verb":"delete","id":"last"}"#, .delete([.last])),
+      (
+        "delete last cat", #"{"verb":"delete","ids":["last","cat"]}"#,
+        .delete([.last, .alias(cat)])
+      ),
+      ("undelete 7", #"{"verb":"undelete","id":7}"#, .undelete(.sequence(7))),
+      ("purge cat", #"{"verb":"purge","id":"cat"}"#, .purge(.alias(cat))),
+      (
+        "play cat crane", #"{"verb":"play","id":"cat","move":"crane"}"#,
+        .play(.alias(cat), move: "crane")
+      ),
+      ("play last 4", #"{"verb":"play","id":"last","move":4}"#, .play(.last, move: "4")),
+      (
+        "play last resign", #"{"verb":"play","id":"last","move":"resign"}"#,
+        .play(.last, move: "resign")
+      ),
+      ("undo", #"{"verb":"undo"}"#, .undo),
+      ("redo", #"{"verb":"redo"}"#, .redo),
+      (#"set title "Our plan""#, #"{"verb":"set","title":"Our plan"}"#, .set(.title("Our plan"))),
+      (
+        "set background #ffffff", ##"{"verb":"set","background":"#FFFFFF"}"##,
+        .set(.background(0xFFFF_FFFF))
+      ),
+      (
+        "set background default", #"{"verb":"set","background":"default"}"#,
+        .set(.background(nil))
+      ),
+      ("set grid 12.5", #"{"verb":"set","grid":12.5}"#, .set(.grid(12.5))),
+      ("set language pt-BR", #"{"verb":"set","language":"pt-BR"}"#, .set(.language("pt-BR"))),
       ("accept abc", #"{"verb":"accept","target":"abc"}"#, .accept(target: "abc")),
       (
         #"decline abc "not now""#, #"{"verb":"decline","target":"abc","reason":"not now"}"#,
@@ -71,6 +186,16 @@ struct VerbParserTests {
       ("kick bob", #"{"verb":"kick","target":"bob"}"#, .kick(target: "bob", reason: nil)),
       ("cancel t1", #"{"verb":"cancel","target":"t1"}"#, .cancel(target: "t1", reason: nil)),
       ("leave", #"{"verb":"leave"}"#, .leave),
+      (
+        #"profile name="Ada L." icon=ghost"#,
+        #"{"verb":"profile","name":"Ada L.","icon":"ghost"}"#,
+        .profile(name: "Ada L.", icon: .ghost)
+      ),
+      (
+        "profile icon=👻", #"{"verb":"profile","icon":"👻"}"#,
+        .profile(name: nil, icon: .ghost)
+      ),
+      ("profile", #"{"verb":"profile"}"#, .profile(name: nil, icon: nil)),
       (#"say "a\nb""#, #"{"verb":"say","text":"a\nb"}"#, .say(words: "a\nb")),
       (
         #"send --to bob --unreliable "x""#,
@@ -91,6 +216,30 @@ struct VerbParserTests {
         .stream(name: "log", file: "f.txt", to: [])
       ),
       ("objects", #"{"verb":"objects"}"#, .objects),
+      ("show cat", #"{"verb":"show","id":"cat"}"#, .show(.alias(cat))),
+      ("find 1,2", #"{"verb":"find","at":[1,2]}"#, .find(.point(try point(1, 2)))),
+      (
+        "find 1,2 3,4", #"{"verb":"find","at":[1,2],"to":[3,4]}"#,
+        .find(.rectangle(try point(1, 2), try point(3, 4), isInside: false))
+      ),
+      (
+        "find 1,2 3,4 inside", #"{"verb":"find","at":[1,2],"to":[3,4],"inside":true}"#,
+        .find(.rectangle(try point(1, 2), try point(3, 4), isInside: true))
+      ),
+      ("chat", #"{"verb":"chat"}"#, .chat),
+      ("settings", #"{"verb":"settings"}"#, .settings),
+      (
+        #"checkpoint "before lunch""#, #"{"verb":"checkpoint","name":"before lunch"}"#,
+        .checkpoint(name: "before lunch")
+      ),
+      ("checkpoints", #"{"verb":"checkpoints"}"#, .checkpoints),
+      ("diff a", #"{"verb":"diff","from":"a"}"#, .diff(from: "a", to: nil)),
+      ("diff a b", #"{"verb":"diff","from":"a","to":"b"}"#, .diff(from: "a", to: "b")),
+      ("restore a", #"{"verb":"restore","name":"a"}"#, .restore(name: "a")),
+      (
+        #"save-as "my plan.whiteboard""#, #"{"verb":"save-as","file":"my plan.whiteboard"}"#,
+        .saveAs(file: "my plan.whiteboard")
+      ),
       ("peers", #"{"verb":"peers"}"#, .peers),
       ("digest", #"{"verb":"digest"}"#, .digest),
       ("wait peers=2", #"{"verb":"wait","peers":2}"#, .wait(.peers(2), timeout: nil)),
@@ -149,6 +298,21 @@ struct VerbParserTests {
     #expect(try verb("say \"# no comment\"\r") == .say(words: "# no comment"))
   }
 
+  @Test("a # is a colour only where one may stand")
+  func colors() throws {
+    #expect(try verb("color last #102030 #7") == .color([.last], 0x1020_30FF))
+    #expect(try verb("color last #10203040 #fff") == .color([.last], 0x1020_3040))
+    #expect(try verb("color last \"#102030\"") == .color([.last], 0x1020_30FF))
+    #expect(try verb("say hi #102030") == .say(words: "hi"))
+    #expect(try VerbParser.parse("#102030 color") == nil)
+    for color: UInt32 in [0, 1, 0x1020_30FF, .max] {
+      #expect(ColorText.color(ColorText.text(color)) == color)
+    }
+    for text in ["", "#", "#12345", "#1234567", "#123456789", "102030", "#+12345", "#12345 "] {
+      #expect(ColorText.color(text) == nil, "\(text)")
+    }
+  }
+
   @Test("a quote opens at the start of a word or after =, and elsewhere is itself")
   func quotes() throws {
     #expect(
@@ -204,6 +368,63 @@ struct VerbParserTests {
       ("scale last 0", .badArgument),
       ("scale last -1", .badArgument),
       ("rotate last x", .badArgument),
+      ("select", .missingArgument),
+      ("select last ,", .badArgument),
+      ("select selected last 1,1", .badArgument),
+      ("text 1,1 hi as=selected", .badArgument),
+      ("move last other", .badArgument),
+      ("scale a b", .badArgument),
+      ("color last", .missingArgument),
+      ("color last red", .badArgument),
+      ("color last #12345", .missingArgument),
+      ("color last #1234567", .missingArgument),
+      ("color last #gggggg", .missingArgument),
+      ("width last 0", .badArgument),
+      ("width last 1024.5", .badArgument),
+      ("order last", .missingArgument),
+      ("order last sideways", .badArgument),
+      ("order last above=a below=b", .badArgument),
+      ("order above=a", .missingArgument),
+      ("group as=g", .missingArgument),
+      ("ungroup a b", .unknownArgument),
+      ("duplicate last by=1", .badArgument),
+      ("duplicate last by=1,1 by=1,1", .badArgument),
+      ("insert last 1", .missingArgument),
+      ("insert last -1 x", .badArgument),
+      ("insert last 1.5 x", .badArgument),
+      ("insert last 65537 x", .badArgument),
+      ("insert last 0 x replacing=65537", .badArgument),
+      ("insert last 0 two words", .unknownArgument),
+      ("erase", .missingArgument),
+      ("erase 0,0 radius=0", .badArgument),
+      ("erase 0,0 radius=x", .badArgument),
+      ("erase 0,0 radius=1025", .badArgument),
+      ("undo 2", .unknownArgument),
+      ("game wordle", .missingArgument),
+      ("game chess 1,1", .badArgument),
+      ("game connect-four 0,0 opponent=", .badArgument),
+      ("play last", .missingArgument),
+      (#"play last """#, .badArgument),
+      ("find", .missingArgument),
+      ("find 1,1 inside", .missingArgument),
+      ("find 1,1 2,2 3,3", .unknownArgument),
+      ("set", .missingArgument),
+      ("set title", .missingArgument),
+      ("set colour #ffffff", .badArgument),
+      ("set background white", .badArgument),
+      ("set grid -1", .badArgument),
+      ("set grid 65537", .badArgument),
+      ("set language 1", .badArgument),
+      ("set language abcdefghijklmnopq", .badArgument),
+      ("set title Our plan", .unknownArgument),
+      ("profile name=", .badArgument),
+      ("profile Ada", .unknownArgument),
+      ("checkpoint", .missingArgument),
+      (#"checkpoint """#, .badArgument),
+      ("diff", .missingArgument),
+      ("diff a b c", .unknownArgument),
+      ("restore", .missingArgument),
+      ("save-as", .missingArgument),
       ("resource f", .missingArgument),
       ("resource f --name", .missingArgument),
       ("wait", .missingArgument),
@@ -230,6 +451,35 @@ struct VerbParserTests {
       (#"{"verb":"send","text":"a","to":[]}"#, .badArgument),
       (#"{"verb":"select","id":-1}"#, .badArgument),
       (#"{"verb":"select","id":"last","at":[0,0]}"#, .unknownArgument),
+      (#"{"verb":"select"}"#, .missingArgument),
+      (#"{"verb":"select","ids":[]}"#, .missingArgument),
+      (#"{"verb":"select","ids":"last"}"#, .badArgument),
+      (#"{"verb":"select","ids":["last",{}]}"#, .badArgument),
+      (#"{"verb":"select","ids":["last",-1]}"#, .badArgument),
+      (#"{"verb":"select","id":"a","ids":["b"]}"#, .badArgument),
+      (#"{"verb":"edit","ids":["a"],"text":"x"}"#, .unknownArgument),
+      (#"{"verb":"insert","id":"a","at":[0,0],"text":"x"}"#, .badArgument),
+      (#"{"verb":"insert","id":"a","at":1.5,"text":"x"}"#, .badArgument),
+      (#"{"verb":"insert","id":"a","at":1e300,"text":"x"}"#, .badArgument),
+      (#"{"verb":"insert","id":"a","text":"x"}"#, .missingArgument),
+      (#"{"verb":"order","id":"a"}"#, .missingArgument),
+      (#"{"verb":"order","id":"a","place":"up"}"#, .badArgument),
+      (#"{"verb":"order","id":"a","place":"front","above":"b"}"#, .badArgument),
+      (#"{"verb":"color","id":"a"}"#, .missingArgument),
+      (#"{"verb":"color","id":"a","color":"red"}"#, .badArgument),
+      (#"{"verb":"color","id":"a","color":16711680}"#, .badArgument),
+      (#"{"verb":"width","id":"a","width":"thin"}"#, .badArgument),
+      (#"{"verb":"erase","points":[]}"#, .missingArgument),
+      (#"{"verb":"play","id":"a","move":1.5}"#, .badArgument),
+      (#"{"verb":"play","id":"a","move":""}"#, .badArgument),
+      (#"{"verb":"find","at":[0,0],"inside":true}"#, .missingArgument),
+      (#"{"verb":"find","at":[0,0],"to":"x"}"#, .badArgument),
+      (#"{"verb":"set"}"#, .missingArgument),
+      (#"{"verb":"set","title":"a","grid":1}"#, .badArgument),
+      (#"{"verb":"set","grid":"50"}"#, .badArgument),
+      (#"{"verb":"diff","from":"a","to":["b"]}"#, .badArgument),
+      (#"{"verb":"diff","to":"b"}"#, .missingArgument),
+      (#"{"verb":"profile","icon":""}"#, .badArgument),
       (#"{"verb":"select","request":[1]}"#, .badArgument),
       (#"{"verb":"photo","at":[0,0],"file":"a\u0000b"}"#, .badArgument),
     ]
@@ -240,10 +490,14 @@ struct VerbParserTests {
 
   @Test("an error says how the verb is written")
   func usageInErrors() {
-    #expect(failure("move last")?.message.hasSuffix("Usage: move ID X,Y|+DX,DY") == true)
+    #expect(failure("move last")?.message.hasSuffix("Usage: move ID … X,Y|+DX,DY") == true)
     #expect(failure("say hi there")?.message.contains("double quotes") == true)
     #expect(failure("strok 0,0")?.message.contains("did you mean stroke?") == true)
     #expect(failure("xyzzy")?.message.contains("help verbs") == true)
+    #expect(failure("colour last default")?.message.contains("did you mean color?") == true)
+    #expect(failure("deselct")?.message.contains("did you mean deselect?") == true)
+    #expect(failure("set colour red")?.message.contains("title, background, grid") == true)
+    #expect(failure("game chess 0,0")?.message.contains("wordle and connect-four") == true)
   }
 
   @Test("lengths are bounded on both sides of each limit")
@@ -264,6 +518,32 @@ struct VerbParserTests {
     }
     #expect(drawn.count == VerbParser.maximumPoints)
     #expect(failure("stroke \(points) 1,1")?.code == .tooBig)
+
+    let ids = Array(repeating: "7", count: VerbParser.maximumReferences)
+    #expect(try verb("delete " + ids.joined(separator: " ")).name == .delete)
+    #expect(failure("delete 7 " + ids.joined(separator: " "))?.code == .tooBig)
+    #expect(failure("move 7 " + ids.joined(separator: " ") + " 1,1")?.code == .tooBig)
+    let list = ids.joined(separator: ",")
+    #expect(try verb(#"{"verb":"delete","ids":[\#(list)]}"#).name == .delete)
+    #expect(failure(#"{"verb":"delete","ids":[7,\#(list)]}"#)?.code == .tooBig)
+
+    let path = Array(repeating: "1,1", count: VerbParser.maximumErasePoints)
+    #expect(try verb("erase " + path.joined(separator: " ")).name == .erase)
+    #expect(failure("erase 1,1 " + path.joined(separator: " "))?.code == .tooBig)
+
+    let title = String(repeating: "é", count: VerbParser.maximumTitleLength / 2)
+    #expect(try verb("set title \(title)") == .set(.title(title)))
+    #expect(failure("set title \(title)a")?.code == .tooBig)
+    #expect(try verb("checkpoint \(title)") == .checkpoint(name: title))
+    #expect(failure(#"{"verb":"restore","name":"\#(title)a"}"#)?.code == .tooBig)
+
+    let person = String(repeating: "p", count: VerbParser.maximumPersonLength)
+    #expect(try verb("profile name=\(person)") == .profile(name: person, icon: nil))
+    #expect(failure("profile name=\(person)p")?.code == .tooBig)
+    #expect(
+      failure("profile icon=\(String(repeating: "i", count: 17))")?.message.contains("angel")
+        == true
+    )
 
     let line = [UInt8](repeating: 0x20, count: VerbParser.maximumLineLength)
     #expect(try VerbParser.parse(bytes: line) == nil)
@@ -298,6 +578,6 @@ struct VerbParserTests {
     for name in VerbName.allCases {
       #expect(VerbTable.text.contains("\n  \(VerbTable.entry(name).usage)\n"))
     }
-    #expect(VerbTable.text(for: .move).contains("JSON keys: verb, id, to, by, request"))
+    #expect(VerbTable.text(for: .move).contains("JSON keys: verb, id, ids, to, by, request"))
   }
 }

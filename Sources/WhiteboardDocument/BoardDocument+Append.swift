@@ -1,0 +1,281 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+extension BoardDocument {
+  /// Whose append waits for the next transaction.
+  struct Pending: Sendable {
+    let steps: [Step]
+    let done: CheckedContinuation<DocumentError?, Never>
+  }
+
+  /// What a transaction does, in order.
+  enum Step: Sendable {
+    case entries([DocumentEntry])
+    case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64)
+  }
+
+  /// Stores entries in order, and returns when they survive the end of this process.
+  ///
+  /// Calls that come while a transaction runs, or within the group interval after it, share the
+  /// next one. A caller that does not wait for one append before it makes the next keeps its order
+  /// only if it makes them from one task.
+  /// - Throws: `full`, `readOnly`, `tooLarge`, `closed`, `inputOutput`: then nothing of these
+  ///   entries was stored, nothing acknowledged before is lost, and later calls are tried anew.
+  public func append(_ entries: [DocumentEntry]) async throws(DocumentError) {
+    try checkWritable()
+    for case .marker(let name, _) in entries { try DocumentName.check(name) }
+    guard !entries.isEmpty else { return }
+    if let error = await enqueue([.entries(entries)]) { throw error }
+  }
+
+  /// Stores the whole state as of all entries appended so far: what opening begins from.
+  ///
+  /// The two newest are kept, since one may be damaged, and of the older ones so many that seeking
+  /// never has to apply more than some 16,384 entries.
+  /// - Parameters:
+  ///   - bytes: The state.
+  ///   - digest: What a board made of it must hash to.
+  ///   - time: Milliseconds since 1970.
+  /// - Throws: As ``append(_:)``.
+  public func writeKeyframe(
+    _ bytes: [UInt8],
+    digest: [UInt8],
+    time: Int64
+  ) async throws(DocumentError) {
+    try checkWritable()
+    let step = Step.keyframe(bytes: bytes, digest: digest, name: nil, time: time)
+    if let error = await enqueue([step]) { throw error }
+  }
+
+  /// Whether it is time for a keyframe: something was appended, and it has been 30 seconds or
+  /// 4,096 entries since the last.
+  public func needsKeyframe(now: Int64) -> Bool {
+    tail.entriesSince >= 4096
+      || (tail.entriesSince > 0 && now &- tail.keyframeTime >= 30_000)
+  }
+
+  /// Waits for the transaction that does `steps`; returns the error if it failed.
+  func enqueue(_ steps: [Step]) async -> DocumentError? {
+    await withCheckedContinuation { done in
+      pending.append(Pending(steps: steps, done: done))
+      guard !isFlushing else { return }
+      isFlushing = true
+      // Each of the callers waits for its own part of this, and `close` for all of it.
+      Task { await self.flush() }
+    }
+  }
+
+  /// Commits groups until nobody waits.
+  private func flush() async {
+    while !pending.isEmpty {
+      let group = pending
+      pending = []
+      let failure = await commit(group.flatMap(\.steps))
+      if failure != nil, group.count > 1 {
+        // One whose entries cannot be stored must not cost the others theirs.
+        for waiter in group { waiter.done.resume(returning: await commit(waiter.steps)) }
+      } else {
+        for waiter in group { waiter.done.resume(returning: failure) }
+      }
+      // Whoever comes within this time shares the next transaction. A close need not wait.
+      if !pending.contains(where: \.steps.isEmpty) {
+        try? await clock.sleep(for: groupInterval)
+      }
+    }
+    isFlushing = false
+  }
+
+  /// Does `steps` in one transaction; returns the error if none of them was done.
+  private func commit(_ steps: [Step]) async -> DocumentError? {
+    guard !steps.isEmpty else { return nil }
+    let before = tail
+    let result = await onQueue { db in
+      var tail = before
+      try db.inTransaction(.immediate) {
+        for step in steps { try LogWriter.perform(step, db, &tail) }
+        return .commit
+      }
+      return tail
+    }
+    if case .success(let after) = result {
+      tail = after
+      groupsCommitted += 1
+    }
+    return result.failure
+  }
+}
+
+/// Writes to the log and to what belongs to it, inside a transaction.
+enum LogWriter {
+  /// Bodies are cut here, so that damage to one row costs little.
+  private static let rowSize = 1 << 18
+
+  static func perform(
+    _ step: BoardDocument.Step,
+    _ db: Database,
+    _ tail: inout LogTail
+  ) throws {
+    switch step {
+    case .entries(let entries):
+      try append(entries, db, &tail)
+    case .keyframe(let bytes, let digest, let name, let time):
+      try keyframe(bytes, digest, name, time, db, &tail)
+    }
+  }
+
+  static func append(_ entries: [DocumentEntry], _ db: Database, _ tail: inout LogTail) throws {
+    var packed: [DocumentEntry] = []
+    var size = 0
+    for entry in entries {
+      switch entry {
+      case .batch(let bytes, _), .answer(let bytes, _):
+        packed.append(entry)
+        size += bytes.count
+        if size >= rowSize {
+          try row(&packed, db, &tail)
+          size = 0
+        }
+      case .author(let record, let incarnation):
+        try author(incarnation, record: record, db)
+      case .head(let bytes, let incarnation, let sequence):
+        try head(incarnation, bytes, sequence, db)
+      case .marker(let name, let time):
+        try row(&packed, db, &tail)
+        try mark(0, time, time, tail.id, name, db)
+      case .gap(let from, let to):
+        try row(&packed, db, &tail)
+        try mark(1, from, to, tail.id, "", db)
+      }
+    }
+    try row(&packed, db, &tail)
+  }
+
+  private static func row(
+    _ entries: inout [DocumentEntry],
+    _ db: Database,
+    _ tail: inout LogTail
+  ) throws {
+    guard !entries.isEmpty else { return }
+    let row = LogRow(id: tail.id + 1, packing: entries)
+    let sum = row.sum(after: tail.chain)
+    let statement = try db.cachedStatement(
+      sql: "INSERT INTO log (id, time, entries, body, sum) VALUES (?, ?, ?, ?, ?)"
+    )
+    try statement.execute(arguments: [row.id, row.time, row.entries, Data(row.body), sum])
+    tail.id = row.id
+    tail.chain = UInt32(truncatingIfNeeded: sum)
+    tail.entriesSince += row.entries
+    entries = []
+  }
+
+  private static func author(_ incarnation: UInt64, record: [UInt8], _ db: Database) throws {
+    let known = try StoredAuthor.find(incarnation, db)
+    guard known?.record.isEmpty ?? true else { return }
+    let row = StoredAuthor(
+      incarnation: incarnation,
+      record: record,
+      sequence: known?.sequence ?? 0,
+      head: known?.head ?? []
+    )
+    try store(row, db)
+  }
+
+  private static func head(
+    _ incarnation: UInt64,
+    _ bytes: [UInt8],
+    _ sequence: UInt64,
+    _ db: Database
+  ) throws {
+    let known = try StoredAuthor.find(incarnation, db)
+    if let known, !known.head.isEmpty, known.sequence >= sequence { return }
+    let row = StoredAuthor(
+      incarnation: incarnation,
+      record: known?.record ?? [],
+      sequence: sequence,
+      head: bytes
+    )
+    try store(row, db)
+  }
+
+  static func store(_ row: StoredAuthor, _ db: Database) throws {
+    let statement = try db.cachedStatement(
+      sql: """
+        INSERT OR REPLACE INTO author (incarnation, record, sequence, head, crc)
+        VALUES (?, ?, ?, ?, ?)
+        """
+    )
+    try statement.execute(arguments: [
+      Int64(bitPattern: row.incarnation), Data(row.record), Int64(bitPattern: row.sequence),
+      Data(row.head), Int64(row.checksum),
+    ])
+  }
+
+  static func mark(
+    _ kind: Int64,
+    _ time: Int64,
+    _ until: Int64,
+    _ log: Int64,
+    _ name: String,
+    _ db: Database
+  ) throws {
+    let id = (try Int64.fetchOne(db, sql: "SELECT max(id) FROM mark") ?? 0) + 1
+    let crc = StoredMark.checksum(id, kind, time, until, log, name)
+    try db.execute(
+      sql: "INSERT INTO mark (id, kind, time, until, log, name, crc) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      arguments: [id, kind, time, until, log, name, Int64(crc)]
+    )
+  }
+
+  static func keyframe(
+    _ bytes: [UInt8],
+    _ digest: [UInt8],
+    _ name: String?,
+    _ time: Int64,
+    _ db: Database,
+    _ tail: inout LogTail
+  ) throws {
+    let id = (try Int64.fetchOne(db, sql: "SELECT max(id) FROM keyframe") ?? 0) + 1
+    let row = StoredKeyframe(
+      id: id,
+      log: tail.id,
+      chain: Int64(tail.chain),
+      entries: tail.entriesBefore + tail.entriesSince,
+      time: time,
+      name: name,
+      digest: digest,
+      body: bytes
+    )
+    try store(row, db)
+    tail.entriesBefore = row.entries
+    tail.entriesSince = 0
+    tail.keyframeTime = time
+    try thin(db)
+  }
+
+  static func store(_ row: StoredKeyframe, _ db: Database) throws {
+    try db.execute(
+      sql: """
+        INSERT INTO keyframe (id, log, chain, entries, time, name, digest, body, crc)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+      arguments: [
+        row.id, row.log, row.chain, row.entries, row.time, row.name, Data(row.digest),
+        Data(row.body), Int64(row.checksum),
+      ]
+    )
+  }
+
+  /// Removes the third newest keyframe where its neighbours are near enough to seek from.
+  private static func thin(_ db: Database) throws {
+    let newest = try Row.fetchAll(
+      db,
+      sql: "SELECT id, entries FROM keyframe WHERE name IS NULL ORDER BY id DESC LIMIT 4"
+    )
+    guard newest.count == 4, let before = Int64.fromDatabaseValue(newest[3][1]),
+      let after = Int64.fromDatabaseValue(newest[1][1]), after - before <= 16_384,
+      let id = Int64.fromDatabaseValue(newest[2][0])
+    else { return }
+    try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
+  }
+}

@@ -1,0 +1,279 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// The whole state at one moment.
+public struct Keyframe: Hashable, Sendable {
+  /// The state.
+  public let bytes: [UInt8]
+  /// What a board made of it must hash to.
+  public let digest: [UInt8]
+  /// When it was written, milliseconds since 1970.
+  public let time: Int64
+}
+
+/// What opening begins from: a state, and what came after it.
+public struct DocumentContent: Hashable, Sendable {
+  /// The newest keyframe that is whole, or nil where there was none yet.
+  public let keyframe: Keyframe?
+  /// The batches and answers after it, in order.
+  public let entries: [DocumentEntry]
+  /// The records and heads of all incarnations.
+  public let authors: [StoredAuthor]
+  /// What was found damaged and could be done without, in words.
+  public let notes: [String]
+
+  /// Content of its parts.
+  public init(
+    keyframe: Keyframe?,
+    entries: [DocumentEntry],
+    authors: [StoredAuthor],
+    notes: [String]
+  ) {
+    self.keyframe = keyframe
+    self.entries = entries
+    self.authors = authors
+    self.notes = notes
+  }
+}
+
+extension BoardDocument {
+  /// Reads what the board is made of now.
+  /// - Throws: `damaged` where anything is that the state needs, `closed`, `inputOutput`.
+  /// - Complexity: O(n) in the newest keyframe and what follows it, not in the history.
+  public func load() async throws(DocumentError) -> DocumentContent {
+    try await read { [path] db in try LogReader(db, path: path).content(upTo: nil) }
+  }
+
+  /// Reads what the board was made of at `time`: all that was applied until then.
+  /// - Throws: As ``load()``, and `notFound` where the history of that time is not kept.
+  public func load(at time: Int64) async throws(DocumentError) -> DocumentContent {
+    try await read { [path] db in try LogReader(db, path: path).content(upTo: time) }
+  }
+
+  /// The markers and gaps, in order.
+  public func marks() async throws(DocumentError) -> [DocumentEntry] {
+    try await read { [path] db in
+      try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").map { row in
+        guard let mark = StoredMark(StoredValue.columns(row)) else {
+          throw DocumentError.damagedRow("a marker", at: path)
+        }
+        return mark.entry
+      }
+    }
+  }
+
+  /// Looks at everything that is stored, page by page and row by row, and says what is damaged;
+  /// empty where nothing is.
+  /// - Complexity: O(n) in the file.
+  public func verify() async throws(DocumentError) -> [String] {
+    try await read { [path] db in try LogReader(db, path: path).damages() }
+  }
+}
+
+/// Reads the log and what belongs to it, checking all it reads.
+struct LogReader {
+  let db: Database
+  let path: String
+
+  init(_ db: Database, path: String) {
+    self.db = db
+    self.path = path
+  }
+
+  func content(upTo time: Int64?) throws -> DocumentContent {
+    var notes: [String] = []
+    let base = try keyframe(upTo: time, &notes)
+    if time != nil, base == nil,
+      let first = try Int64.fetchOne(db, sql: "SELECT min(id) FROM log"), first > 1
+    {
+      throw DocumentError(.notFound, "\(path): the history of that time is not kept")
+    }
+    var chain = UInt32(truncatingIfNeeded: base?.chain ?? 0)
+    var next = (base?.log ?? 0) + 1
+    var entries: [DocumentEntry] = []
+    try eachRow(after: base?.log ?? 0) { columns, number in
+      guard let found = LogRow.checked(columns), found.row.id == next,
+        found.sum == found.row.sum(after: chain), let unpacked = try? found.row.unpack()
+      else {
+        let at = columns.dropFirst().first?.integer.map(Self.moment) ?? "a time not known"
+        throw DocumentError.damagedRow("row \(number) of the log, of \(at),", at: path)
+      }
+      chain = UInt32(truncatingIfNeeded: found.sum)
+      next += 1
+      guard let time else {
+        entries += unpacked
+        return true
+      }
+      entries += unpacked.filter { $0.time <= time }
+      return found.row.time <= time
+    }
+    return DocumentContent(
+      keyframe: base.map { Keyframe(bytes: $0.body, digest: $0.digest, time: $0.time) },
+      entries: entries,
+      authors: try authors(),
+      notes: notes
+    )
+  }
+
+  /// The newest whole keyframe of a time up to `time`.
+  private func keyframe(upTo time: Int64?, _ notes: inout [String]) throws -> StoredKeyframe? {
+    let ids = try Int64.fetchAll(
+      db,
+      sql: "SELECT id FROM keyframe WHERE time <= ? ORDER BY log DESC, id DESC",
+      arguments: [time ?? .max]
+    )
+    for id in ids {
+      do {
+        if let row = try Row.fetchOne(
+          db,
+          sql: "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE id = ?",
+          arguments: [id]
+        ), let keyframe = StoredKeyframe(StoredValue.columns(row)) {
+          return keyframe
+        }
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+        // Its pages cannot be read: the one before it serves as well.
+      }
+      notes.append("keyframe \(id) is damaged; an earlier one and the log after it replace it")
+    }
+    guard !ids.isEmpty else { return nil }
+    if try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") == 1 { return nil }
+    throw DocumentError.damagedRow("every keyframe", at: path)
+  }
+
+  private func authors() throws -> [StoredAuthor] {
+    let sql = "SELECT incarnation, record, sequence, head, crc FROM author ORDER BY incarnation"
+    return try Row.fetchAll(db, sql: sql).map { row in
+      let columns = StoredValue.columns(row)
+      guard let author = StoredAuthor(columns) else {
+        let name = columns[0].integer.map { "\(UInt64(bitPattern: $0))" } ?? "?"
+        throw DocumentError.damagedRow("the record of incarnation \(name)", at: path)
+      }
+      return author
+    }
+  }
+
+  /// Hands over rows in order until `body` returns false.
+  private func eachRow(
+    after id: Int64,
+    _ body: ([StoredValue], Int64) throws -> Bool
+  ) throws {
+    var last = id
+    do {
+      let cursor = try Row.fetchCursor(
+        db,
+        sql: "SELECT \(LogRow.columns) FROM log WHERE id > ? ORDER BY id",
+        arguments: [id]
+      )
+      while let row = try cursor.next() {
+        let columns = StoredValue.columns(row)
+        guard try body(columns, columns.first?.integer ?? last + 1) else { return }
+        last = columns.first?.integer ?? last + 1
+      }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+      throw DocumentError.damagedRow("the log after row \(last)", at: path)
+    }
+  }
+
+  /// A time as people write it.
+  static func moment(_ milliseconds: Int64) -> String {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format()
+  }
+
+  /// Every damage, in words.
+  func damages() throws -> [String] {
+    var found: [String] = []
+    for line in try String.fetchAll(db, sql: "PRAGMA integrity_check(20)") where line != "ok" {
+      found.append("pages: \(line)")
+    }
+    let parts: [() throws -> [String]] = [
+      logDamages, keyframeDamages, markDamages, assetDamages,
+      {
+        _ = try authors()
+        for key in MetaKey.allCases { _ = try Meta.get(db, key, at: path) }
+        return []
+      },
+    ]
+    for part in parts {
+      do { found += try part() } catch {
+        found.append(DocumentError.from(error, at: path).message)
+      }
+    }
+    return found
+  }
+
+  private func keyframeDamages() throws -> [String] {
+    let cursor = try Row.fetchCursor(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
+    var found: [String] = []
+    while let row = try cursor.next() {
+      if StoredKeyframe(StoredValue.columns(row)) == nil {
+        found.append("a keyframe does not match its checksum")
+      }
+    }
+    return found
+  }
+
+  private func markDamages() throws -> [String] {
+    try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark")
+      .filter { StoredMark(StoredValue.columns($0)) == nil }
+      .map { _ in "a marker does not match its checksum" }
+  }
+
+  private func assetDamages() throws -> [String] {
+    let cursor = try Row.fetchCursor(db, sql: "SELECT sha256, body FROM asset")
+    var found: [String] = []
+    while let row = try cursor.next() {
+      let columns = StoredValue.columns(row)
+      if let hash = columns[0].blob, let body = columns[1].blob, AssetHash.of(body) == hash {
+        continue
+      }
+      found.append("an asset does not match its hash")
+    }
+    return found
+  }
+
+  private func logDamages() throws -> [String] {
+    var found: [String] = []
+    let first = try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1
+    // Rows before the first may have been dropped by retention; a keyframe then knows the chain.
+    var chain: UInt32? = 0
+    if first != 1 {
+      let sql = "SELECT chain FROM keyframe WHERE log = ?"
+      chain = try Int64.fetchOne(db, sql: sql, arguments: [first - 1])
+        .map { UInt32(truncatingIfNeeded: $0) }
+    }
+    if chain == nil { found.append("rows before row \(first) of the log are missing") }
+    var next = first
+    try eachRow(after: first - 1) { columns, number in
+      defer { next = number + 1 }
+      guard let stored = LogRow.checked(columns) else {
+        found.append("row \(number) of the log does not match its checksum")
+        chain = nil
+        return true
+      }
+      let row = stored.row
+      if row.id != next { found.append("rows \(next) to \(row.id - 1) of the log are missing") }
+      if let before = chain, row.id == next, stored.sum != row.sum(after: before) {
+        found.append("row \(number) of the log does not follow the row before it")
+      }
+      chain = UInt32(truncatingIfNeeded: stored.sum)
+      return true
+    }
+    return found
+  }
+}
+
+extension DocumentEntry {
+  /// When it happened; nil for what has no time.
+  var time: Int64? {
+    switch self {
+    case .batch(_, let time), .answer(_, let time), .marker(_, let time): time
+    case .gap(let from, _): from
+    case .author, .head: nil
+    }
+  }
+}
+
+/// Compares times that may be missing: what has none is at no time.
+private func <= (lhs: Int64?, rhs: Int64) -> Bool { lhs.map { $0 <= rhs } ?? false }

@@ -1,0 +1,274 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// A `.whiteboard` file: the board as it is, and how it came to be.
+///
+/// One process at a time has it open for writing, any number for reading. What
+/// ``append(_:)`` returned from is acknowledged: it survives the end of the process at any moment.
+/// All methods do their work on a serial queue of the document's own and never block the caller.
+/// They are not cancelled half way: what was begun is finished.
+public actor BoardDocument {
+  /// What a document is opened for.
+  public enum Mode: Hashable, Sendable {
+    /// Reading and writing; fails where somebody else writes.
+    case writing
+    /// Reading only; others may write meanwhile.
+    case reading
+  }
+
+  /// The length of a board id, in bytes.
+  public static let boardIDLength = 16
+
+  /// Where the file is.
+  public nonisolated let path: String
+  /// The id of the board it holds.
+  public nonisolated let board: [UInt8]
+  /// What it was opened for.
+  public nonisolated let mode: Mode
+  /// Whether the process that wrote it last ended without closing it.
+  public nonisolated let wasLeftOpen: Bool
+
+  nonisolated let database: DatabaseQueue
+  var tail: LogTail
+  var pending: [Pending] = []
+  var isFlushing = false
+  var isClosed = false
+  let groupInterval: Duration
+  let clock: any Clock<Duration>
+  /// How many transactions appended something; tests count them.
+  package internal(set) var groupsCommitted = 0
+  private var lock: WriterLock?
+
+  private init(_ opened: Opened, groupInterval: Duration, clock: any Clock<Duration>) {
+    path = opened.path
+    board = opened.board
+    mode = opened.lock == nil ? .reading : .writing
+    wasLeftOpen = opened.wasLeftOpen
+    database = opened.database
+    tail = opened.tail
+    lock = opened.lock
+    self.groupInterval = groupInterval
+    self.clock = clock
+  }
+
+  /// Makes a document and opens it for writing.
+  /// - Parameters:
+  ///   - path: Where; its directory must be there, the file must not.
+  ///   - board: The board's id, 16 bytes.
+  ///   - name: What people call it.
+  ///   - now: Milliseconds since 1970.
+  /// - Returns: The document, open for writing.
+  /// - Throws: `exists`, `badName`, `readOnly`, `full`, `inputOutput`.
+  public static func create(
+    at path: String,
+    board: [UInt8],
+    name: String,
+    now: Int64
+  ) async throws(DocumentError) -> BoardDocument {
+    try await NewFile.make(at: path, board: board, name: name, now: now) { _ in }
+    return try await open(at: path, mode: .writing, expecting: board)
+  }
+
+  /// Opens the document at `path`.
+  /// - Parameters:
+  ///   - path: Where it is.
+  ///   - mode: What for.
+  ///   - board: The id the board must have, where the caller knows it.
+  ///   - groupInterval: The least time between two transactions of ``append(_:)``.
+  ///   - clock: What that time is measured by.
+  /// - Returns: The document; ``load()`` reads what is in it.
+  /// - Throws: `notFound`, `wrongKind`, `newerSchema`, `readOnly`, `inUse`, `damaged`,
+  ///   `wrongBoard`, `inputOutput`. Whatever it throws, nothing stored was changed.
+  public static func open(
+    at path: String,
+    mode: Mode,
+    expecting board: [UInt8]? = nil,
+    groupInterval: Duration = .milliseconds(5),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) async throws(DocumentError) -> BoardDocument {
+    let opened = try await Blocking.run(path) { try Opened(path, mode, expecting: board) }
+    return BoardDocument(opened, groupInterval: groupInterval, clock: clock)
+  }
+
+  /// What the board is called.
+  /// - Throws: `damaged`, `closed`.
+  public func name() async throws(DocumentError) -> String {
+    try await read { [path] db in try Meta.get(db, .name, at: path) ?? "" }
+  }
+
+  /// Gives the board another name; the file keeps its own.
+  /// - Throws: `badName`, `readOnly`, `full`, `closed`.
+  public func rename(to name: String) async throws(DocumentError) {
+    try DocumentName.check(name)
+    try await write { db in try Meta.set(db, .name, name) }
+  }
+
+  /// Stores what the library shows of this board; the owner calls it with each keyframe.
+  /// - Throws: `tooLarge` where the thumbnail has more than 256 KiB, `readOnly`, `full`, `closed`.
+  public func setSummary(
+    objects: Int,
+    people: [String],
+    thumbnail: String?,
+    changed: Int64
+  ) async throws(DocumentError) {
+    guard (thumbnail?.utf8.count ?? 0) <= 1 << 18 else {
+      throw DocumentError(.tooLarge, "\(path): a thumbnail may have 256 KiB")
+    }
+    try await write { db in
+      let names = try JSONEncoder().encode(people)
+      try Meta.set(db, .objects, String(objects))
+      try Meta.set(db, .people, String(decoding: names, as: UTF8.self))
+      try Meta.set(db, .thumbnail, thumbnail)
+      try Meta.set(db, .changed, String(changed))
+    }
+  }
+
+  /// Writes everything to the disk itself and gives the file up; closing again does nothing.
+  ///
+  /// A closed document is one plain file. What was appended before is waited for.
+  /// - Throws: `full`, `inputOutput`; the document is closed all the same, and what was
+  ///   acknowledged is in the files beside it, from where the next opening takes it.
+  public func close() async throws(DocumentError) {
+    guard !isClosed else { return }
+    // An empty group is a barrier: all that was appended before is done when it returns.
+    isClosed = true
+    let flushed = await enqueue([])
+    defer { lock = nil }
+    let tail = tail
+    let mode = mode
+    let failure: DocumentError? = await onQueue { db in
+      guard mode == .writing else { return }
+      try db.execute(sql: "PRAGMA synchronous = FULL")
+      try db.inTransaction(.immediate) {
+        try Meta.set(db, .closed, tail.text)
+        return .commit
+      }
+      // Readers are not waited for: what they still need stays in the log beside the file.
+      try db.execute(sql: "PRAGMA busy_timeout = 50")
+      do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
+        where error.resultCode == .SQLITE_BUSY
+      {}
+      // Without a log beside it the file can be copied, and read from a read-only directory. A
+      // reader that is still there keeps the log, which harms nothing.
+      _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+    }.failure
+    let closing = await Blocking.result(path) { [database] in try database.close() }.failure
+    if let error = failure ?? closing ?? flushed { throw error }
+  }
+
+  /// Refuses to let the file grow beyond so many pages, as a full disk does; tests use it.
+  ///
+  /// Returns how many pages there may be, which is never less than there are.
+  package func limitPages(to pages: Int) async throws(DocumentError) -> Int {
+    try await onQueue { db in
+      try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)") ?? 0
+    }.get()
+  }
+
+  /// Reads in one transaction.
+  func read<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws(DocumentError) -> T {
+    guard !isClosed else { throw Self.closed(path) }
+    return try await onQueue { db in
+      var result: T?
+      try db.inTransaction(.deferred) {
+        result = try body(db)
+        return .commit
+      }
+      guard let result else { preconditionFailure("a transaction that ended ran its body") }
+      return result
+    }.get()
+  }
+
+  /// Writes in one transaction: all of it, or nothing.
+  func write<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws(DocumentError) -> T {
+    try checkWritable()
+    return try await onQueue { db in
+      var result: T?
+      try db.inTransaction(.immediate) {
+        result = try body(db)
+        return .commit
+      }
+      guard let result else { preconditionFailure("a transaction that ended ran its body") }
+      return result
+    }.get()
+  }
+
+  func checkWritable() throws(DocumentError) {
+    guard !isClosed else { throw Self.closed(path) }
+    guard mode == .writing else {
+      throw DocumentError(.readOnly, "\(path): it was opened for reading only; nothing was saved")
+    }
+  }
+
+  static func closed(_ path: String) -> DocumentError {
+    DocumentError(.closed, "\(path): it was closed; nothing saved before is lost; open it again")
+  }
+
+  /// Runs `body` on the document's queue, whatever becomes of the caller's task.
+  nonisolated func onQueue<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async -> Result<T, DocumentError> {
+    let path = path
+    return await withCheckedContinuation { continuation in
+      database.asyncWriteWithoutTransaction { db in
+        do {
+          continuation.resume(returning: .success(try body(db)))
+        } catch {
+          continuation.resume(returning: .failure(.from(error, at: path)))
+        }
+      }
+    }
+  }
+}
+
+extension Result {
+  /// The error, where it is one.
+  var failure: Failure? {
+    switch self {
+    case .success: nil
+    case .failure(let error): error
+    }
+  }
+}
+
+/// Runs what blocks away from the threads that tasks share.
+enum Blocking {
+  static func run<T: Sendable>(
+    _ path: String,
+    _ body: @escaping @Sendable () throws -> T
+  ) async throws(DocumentError) -> T {
+    try await result(path, body).get()
+  }
+
+  static func result<T: Sendable>(
+    _ path: String,
+    _ body: @escaping @Sendable () throws -> T
+  ) async -> Result<T, DocumentError> {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        do {
+          continuation.resume(returning: .success(try body()))
+        } catch {
+          continuation.resume(returning: .failure(.from(error, at: path)))
+        }
+      }
+    }
+  }
+}
+
+/// Names of boards, versions and markers.
+enum DocumentName {
+  /// The greatest length, in bytes of UTF-8.
+  static let limit = 128
+
+  static func check(_ name: String) throws(DocumentError) {
+    guard !name.isEmpty, name.utf8.count <= limit, !name.utf8.contains(0) else {
+      throw DocumentError(.badName, "a name has 1 to \(limit) bytes; choose another")
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// What the library tells of one file.
+public struct DocumentSummary: Hashable, Sendable {
+  /// Where it is.
+  public let path: String
+  /// The board's name; the file's where it cannot be read.
+  public let name: String
+  /// The board's id, nil where it cannot be read.
+  public let board: [UInt8]?
+  /// Objects on it, as of the last keyframe.
+  public let objects: Int
+  /// Who drew on it, as of the last keyframe.
+  public let people: [String]
+  /// When it was changed, milliseconds since 1970.
+  public let changed: Int64
+  /// Bytes on the disk.
+  public let size: Int64
+  /// A small picture of it as SVG.
+  public let thumbnail: String?
+  /// Why it cannot be read; nil where it can.
+  public let error: DocumentError?
+
+  /// Feeds the path and what shows that the file is another now.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(path)
+    hasher.combine(changed)
+    hasher.combine(size)
+  }
+}
+
+/// The documents in a directory.
+///
+/// It opens none for writing, and none keeps it from listing others.
+public struct BoardLibrary: Sendable {
+  /// Which documents a list has.
+  public struct Filter: Hashable, Sendable {
+    /// In the name, whatever the case.
+    public var text: String?
+    /// Changed at this time or later, milliseconds since 1970.
+    public var since: Int64?
+    /// The name of somebody who drew.
+    public var person: String?
+
+    /// A filter that lets through what has all that is given.
+    public init(text: String? = nil, since: Int64? = nil, person: String? = nil) {
+      self.text = text
+      self.since = since
+      self.person = person
+    }
+
+    /// Whether the list has this one.
+    public func passes(_ summary: DocumentSummary) -> Bool {
+      if let text, !summary.name.lowercased().contains(text.lowercased()) { return false }
+      if let since, summary.changed < since { return false }
+      if let person, !summary.people.contains(person) { return false }
+      return true
+    }
+  }
+
+  /// In what order a list is.
+  public enum Order: String, CaseIterable, Hashable, Sendable {
+    /// By name.
+    case name
+    /// The last changed first.
+    case changed
+    /// The largest first.
+    case size
+    /// The one with most objects first.
+    case objects
+  }
+
+  /// The ending of a document's file name.
+  public static let fileExtension = "whiteboard"
+
+  /// Where the documents are.
+  public let directory: String
+
+  /// The library of a directory, which need not be there yet.
+  public init(directory: String) { self.directory = directory }
+
+  /// The file name for a board: what is safe of its name, and of its id enough to tell it apart.
+  ///
+  /// Names come from people and peers, so only `a` to `z`, digits and `-` are taken over.
+  public static func fileName(name: String, board: [UInt8]) -> String {
+    var safe = ""
+    for character in name.lowercased().unicodeScalars.prefix(200) {
+      let isSafe = ("a"..."z").contains(character) || ("0"..."9").contains(character)
+      if isSafe { safe.unicodeScalars.append(character) } else if safe.last != "-" { safe += "-" }
+    }
+    let words = safe.split(separator: "-").joined(separator: "-").prefix(40)
+    let stem = words.isEmpty ? "board" : String(words)
+    return "\(stem)-\(Base32.encode(Array(board.prefix(5)))).\(fileExtension)"
+  }
+
+  /// Where the document of that board belongs.
+  public func path(name: String, board: [UInt8]) -> String {
+    directory + "/" + Self.fileName(name: name, board: board)
+  }
+
+  /// Lists the documents; files that are damaged or no documents have their error.
+  /// - Throws: `inputOutput` where the directory cannot be read; one that is not there is empty.
+  public func list(
+    _ filter: Filter = Filter(),
+    by order: Order = .name
+  ) async throws(DocumentError) -> [DocumentSummary] {
+    let directory = directory
+    return try await Blocking.run(directory) {
+      try Self.paths(in: directory).map(Self.summary).filter(filter.passes)
+        .sorted { Self.precedes($0, $1, order) }
+    }
+  }
+
+  /// Tells of the documents one by one as they come, change and go, until the task is cancelled.
+  ///
+  /// It begins with what is there, as `added`. What changed several times since the last element
+  /// was taken is told once: nothing is buffered but one element a file.
+  /// - Parameter interval: The least time between two looks at the directory.
+  /// - Returns: The changes; one reader takes them.
+  public func watch(
+    interval: Duration = .milliseconds(200)
+  ) -> AsyncStream<LibraryChange> {
+    let watcher = LibraryWatcher(directory, interval)
+    return AsyncStream { await watcher.next() }
+  }
+
+  private static func precedes(
+    _ lhs: DocumentSummary,
+    _ rhs: DocumentSummary,
+    _ order: Order
+  ) -> Bool {
+    let byName = (lhs.name.lowercased(), lhs.path) < (rhs.name.lowercased(), rhs.path)
+    func descending<T: Comparable>(_ left: T, _ right: T) -> Bool {
+      left == right ? byName : left > right
+    }
+    return switch order {
+    case .name: byName
+    case .changed: descending(lhs.changed, rhs.changed)
+    case .size: descending(lhs.size, rhs.size)
+    case .objects: descending(lhs.objects, rhs.objects)
+    }
+  }
+
+  static func paths(in directory: String) throws(DocumentError) -> [String] {
+    var status = stat()
+    guard stat(directory, &status) == 0 || errno != ENOENT else { return [] }
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: directory)
+        .filter { $0.hasSuffix("." + fileExtension) && !$0.hasPrefix(".") }
+        .map { directory + "/" + $0 }
+    } catch {
+      throw DocumentError(.inputOutput, "\(directory): it cannot be read", cause: error)
+    }
+  }
+
+  /// What can be told of a file; blocks.
+  static func summary(_ path: String) -> DocumentSummary {
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    let size = isThere ? Int64(status.st_size) : 0
+    let modified = isThere ? Int64(status.st_mtim.tv_sec) * 1000 : 0
+    do {
+      let opened = try Opened(path, .reading, expecting: nil)
+      defer { try? opened.database.close() }
+      return try opened.database.writeWithoutTransaction { db in
+        let people = try Meta.get(db, .people, at: path) ?? "[]"
+        let last = try Int64.fetchOne(db, sql: "SELECT time FROM log ORDER BY id DESC LIMIT 1")
+        let changed = try Meta.get(db, .changed, at: path).flatMap { Int64($0) }
+        return DocumentSummary(
+          path: path,
+          name: try Meta.get(db, .name, at: path) ?? "",
+          board: opened.board,
+          objects: try Meta.get(db, .objects, at: path).flatMap { Int($0) } ?? 0,
+          people: (try? JSONDecoder().decode([String].self, from: Data(people.utf8))) ?? [],
+          changed: max(last ?? 0, changed ?? 0),
+          size: size,
+          thumbnail: try Meta.get(db, .thumbnail, at: path),
+          error: nil
+        )
+      }
+    } catch {
+      return DocumentSummary(
+        path: path,
+        name: ((path as NSString).lastPathComponent as NSString).deletingPathExtension,
+        board: nil,
+        objects: 0,
+        people: [],
+        changed: modified,
+        size: size,
+        thumbnail: nil,
+        error: .from(error, at: path)
+      )
+    }
+  }
+}

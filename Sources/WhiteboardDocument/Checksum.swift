@@ -1,0 +1,83 @@
+import Whiteboard
+
+/// CRC-32C (Castagnoli), as in RFC 3720: what a row of a document is checked by.
+///
+/// It finds accidents, not forgery: what an author wrote is signed, in the bytes themselves.
+package struct Checksum {
+  private var state: UInt32 = .max
+
+  /// The checksum of nothing.
+  package init() {}
+
+  /// The checksum of all bytes added so far.
+  package var value: UInt32 { ~state }
+
+  /// Adds bytes, eight at a time.
+  /// - Complexity: O(n).
+  package mutating func add(_ bytes: [UInt8]) {
+    let tables = Self.tables
+    var state = state
+    var index = 0
+    let count = bytes.count
+    while index &+ 8 <= count {
+      let low =
+        state
+        ^ (UInt32(bytes[index]) | UInt32(bytes[index &+ 1]) << 8
+          | UInt32(bytes[index &+ 2]) << 16 | UInt32(bytes[index &+ 3]) << 24)
+      state =
+        tables[1792 &+ Int(low & 0xFF)] ^ tables[1536 &+ Int((low >> 8) & 0xFF)]
+        ^ tables[1280 &+ Int((low >> 16) & 0xFF)] ^ tables[1024 &+ Int(low >> 24)]
+        ^ tables[768 &+ Int(bytes[index &+ 4])] ^ tables[512 &+ Int(bytes[index &+ 5])]
+        ^ tables[256 &+ Int(bytes[index &+ 6])] ^ tables[Int(bytes[index &+ 7])]
+      index &+= 8
+    }
+    while index < count {
+      state = (state >> 8) ^ tables[Int((state ^ UInt32(bytes[index])) & 0xFF)]
+      index &+= 1
+    }
+    self.state = state
+  }
+
+  /// The checksum of a row: the table's letter, its numbers, and its blobs with their lengths.
+  package static func row(
+    _ table: UInt8,
+    _ numbers: [Int64],
+    _ blobs: [[UInt8]]
+  ) -> UInt32 {
+    var head = ByteWriter()
+    head.byte(table)
+    for number in numbers { head.zigzag(number) }
+    for blob in blobs { head.count(blob.count) }
+    var checksum = Checksum()
+    checksum.add(head.bytes)
+    for blob in blobs { checksum.add(blob) }
+    return checksum.value
+  }
+
+  /// The link of a chain: it covers the link before and a row's own checksum.
+  package static func link(after chain: UInt32, _ own: UInt32) -> UInt32 {
+    var writer = ByteWriter()
+    writer.fixed32(chain)
+    writer.fixed32(own)
+    var checksum = Checksum()
+    checksum.add(writer.bytes)
+    return checksum.value
+  }
+
+  /// Eight tables of 256: the remainder of a byte that is followed by 0 to 7 zero bytes.
+  private static let tables: [UInt32] = {
+    var tables = [UInt32](repeating: 0, count: 2048)
+    for byte in 0..<256 {
+      var remainder = UInt32(byte)
+      for _ in 0..<8 {
+        remainder = (remainder >> 1) ^ (remainder & 1 == 1 ? 0x82F6_3B78 : 0)
+      }
+      tables[byte] = remainder
+    }
+    for index in 256..<2048 {
+      let before = tables[index - 256]
+      tables[index] = (before >> 8) ^ tables[Int(before & 0xFF)]
+    }
+    return tables
+  }()
+}

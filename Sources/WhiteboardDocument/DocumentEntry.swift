@@ -1,0 +1,98 @@
+import Whiteboard
+
+/// One thing a document keeps, in the order in which it was applied.
+///
+/// The bytes are opaque here: who makes them reads them. Times are milliseconds since 1970, of the
+/// moment it was applied on this machine.
+public enum DocumentEntry: Hashable, Sendable {
+  /// A batch of operations.
+  case batch(bytes: [UInt8], time: Int64)
+  /// A catch-up answer that was joined.
+  case answer(bytes: [UInt8], time: Int64)
+  /// The signed record of an incarnation, kept once and for ever.
+  case author(record: [UInt8], incarnation: UInt64)
+  /// A signed head of an author's chain; only the one of the greatest sequence is kept.
+  case head(bytes: [UInt8], incarnation: UInt64, sequence: UInt64)
+  /// A place that somebody named, to find it again when the recording is watched.
+  case marker(name: String, time: Int64)
+  /// A time in which recording was paused: what happened in it shows in the next keyframe only.
+  case gap(from: Int64, to: Int64)
+}
+
+/// The batches and answers of one row of the log: those that one transaction made durable.
+///
+/// Many entries share a row, since a row of its own costs an entry some 20 bytes. In the body each
+/// entry is a varint (zigzag of the milliseconds since the one before, times two, plus one where
+/// it is an answer), a varint length, and its bytes.
+package struct LogRow: Hashable, Sendable {
+  /// The row's number; they ascend by one.
+  package let id: Int64
+  /// The time of the first entry.
+  package let time: Int64
+  /// How many entries there are.
+  package let entries: Int64
+  /// The entries' bytes.
+  package let body: [UInt8]
+
+  /// A row as it is stored.
+  package init(id: Int64, time: Int64, entries: Int64, body: [UInt8]) {
+    self.id = id
+    self.time = time
+    self.entries = entries
+    self.body = body
+  }
+
+  /// The row of `entries`, of which only batches and answers count.
+  package init(id: Int64, packing entries: some Sequence<DocumentEntry>) {
+    var writer = ByteWriter()
+    var first: Int64?
+    var before: Int64 = 0
+    var count: Int64 = 0
+    for entry in entries {
+      let (bytes, time, kind): ([UInt8], Int64, UInt64)
+      switch entry {
+      case .batch(let content, let at): (bytes, time, kind) = (content, at, 0)
+      case .answer(let content, let at): (bytes, time, kind) = (content, at, 1)
+      default: continue
+      }
+      if first == nil { (first, before) = (time, time) }
+      let step = time &- before
+      // The top bit is lost where clocks differ by 150 million years; nothing hangs on it.
+      let zigzag = UInt64(bitPattern: (step << 1) ^ (step >> 63))
+      writer.varint(zigzag << 1 | kind)
+      writer.count(bytes.count)
+      writer.raw(bytes)
+      before = time
+      count += 1
+    }
+    self.init(id: id, time: first ?? 0, entries: count, body: writer.bytes)
+  }
+
+  /// The checksum of this row alone.
+  package var ownChecksum: UInt32 { Checksum.row(UInt8(ascii: "l"), [id, time, entries], [body]) }
+
+  /// The column `sum`: the row's own checksum in the upper half, the chain's link in the lower.
+  package func sum(after chain: UInt32) -> Int64 {
+    let own = ownChecksum
+    return Int64(bitPattern: UInt64(own) << 32 | UInt64(Checksum.link(after: chain, own)))
+  }
+
+  /// The batches and answers.
+  package func unpack() throws(CodecError) -> [DocumentEntry] {
+    var reader = ByteReader(body)
+    var result: [DocumentEntry] = []
+    var time = time
+    while reader.remaining > 0 {
+      let head = try reader.varint()
+      let zigzag = head >> 1
+      time &+= Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
+      let length = try reader.varint(upTo: UInt64(reader.remaining), "length")
+      let bytes = try reader.take(Int(length))
+      result.append(
+        head & 1 == 0 ? .batch(bytes: bytes, time: time) : .answer(bytes: bytes, time: time)
+      )
+    }
+    guard result.count == Int(exactly: entries) else { throw .inconsistent("entries") }
+    return result
+  }
+}

@@ -1,0 +1,102 @@
+import GRDB
+
+/// Why a document could not do what was asked: what is lost, and what to do.
+///
+/// Callers switch on `code`; two errors are equal when their codes are.
+public struct DocumentError: Error, Equatable, CustomStringConvertible {
+  /// What went wrong.
+  public enum Code: String, Hashable, Sendable {
+    /// There is no such file, version or asset.
+    case notFound
+    /// Something of that name is there already.
+    case exists
+    /// The file is not a whiteboard.
+    case wrongKind
+    /// A later release made the file.
+    case newerSchema
+    /// The file or its directory may not be written.
+    case readOnly
+    /// Another program, or another part of this one, has it open for writing.
+    case inUse
+    /// The disk is full.
+    case full
+    /// What is stored does not match its checksums.
+    case damaged
+    /// It is the document of another board.
+    case wrongBoard
+    /// A name is empty, too long, or not text.
+    case badName
+    /// A value or a file is larger than the limit.
+    case tooLarge
+    /// The document was closed.
+    case closed
+    /// The system refused to read or write for another reason.
+    case inputOutput
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// A sentence for a person.
+  public let message: String
+  /// The error below, where there is one.
+  public let cause: (any Error)?
+
+  /// An error with its sentence.
+  public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+  }
+
+  /// The sentence, led by the code.
+  public var description: String { "\(code.rawValue): \(message)" }
+
+  /// Whether both have the same code.
+  public static func == (lhs: DocumentError, rhs: DocumentError) -> Bool { lhs.code == rhs.code }
+
+  /// What `error` means for the document at `path`.
+  static func from(_ error: any Error, at path: String) -> DocumentError {
+    if let error = error as? DocumentError { return error }
+    // Our statements are right, so that what SQLite calls an error in one is a table that is gone.
+    guard let database = error as? DatabaseError else {
+      return DocumentError(.inputOutput, "\(path): \(error)", cause: error)
+    }
+    let (code, text): (Code, String) =
+      switch database.resultCode {
+      case .SQLITE_FULL:
+        (.full, "the disk is full; nothing saved before is lost; make room and repeat it")
+      case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
+        (.damaged, "the file is damaged; 'boards recover' saves what it still holds")
+      case .SQLITE_NOTADB:
+        (
+          .wrongKind,
+          "this is no whiteboard; if it was one, 'boards recover' saves what it still holds"
+        )
+      case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+        (.readOnly, "the file may not be written; nothing saved before is lost")
+      case .SQLITE_BUSY, .SQLITE_LOCKED:
+        (.inUse, "another program is using it; nothing is lost; close it there and repeat it")
+      case .SQLITE_TOOBIG:
+        (.tooLarge, "one entry is larger than a document can hold; it was not saved")
+      case .SQLITE_CANTOPEN:
+        (.inputOutput, "it cannot be opened; if its directory is read-only, copy it elsewhere")
+      case .SQLITE_MISUSE:
+        (.closed, "it was closed meanwhile; nothing saved before is lost; open it again")
+      default:
+        (.inputOutput, "reading or writing failed; what was not acknowledged was not saved")
+      }
+    return DocumentError(
+      code,
+      "\(path): \(text) (\(database.message ?? database.resultCode.description))",
+      cause: error
+    )
+  }
+
+  /// The error of a row that does not match its checksum.
+  static func damagedRow(_ what: String, at path: String) -> DocumentError {
+    DocumentError(
+      .damaged,
+      "\(path): \(what) is damaged; 'boards recover' saves all that is not"
+    )
+  }
+}

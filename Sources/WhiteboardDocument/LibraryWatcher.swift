@@ -1,0 +1,86 @@
+import Foundation
+
+/// What happened to a document of a library.
+public enum LibraryChange: Hashable, Sendable {
+  /// It is there now.
+  case added(DocumentSummary)
+  /// It was written, or another file took its place.
+  case changed(DocumentSummary)
+  /// It is gone; the path it had.
+  case removed(String)
+}
+
+/// Compares a directory with what it was, whenever something happened in it.
+actor LibraryWatcher {
+  private struct Mark: Hashable, Sendable {
+    var file: Stamp
+    var log: Stamp
+  }
+
+  private struct Stamp: Hashable, Sendable {
+    var number: UInt64 = 0
+    var size: Int64 = 0
+    var seconds: Int = 0
+    var nanoseconds: Int = 0
+
+    init(_ path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return }
+      number = UInt64(status.st_ino)
+      size = Int64(status.st_size)
+      seconds = Int(status.st_mtim.tv_sec)
+      nanoseconds = Int(status.st_mtim.tv_nsec)
+    }
+  }
+
+  private let directory: String
+  private let interval: Duration
+  private let watch: DirectoryWatch
+  private var known: [String: Mark] = [:]
+  private var waiting: [LibraryChange] = []
+  private var hasLooked = false
+
+  init(_ directory: String, _ interval: Duration) {
+    self.directory = directory
+    self.interval = interval
+    watch = DirectoryWatch(directory)
+  }
+
+  /// The next change, or nil where the task was cancelled.
+  func next() async -> LibraryChange? {
+    while waiting.isEmpty {
+      if hasLooked {
+        guard await watch.tick() else { return nil }
+        // Writers write many times a second; they are looked at a few times.
+        guard (try? await Task.sleep(for: interval)) != nil else { return nil }
+      }
+      hasLooked = true
+      await look()
+    }
+    return waiting.removeFirst()
+  }
+
+  private func look() async {
+    let directory = directory
+    let known = known
+    let looked = await Blocking.result(directory) { () -> ([String: Mark], [LibraryChange]) in
+      var now: [String: Mark] = [:]
+      var changes: [LibraryChange] = []
+      for path in try BoardLibrary.paths(in: directory).sorted() {
+        let mark = Mark(file: Stamp(path), log: Stamp(path + "-wal"))
+        now[path] = mark
+        if known[path] == nil {
+          changes.append(.added(BoardLibrary.summary(path)))
+        } else if known[path] != mark {
+          changes.append(.changed(BoardLibrary.summary(path)))
+        }
+      }
+      for path in known.keys.sorted() where now[path] == nil { changes.append(.removed(path)) }
+      return (now, changes)
+    }
+    // A directory that cannot be read for now is looked at again when something happens in it.
+    guard case .success(let (now, changes)) = looked else { return }
+    self.known = now
+    waiting += changes
+  }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// A database that was found to be a document, with what is known of it before anything is read.
+struct Opened: Sendable {
+  let path: String
+  let board: [UInt8]
+  let database: DatabaseQueue
+  let lock: WriterLock?
+  let tail: LogTail
+  let wasLeftOpen: Bool
+
+  /// Opens and checks; blocks.
+  init(_ path: String, _ mode: BoardDocument.Mode, expecting: [UInt8]?) throws {
+    self.path = path
+    try Self.checkFile(path, mode)
+    lock = mode == .writing ? try WriterLock(path) : nil
+    database = try Self.connect(path, mode)
+    let found = try database.read { db in try Facts(db, at: path) }
+    guard expecting == nil || expecting == found.board else {
+      throw DocumentError(
+        .wrongBoard,
+        "\(path): it holds another board of that name; it was left as it is"
+      )
+    }
+    board = found.board
+    tail = found.tail
+    wasLeftOpen = found.closed == nil
+    guard mode == .writing else { return }
+    let wasLeftOpen = wasLeftOpen
+    try database.writeWithoutTransaction { db in
+      // After a crash nothing else says how long the log was.
+      if wasLeftOpen { try Self.quickCheck(db, at: path) }
+      try Self.beginWriting(db, at: path)
+    }
+    try Schema.migrator.migrate(database)
+  }
+
+  /// What is known of a document, as of one moment.
+  private struct Facts: Sendable {
+    let board: [UInt8]
+    let tail: LogTail
+    let closed: String?
+
+    init(_ db: Database, at path: String) throws {
+      try Schema.check(db, at: path)
+      guard let text = try Meta.get(db, .board, at: path),
+        let board = Hexadecimal.decode(text), board.count == BoardDocument.boardIDLength
+      else { throw DocumentError.damagedRow("the board's id", at: path) }
+      self.board = board
+      tail = try LogTail(db, at: path)
+      closed = try Meta.get(db, .closed, at: path)
+      if let closed, closed != tail.text {
+        throw DocumentError.damagedRow("the end of the log", at: path)
+      }
+    }
+  }
+
+  private static func checkFile(_ path: String, _ mode: BoardDocument.Mode) throws {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw DocumentError(
+        errno == ENOENT ? .notFound : .inputOutput,
+        "\(path): \(systemMessage())"
+      )
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw DocumentError(.wrongKind, "\(path): this is no file")
+    }
+    guard access(path, R_OK) == 0 else {
+      throw DocumentError(.inputOutput, "\(path): it may not be read (\(systemMessage()))")
+    }
+    guard mode == .reading || access(path, W_OK) == 0 else {
+      throw DocumentError(
+        .readOnly,
+        "\(path): it may not be written (\(systemMessage())); open it for reading, or copy it"
+      )
+    }
+  }
+
+  private static func connect(
+    _ path: String,
+    _ mode: BoardDocument.Mode
+  ) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.label = "whiteboard document"
+    configuration.readonly = mode == .reading
+    configuration.busyMode = .timeout(2)
+    configuration.observesSuspensionNotifications = false
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  static func quickCheck(_ db: Database, at path: String) throws {
+    let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "nothing"
+    guard found == "ok" else {
+      throw DocumentError(
+        .damaged,
+        "\(path): its pages are damaged (\(found)); 'boards recover' saves what it still holds"
+      )
+    }
+  }
+
+  private static func beginWriting(_ db: Database, at path: String) throws {
+    let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+    guard journal == "wal" else {
+      throw DocumentError(.inputOutput, "\(path): this file system cannot hold its log")
+    }
+    try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")
+    try db.inTransaction(.immediate) {
+      try Meta.set(db, .closed, nil)
+      return .commit
+    }
+  }
+}
+
+/// Where the log ends, and how far it is from the last keyframe.
+struct LogTail: Sendable {
+  /// The last row's number, 0 where there is none.
+  var id: Int64 = 0
+  /// The chain there.
+  var chain: UInt32 = 0
+  /// Entries since the last keyframe.
+  var entriesSince: Int64 = 0
+  /// Entries up to the last keyframe.
+  var entriesBefore: Int64 = 0
+  /// The time of the last keyframe, or of the document.
+  var keyframeTime: Int64 = 0
+
+  /// What `meta` keeps of it while the document is closed.
+  var text: String { "\(id) \(chain)" }
+
+  init() {}
+
+  /// The end of the log as it is stored.
+  init(_ db: Database, at path: String) throws {
+    keyframeTime = try Meta.get(db, .created, at: path).flatMap { Int64($0) } ?? 0
+    var keyframeLog: Int64 = 0
+    if let row = try Row.fetchOne(
+      db,
+      sql: "SELECT log, chain, entries, time FROM keyframe ORDER BY log DESC, id DESC LIMIT 1"
+    ) {
+      keyframeLog = Int64.fromDatabaseValue(row[0]) ?? 0
+      id = keyframeLog
+      chain = UInt32(truncatingIfNeeded: Int64.fromDatabaseValue(row[1]) ?? 0)
+      entriesBefore = Int64.fromDatabaseValue(row[2]) ?? 0
+      keyframeTime = Int64.fromDatabaseValue(row[3]) ?? 0
+    }
+    if let row = try Row.fetchOne(db, sql: "SELECT id, sum FROM log ORDER BY id DESC LIMIT 1"),
+      let last = Int64.fromDatabaseValue(row[0]), last >= id
+    {
+      guard let sum = Int64.fromDatabaseValue(row[1]) else {
+        throw DocumentError.damagedRow("row \(last) of the log", at: path)
+      }
+      id = last
+      chain = UInt32(truncatingIfNeeded: sum)
+    }
+    entriesSince =
+      try Int64.fetchOne(
+        db,
+        sql: "SELECT coalesce(sum(entries), 0) FROM log WHERE id > ?",
+        arguments: [keyframeLog]
+      ) ?? 0
+  }
+}
+
+/// New documents appear whole or not at all.
+enum NewFile {
+  /// Makes a document at `path`, filled by `fill`, which runs before anybody can see the file.
+  static func make(
+    at path: String,
+    board: [UInt8],
+    name: String,
+    now: Int64,
+    fill: @escaping @Sendable (DatabaseQueue) throws -> Void
+  ) async throws(DocumentError) {
+    guard board.count == BoardDocument.boardIDLength else {
+      throw DocumentError(.wrongBoard, "a board id has \(BoardDocument.boardIDLength) bytes")
+    }
+    try DocumentName.check(name)
+    try await publish(at: path) { temporary in
+      let queue = try DatabaseQueue(path: temporary)
+      defer { try? queue.close() }
+      try Schema.make(queue)
+      try queue.write { db in
+        try Meta.set(db, .board, Hexadecimal.encode(board))
+        try Meta.set(db, .name, name)
+        try Meta.set(db, .created, String(now))
+        try Meta.set(db, .changed, String(now))
+        try Meta.set(db, .closed, LogTail().text)
+      }
+      try fill(queue)
+    }
+  }
+
+  /// Lets `make` write a file that appears at `path` when it is complete and on the disk.
+  static func publish(
+    at path: String,
+    _ make: @escaping @Sendable (_ temporary: String) throws -> Void
+  ) async throws(DocumentError) {
+    try await Blocking.run(path) {
+      var status = stat()
+      guard lstat(path, &status) != 0 else { throw Self.exists(path) }
+      let temporary = "\(path).\(UUID().uuidString).part"
+      let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else {
+        let isMissing = errno == ENOENT
+        throw DocumentError(
+          isMissing ? .notFound : errno == ENOSPC ? .full : .readOnly,
+          "\(path): no file can be made there (\(systemMessage())); nothing was changed"
+        )
+      }
+      close(descriptor)
+      defer { unlink(temporary) }
+      try make(temporary)
+      try synchronize(temporary)
+      guard link(temporary, path) == 0 else {
+        if errno == EEXIST { throw Self.exists(path) }
+        // Some file systems have no links; there the check above is all there is.
+        guard rename(temporary, path) == 0 else {
+          throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
+        }
+        return
+      }
+      try? synchronize((path as NSString).deletingLastPathComponent)
+    }
+  }
+
+  private static func exists(_ path: String) -> DocumentError {
+    DocumentError(.exists, "\(path): there is a file of that name; it was left as it is")
+  }
+
+  private static func synchronize(_ path: String) throws {
+    let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
+    }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else {
+      throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
+    }
+  }
+}

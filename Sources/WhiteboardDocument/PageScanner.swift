@@ -1,0 +1,209 @@
+import Foundation
+
+/// Reads rows out of the pages of an SQLite file without SQLite: whatever the tree above them has
+/// become, and however the file ends.
+///
+/// Nothing in the file is trusted: every number is checked before it is used, and what cannot be
+/// read is left out. Rows prove themselves by their checksums afterwards.
+final class PageScanner {
+  /// A place where a row was found.
+  struct Place: Hashable, Sendable {
+    /// The page as it is in the log beside the file; nil: in the file itself.
+    let frame: Int?
+    let page: Int
+    let cell: Int
+  }
+
+  private let file: CInt
+  private let log: CInt
+  private let pageSize: Int
+  private let usable: Int
+  private let pageCount: Int
+  /// Page numbers of the log's frames, in order.
+  private let frames: [Int]
+  /// The newest frame of each page.
+  private let newest: [Int: Int]
+  /// No row can have more bytes than these.
+  private let totalSize: Int
+
+  /// Opens the file at `path`, and the log beside it where there is one, for reading.
+  init(_ path: String) throws(DocumentError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw DocumentError(
+        errno == ENOENT ? .notFound : .inputOutput,
+        "\(path): \(systemMessage())"
+      )
+    }
+    file = descriptor
+    log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+    let header = Self.read(file, at: 0, 100)
+    var size = header.count >= 18 ? Int(header[16]) << 8 | Int(header[17]) : 0
+    if size == 1 { size = 65536 }
+    let isPlausible = size >= 512 && size <= 65536 && size & (size - 1) == 0
+    pageSize = isPlausible ? size : 4096
+    // We reserve nothing at the end of a page.
+    usable = pageSize
+    var status = stat()
+    let fileSize = fstat(file, &status) == 0 ? Int(status.st_size) : 0
+    pageCount = (fileSize + pageSize - 1) / pageSize
+    var logSize = 0
+    if log >= 0, fstat(log, &status) == 0 { logSize = Int(status.st_size) }
+    totalSize = fileSize + logSize
+    var frames: [Int] = []
+    var newest: [Int: Int] = [:]
+    let salts = Self.read(log, at: 16, 8)
+    var offset = 32
+    while salts.count == 8, offset + 24 + pageSize <= logSize {
+      let frame = Self.read(log, at: offset, 24)
+      // Frames of an earlier round are in the file already.
+      guard frame.count == 24, Array(frame[8..<16]) == salts else { break }
+      let page = Self.number(frame, 0)
+      newest[page] = frames.count
+      frames.append(page)
+      offset += 24 + pageSize
+    }
+    self.frames = frames
+    self.newest = newest
+  }
+
+  deinit {
+    close(file)
+    if log >= 0 { close(log) }
+  }
+
+  /// Hands over every row of every page, those of the log beside the file last.
+  func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) {
+    for page in 1...max(1, pageCount) { scan(nil, page, body) }
+    for (frame, page) in frames.enumerated() { scan(frame, page, body) }
+  }
+
+  /// The row at a place, read again.
+  func row(_ place: Place) -> (rowid: Int64, columns: [StoredValue])? {
+    row(content(place.frame, place.page), place)
+  }
+
+  private func scan(
+    _ frame: Int?,
+    _ page: Int,
+    _ body: (Place, Int64, [StoredValue]) -> Void
+  ) {
+    let content = content(frame, page)
+    let head = page == 1 ? 100 : 0
+    // 13: a leaf of a table.
+    guard content.count >= head + 8, content[head] == 13 else { return }
+    let cells = Int(content[head + 3]) << 8 | Int(content[head + 4])
+    guard head + 8 + 2 * cells <= content.count else { return }
+    for cell in 0..<cells {
+      let place = Place(frame: frame, page: page, cell: cell)
+      if let (rowid, columns) = row(content, place) { body(place, rowid, columns) }
+    }
+  }
+
+  private func content(_ frame: Int?, _ page: Int) -> [UInt8] {
+    if let frame { return Self.read(log, at: 32 + frame * (24 + pageSize) + 24, pageSize) }
+    guard page >= 1 else { return [] }
+    return Self.read(file, at: (page - 1) * pageSize, pageSize)
+  }
+
+  private func row(_ content: [UInt8], _ place: Place) -> (Int64, [StoredValue])? {
+    let pointer = (place.page == 1 ? 100 : 0) + 8 + 2 * place.cell
+    guard pointer + 2 <= content.count else { return nil }
+    var offset = Int(content[pointer]) << 8 | Int(content[pointer + 1])
+    guard let size = Self.varint(content, &offset), let rowid = Self.varint(content, &offset),
+      size > 0, size <= Int64(totalSize)
+    else { return nil }
+    let length = Int(size)
+    guard let payload = payload(content, offset, length),
+      let columns = Self.columns(payload)
+    else { return nil }
+    return (rowid, columns)
+  }
+
+  /// A row's bytes, with those that lie on pages of their own.
+  private func payload(_ content: [UInt8], _ offset: Int, _ length: Int) -> [UInt8]? {
+    var local = length
+    if length > usable - 35 {
+      let least = (usable - 12) * 32 / 255 - 23
+      let more = least + (length - least) % (usable - 4)
+      local = more <= usable - 35 ? more : least
+    }
+    guard offset + local <= content.count else { return nil }
+    var result = Array(content[offset..<(offset + local)])
+    guard local < length else { return result }
+    guard offset + local + 4 <= content.count else { return nil }
+    var next = Self.number(content, offset + local)
+    while result.count < length {
+      // Each turn adds bytes or ends, so that a ring of pages ends too.
+      let page = self.content(newest[next], next)
+      guard page.count >= usable else { return nil }
+      result += page[4..<(4 + min(usable - 4, length - result.count))]
+      next = Self.number(page, 0)
+    }
+    return result
+  }
+
+  private static func columns(_ payload: [UInt8]) -> [StoredValue]? {
+    var offset = 0
+    guard let headSize = varint(payload, &offset), headSize <= Int64(payload.count) else {
+      return nil
+    }
+    var body = Int(headSize)
+    var columns: [StoredValue] = []
+    while offset < Int(headSize) {
+      guard let type = varint(payload, &offset), type >= 0, columns.count < 16 else { return nil }
+      let size: Int
+      switch type {
+      case 0, 8, 9: size = 0
+      case 1...4: size = Int(type)
+      case 5: size = 6
+      case 6, 7: size = 8
+      case 12...: size = Int((type - 12) / 2)
+      default: return nil
+      }
+      guard size <= payload.count - body else { return nil }
+      let bytes = payload[body..<(body + size)]
+      body += size
+      switch type {
+      case 0: columns.append(.null)
+      case 7: columns.append(.real)
+      case 8, 9: columns.append(.integer(type - 8))
+      case 1...6:
+        let start: Int64 = (bytes.first ?? 0) >= 128 ? -1 : 0
+        columns.append(.integer(bytes.reduce(start) { $0 << 8 | Int64($1) }))
+      default:
+        columns.append(
+          type % 2 == 0 ? .blob(Array(bytes)) : .text(String(decoding: bytes, as: UTF8.self))
+        )
+      }
+    }
+    return columns
+  }
+
+  /// SQLite's own variable-length number: most significant first, the ninth byte whole.
+  private static func varint(_ bytes: [UInt8], _ offset: inout Int) -> Int64? {
+    var result: UInt64 = 0
+    for index in 0..<9 {
+      guard offset < bytes.count else { return nil }
+      let byte = bytes[offset]
+      offset += 1
+      if index == 8 { return Int64(bitPattern: result << 8 | UInt64(byte)) }
+      result = result << 7 | UInt64(byte & 0x7F)
+      if byte < 0x80 { return Int64(bitPattern: result) }
+    }
+    return nil
+  }
+
+  private static func number(_ bytes: [UInt8], _ offset: Int) -> Int {
+    bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// Up to `count` bytes; fewer where the file ends or cannot be read.
+  private static func read(_ descriptor: CInt, at offset: Int, _ count: Int) -> [UInt8] {
+    guard descriptor >= 0 else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      // The buffer has `count` bytes, and pread writes and reports at most as many.
+      filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+
+/// The settings of a person on this machine: a small JSON object in a file of its own.
+///
+/// Values are strings; what others wrote there that is not is kept as it is. Every write replaces
+/// the file in one step. A file that is damaged is never overwritten.
+public actor PersonalSettings {
+  /// The greatest size of the file, in bytes.
+  public static let maximumSize = 65_536
+
+  /// Where the file is.
+  public nonisolated let path: String
+
+  /// The settings in the file at `path`, which need not be there yet; its directory must.
+  public init(path: String) { self.path = path }
+
+  /// All settings whose values are strings.
+  /// - Throws: `damaged`, with what to do about it; `tooLarge`, `inputOutput`.
+  public func values() throws(DocumentError) -> [String: String] {
+    try Self.read(path).compactMapValues { $0 as? String }
+  }
+
+  /// One setting, or nil where there is none.
+  /// - Throws: As ``values()``.
+  public func value(_ key: String) throws(DocumentError) -> String? { try values()[key] }
+
+  /// Sets one setting, or removes it.
+  /// - Throws: As ``set(_:)``.
+  public func set(_ key: String, to value: String?) throws(DocumentError) {
+    try set([key: value])
+  }
+
+  /// Sets settings, and removes those whose value is nil: all, or none.
+  /// - Throws: `tooLarge` where the file would pass ``maximumSize``, `full`, `readOnly`, and as
+  ///   ``values()``; then the file is as it was.
+  public func set(_ changes: [String: String?]) throws(DocumentError) {
+    let path = path
+    let lock = try Self.lock(path)
+    defer { close(lock) }
+    var object = try Self.read(path)
+    for (key, value) in changes { object[key] = value }
+    try Self.write(object, path)
+  }
+
+  /// The settings as they are now, and again each time the file changes, whoever changed it.
+  ///
+  /// A slow reader gets the newest state only. A file that is damaged for a while is passed over.
+  public nonisolated func changes() -> AsyncStream<[String: String]> {
+    let reader = SettingsReader(self)
+    return AsyncStream { await reader.next() }
+  }
+
+  private static func read(_ path: String) throws(DocumentError) -> [String: Any] {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if errno == ENOENT { return [:] }
+      throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
+    }
+    guard status.st_size <= maximumSize else {
+      throw DocumentError(
+        .tooLarge,
+        "\(path): settings have at most \(maximumSize) bytes; it was left as it is; shorten it"
+      )
+    }
+    let data: Data
+    do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+      throw DocumentError(.inputOutput, "\(path): it cannot be read", cause: error)
+    }
+    do {
+      guard let object = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+        throw DocumentError(.damaged, "it is no JSON object")
+      }
+      return object
+    } catch {
+      throw DocumentError(
+        .damaged,
+        "\(path): it is no JSON object any more and was left as it is; mend it with an editor, or "
+          + "move it away to begin anew",
+        cause: error
+      )
+    }
+  }
+
+  private static func write(_ object: [String: Any], _ path: String) throws(DocumentError) {
+    let data: Data
+    do {
+      data = try JSONSerialization.data(
+        withJSONObject: object,
+        options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      )
+    } catch {
+      throw DocumentError(.inputOutput, "\(path): \(error)", cause: error)
+    }
+    guard data.count <= maximumSize else {
+      throw DocumentError(
+        .tooLarge,
+        "\(path): settings have at most \(maximumSize) bytes; nothing was changed"
+      )
+    }
+    let temporary = "\(path).\(UUID().uuidString).part"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw DocumentError(
+        errno == ENOSPC ? .full : .readOnly,
+        "\(path): it may not be written (\(systemMessage())); nothing was changed"
+      )
+    }
+    let bytes = Array(data)
+    var written = 0
+    while written < bytes.count {
+      let count = Glibc.write(descriptor, Array(bytes[written...]), bytes.count - written)
+      guard count > 0 else { break }
+      written += count
+    }
+    let isWhole = written == bytes.count && fsync(descriptor) == 0
+    let reason = errno
+    close(descriptor)
+    guard isWhole, rename(temporary, path) == 0 else {
+      unlink(temporary)
+      throw DocumentError(
+        !isWhole && reason == ENOSPC ? .full : .inputOutput,
+        "\(path): it could not be written; nothing was changed"
+      )
+    }
+  }
+
+  /// Holds off other processes, until it is closed, while a file is read and written again.
+  private static func lock(_ path: String) throws(DocumentError) -> CInt {
+    let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw DocumentError(
+        errno == ENOSPC ? .full : .readOnly,
+        "\(path): it may not be written (\(systemMessage())); nothing was changed"
+      )
+    }
+    // Others hold it for as long as a small file takes.
+    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    return descriptor
+  }
+}
+
+/// Tells the settings apart from what they were.
+private actor SettingsReader {
+  private let settings: PersonalSettings
+  private let watch: DirectoryWatch
+  private var last: [String: String]?
+
+  init(_ settings: PersonalSettings) {
+    self.settings = settings
+    let directory = (settings.path as NSString).deletingLastPathComponent
+    watch = DirectoryWatch(directory.isEmpty ? "." : directory)
+  }
+
+  func next() async -> [String: String]? {
+    while true {
+      if last != nil {
+        guard await watch.tick() else { return nil }
+      }
+      if let now = try? await settings.values(), now != last {
+        last = now
+        return now
+      }
+      if last == nil { last = [:] }
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// The record of an incarnation and the newest signed head of its chain.
+public struct StoredAuthor: Hashable, Sendable {
+  /// The incarnation.
+  public let incarnation: UInt64
+  /// Its signed record; empty while only a head came.
+  public let record: [UInt8]
+  /// The sequence the head is for, 0 where there is none.
+  public let sequence: UInt64
+  /// The signed head, empty where there is none.
+  public let head: [UInt8]
+
+  var checksum: UInt32 {
+    Checksum.row(
+      UInt8(ascii: "a"),
+      [Int64(bitPattern: incarnation), Int64(bitPattern: sequence)],
+      [record, head]
+    )
+  }
+
+  init(incarnation: UInt64, record: [UInt8], sequence: UInt64, head: [UInt8]) {
+    self.incarnation = incarnation
+    self.record = record
+    self.sequence = sequence
+    self.head = head
+  }
+
+  /// The row with these columns, or nil where they do not match their checksum.
+  init?(_ columns: [StoredValue]) {
+    guard columns.count == 5, let incarnation = columns[0].integer,
+      let record = columns[1].blob, let sequence = columns[2].integer,
+      let head = columns[3].blob, let crc = columns[4].integer
+    else { return nil }
+    self.init(
+      incarnation: UInt64(bitPattern: incarnation),
+      record: record,
+      sequence: UInt64(bitPattern: sequence),
+      head: head
+    )
+    guard crc == Int64(checksum) else { return nil }
+  }
+
+  static func find(_ incarnation: UInt64, _ db: Database) throws -> StoredAuthor? {
+    let statement = try db.cachedStatement(
+      sql: "SELECT incarnation, record, sequence, head, crc FROM author WHERE incarnation = ?"
+    )
+    let row = try Row.fetchOne(statement, arguments: [Int64(bitPattern: incarnation)])
+    return row.flatMap { StoredAuthor(StoredValue.columns($0)) }
+  }
+}
+
+/// The whole state at one place of the log.
+struct StoredKeyframe: Hashable, Sendable {
+  let id: Int64
+  let log: Int64
+  let chain: Int64
+  let entries: Int64
+  let time: Int64
+  let name: String?
+  let digest: [UInt8]
+  let body: [UInt8]
+
+  /// The columns, in the order that ``init(_:)`` takes them.
+  static let columns = "id, log, chain, entries, time, name, digest, body, crc"
+
+  var checksum: UInt32 {
+    Checksum.row(
+      UInt8(ascii: "k"),
+      [id, log, chain, entries, time, name == nil ? 0 : 1],
+      [Array((name ?? "").utf8), digest, body]
+    )
+  }
+
+  init(
+    id: Int64,
+    log: Int64,
+    chain: Int64,
+    entries: Int64,
+    time: Int64,
+    name: String?,
+    digest: [UInt8],
+    body: [UInt8]
+  ) {
+    self.id = id
+    self.log = log
+    self.chain = chain
+    self.entries = entries
+    self.time = time
+    self.name = name
+    self.digest = digest
+    self.body = body
+  }
+
+  /// The row with these columns, or nil where they do not match their checksum.
+  init?(_ columns: [StoredValue]) {
+    guard columns.count == 9, let id = columns[0].integer, let log = columns[1].integer,
+      let chain = columns[2].integer, let entries = columns[3].integer,
+      let time = columns[4].integer, columns[5] == .null || columns[5].text != nil,
+      let digest = columns[6].blob, let body = columns[7].blob, let crc = columns[8].integer
+    else { return nil }
+    self.init(
+      id: id,
+      log: log,
+      chain: chain,
+      entries: entries,
+      time: time,
+      name: columns[5].text,
+      digest: digest,
+      body: body
+    )
+    guard crc == Int64(checksum) else { return nil }
+  }
+
+  /// The same, at another place.
+  func moved(id: Int64, log: Int64, chain: Int64, entries: Int64) -> StoredKeyframe {
+    StoredKeyframe(
+      id: id,
+      log: log,
+      chain: chain,
+      entries: entries,
+      time: time,
+      name: name,
+      digest: digest,
+      body: body
+    )
+  }
+}
+
+/// A marker, or a time that was not recorded.
+struct StoredMark: Hashable, Sendable {
+  let id: Int64
+  let kind: Int64
+  let time: Int64
+  let until: Int64
+  let log: Int64
+  let name: String
+
+  static let columns = "id, kind, time, until, log, name, crc"
+
+  static func checksum(
+    _ id: Int64,
+    _ kind: Int64,
+    _ time: Int64,
+    _ until: Int64,
+    _ log: Int64,
+    _ name: String
+  ) -> UInt32 {
+    Checksum.row(UInt8(ascii: "t"), [id, kind, time, until, log], [Array(name.utf8)])
+  }
+
+  /// The row with these columns, or nil where they do not match their checksum.
+  init?(_ columns: [StoredValue]) {
+    guard columns.count == 7, let id = columns[0].integer, let kind = columns[1].integer,
+      let time = columns[2].integer, let until = columns[3].integer,
+      let log = columns[4].integer, let name = columns[5].text, let crc = columns[6].integer,
+      crc == Int64(Self.checksum(id, kind, time, until, log, name))
+    else { return nil }
+    self.id = id
+    self.kind = kind
+    self.time = time
+    self.until = until
+    self.log = log
+    self.name = name
+  }
+
+  var entry: DocumentEntry {
+    kind == 0 ? .marker(name: name, time: time) : .gap(from: time, to: until)
+  }
+}
+
+/// A row of the log and the sum it was stored with.
+struct StoredLogRow: Hashable, Sendable {
+  let row: LogRow
+  let sum: Int64
+}
+
+extension LogRow {
+  /// The row with these columns and the sum it was stored with, or nil where its own does
+  /// not match.
+  ///
+  /// Whether it follows the row before is another question.
+  static func checked(_ columns: [StoredValue]) -> StoredLogRow? {
+    guard columns.count == 5, let id = columns[0].integer, let time = columns[1].integer,
+      let entries = columns[2].integer, let body = columns[3].blob,
+      let sum = columns[4].integer
+    else { return nil }
+    let row = LogRow(id: id, time: time, entries: entries, body: body)
+    guard row.ownChecksum == UInt32(UInt64(bitPattern: sum) >> 32) else { return nil }
+    return StoredLogRow(row: row, sum: sum)
+  }
+
+  static let columns = "id, time, entries, body, sum"
+}
+
+/// What stands in one column, whatever stored it: rows come from SQLite and from recovery alike.
+enum StoredValue: Hashable, Sendable {
+  case null
+  case integer(Int64)
+  case real
+  case text(String)
+  case blob([UInt8])
+
+  var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+  var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
+
+  static func columns(_ row: Row) -> [StoredValue] {
+    (0..<row.count).map { index in
+      let value: DatabaseValue = row[index]
+      return switch value.storage {
+      case .null: .null
+      case .int64(let number): .integer(number)
+      case .double: .real
+      case .string(let text): .text(text)
+      case .blob(let data): .blob(Array(data))
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// The right to write one document, against other processes and other parts of this one.
+///
+/// It is an `flock` on a file beside the document, and not on the document itself: closing any
+/// descriptor of a file gives up all of SQLite's own locks on it. The kernel releases it however
+/// the process ends; the file that may be left behind then means nothing. Readers never look at it.
+final class WriterLock: Sendable {
+  private let descriptor: CInt
+  private let path: String
+
+  /// Takes the lock of the document at `path`.
+  init(_ document: String) throws(DocumentError) {
+    let path = document + "-lock"
+    while true {
+      let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else {
+        throw DocumentError(
+          errno == ENOSPC ? .full : .readOnly,
+          "\(document): its directory may not be written (\(systemMessage())); "
+            + "open it for reading, or copy it elsewhere"
+        )
+      }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        close(descriptor)
+        throw DocumentError(
+          .inUse,
+          "\(document): it is open for writing already; close it there, or open it for reading"
+        )
+      }
+      // Whoever had it before may have removed the file between our two steps: then this lock is
+      // on a file nobody else will find.
+      var ours = stat()
+      var there = stat()
+      if fstat(descriptor, &ours) == 0, stat(path, &there) == 0, ours.st_ino == there.st_ino,
+        ours.st_dev == there.st_dev
+      {
+        self.descriptor = descriptor
+        self.path = path
+        return
+      }
+      close(descriptor)
+    }
+  }
+
+  deinit {
+    unlink(path)
+    close(descriptor)
+  }
+}
+
+/// The system's words for the last error.
+func systemMessage() -> String { String(cString: strerror(errno)) }

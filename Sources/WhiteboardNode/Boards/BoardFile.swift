@@ -1,0 +1,215 @@
+import FoundationEssentials
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// A board's file, looked at without a session.
+package enum BoardFile {
+  /// What a file holds.
+  package struct Content: Sendable {
+    /// The board's name.
+    package let name: String
+    /// The objects, from back to front.
+    package let objects: [ObjectSnapshot]
+    /// The chat, in its order.
+    package let chat: [ChatLine]
+    /// The digest of the board.
+    package let digest: String
+
+    /// The content as events tell it, one line each.
+    package func text(json: Bool) -> String {
+      let events: [NodeEvent] =
+        [
+          .objects(
+            .init(
+              count: objects.count,
+              objects: objects.map { NodeEvent.ObjectDescription($0, path: nil) }
+            )
+          )
+        ]
+        + chat.map { line in
+          .chat(
+            .init(
+              id: line.id.description,
+              peer: line.author.description,
+              name: line.name ?? "",
+              text: line.text,
+              at: Timestamp.text(milliseconds: line.sentAt)
+            )
+          )
+        }
+        + [.digest(.init(digest: digest, objects: objects.count))]
+      return events.map { event in
+        json
+          ? String(decoding: EventLine.json(event), as: UTF8.self)
+          : EventText.line(event).map { $0 + "\n" } ?? ""
+      }.joined()
+    }
+  }
+
+  /// Milliseconds since 1970.
+  package static var now: Int64 { Int64(SystemTime.milliseconds) }
+
+  /// A time as RFC 3339 writes it.
+  package static func time(_ milliseconds: Int64) -> String {
+    Timestamp.text(milliseconds: UInt64(max(0, milliseconds)))
+  }
+
+  /// A path as the file system takes it from anywhere.
+  package static func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+  }
+
+  /// Reads a file, or a version in it; it may be open elsewhere.
+  ///
+  /// - Throws: ``NodeError`` with what is wrong and what to do.
+  package static func read(
+    _ path: String,
+    version: String? = nil
+  ) async throws(NodeError) -> Content {
+    let (replica, name) = try await replica(of: path, version: version)
+    return Content(
+      name: name,
+      objects: replica.board.snapshots,
+      chat: replica.board.chat,
+      digest: replica.digest.hex
+    )
+  }
+
+  /// Makes a new board from what is on another.
+  ///
+  /// - Returns: The file.
+  /// - Throws: ``NodeError`` with what is wrong and what to do.
+  package static func duplicate(
+    _ path: String,
+    as name: String,
+    in library: BoardLibrary
+  ) async throws(NodeError) -> String {
+    let (replica, _) = try await replica(of: path, version: nil)
+    let board = SessionID.random()
+    let target = library.path(name: name, board: board.bytes)
+    do throws(DocumentError) {
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      try await document.duplicate(
+        to: target,
+        board: board.bytes,
+        name: name,
+        keyframe: replica.snapshotForKeeping(),
+        digest: replica.digest.bytes,
+        now: now
+      )
+    } catch {
+      throw NodeError(error)
+    }
+    return target
+  }
+
+  /// A replica that nobody joins, with what a file holds.
+  private static func replica(
+    of path: String,
+    version: String?
+  ) async throws(NodeError) -> (replica: Replica, name: String) {
+    do throws(DocumentError) {
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      var content = try await document.load()
+      if let version {
+        content = DocumentContent(
+          keyframe: try await document.version(version),
+          entries: [],
+          authors: content.authors,
+          notes: []
+        )
+      }
+      return (try replica(of: content, in: document), try await document.name())
+    } catch {
+      throw NodeError(error)
+    }
+  }
+
+  private static func replica(
+    of content: DocumentContent,
+    in document: BoardDocument
+  ) throws(DocumentError) -> Replica {
+    let moment = Moment(wall: UInt64(now), uptime: 1)
+    guard let board = BoardID(document.board) else {
+      throw DocumentError(.damaged, "\(document.path): it is of no board")
+    }
+    let replica = Replica(
+      author: Author(board: board, key: IdentityKey(identity: .ephemeral())),
+      now: moment
+    )
+    try replica.restore(content, of: document, now: moment)
+    return replica
+  }
+
+  /// The board at a keyframe.
+  static func state(
+    of keyframe: Keyframe,
+    in document: BoardDocument
+  ) throws(DocumentError) -> BoardState {
+    let content = DocumentContent(keyframe: keyframe, entries: [], authors: [], notes: [])
+    return try replica(of: content, in: document).board.state
+  }
+}
+
+extension DocumentContent {
+  /// What a replica restores, in order: who wrote, what was, and what came after.
+  ///
+  /// - Throws: `CodecError` where a batch is not of its form.
+  func changes() throws(CodecError) -> [StoredChange] {
+    var changes: [StoredChange] = []
+    for author in authors where !author.record.isEmpty {
+      if let incarnation = Incarnation(exactly: author.incarnation) {
+        changes.append(.author(author.record, incarnation))
+      }
+    }
+    if let keyframe { changes.append(.keyframe(keyframe.bytes)) }
+    for entry in entries {
+      switch entry {
+      case .batch(let bytes, _): changes.append(.batch(try EncodedBatch(decoding: bytes)))
+      case .answer(let bytes, _): changes.append(.answer(bytes))
+      case .author, .head, .marker, .gap: break
+      }
+    }
+    return changes
+  }
+}
+
+extension Replica {
+  /// Takes in what a document holds.
+  ///
+  /// - Throws: `damaged` where that makes no board, with what to do.
+  func restore(
+    _ content: DocumentContent,
+    of document: BoardDocument,
+    now: Moment
+  ) throws(DocumentError) {
+    do {
+      try restore(content.changes(), now: now)
+    } catch {
+      throw DocumentError(
+        .damaged,
+        "\(document.path): what it holds is not whole; "
+          + "'whiteboard-peer boards recover' saves what is good",
+        cause: error
+      )
+    }
+  }
+}
+
+extension NodeError {
+  /// Why a document cannot be used, with its exit status.
+  package init(_ error: DocumentError) {
+    let code: Code =
+      switch error.code {
+      case .notFound: .noInput
+      case .wrongKind, .newerSchema, .damaged, .wrongBoard: .badData
+      case .badName, .tooLarge: .usage
+      case .exists, .readOnly: .cannotCreate
+      case .inUse: .timedOut
+      case .full, .closed, .inputOutput: .inputOutput
+      }
+    self.init(code, error.message)
+  }
+}

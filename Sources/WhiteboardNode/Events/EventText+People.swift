@@ -1,0 +1,121 @@
+/// Lines about who is there.
+extension EventText {
+  static func peopleLine(_ event: NodeEvent) -> String? {
+    switch event {
+    case .ready(let ready):
+      readyLines(ready)
+    case .peerFound(let board):
+      "nearby: \(foundLine(board))"
+    case .peerUpdated(let board):
+      "nearby, changed: \(foundLine(board))"
+    case .peerLost(let board):
+      "no longer nearby: \(person(board.name, board.peer))"
+    case .peerState(let change):
+      stateLine(change)
+    case .invitation(let invitation):
+      invitationLine(invitation)
+    case .joined(let joined):
+      "\(person(joined.name, joined.peer)) is here"
+    case .left(let left):
+      if let message = left.message, !message.isEmpty {
+        "\(person(left.name, left.peer)) is gone: \(TerminalText.cleaned(left.reason)), "
+          + TerminalText.quoted(message, limit: wordsLimit)
+      } else {
+        "\(person(left.name, left.peer)) is gone: \(TerminalText.cleaned(left.reason))"
+      }
+    case .profile(let profile):
+      profileLine(profile)
+    case .peers(let peers):
+      peersLine(peers)
+    default:
+      nil
+    }
+  }
+
+  private static func profileLine(_ profile: NodeEvent.Profile) -> String {
+    let icon = profile.icon.map { ", with the icon \(TerminalText.cleaned($0, limit: 16))" } ?? ""
+    return
+      "\(profile.request == nil ? "now called " : "")\(person(profile.name, profile.peer))\(icon)"
+  }
+
+  private static func readyLines(_ ready: NodeEvent.Ready) -> String {
+    var lines = [
+      "You are \(person(ready.name, ready.peer)) on the board "
+        + TerminalText.quoted(ready.boardName) + "."
+    ]
+    switch ready.admit {
+    case "code":
+      if let code = ready.code {
+        lines.append("Who knows the code comes in: \(TerminalText.cleaned(code))")
+      }
+    case "ask": lines.append("You are asked before anybody comes in.")
+    case "known": lines.append("Only peers you trusted before come in (`whiteboard-peer peers`).")
+    default: lines.append("Anybody who finds the board comes in.")
+    }
+    if ready.announced {
+      let code = ready.code.map { " --code \(TerminalText.cleaned($0))" } ?? ""
+      lines.append("Nearby people can join: whiteboard-peer join\(code)")
+    }
+    lines.append("Elsewhere: whiteboard-peer join '\(TerminalText.cleaned(ready.link))'")
+    return lines.joined(separator: "\n")
+  }
+
+  private static func foundLine(_ board: NodeEvent.FoundBoard) -> String {
+    var line = person(board.name, board.peer)
+    if let name = board.boardName {
+      line = "\(TerminalText.quoted(name)) by \(line)"
+    }
+    if let participants = board.participants {
+      line += ", \(count(participants, "person", "people")) there"
+    }
+    if let address = board.addresses.first {
+      line += ", at \(TerminalText.cleaned(address, limit: 128))"
+    }
+    return line
+  }
+
+  private static func stateLine(_ change: NodeEvent.PeerState) -> String? {
+    let who =
+      change.peer.map { person(change.name, $0) }
+      ?? TerminalText.cleaned(change.address ?? "somebody", limit: 128)
+    return switch change.state {
+    case .connecting: "connecting to \(who)"
+    case .connected: "connected with \(who)"
+    case .suspect: "\(who) has been silent for a moment"
+    case .reconnecting: "\(who) cannot be reached, trying again; nothing is lost"
+    case .lost: "\(who) is lost"
+    }
+  }
+
+  private static func invitationLine(_ invitation: NodeEvent.Invitation) -> String {
+    let who = person(invitation.name, invitation.peer)
+    let id = TerminalText.cleaned(invitation.id, limit: 64)
+    var line: String
+    switch invitation.direction {
+    case .incoming: line = "\(who) asks to join."
+    case .outgoing: line = "Asking \(who) to let us in."
+    }
+    let choice = "accept \(id)   or   decline \(id)"
+    if let words = invitation.words {
+      line += " Both screens must show: \(TerminalText.cleaned(words, limit: 128))."
+      if invitation.direction == .outgoing, invitation.mustAnswer {
+        line += " The same on both?"
+      }
+    }
+    if let warning = invitation.warning {
+      line += "\n! \(TerminalText.cleaned(warning))"
+    }
+    if invitation.mustAnswer {
+      line += "\n  \(choice)"
+    }
+    return line
+  }
+
+  private static func peersLine(_ peers: NodeEvent.Peers) -> String {
+    ([count(peers.count, "peer connected", "peers connected")]
+      + peers.peers.map { peer in
+        let address = peer.address.map { ", \(TerminalText.cleaned($0, limit: 128))" } ?? ""
+        return "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(address)"
+      }).joined(separator: "\n")
+  }
+}

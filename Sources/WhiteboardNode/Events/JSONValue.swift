@@ -1,0 +1,78 @@
+import FoundationEssentials
+
+/// A piece of JSON that comes from the board as text, to be put into a line of ours.
+package enum JSONValue: Codable, Sendable, Equatable {
+  /// Nothing.
+  case null
+  /// True or false.
+  case flag(Bool)
+  /// A whole number.
+  case whole(Int64)
+  /// A whole number beyond the others.
+  case unsigned(UInt64)
+  /// Any other number.
+  case number(Double)
+  /// A string.
+  case string(String)
+  /// A list.
+  case list([JSONValue])
+  /// An object.
+  case object([String: JSONValue])
+
+  /// Reads JSON, or nil where the text is none.
+  package init?(_ json: String) {
+    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else {
+      return nil
+    }
+    self = value
+  }
+
+  /// Reads a value of any kind.
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .flag(value)
+    } else if let value = try? container.decode(Int64.self) {
+      self = .whole(value)
+    } else if let value = try? container.decode(UInt64.self) {
+      self = .unsigned(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .string(value)
+    } else if let value = try? container.decode([JSONValue].self) {
+      self = .list(value)
+    } else {
+      self = .object(try container.decode([String: JSONValue].self))
+    }
+  }
+
+  /// Writes the value as it was read.
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .flag(let value): try container.encode(value)
+    case .whole(let value): try container.encode(value)
+    case .unsigned(let value): try container.encode(value)
+    case .number(let value): try container.encode(value)
+    case .string(let value): try container.encode(value)
+    case .list(let value): try container.encode(value)
+    case .object(let value): try container.encode(value)
+    }
+  }
+
+  /// The member of an object, or nil.
+  subscript(_ key: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members[key]
+  }
+
+  /// The string that it is, or nil.
+  var text: String? {
+    guard case .string(let text) = self else { return nil }
+    return text
+  }
+}

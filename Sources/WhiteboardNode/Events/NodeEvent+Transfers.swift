@@ -1,0 +1,130 @@
+/// Which way something goes.
+package enum Direction: String, Encodable, Sendable {
+  /// To us.
+  case incoming
+  /// From us.
+  case outgoing
+}
+
+extension NodeEvent {
+  /// A message came that is for the program, not for the board.
+  package struct Received: Encodable, Sendable {
+    /// From whom.
+    package var from: String
+    /// The name of whom.
+    package var name: String
+    /// Whether it came in order and exactly once.
+    package var reliable: Bool
+    /// How many bytes it has.
+    package var size: Int
+    /// The bytes.
+    package var base64: String
+    /// The bytes as text, where they are UTF-8.
+    package var text: String?
+  }
+
+  /// A resource is on its way.
+  package struct ResourceStarted: Encodable, Sendable {
+    /// What `cancel` takes.
+    package var transfer: String
+    /// Which way.
+    package var direction: Direction
+    /// The other side.
+    package var peer: String
+    /// The name of the resource.
+    package var name: String
+    /// How many bytes it has.
+    package var size: UInt64
+  }
+
+  /// A resource is so far across.
+  package struct ResourceProgress: Encodable, Sendable {
+    /// Which transfer.
+    package var transfer: String
+    /// Which way.
+    package var direction: Direction
+    /// The other side.
+    package var peer: String
+    /// How many bytes are across.
+    package var bytes: UInt64
+    /// How many bytes it has.
+    package var size: UInt64
+  }
+
+  /// A resource is here whole, or there whole, or will not be.
+  package struct ResourceFinished: Encodable, Sendable {
+    /// Which transfer.
+    package var transfer: String
+    /// Which way.
+    package var direction: Direction
+    /// The other side.
+    package var peer: String
+    /// The name of the resource.
+    package var name: String
+    /// How it ended.
+    package var outcome: Outcome
+    /// Where it lies here, received or sent from.
+    package var path: String?
+    /// How many bytes it has.
+    package var size: UInt64?
+    /// Its SHA-256, in lower-case hexadecimal.
+    package var sha256: String?
+    /// Why it failed.
+    package var message: String?
+
+    /// How a transfer ends.
+    package enum Outcome: String, Encodable, Sendable {
+      /// It is whole where it was to go.
+      case delivered
+      /// It was stopped, here or there.
+      case cancelled
+      /// It could not be done.
+      case failed
+    }
+  }
+
+  /// A byte stream is open.
+  package struct StreamOpened: Encodable, Sendable {
+    /// The id of the stream.
+    package var stream: String
+    /// Which way its bytes go.
+    package var direction: Direction
+    /// The other side.
+    package var peer: String
+    /// The name of the stream.
+    package var name: String
+  }
+
+  /// Bytes of a stream came.
+  package struct StreamData: Encodable, Sendable {
+    /// The id of the stream.
+    package var stream: String
+    /// From whom.
+    package var peer: String
+    /// Where in the stream the bytes stand.
+    package var offset: UInt64
+    /// The bytes, at most 48 KiB of them.
+    package var base64: String
+
+    /// The most bytes in one line.
+    package static let maximumLength = 48 * 1024
+  }
+
+  /// A byte stream is over.
+  package struct StreamClosed: Encodable, Sendable {
+    /// The id of the stream.
+    package var stream: String
+    /// Which way its bytes went.
+    package var direction: Direction
+    /// The other side.
+    package var peer: String
+    /// The name of the stream.
+    package var name: String
+    /// How it ended.
+    package var outcome: ResourceFinished.Outcome
+    /// How many bytes went through.
+    package var size: UInt64
+    /// Why it failed.
+    package var message: String?
+  }
+}

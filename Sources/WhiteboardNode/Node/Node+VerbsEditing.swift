@@ -1,0 +1,176 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// The verbs that change the board.
+extension Node {
+  /// Carries out a verb that changes the board.
+  func edit(_ verb: Verb) async throws(VerbError) -> VerbOutcome {
+    switch verb {
+    case .text(let at, let words, let alias):
+      return try make(alias) { (board) throws(BoardError) in
+        try board.createText(words, at: Point(at))
+      }
+    case .stroke(let points, let seconds, let alias):
+      try check(alias)
+      return VerbOutcome(id: try await draw(points, seconds: seconds, alias))
+    case .photo(let at, let file, let alias):
+      try check(alias)
+      let reference = try importPhoto(file)
+      replica?.assetStored(reference.id, now: now)
+      return try make(alias) { (board) throws(BoardError) in
+        try board.createPhoto(reference, at: Point(at))
+      }
+    case .game(let game, let at, let opponent, let alias):
+      return try begin(game, at: Point(at), opponent: opponent, alias)
+    case .play(let reference, let move):
+      let id = try resolve(reference)
+      try onBoard { (board) throws(BoardError) in try board.play(id, move) }
+      return VerbOutcome(id: id)
+    case .edit(let reference, let words):
+      let id = try resolve(reference)
+      try onBoard { (board) throws(BoardError) in try board.replaceText(id, with: words) }
+      return VerbOutcome(id: id)
+    case .insert(let reference, let place, let words, let count):
+      let id = try resolve(reference)
+      try check(place, count, in: id)
+      try onBoard { (board) throws(BoardError) in
+        try board.editText(id, replacing: place..<(place + count), with: words)
+      }
+      return VerbOutcome(id: id)
+    case .erase(let points, let radius):
+      return VerbOutcome(
+        ids: try onBoard { (board) throws(BoardError) in
+          try board.erase(along: points.map { Point($0) }, radius: radius)
+        }
+      )
+    case .undo, .redo:
+      return try replay(verb)
+    case .set(let setting):
+      try set(setting)
+      return VerbOutcome()
+    case .restore(let name):
+      return try await restore(name)
+    case .say(let words):
+      return VerbOutcome(id: try say(words))
+    default:
+      return try arrange(verb)
+    }
+  }
+
+  // MARK: - One gesture
+
+  /// Makes edits, all of them one gesture, with what the board refuses as the answer.
+  func onBoard<Result>(
+    _ body: (Board) throws(BoardError) -> Result
+  ) throws(VerbError) -> Result {
+    guard let replica else { throw VerbError(.ending, "the board is closed") }
+    do throws(BoardError) {
+      let result = try replica.change(now: now, body)
+      carryOutActions()
+      return result
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// Makes edits that are more than a gesture, with what the board refuses as the answer.
+  func onWholeBoard<Result>(
+    _ body: (Board) throws(BoardError) -> Result
+  ) throws(VerbError) -> Result {
+    guard let replica else { throw VerbError(.ending, "the board is closed") }
+    defer { carryOutActions() }
+    do throws(BoardError) {
+      return try replica.step(now: now, body)
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// What the board refused, in words.
+  func refusal(_ error: BoardError) -> VerbError {
+    VerbError(error) { member in
+      PeerID(bytes: member.bytes).map { self.name(of: $0) } ?? "somebody"
+    }
+  }
+
+  /// Makes one object that may have an alias.
+  func make(
+    _ alias: ObjectAlias?,
+    _ body: (Board) throws(BoardError) -> ObjectID
+  ) throws(VerbError) -> VerbOutcome {
+    try check(alias)
+    let id = try onBoard(body)
+    made(id, alias)
+    return VerbOutcome(id: id)
+  }
+
+  // MARK: - The verbs
+
+  private func begin(
+    _ game: GameName,
+    at center: Point,
+    opponent: String?,
+    _ alias: ObjectAlias?
+  ) throws(VerbError) -> VerbOutcome {
+    switch game {
+    case .wordle:
+      guard opponent == nil else {
+        throw VerbError(.badArgument, "a wordle is for everybody; opponent= is for connect-four")
+      }
+      return try make(alias) { (board) throws(BoardError) in
+        var random = SystemRandomNumberGenerator()
+        return try board.createWordle(
+          at: center,
+          language: board.language ?? "en",
+          using: &random
+        )
+      }
+    case .connectFour:
+      let other = try opponent.map { (word) throws(VerbError) in try peer(word) }
+      return try make(alias) { (board) throws(BoardError) in
+        try board.createConnectFour(at: center, opponent: other.flatMap { MemberID($0.bytes) })
+      }
+    }
+  }
+
+  private func check(_ place: Int, _ count: Int, in id: ObjectID) throws(VerbError) {
+    guard let text = replica?.board.object(id) as? TextObject else { return }
+    let length = text.text.unicodeScalars.count
+    guard place + count <= length else {
+      throw VerbError(.badArgument, "the text has \(length) characters")
+    }
+  }
+
+  private func replay(_ verb: Verb) throws(VerbError) -> VerbOutcome {
+    let outcome = try onWholeBoard { (board) throws(BoardError) in
+      if case .redo = verb { try board.redo() } else { try board.undo() }
+    }
+    return VerbOutcome(
+      step: outcome.label,
+      skipped: outcome.overwritten + outcome.purged + outcome.unwritable
+    )
+  }
+
+  private func set(_ setting: Setting) throws(VerbError) {
+    try onBoard { (board) throws(BoardError) in
+      switch setting {
+      case .title(let title): try board.setTitle(title.isEmpty ? nil : title)
+      // What nothing can be seen of shows whatever lies behind a board.
+      case .background(let color): try board.setBackground(color ?? 0)
+      case .grid(let spacing): try board.setGrid(spacing == 0 ? nil : spacing)
+      case .language(let tag): try board.setLanguage(tag)
+      }
+    }
+  }
+
+  private func say(_ words: String) throws(VerbError) -> ObjectID {
+    try onBoard { (board) throws(BoardError) in
+      if let icon = self.ownIcon {
+        try board.say(words, as: Profile(name: self.ownName, icon: icon))
+      } else {
+        try board.say(words, as: self.ownName)
+      }
+    }
+  }
+}

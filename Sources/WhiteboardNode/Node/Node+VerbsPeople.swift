@@ -1,0 +1,170 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// The verbs about people and what goes to them past the board.
+extension Node {
+  /// Answers, removes or leaves somebody, or says who we are.
+  func decide(_ request: VerbRequest) async throws(VerbError) {
+    switch request.verb {
+    case .accept(let target):
+      try await answer(try invitation(target), accepts: true, reason: nil)
+    case .decline(let target, let reason):
+      try await answer(try invitation(target), accepts: false, reason: reason)
+    case .kick(let target, let reason):
+      let peer = try peer(target)
+      guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+      do throws(SessionError) {
+        try await session.kick(peer, reason: reason ?? "")
+      } catch {
+        throw VerbError(error)
+      }
+    case .cancel(let target, let reason):
+      let (_, transfer) = try transfer(target)
+      switch transfer.kind {
+      case .resource(let id):
+        do throws(SessionError) {
+          try session?.cancelResource(id, reason: reason ?? "")
+        } catch {
+          throw VerbError(.noSuchTransfer, "the transfer is over")
+        }
+      case .stream(let stream): stream.reset(code: 0)
+      }
+    case .profile(let name, let icon):
+      try changeProfile(name, icon, request)
+    default:
+      if let session {
+        await session.leave()
+      } else {
+        // There is nothing to stay for.
+        end(.asked)
+      }
+    }
+  }
+
+  /// Which question a word of `accept` or `decline` means.
+  func invitation(_ word: String) throws(VerbError) -> String {
+    var book = NameBook<String>()
+    for (id, invitation) in invitations {
+      book.add(id: id, names: [invitation.name, invitation.peer.text], value: id)
+    }
+    if word == "last", invitations.count == 1, let only = invitations.keys.first {
+      return only
+    }
+    do throws(VerbError) {
+      return try book.find(word, what: "invitation", missing: .noSuchInvitation)
+    } catch {
+      // The start of a peer's id serves as well.
+      let starts = invitations.filter {
+        word.utf8.count >= 4 && $0.value.peer.text.hasPrefix(word.lowercased())
+      }
+      guard let only = starts.keys.first, starts.count == 1 else { throw error }
+      return only
+    }
+  }
+
+  /// Which transfer a word of `cancel` means.
+  func transfer(_ word: String) throws(VerbError) -> (String, PendingTransfer) {
+    var book = NameBook<(String, PendingTransfer)>()
+    for (id, transfer) in transfers {
+      book.add(id: id, names: [transfer.name], value: (id, transfer))
+    }
+    return try book.find(word, what: "transfer", missing: .noSuchTransfer)
+  }
+
+  private func answer(_ id: String, accepts: Bool, reason: String?) async throws(VerbError) {
+    switch invitations[id]?.kind {
+    case .outgoing:
+      if !accepts {
+        doubt = NodeError(.notAllowed, "The words are not the same on both screens.")
+      }
+      answer(id, with: accepts)
+    case .incoming(let invitation):
+      invitations[id] = nil
+      do throws(SessionError) {
+        try await session?.respond(
+          to: invitation,
+          accepts ? .accept : .decline(reason: reason ?? "")
+        )
+      } catch {
+        throw VerbError(error)
+      }
+    case nil:
+      throw VerbError(.noSuchInvitation, "the invitation is over")
+    }
+  }
+
+  /// Goes by another name or icon from now on, and tells by which.
+  private func changeProfile(
+    _ name: String?,
+    _ icon: ProfileIcon?,
+    _ request: VerbRequest
+  ) throws(VerbError) {
+    if let name { ownName = name }
+    if let icon { ownIcon = icon }
+    do throws(BoardError) {
+      try replica?.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
+    } catch {
+      throw refusal(error)
+    }
+    carryOutActions()
+    emit(
+      .profile(
+        .init(
+          peer: replica?.board.member.description ?? "",
+          name: ownName,
+          icon: ownIcon?.emoji,
+          request: request.request
+        )
+      )
+    )
+  }
+
+  /// Which member a word means.
+  func peer(_ word: String) throws(VerbError) -> PeerID {
+    var book = NameBook<PeerID>()
+    for (peer, member) in members {
+      book.add(id: peer.text, names: [member.name], value: peer)
+    }
+    return try book.find(word, what: "peer", missing: .noSuchPeer)
+  }
+
+  /// Whom words mean; everybody, where there are none.
+  func recipients(_ names: [String]) throws(VerbError) -> [PeerID] {
+    guard !members.isEmpty else {
+      throw VerbError(.notConnected, "nobody is connected; `wait peers=1` waits for somebody")
+    }
+    guard !names.isEmpty else { return members.keys.sorted() }
+    var peers: [PeerID] = []
+    for name in names {
+      let peer = try peer(name)
+      if !peers.contains(peer) {
+        peers.append(peer)
+      }
+    }
+    return peers
+  }
+
+  /// Sends a message past the board.
+  func send(
+    _ bytes: [UInt8],
+    to names: [String],
+    isUnreliable: Bool
+  ) throws(VerbError) {
+    let peers = try recipients(names)
+    guard bytes.count <= (isUnreliable ? VerbParser.maximumDatagramLength : .max) else {
+      throw VerbError(
+        .tooBig,
+        "a message without --unreliable may be as long; with it, at most "
+          + "\(VerbParser.maximumDatagramLength) bytes fit"
+      )
+    }
+    replica?.sendData(
+      bytes,
+      to: peers.compactMap { MemberID($0.bytes) },
+      isReliable: !isUnreliable,
+      now: now
+    )
+    carryOutActions()
+  }
+}

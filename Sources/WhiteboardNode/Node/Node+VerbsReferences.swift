@@ -1,0 +1,111 @@
+import Whiteboard
+
+/// What the words of a verb mean among the objects there are.
+extension Node {
+  /// Which objects a verb may name.
+  enum Nameable {
+    /// Those that are on the board, and groups.
+    case present
+    /// Those that were deleted.
+    case deleted
+  }
+
+  /// Throws where an alias names something already.
+  func check(_ alias: ObjectAlias?) throws(VerbError) {
+    guard let alias, let id = aliases[alias], isNameable(id, as: .present) else { return }
+    throw VerbError(.aliasTaken, "\(alias) is the name of \(id) already")
+  }
+
+  /// Takes note of an object that was made, as `last` and under its alias.
+  func made(_ id: ObjectID, _ alias: ObjectAlias?) {
+    lastObject = id
+    if let alias {
+      aliases[alias] = id
+    }
+  }
+
+  /// The objects that references name, each once, in the order in which they were named.
+  ///
+  /// - Throws: `noSuchObject`, `ambiguous`.
+  func resolve(_ references: [ObjectReference]) throws(VerbError) -> [ObjectID] {
+    var ids: [ObjectID] = []
+    var known: Set<ObjectID> = []
+    for reference in references {
+      let named = reference == .selected ? try objectsInHand() : [try resolve(reference)]
+      for id in named where known.insert(id).inserted {
+        ids.append(id)
+      }
+    }
+    return ids
+  }
+
+  /// The one object that a reference names.
+  ///
+  /// - Throws: `noSuchObject`, `ambiguous`.
+  func resolve(
+    _ reference: ObjectReference,
+    among nameable: Nameable = .present
+  ) throws(VerbError) -> ObjectID {
+    switch reference {
+    case .last:
+      guard let lastObject else {
+        throw VerbError(.noSuchObject, "nothing has been made here yet, so there is no last")
+      }
+      return lastObject
+    case .selected:
+      let ids = try objectsInHand()
+      guard ids.count == 1 else {
+        throw VerbError(.ambiguous, "you have \(ids.count) objects in hand; this verb takes one")
+      }
+      return ids[0]
+    case .alias(let alias):
+      guard let id = aliases[alias] else {
+        throw VerbError(.noSuchObject, "nothing here is called \(alias); `objects` lists the ids")
+      }
+      return id
+    case .id:
+      guard let id = ObjectID(reference.description), isNameable(id, as: nameable) else {
+        throw missing(reference, among: nameable)
+      }
+      return id
+    case .sequence(let sequence):
+      let found = (replica?.board.state.records.keys.filter { $0.dot.sequence == sequence } ?? [])
+        .filter { isNameable($0, as: nameable) }.sorted()
+      guard let id = found.first else { throw missing(reference, among: nameable) }
+      guard found.count == 1 else {
+        throw VerbError(
+          .ambiguous,
+          "\(found.count) objects start with \(sequence); give one whole: "
+            + found.prefix(4).map(\.description).joined(separator: ", ")
+        )
+      }
+      return id
+    }
+  }
+
+  private func missing(_ reference: ObjectReference, among nameable: Nameable) -> VerbError {
+    switch nameable {
+    case .present:
+      VerbError(.noSuchObject, "there is no object \(reference); `objects` lists the ids")
+    case .deleted:
+      VerbError(.noSuchObject, "there is no deleted object \(reference)")
+    }
+  }
+
+  private func objectsInHand() throws(VerbError) -> [ObjectID] {
+    let ids = replica?.board.selectedIDs ?? []
+    guard !ids.isEmpty else {
+      throw VerbError(.noSuchObject, "nothing is in your hand; `select` takes something")
+    }
+    return ids
+  }
+
+  private func isNameable(_ id: ObjectID, as nameable: Nameable) -> Bool {
+    guard let state = replica?.board.state, let record = state.record(id), let kind = record.kind
+    else { return false }
+    switch nameable {
+    case .present: return state.isVisible(id) && (kind.isShown || kind == .group)
+    case .deleted: return record.isDeleted && (kind.isShown || kind == .group)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Whiteboard
+
+extension VerbError {
+  /// What the board refused, as the answer to a verb.
+  ///
+  /// - Parameters:
+  ///   - error: What the board refused.
+  ///   - name: What to call a member.
+  init(_ error: BoardError, name: (MemberID) -> String) {
+    switch error {
+    case .unknownObject(let id):
+      self.init(.noSuchObject, "there is no object \(id)")
+    case .held(let id, let member):
+      self.init(.held, "\(name(member)) has \(id) in hand; wait until it is free")
+    case .locked(let id):
+      self.init(.locked, "\(id) is locked; `unlock` it first")
+    case .unfinished(let id):
+      self.init(.held, "\(id) is still being drawn; wait until it is finished")
+    case .wrongKind(let id):
+      self.init(.wrongKind, "\(id) is of another kind than the verb is for")
+    case .outOfRange(let what):
+      self.init(.badArgument, "\(what) is out of range")
+    case .tooLong(let what):
+      self.init(.tooBig, "\(what) is longer than its limit")
+    case .empty:
+      self.init(.badArgument, "there is nothing in it")
+    case .stackFull:
+      self.init(.refused, "there is no room left between these two in the stack")
+    case .tooManyOperations:
+      self.init(.tooBig, "this is more than fits in one step")
+    case .nothingToUndo:
+      self.init(.nothingToUndo, "there is nothing of yours to undo")
+    case .nothingToRedo:
+      self.init(.nothingToRedo, "there is nothing to redo")
+    case .gameRefused(let reason):
+      self.init(.gameRefused, VerbError.words(reason))
+    case .viewer:
+      self.init(.viewer, "you only look on at this board")
+    case .boardFull:
+      self.init(.refused, "the board is full; delete something")
+    case .clockExhausted:
+      self.init(.refused, "that property cannot be written any more")
+    }
+  }
+
+  private static func words(_ reason: GameError) -> String {
+    switch reason {
+    case .unknownGame: "this game is not known here"
+    case .malformedSetup: "this game makes no sense, and cannot be played"
+    case .foreignList: "this game was begun with another list of words, and cannot be played here"
+    case .unknownLanguage(let tag):
+      "there are no words of the language \(TerminalText.quoted(tag)) here; `set language en`"
+    case .malformedMove: "that is no move of this game"
+    case .unknownWord(let word): "\(TerminalText.quoted(word)) is not in the list of words"
+    case .columnFull: "that column is full"
+    case .notYourTurn: "it is the other player's turn"
+    case .notAPlayer: "two others play this game"
+    case .gameOver: "the game is over for you"
+    case .tooManyMoves: "no more moves of yours count in this game"
+    case .moveInProgress: "one move at a time"
+    }
+  }
+}

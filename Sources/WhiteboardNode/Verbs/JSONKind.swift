@@ -1,0 +1,55 @@
+/// Of what type the value of a key is, in a line of JSON.
+enum JSONKind {
+  /// `[x,y]`.
+  case point
+  /// `[[x,y],…]`.
+  case points
+  /// A number.
+  case number
+  /// True or false.
+  case flag
+  /// A string.
+  case string
+  /// A string or a list of strings.
+  case peers
+  /// A string or a whole number, as object ids and moves of games are.
+  case wordOrNumber
+  /// A list of object ids.
+  case objects
+
+  /// The type of a key, which for some depends on the verb; nil where no verb has the key.
+  init?(key: String, verb: String?) {
+    switch (key, verb) {
+    case ("at", "insert"): self = .number
+    case ("at", _), ("by", _), ("to", "move"), ("to", "find"): self = .point
+    case ("to", "diff"): self = .string
+    case ("to", _): self = .peers
+    case ("points", _): self = .points
+    case ("over", _), ("factor", _), ("degrees", _), ("peers", _), ("objects", _),
+      ("seconds", _), ("timeout", _), ("width", _), ("radius", _), ("replacing", _), ("grid", _):
+      self = .number
+    case ("unreliable", _), ("synced", _), ("inside", _): self = .flag
+    case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
+    case ("ids", _): self = .objects
+    case ("text", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
+      ("reason", _), ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _),
+      ("icon", _), ("from", _), ("title", _), ("background", _), ("language", _):
+      self = .string
+    default: return nil
+    }
+  }
+
+  /// The type, for people.
+  var description: String {
+    switch self {
+    case .point: "a point, like [10,20]"
+    case .points: "a list of points, like [[0,0],[10,20]]"
+    case .number: "a number"
+    case .flag: "true or false"
+    case .string: "a string"
+    case .peers: "a peer or a list of peers"
+    case .wordOrNumber: "a string or a whole number"
+    case .objects: #"a list of objects, like ["last",12]"#
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/// The verbs that make objects and change them.
+extension JSONVerbParser {
+  static func text(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .text(at: try fields.point("at"), words: try fields.words(), alias: try fields.alias())
+  }
+
+  static func stroke(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let over = try fields.numberIfAny("over") ?? 0
+    return .stroke(
+      points: try fields.points(limit: VerbParser.maximumPoints, of: "a stroke"),
+      seconds: try VerbParser.checkedSeconds(over, key: "over"),
+      alias: try fields.alias()
+    )
+  }
+
+  static func photo(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .photo(at: try fields.point("at"), file: try fields.file(), alias: try fields.alias())
+  }
+
+  static func game(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let opponent = try fields.stringIfAny("opponent")
+    return .game(
+      try VerbParser.game(fields.string("game")),
+      at: try fields.point("at"),
+      opponent: try opponent.map { (name) throws(VerbError) in
+        try VerbParser.target(name, what: "opponent")
+      },
+      alias: try fields.alias()
+    )
+  }
+
+  static func duplicate(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .duplicate(
+      try fields.references(),
+      by: try fields.pointIfAny("by") ?? .duplicate,
+      alias: try fields.alias()
+    )
+  }
+
+  static func movement(_ fields: JSONFields) throws(VerbError) -> Movement {
+    switch (try fields.pointIfAny("to"), try fields.pointIfAny("by")) {
+    case (let point?, nil): return .to(point)
+    case (nil, let distance?): return .by(distance)
+    case (nil, nil):
+      throw VerbError(.missingArgument, #"say where: "to":[x,y] or "by":[dx,dy]"#)
+    case (_?, _?):
+      throw VerbError(.badArgument, #"say where once: "to" or "by", not both"#)
+    }
+  }
+
+  static func scale(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let factor = try VerbParser.checkedFactor(fields.number("factor"))
+    return .scale(try fields.references(), factor: factor)
+  }
+
+  static func rotate(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let degrees = try VerbParser.checkedDegrees(fields.number("degrees"))
+    return .rotate(try fields.references(), degrees: degrees)
+  }
+
+  static func width(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let width = try VerbParser.checkedWidth(fields.number("width"), key: "width")
+    return .width(try fields.references(), width)
+  }
+
+  static func place(_ fields: JSONFields) throws(VerbError) -> StackPlace {
+    let word = try fields.stringIfAny("place")
+    let above = try fields.referenceIfAny("above")
+    let below = try fields.referenceIfAny("below")
+    switch (word, above, below) {
+    case (let word?, nil, nil):
+      guard let place = StackPlace(word) else {
+        throw VerbError(.badArgument, "place is front, back, forward or backward")
+      }
+      return place
+    case (nil, let other?, nil): return .above(other)
+    case (nil, nil, let other?): return .below(other)
+    case (nil, nil, nil):
+      throw VerbError(.missingArgument, #"say where: "place":"front", "above":ID or "below":ID"#)
+    default:
+      throw VerbError(.badArgument, #"say where once: "place", "above" or "below""#)
+    }
+  }
+
+  static func insert(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let replacing = try fields.placeIfAny("replacing") ?? 0
+    guard let place = try fields.placeIfAny("at") else { throw JSONFields.missing("at") }
+    return .insert(
+      try fields.reference(),
+      at: place,
+      words: try fields.words(),
+      replacing: replacing
+    )
+  }
+
+  static func erase(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let radius = try fields.numberIfAny("radius") ?? Verb.eraserRadius
+    return .erase(
+      points: try fields.points(
+        limit: VerbParser.maximumErasePoints,
+        of: "the path of an eraser"
+      ),
+      radius: try VerbParser.checkedWidth(radius, key: "radius")
+    )
+  }
+
+  static func play(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .play(try fields.reference(), move: try VerbParser.checkedMove(fields.string("move")))
+  }
+
+  static func setting(_ fields: JSONFields) throws(VerbError) -> Setting {
+    let given = Setting.names.filter { fields.has($0) }
+    guard given.count == 1 else {
+      throw VerbError(
+        given.isEmpty ? .missingArgument : .badArgument,
+        "set takes one of " + Setting.names.joined(separator: ", ")
+      )
+    }
+    switch given[0] {
+    case "title": return .title(try VerbParser.checkedTitle(fields.string("title")))
+    case "background": return .background(try VerbParser.color(fields.string("background")))
+    case "grid": return .grid(try VerbParser.checkedGrid(fields.number("grid")))
+    default: return .language(try VerbParser.checkedLanguage(fields.string("language")))
+    }
+  }
+
+  static func area(_ fields: JSONFields) throws(VerbError) -> BoardArea {
+    let corner = try fields.point("at")
+    let isInside = try fields.flag("inside")
+    guard let other = try fields.pointIfAny("to") else {
+      guard !isInside else {
+        throw VerbError(.missingArgument, #"inside is for a rectangle: give "at" and "to""#)
+      }
+      return .point(corner)
+    }
+    return .rectangle(corner, other, isInside: isInside)
+  }
+}

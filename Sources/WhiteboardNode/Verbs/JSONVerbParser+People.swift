@@ -1,0 +1,74 @@
+/// The verbs about people, versions and scripts.
+extension JSONVerbParser {
+  static func profile(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let name = try fields.stringIfAny("name")
+    let icon = try fields.stringIfAny("icon")
+    return .profile(
+      name: try name.map { (name) throws(VerbError) in try VerbParser.checkedPerson(name) },
+      icon: try icon.map { (icon) throws(VerbError) in try VerbParser.icon(icon) }
+    )
+  }
+
+  static func send(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .send(
+      bytes: try VerbParser.checkedMessage(fields.payload()),
+      to: try fields.recipients(),
+      isUnreliable: try fields.flag("unreliable")
+    )
+  }
+
+  static func resource(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .resource(
+      file: try fields.file(),
+      name: try VerbParser.checkedName(fields.string("name")),
+      to: try fields.recipients()
+    )
+  }
+
+  static func stream(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .stream(
+      name: try VerbParser.checkedName(fields.string("name")),
+      file: try fields.file(),
+      to: try fields.recipients()
+    )
+  }
+
+  static func diff(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .diff(
+      from: try fields.checkpoint("from"),
+      to: fields.has("to") ? try fields.checkpoint("to") : nil
+    )
+  }
+
+  static func wait(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let timeout = try fields.numberIfAny("timeout")
+    return .wait(
+      try condition(fields),
+      timeout: try timeout.map { (time) throws(VerbError) in
+        try VerbParser.checkedSeconds(time, key: "timeout")
+      }
+    )
+  }
+
+  private static func condition(_ fields: JSONFields) throws(VerbError) -> WaitCondition {
+    let given = ["peers", "objects", "synced", "seconds"].filter { fields.has($0) }
+    guard given.count == 1, let key = given.first else {
+      throw VerbError(
+        .missingArgument,
+        "wait takes one of peers, objects, synced and seconds"
+      )
+    }
+    switch key {
+    case "synced":
+      guard try fields.flag("synced") else {
+        throw VerbError(.badArgument, #"to wait for all to be everywhere, write "synced":true"#)
+      }
+      return .synced
+    case "seconds":
+      return .seconds(try VerbParser.checkedSeconds(fields.number("seconds"), key: key))
+    default:
+      let count = try VerbParser.checkedCount(fields.whole(key), key: key)
+      return key == "peers" ? .peers(count) : .objects(count)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+/// The verbs that make objects and change them.
+extension TextVerbParser {
+  static func text(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let alias = try arguments.takeAlias()
+    let at = try arguments.point("where it goes, as X,Y")
+    return .text(at: at, words: try arguments.words("the words"), alias: alias)
+  }
+
+  static func stroke(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let alias = try arguments.takeAlias()
+    let over = try arguments.takeSeconds("over") ?? 0
+    let points = try arguments.points(
+      "the points of the line, as X,Y X,Y …",
+      limit: VerbParser.maximumPoints,
+      of: "a stroke"
+    )
+    return .stroke(points: points, seconds: over, alias: alias)
+  }
+
+  static func photo(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let alias = try arguments.takeAlias()
+    let at = try arguments.point("where it goes, as X,Y")
+    return .photo(at: at, file: try arguments.file(), alias: alias)
+  }
+
+  static func game(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let alias = try arguments.takeAlias()
+    let opponent = try arguments.takeTarget("opponent")
+    let game = try VerbParser.game(arguments.next("the game").text)
+    let at = try arguments.point("where it goes, as X,Y")
+    return .game(game, at: at, opponent: opponent, alias: alias)
+  }
+
+  static func duplicate(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let alias = try arguments.takeAlias()
+    let distance = try arguments.takeDistance("by") ?? .duplicate
+    return .duplicate(try arguments.references(), by: distance, alias: alias)
+  }
+
+  static func move(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let (references, word) = try arguments.references(before: "where to, as X,Y or +DX,DY")
+    guard word.text.utf8.first == UInt8(ascii: "+") else {
+      return .move(references, .to(try point(word.text)))
+    }
+    return .move(references, .by(try point(word.text.dropFirst())))
+  }
+
+  static func scale(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let (references, word) = try arguments.references(before: "the scale, like 1.5")
+    return .scale(references, factor: try VerbParser.checkedFactor(number(word.text) ?? .nan))
+  }
+
+  static func rotate(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let (references, word) = try arguments.references(before: "the angle in degrees, like 90")
+    return .rotate(references, degrees: try VerbParser.checkedDegrees(number(word.text) ?? .nan))
+  }
+
+  static func color(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let (references, word) = try arguments.references(before: "the colour, like #3060C0")
+    return .color(references, try VerbParser.color(word.text))
+  }
+
+  static func width(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let (references, word) = try arguments.references(before: "the width, like 5")
+    let width = try VerbParser.checkedWidth(number(word.text) ?? .nan, key: "the width")
+    return .width(references, width)
+  }
+
+  static func order(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let above = try arguments.takeReference("above")
+    let below = try arguments.takeReference("below")
+    switch (above, below) {
+    case (let other?, nil):
+      return .order(try arguments.references(), .above(other))
+    case (nil, let other?):
+      return .order(try arguments.references(), .below(other))
+    case (_?, _?):
+      throw VerbError(.badArgument, "say where once: above= or below=, not both")
+    case (nil, nil):
+      let (references, word) = try arguments.references(before: "where to, like front")
+      guard let place = StackPlace(word.text) else {
+        throw VerbError(.badArgument, "\(TerminalText.quoted(word.text)) is no place in the stack")
+      }
+      return .order(references, place)
+    }
+  }
+
+  static func group(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let alias = try arguments.takeAlias()
+    return .group(try arguments.references(), alias: alias)
+  }
+
+  static func insert(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let replacing = try arguments.takePlace("replacing") ?? 0
+    let reference = try arguments.reference()
+    let place = try arguments.place("where, as the number of characters before it")
+    let words = try arguments.words("the words")
+    return .insert(reference, at: place, words: words, replacing: replacing)
+  }
+
+  static func erase(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let radius = try arguments.takeNumber("radius") ?? Verb.eraserRadius
+    let points = try arguments.points(
+      "the path of the eraser, as X,Y X,Y …",
+      limit: VerbParser.maximumErasePoints,
+      of: "the path of an eraser"
+    )
+    return .erase(points: points, radius: try VerbParser.checkedWidth(radius, key: "radius"))
+  }
+
+  static func play(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let reference = try arguments.reference()
+    let word = try arguments.next("the move: a word, a column from 1 to 7, or resign")
+    return .play(reference, move: try VerbParser.checkedMove(word.text))
+  }
+
+  static func setting(_ arguments: inout Arguments) throws(VerbError) -> Setting {
+    let name = try arguments.next("the setting").text
+    guard Setting.names.contains(name) else {
+      throw VerbError(
+        .badArgument,
+        "there is no setting \(TerminalText.quoted(name)); there are "
+          + Setting.names.joined(separator: ", ")
+      )
+    }
+    let value = try arguments.words("what \(name) is to be")
+    switch name {
+    case "title": return .title(try VerbParser.checkedTitle(value))
+    case "background": return .background(try VerbParser.color(value))
+    case "grid": return .grid(try VerbParser.checkedGrid(number(value) ?? .nan))
+    default: return .language(try VerbParser.checkedLanguage(value))
+    }
+  }
+
+  static func area(_ arguments: inout Arguments) throws(VerbError) -> BoardArea {
+    let isInside = arguments.takeFlag("inside")
+    let corner = try arguments.point("where, as X,Y")
+    guard let word = arguments.nextIfAny() else {
+      guard !isInside else {
+        throw VerbError(.missingArgument, "inside is for a rectangle: give two corners")
+      }
+      return .point(corner)
+    }
+    return .rectangle(corner, try point(word.text), isInside: isInside)
+  }
+}

@@ -1,0 +1,170 @@
+/// The spelling of each verb.
+package enum VerbName: String, CaseIterable, Sendable {
+  /// Puts a text on the board.
+  case text
+  /// Draws a line.
+  case stroke
+  /// Puts a photo on the board.
+  case photo
+  /// Begins a game.
+  case game
+  /// Copies objects.
+  case duplicate
+  /// Takes objects in hand.
+  case select
+  /// Lets go.
+  case deselect
+  /// Moves objects.
+  case move
+  /// Sets a scale.
+  case scale
+  /// Sets an angle.
+  case rotate
+  /// Sets a colour.
+  case color
+  /// Sets the width of a line.
+  case width
+  /// Moves objects to the front or back.
+  case order
+  /// Makes a group.
+  case group
+  /// Takes a group apart.
+  case ungroup
+  /// Locks objects.
+  case lock
+  /// Unlocks objects.
+  case unlock
+  /// Replaces the words of a text.
+  case edit
+  /// Edits a text at a place.
+  case insert
+  /// Erases parts of strokes.
+  case erase
+  /// Deletes objects.
+  case delete
+  /// Brings a deleted object back.
+  case undelete
+  /// Removes a deleted object for good.
+  case purge
+  /// Makes a move in a game.
+  case play
+  /// Takes back a step.
+  case undo
+  /// Makes a step again.
+  case redo
+  /// Sets a setting of the board.
+  case set
+  /// Lets a peer in, or says that words are the same.
+  case accept
+  /// Turns a peer away, or says that words differ.
+  case decline
+  /// Removes a peer.
+  case kick
+  /// Stops a transfer.
+  case cancel
+  /// Leaves the board.
+  case leave
+  /// Changes one's name and icon.
+  case profile
+  /// Says something in the chat.
+  case say
+  /// Sends a message.
+  case send
+  /// Sends a file.
+  case resource
+  /// Sends a file through a byte stream.
+  case stream
+  /// Lists the objects.
+  case objects
+  /// Tells one object.
+  case show
+  /// Lists the objects at a place.
+  case find
+  /// Tells what was said.
+  case chat
+  /// Tells the settings of the board.
+  case settings
+  /// Lists the peers.
+  case peers
+  /// Tells the digest.
+  case digest
+  /// Names the board as it is now.
+  case checkpoint
+  /// Lists the checkpoints.
+  case checkpoints
+  /// Tells what changed.
+  case diff
+  /// Goes back to a checkpoint.
+  case restore
+  /// Writes the board to another file.
+  case saveAs = "save-as"
+  /// Waits.
+  case wait
+  /// Ends the program.
+  case quit
+  /// Explains the verbs.
+  case help
+
+  /// Whether a word of the verb may be a colour, whose `#` begins no comment.
+  var takesColor: Bool { self == .color || self == .set }
+}
+
+extension Verb {
+  /// How the verb is spelt in scripts.
+  package var name: VerbName {
+    switch self {
+    case .text: .text
+    case .stroke: .stroke
+    case .photo: .photo
+    case .game: .game
+    case .duplicate: .duplicate
+    case .select: .select
+    case .deselect: .deselect
+    case .move: .move
+    case .scale: .scale
+    case .rotate: .rotate
+    case .color: .color
+    case .width: .width
+    case .order: .order
+    case .group: .group
+    case .ungroup: .ungroup
+    case .lock: .lock
+    case .unlock: .unlock
+    case .edit: .edit
+    case .insert: .insert
+    case .erase: .erase
+    case .delete: .delete
+    case .undelete: .undelete
+    case .purge: .purge
+    case .play: .play
+    case .undo: .undo
+    case .redo: .redo
+    case .set: .set
+    case .accept: .accept
+    case .decline: .decline
+    case .kick: .kick
+    case .cancel: .cancel
+    case .leave: .leave
+    case .profile: .profile
+    case .say: .say
+    case .send: .send
+    case .resource: .resource
+    case .stream: .stream
+    case .objects: .objects
+    case .show: .show
+    case .find: .find
+    case .chat: .chat
+    case .settings: .settings
+    case .peers: .peers
+    case .digest: .digest
+    case .checkpoint: .checkpoint
+    case .checkpoints: .checkpoints
+    case .diff: .diff
+    case .restore: .restore
+    case .saveAs: .saveAs
+    case .wait: .wait
+    case .quit: .quit
+    case .help: .help
+    }
+  }
+}

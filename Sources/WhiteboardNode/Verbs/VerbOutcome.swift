@@ -1,0 +1,22 @@
+import Whiteboard
+
+/// What a verb did, as its answer tells it.
+struct VerbOutcome: Equatable, Sendable {
+  /// The object that is new or was meant, where it is one.
+  var id: ObjectID?
+  /// The objects that are new or were meant, where there may be several.
+  var ids: [ObjectID]?
+  /// The transfers that were made.
+  var transfers: [String]?
+  /// Whether the board changed, where that is what the verb is for.
+  var hasChanged: Bool?
+  /// What was undone or made again, in a word.
+  var step: String?
+  /// How many changes `undo` and `redo` left as they are.
+  var skipped: Int?
+
+  /// An outcome about several objects, or just one where they were named as one.
+  static func about(_ ids: [ObjectID], asOne: Bool) -> VerbOutcome {
+    asOne && ids.count == 1 ? VerbOutcome(id: ids[0]) : VerbOutcome(ids: ids)
+  }
+}

@@ -1,0 +1,236 @@
+import Whiteboard
+
+/// What both forms of the grammar check of the values they read.
+extension VerbParser {
+  static func checkedWords(_ words: String, what: String) throws(VerbError) -> String {
+    guard words.utf8.count <= maximumTextLength else {
+      throw VerbError(
+        .tooBig,
+        "\(what) has \(words.utf8.count) bytes; at most \(maximumTextLength) fit"
+      )
+    }
+    return words
+  }
+
+  static func checkedName(_ name: String) throws(VerbError) -> String {
+    guard name.utf8.count <= maximumNameLength else {
+      throw VerbError(
+        .tooBig,
+        "the name has \(name.utf8.count) bytes; at most \(maximumNameLength) fit"
+      )
+    }
+    return name
+  }
+
+  static func checkedMessage(_ bytes: [UInt8]) throws(VerbError) -> [UInt8] {
+    guard bytes.count <= maximumMessageLength else {
+      throw VerbError(
+        .tooBig,
+        "the message has \(bytes.count) bytes; at most \(maximumMessageLength) fit"
+      )
+    }
+    return bytes
+  }
+
+  static func checkedSeconds(_ seconds: Double, key: String) throws(VerbError) -> Double {
+    guard seconds.isFinite, (0...maximumSeconds).contains(seconds) else {
+      throw VerbError(.badArgument, "\(key) is a time from 0 to 86400 seconds")
+    }
+    return seconds
+  }
+
+  static func checkedFactor(_ factor: Double) throws(VerbError) -> Double {
+    guard factor.isFinite, (1.0 / 1_024...1_024).contains(factor) else {
+      throw VerbError(.badArgument, "a scale is a number from 1/1024 to 1024, like 1.5")
+    }
+    return factor
+  }
+
+  static func checkedDegrees(_ degrees: Double) throws(VerbError) -> Double {
+    guard degrees.isFinite, abs(degrees) <= BoardPoint.bound else {
+      throw VerbError(
+        .badArgument,
+        "an angle is a number of degrees from -33554432 to 33554432, like 90 or -45"
+      )
+    }
+    return degrees
+  }
+
+  static func checkedCount(_ count: Int64, key: String) throws(VerbError) -> Int {
+    guard (0...1_000_000).contains(count) else {
+      throw VerbError(.badArgument, "\(key) is a whole number from 0 to 1000000")
+    }
+    return Int(count)
+  }
+
+  static func checkedMark(_ mark: String) throws(VerbError) -> RequestMark {
+    guard mark.utf8.count <= maximumRequestLength else {
+      throw VerbError(
+        .tooBig,
+        "request has \(mark.utf8.count) bytes; at most \(maximumRequestLength) fit"
+      )
+    }
+    return .word(mark)
+  }
+
+  static func reference(_ text: String) throws(VerbError) -> ObjectReference {
+    guard let reference = ObjectReference(text) else {
+      throw VerbError(
+        .badArgument,
+        "\(TerminalText.quoted(text)) is no object: give an alias, last, selected, or an id like 12-abcdefghijklm"
+      )
+    }
+    return reference
+  }
+
+  static func alias(_ text: String) throws(VerbError) -> ObjectAlias {
+    guard let alias = ObjectAlias(text) else {
+      throw VerbError(
+        .badArgument,
+        "\(TerminalText.quoted(text)) is no alias: start with a letter, then letters, digits, - _ ."
+      )
+    }
+    return alias
+  }
+
+  static func target(_ text: String, what: String) throws(VerbError) -> String {
+    guard !text.isEmpty, text.utf8.count <= 256 else {
+      throw VerbError(.badArgument, "\(what) is an id, the start of one, or a name")
+    }
+    return text
+  }
+
+  static func checkedReferences(
+    _ references: [ObjectReference]
+  ) throws(VerbError) -> [ObjectReference] {
+    guard !references.isEmpty else {
+      throw VerbError(.missingArgument, "give at least one object")
+    }
+    guard references.count <= maximumReferences else {
+      throw VerbError(.tooBig, "a verb takes at most \(maximumReferences) objects")
+    }
+    return references
+  }
+
+  static func checkedWidth(_ width: Double, key: String) throws(VerbError) -> Double {
+    guard width.isFinite, width > 0, width <= maximumWidth else {
+      throw VerbError(.badArgument, "\(key) is a number above 0, at most 1024, like 5")
+    }
+    return width
+  }
+
+  static func checkedPlace(_ place: Int64, key: String) throws(VerbError) -> Int {
+    guard (0...Int64(maximumCharacters)).contains(place) else {
+      throw VerbError(.badArgument, "\(key) is a whole number of characters from 0 to 65536")
+    }
+    return Int(place)
+  }
+
+  static func color(_ text: String) throws(VerbError) -> UInt32? {
+    guard text != "default" else { return nil }
+    guard let color = ColorText.color(text) else {
+      throw VerbError(
+        .badArgument,
+        "\(TerminalText.quoted(text)) is no colour; write #RRGGBB, #RRGGBBAA or default"
+      )
+    }
+    return color
+  }
+
+  static func game(_ text: String) throws(VerbError) -> GameName {
+    guard let game = GameName(rawValue: text) else {
+      let known = GameName.allCases.map(\.rawValue).joined(separator: " and ")
+      throw VerbError(
+        .badArgument,
+        "there is no game \(TerminalText.quoted(text)); there are \(known)"
+      )
+    }
+    return game
+  }
+
+  static func checkedMove(_ move: String) throws(VerbError) -> String {
+    guard !move.isEmpty, move.utf8.count <= maximumMoveLength else {
+      throw VerbError(.badArgument, "a move is a word, a column from 1 to 7, or resign")
+    }
+    return move
+  }
+
+  static func checkedGrid(_ spacing: Double) throws(VerbError) -> Double {
+    guard spacing >= 0, spacing <= maximumGrid else {
+      throw VerbError(
+        .badArgument,
+        "grid is the distance of its lines in board units, like 50, at most 65536; 0 is no grid"
+      )
+    }
+    return spacing
+  }
+
+  static func checkedTitle(_ title: String) throws(VerbError) -> String {
+    guard title.utf8.count <= maximumTitleLength else {
+      throw VerbError(
+        .tooBig,
+        "the title has \(title.utf8.count) bytes; at most \(maximumTitleLength) fit"
+      )
+    }
+    return title
+  }
+
+  static func checkedLanguage(_ tag: String) throws(VerbError) -> String {
+    guard (1...16).contains(tag.utf8.count), tag.utf8.first.map(isLetter) == true,
+      tag.utf8.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
+    else {
+      throw VerbError(
+        .badArgument,
+        "\(TerminalText.quoted(tag)) is no language; write a tag like en or pt-BR"
+      )
+    }
+    return tag
+  }
+
+  static func checkedPerson(_ name: String) throws(VerbError) -> String {
+    guard !name.isEmpty else { throw VerbError(.badArgument, "a name has at least one letter") }
+    guard name.utf8.count <= maximumPersonLength else {
+      throw VerbError(
+        .tooBig,
+        "the name has \(name.utf8.count) bytes; at most \(maximumPersonLength) fit"
+      )
+    }
+    return name
+  }
+
+  /// Reads an icon by its name or as the emoji that it is.
+  static func icon(_ text: String) throws(VerbError) -> ProfileIcon {
+    if let icon = ProfileIcon.allCases.first(where: { "\($0)" == text || $0.emoji == text }) {
+      return icon
+    }
+    let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
+    throw VerbError(
+      .badArgument,
+      "there is no icon \(TerminalText.quoted(text)); there are \(known)"
+    )
+  }
+
+  static func checkedCheckpoint(_ name: String) throws(VerbError) -> String {
+    guard !name.isEmpty else {
+      throw VerbError(.badArgument, "a checkpoint's name has at least one letter")
+    }
+    guard name.utf8.count <= maximumTitleLength else {
+      throw VerbError(
+        .tooBig,
+        "the name has \(name.utf8.count) bytes; at most \(maximumTitleLength) fit"
+      )
+    }
+    return name
+  }
+
+  static func checkedFile(_ name: String) throws(VerbError) -> String {
+    guard !name.isEmpty, !name.utf8.contains(0) else {
+      throw VerbError(.badArgument, "a file needs a name")
+    }
+    return name
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+  }
+}

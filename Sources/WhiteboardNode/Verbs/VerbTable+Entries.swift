@@ -1,0 +1,213 @@
+extension VerbTable {
+  /// What is known of a verb.
+  package static func entry(_ name: VerbName) -> Entry {
+    let (arguments, summary, keys) = columns(name)
+    return Entry(name: name, arguments: arguments, summary: summary, keys: keys)
+  }
+
+  /// How a verb is written after its name, what it does, and its keys in JSON.
+  private static func columns(_ name: VerbName) -> (String, String, [String]) {
+    switch name {
+    case .text:
+      (
+        #"X,Y "WORDS" [as=ALIAS]"#,
+        "put a text on the board, its centre at X,Y",
+        ["at", "text", "as"]
+      )
+    case .stroke:
+      (
+        "X,Y X,Y … [over=SECONDS] [as=ALIAS]",
+        "draw a line through the points, live over that time",
+        ["points", "over", "as"]
+      )
+    case .photo:
+      (
+        "X,Y FILE [as=ALIAS]",
+        "put a photo on the board (JPEG or PNG)",
+        ["at", "file", "as"]
+      )
+    case .game:
+      (
+        "wordle|connect-four X,Y [opponent=PEER] [as=ALIAS]",
+        "begin a game: a word for everybody to guess, or four in a row for two",
+        ["game", "at", "opponent", "as"]
+      )
+    case .duplicate:
+      (
+        "ID … [by=DX,DY] [as=ALIAS]",
+        "copy objects, 20,20 from where they are",
+        ["id", "ids", "by", "as"]
+      )
+    case .select:
+      ("ID …", "take exactly these objects in hand", ["id", "ids"])
+    case .deselect:
+      ("", "let go of what is in hand", [])
+    case .move:
+      (
+        "ID … X,Y|+DX,DY",
+        "move an object, or the centre of several, to a point or by a distance",
+        ["id", "ids", "to", "by"]
+      )
+    case .scale:
+      (
+        "ID … FACTOR",
+        "set an object's scale, 1 being as it was made; scale several about their centre",
+        ["id", "ids", "factor"]
+      )
+    case .rotate:
+      (
+        "ID … DEGREES",
+        "set an object's angle, clockwise, 0 being upright; turn several about their centre",
+        ["id", "ids", "degrees"]
+      )
+    case .color:
+      (
+        "ID … #RRGGBB[AA]|default",
+        "set the colour of texts and lines",
+        ["id", "ids", "color"]
+      )
+    case .width:
+      ("ID … WIDTH", "set the width of lines", ["id", "ids", "width"])
+    case .order:
+      (
+        "ID … front|back|forward|backward|above=ID|below=ID",
+        "move objects to the front or back, by one, or next to another",
+        ["id", "ids", "place", "above", "below"]
+      )
+    case .group:
+      ("ID … [as=ALIAS]", "make a group of objects, which go together", ["id", "ids", "as"])
+    case .ungroup:
+      ("ID", "take a group apart", ["id"])
+    case .lock:
+      ("ID …", "lock objects against changes", ["id", "ids"])
+    case .unlock:
+      ("ID …", "unlock objects", ["id", "ids"])
+    case .edit:
+      (#"ID "WORDS""#, "replace the words of a text", ["id", "text"])
+    case .insert:
+      (
+        #"ID AT "WORDS" [replacing=N]"#,
+        "put words into a text after AT characters, in the place of N",
+        ["id", "at", "text", "replacing"]
+      )
+    case .erase:
+      (
+        "X,Y X,Y … [radius=R]",
+        "erase what of lines is within 8, or R, of the path",
+        ["points", "radius"]
+      )
+    case .delete:
+      ("ID …", "delete objects", ["id", "ids"])
+    case .undelete:
+      ("ID", "bring a deleted object back", ["id"])
+    case .purge:
+      ("ID", "remove a deleted object for good, everywhere", ["id"])
+    case .play:
+      (
+        "ID MOVE",
+        "make a move in a game: a word, a column from 1 to 7, or resign",
+        ["id", "move"]
+      )
+    case .undo:
+      ("", "take back the last step you made", [])
+    case .redo:
+      ("", "make the step again that was taken back last", [])
+    case .set:
+      (
+        "title|background|grid|language VALUE",
+        "set the board's title, background (#RRGGBB or default), grid or language of games",
+        ["title", "background", "grid", "language"]
+      )
+    case .accept:
+      (
+        "INVITATION",
+        "let somebody in who asks to join, or say that the words are the same",
+        ["target"]
+      )
+    case .decline:
+      (
+        #"INVITATION ["WHY"]"#,
+        "turn somebody away who asks to join, or say that the words differ",
+        ["target", "reason"]
+      )
+    case .kick:
+      (#"PEER ["WHY"]"#, "disconnect a peer and keep it out", ["target", "reason"])
+    case .cancel:
+      (#"TRANSFER ["WHY"]"#, "stop a resource, from either side", ["target", "reason"])
+    case .leave:
+      ("", "leave the board with a goodbye, and stay in the program", [])
+    case .profile:
+      (
+        "[name=NAME] [icon=ICON]",
+        "change your name and icon, or tell them",
+        ["name", "icon"]
+      )
+    case .say:
+      (#""WORDS""#, "say something in the chat", ["text"])
+    case .send:
+      (
+        #"[--to PEER] [--unreliable] "WORDS""#,
+        "send a message to everybody, or to one peer",
+        ["text", "base64", "to", "unreliable"]
+      )
+    case .resource:
+      (
+        "FILE --name TEXT [--to PEER]",
+        "send a file under a name; answered when it has arrived",
+        ["file", "name", "to"]
+      )
+    case .stream:
+      (
+        "NAME FILE [--to PEER]",
+        "send a file through a byte stream; answered when it has been read",
+        ["name", "file", "to"]
+      )
+    case .objects:
+      ("", "list the objects on the board", [])
+    case .show:
+      ("ID", "tell one object whole, a game as you see it", ["id"])
+    case .find:
+      (
+        "X,Y [X,Y] [inside]",
+        "list the objects at a point, or touched by or wholly inside a rectangle",
+        ["at", "to", "inside"]
+      )
+    case .chat:
+      ("", "tell what was said in the chat", [])
+    case .settings:
+      ("", "tell the settings of the board", [])
+    case .peers:
+      ("", "list the peers of the session", [])
+    case .digest:
+      ("", "tell the digest of the board", [])
+    case .checkpoint:
+      ("NAME", "give the board as it is now a name to come back to", ["name"])
+    case .checkpoints:
+      ("", "list the checkpoints", [])
+    case .diff:
+      (
+        "NAME [NAME]",
+        "tell what changed from a checkpoint to another, or to now",
+        ["from", "to"]
+      )
+    case .restore:
+      (
+        "NAME",
+        "make the board what it was at a checkpoint, as a step that can be undone",
+        ["name"]
+      )
+    case .saveAs:
+      ("FILE", "write the board to another file", ["file"])
+    case .wait:
+      (
+        "peers=N|objects=N|synced|SECONDS [timeout=SECONDS]",
+        "wait for at least N (0: for none), for everything to be everywhere, or for a time",
+        ["peers", "objects", "synced", "seconds", "timeout"]
+      )
+    case .quit:
+      ("", "leave the board and end the program", [])
+    case .help:
+      ("[VERB|verbs]", "explain one verb, or all", ["topic"])
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import WhiteboardDocument
+
+// What a document costs: `document-bench [DIRECTORY]`, on the file system that is to be measured.
+
+let directory = CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory()
+let path = "\(directory)/document-bench-\(getpid()).whiteboard"
+let clock = ContinuousClock()
+
+func processorSeconds() -> Double {
+  var usage = rusage()
+  // 0 is RUSAGE_SELF, whose type in the headers is not the parameter's.
+  getrusage(0, &usage)
+  func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+func seconds(_ duration: Duration) -> Double {
+  Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+}
+
+func report(_ what: String, _ value: Double, _ unit: String) {
+  print("\(what): \((value * 100).rounded() / 100) \(unit)")
+}
+
+func bytesOnDisk() -> Double {
+  var status = stat()
+  return stat(path, &status) == 0 ? Double(status.st_size) : 0
+}
+
+func entry(_ number: Int) -> DocumentEntry {
+  .batch(bytes: (0..<16).map { UInt8(truncatingIfNeeded: number >> ($0 % 4)) }, time: Int64(number))
+}
+
+let board = [UInt8](repeating: 7, count: 16)
+var document = try await BoardDocument.create(at: path, board: board, name: "bench", now: 0)
+defer { unlink(path) }
+
+// Twenty callers append a batch of one operation a hundred times a second each.
+var processor = processorSeconds()
+var start = clock.now
+try await withThrowingTaskGroup(of: Void.self) { group in
+  let open = document
+  for caller in 0..<20 {
+    group.addTask {
+      var next = clock.now.advanced(by: .microseconds(caller * 500))
+      for number in 0..<500 {
+        try await clock.sleep(until: next)
+        try await open.append([entry(number * 20 + caller)])
+        next = next.advanced(by: .milliseconds(10))
+      }
+    }
+  }
+  try await group.waitForAll()
+}
+var elapsed = seconds(clock.now - start)
+report("operations a second, one a batch, 20 callers", 10_000 / elapsed, "/s")
+report("of a core for it", 100 * (processorSeconds() - processor) / elapsed, "%")
+report("transactions a second for it", Double(await document.groupsCommitted) / elapsed, "/s")
+try await document.close()
+report("bytes an operation of 16 at that pace", bytesOnDisk() / 10_000, "bytes")
+
+document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
+start = clock.now
+for number in 0..<5_000 { try await document.append([entry(number)]) }
+report("transactions a second, one caller that waits", 5_000 / seconds(clock.now - start), "/s")
+
+start = clock.now
+for group in 0..<1_000 { try await document.append((0..<1_000).map { entry(group + $0) }) }
+report("operations a second, 1,000 at once", 1_000_000 / seconds(clock.now - start), "/s")
+
+let state = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+start = clock.now
+try await document.writeKeyframe(state, digest: board, time: 0)
+report("a keyframe of 1 MB", 1000 * seconds(clock.now - start), "ms")
+for number in 0..<400 { try await document.append((0..<10).map { entry(number + $0) }) }
+try await document.close()
+report("file of 1,019,000 operations and a keyframe", bytesOnDisk() / 1e6, "MB")
+
+for mode in [BoardDocument.Mode.reading, .writing] {
+  start = clock.now
+  document = try await BoardDocument.open(at: path, mode: mode)
+  let content = try await document.load()
+  report(
+    "open for \(mode) and load 1 MB and \(content.entries.count) entries",
+    1000 * seconds(clock.now - start),
+    "ms"
+  )
+  try await document.close()
+}
+start = clock.now
+_ = try await BoardLibrary(directory: directory).list()
+report("listing the directory", 1000 * seconds(clock.now - start), "ms")

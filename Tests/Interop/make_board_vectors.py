@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+"""Writes Protocol/Vectors/board.json from the words of Protocol/board.md alone.
+
+Nothing here calls the Swift code. What is valid is encoded by the implementation of this folder;
+what is not is put together by hand, each with one thing wrong. Keys, nonces and signatures follow
+from names (`signing.py`), so that the file is the same each time.
+
+    make_board_vectors.py           writes the file
+    make_board_vectors.py --check   compares it, and fails on a difference
+"""
+
+import json
+import pathlib
+import sys
+
+from vectors import answers, basics, batches, links, readings
+
+TARGET = pathlib.Path(__file__).resolve().parents[2] / "Protocol" / "Vectors" / "board.json"
+NOTE = (
+    "Vectors of board.md. 64-bit numbers are decimal strings. Each batch is canonical: encoding "
+    "its value gives its hex."
+)
+
+
+def build():
+    return {
+        "note": NOTE,
+        **basics.groups(),
+        **batches.groups(),
+        **answers.groups(),
+        **links.groups(),
+        **readings.groups(),
+    }
+
+
+def main():
+    text = json.dumps(build(), indent=1) + "\n"
+    if sys.argv[1:] == ["--check"]:
+        if not TARGET.exists() or TARGET.read_text() != text:
+            sys.exit(f"{TARGET.name} is not what this script computes")
+        print(f"{TARGET.name}: as computed")
+    else:
+        TARGET.write_text(text)
+        print(f"{TARGET.name}: {len(text)} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,396 @@
+"""What a member that means harm may say about a board: it costs its own link, and no board changes.
+
+The liars here are members of this implementation that say one thing that is not so. They lie to the
+peer of this folder, which shows that they can be found out as board.md says, and to the program.
+"""
+
+import os
+import struct
+import unittest
+
+from program import BINARY, Program
+from support import InteropCase
+from whiteboard_peer import authors, cells, codec, messages, wire
+from whiteboard_peer.authors import Author
+from whiteboard_peer.board import BoardPeer
+from whiteboard_peer.cells import Dot, DotSet
+from whiteboard_peer.messages import AUTHOR, BATCH, HEAD, NOTHING_LACKING
+from whiteboard_peer.tls import Identity
+from whiteboard_peer.wire import encode_vint
+
+CREATE = (None, cells.KIND, None, cells.UNSIGNED, cells.TEXT)
+
+
+class Liar(BoardPeer):
+    """Answers what `lie` makes of its answer; says no heads, for they would give it away."""
+
+    lie = staticmethod(lambda peer, answer: answer)
+    is_honest = True
+
+    def make_answer(self, buckets, context):
+        return self.lie(self, super().make_answer(buckets, context))
+
+    def _send_heads(self):
+        if self.is_honest:
+            super()._send_heads()
+
+
+def resigned(peer, body, key=None, board=None, incarnation=None, marker=b"\xff"):
+    """An answer with this body, signed as is wanted."""
+    named = incarnation or peer.board_incarnation
+    text = authors.answer_text(board or peer.session, named, body)
+    signature = authors.sign(key or peer.identity.key, text)
+    return body + marker + struct.pack(">Q", named) + signature
+
+
+def another_author(peer):
+    """Another person on the same board."""
+    return Author(Identity().key, peer.session)
+
+
+def with_another_bit(peer, answer):
+    return answer[:-1] + bytes([answer[-1] ^ 1])
+
+
+def cut(peer, answer):
+    return answer[: len(answer) // 2]
+
+
+def with_more(peer, answer):
+    return answer + b"\0"
+
+
+def of_another_board(peer, answer):
+    return resigned(peer, answer[:-73], board=bytes(16))
+
+
+def without_end(peer, answer):
+    return resigned(peer, answer[:-73], marker=b"\xfe")
+
+
+def by_nobody(peer, answer):
+    return resigned(peer, answer[:-73], incarnation=99)
+
+
+def by_another(peer, answer):
+    return resigned(peer, answer[:-73], key=Identity().key)
+
+
+def with_another_member(peer, answer):
+    other = another_author(peer)
+    empty = codec.encode_difference(DotSet(), DotSet(), {})
+    return other.answer([other.record.data], empty)
+
+
+def with_a_broken_record(peer, answer):
+    record = peer.author.record.data[:-1] + bytes([peer.author.record.data[-1] ^ 1])
+    empty = codec.encode_difference(DotSet(), DotSet(), {})
+    return resigned(peer, encode_vint(1) + encode_vint(len(record)) + record + empty)
+
+
+def with_cells_beyond_the_context(peer, answer):
+    held = {Dot(5, 1): {(cells.KIND, None): cells.Cell(cells.UNSIGNED, 1, 1, Dot(5, 1))}}
+    return resigned(peer, encode_vint(0) + codec.encode_difference(DotSet(), DotSet(), held))
+
+
+def with_a_bomb(peer, answer):
+    """2^64 + 1 ranges in a few bytes."""
+    bomb = b"\2\1" + struct.pack(">Q", 5) + b"\1\0\1" + encode_vint(2**64 - 1)
+    return resigned(peer, encode_vint(0) + bomb)
+
+
+def of_many_records(peer, answer):
+    return resigned(peer, encode_vint(65_537) + bytes(70_000))
+
+
+ANSWERS = [
+    with_another_bit,
+    cut,
+    with_more,
+    of_another_board,
+    without_end,
+    by_nobody,
+    by_another,
+    with_another_member,
+    with_a_broken_record,
+    with_cells_beyond_the_context,
+    with_a_bomb,
+    of_many_records,
+]
+
+
+class BoardAttacks:
+    """The lies; a subclass says to whom, and has `address`, `session`, `target_id`, `digest()`."""
+
+    def liar(self, lie=None, **options):
+        peer = self.peer("liar", self.session, kind=Liar, **options)
+        if lie:
+            peer.lie = lie
+        return peer
+
+    def join(self, peer):
+        return peer.join(self.address, self.target_id)
+
+    def member(self):
+        """A good member that is synced."""
+        good = self.peer("good", self.session, kind=BoardPeer)
+        remote = self.join(good)
+        good.wait_synced(remote)
+        return good, remote
+
+    def assert_closed(self, peer):
+        """The target closed the link, and goes on with others."""
+        event = peer.events.wait("closed", 20, where=lambda e: e["remote"].peer_id == self.target_id)
+        self.assertEqual(event["code"], "protocol-error")
+
+    def tearDown(self):
+        good, _ = self.member()
+        self.assertEqual(good.digest(), self.digest())
+        good.leave()
+
+    def raw_batch(self, peer, remote, time, operations, author=None):
+        """The bytes of a batch on this link, which are the caller's to send."""
+        author = author or peer.author
+        member = peer._replica(remote)
+        return bytes([BATCH]) + member.writer.encode(
+            author.incarnation, author.sequence + 1, time, operations
+        )
+
+    # Answers
+
+    def test_syn_29_answers_that_are_not_what_they_say(self):
+        for lie in ANSWERS:
+            with self.subTest(lie=lie.__name__):
+                before = self.digest()
+                peer = self.liar(lie)
+                peer.add_text(0, 0, "a lie")
+                self.join(peer)
+                self.assert_closed(peer)
+                self.assertEqual(self.digest(), before)
+                peer.leave()
+
+    def test_syn_13_answers_that_nobody_asked_for(self):
+        peer = self.liar()
+        remote = self.join(peer)
+        peer.wait_synced(remote)
+        number = peer._replica(remote).answered_to
+        answer = peer.make_answer(0, DotSet())
+        path = self.directory() / "answer"
+        path.write_bytes(answer)
+        for name in (
+            messages.answer_name(self.session, number, len(answer)),
+            messages.answer_name(self.session, number + 1, len(answer)),
+            messages.answer_name(bytes(16), number, len(answer)),
+            messages.answer_name(self.session, number, len(answer) + 1),
+            messages.answer_name(self.session, number, 268_435_457),
+        ):
+            with self.subTest(name=name):
+                with self.assertRaises(Exception) as raised:
+                    remote.send_resource(name, path).wait()
+                self.assertEqual(getattr(raised.exception, "code", None), "refused")
+
+    def test_syn_13_nothing_lacking_for_a_request_never_made(self):
+        peer = self.liar()
+        remote = self.join(peer)
+        peer.wait_synced(remote)
+        remote.send(bytes([NOTHING_LACKING]) + encode_vint(1_000))
+        self.assert_closed(peer)
+
+    # Authors
+
+    def test_aut_4_a_viewer_does_not_write(self):
+        peer = self.liar(role=authors.VIEWER)
+        before = self.digest()
+        self.join(peer)
+        peer.add_text(0, 0, "look at me")
+        self.assert_closed(peer)
+        self.assertEqual(self.digest(), before)
+
+    def test_aut_5_a_record_of_another(self):
+        good, _ = self.member()
+        peer = self.liar()
+        remote = self.join(peer)
+        remote.send(bytes([AUTHOR]) + good.author.introduction())
+        self.assert_closed(peer)
+
+    def test_aut_5_what_another_sent_once(self):
+        """His author message and batch, byte for byte, on my link."""
+        good, to_target = self.member()
+        introduction = bytes([AUTHOR]) + good.author.introduction()
+        writer = authors.LinkWriter()
+        batch = writer.encode(good.board_incarnation, good.sequence + 1, 1 << 40, [CREATE])
+        good.commit([CREATE])
+        good.wait_synced(to_target)
+        before = self.digest()
+        peer = self.liar()
+        remote = self.join(peer)
+        remote.send(introduction)
+        remote.send(bytes([BATCH]) + batch)
+        self.assert_closed(peer)
+        self.assertEqual(self.digest(), before)
+
+    def test_aut_1_records_that_do_not_hold(self):
+        key, other = Identity().key, Identity().key
+        granted = authors.make_record(key, self.session, os.urandom(16), granter=other)
+        plain = authors.make_record(key, self.session, os.urandom(16))
+        elsewhere = authors.make_record(key, os.urandom(16), os.urandom(16))
+        for record in (plain[:-1] + b"\0", granted[:-1] + b"\0", elsewhere, plain, bytes(600)):
+            with self.subTest(record=record[:4]):
+                peer = self.liar()
+                remote = self.join(peer)
+                end = bytes(33 + 64)
+                remote.send(bytes([AUTHOR]) + encode_vint(len(record)) + record + end)
+                self.assert_closed(peer)
+                peer.leave()
+
+    def test_aut_7_heads_that_are_not_so(self):
+        for what in ("another hash", "a later one", "by another", "a byte too many"):
+            with self.subTest(what):
+                peer = self.liar()
+                peer.is_honest = False
+                remote = self.join(peer)
+                peer.add_text(0, 0, what)
+                author = peer.author
+                sequence, chain, key = author.sequence, author.chain, author.key
+                if what == "another hash":
+                    chain = bytes(32)
+                elif what == "a later one":
+                    sequence += 1
+                elif what == "by another":
+                    key = Identity().key
+                text = authors.head_text(self.session, author.incarnation, sequence, chain)
+                head = encode_vint(sequence) + chain + authors.sign(key, text)
+                head += b"\0" * (what == "a byte too many")
+                remote.send(bytes([HEAD]) + head)
+                self.assert_closed(peer)
+                peer.leave()
+
+    def test_aut_7_a_batch_left_out(self):
+        """What follows takes the numbers of what was left out; the head gives it away."""
+        peer = self.liar()
+        peer.is_honest = False
+        remote = self.join(peer)
+        peer.wait_synced(remote)
+        peer.author.write(1 << 40, [CREATE])
+        batch = self.raw_batch(peer, remote, 1 << 40, [CREATE, CREATE])
+        peer.author.write(1 << 40, [CREATE, CREATE])
+        remote.send(batch)
+        remote.send(bytes([HEAD]) + peer.author.head())
+        self.assert_closed(peer)
+
+    # Floods
+
+    def test_syn_28_more_names_than_a_link_has(self):
+        peer = self.liar()
+        remote = self.join(peer)
+        text = peer.add_text(0, 0, "names")
+        peer.is_honest = False
+
+        def names(first, count):
+            return [
+                (text, 40, None, cells.DOT, Dot(1_000_000 + number, 1))
+                for number in range(first, first + count)
+            ]
+
+        for number in range(16):
+            operations = names(4_096 * number, 4_096)
+            batch = self.raw_batch(peer, remote, (1 << 40) + (number << 20), operations)
+            peer.state.apply(
+                codec.decode_batch(peer.author.write((1 << 40) + (number << 20), operations))
+            )
+            remote.send(batch)
+        peer.wait_synced(remote, 60)
+        remote.send(self.raw_batch(peer, remote, 1 << 50, names(65_536, 1)))
+        self.assert_closed(peer)
+
+    def test_aut_5_many_incarnations(self):
+        """Each writes once; the board holds what they wrote."""
+        peer = self.liar()
+        remote = self.join(peer)
+        peer.wait_synced(remote)
+        for number in range(100):
+            with peer.condition:
+                peer._send_heads()
+                peer.author = Author(peer.identity.key, self.session)
+                peer.records[peer.board_incarnation] = peer.author.record
+                peer._introduce(remote, peer._replica(remote))
+            peer.add_text(number, 0, str(number))
+        peer.wait_synced(remote, 30)
+        self.assertEqual(self.digest(), peer.digest())
+
+    # Equivocation
+
+    def test_syn_42_one_who_says_different_things_to_two(self):
+        good, to_target = self.member()
+        shared = good.add_text(0, 0, "shared")
+        good.wait_synced(to_target)
+        peer = self.liar()
+        peer.is_honest = False
+        self.join(peer)
+        peer.wait_until(
+            lambda: all(
+                other in peer.remotes and peer.remotes[other].control and peer.is_synced(peer.remotes[other])
+                for other in (self.target_id, good.id)
+            ),
+            20,
+        )
+        with peer.condition:
+            sent = [
+                (
+                    remote,
+                    self.raw_batch(
+                        peer,
+                        remote,
+                        1 << 60,
+                        [CREATE, (shared, cells.ANGLE, None, cells.UNSIGNED, 100 + which)]
+                        if which
+                        else [(shared, cells.ANGLE, None, cells.UNSIGNED, 7), (shared, 40, None, cells.UNSIGNED, 9)],
+                    ),
+                )
+                for which, remote in enumerate(
+                    (peer.remotes[self.target_id], peer.remotes[good.id])
+                )
+            ]
+        for remote, message in sent:
+            remote.send(message, wait=True)
+        peer.leave()
+        self.assertEqual(good.events.wait("diverged", 20)["remote"].peer_id, self.target_id)
+        good.wait_until(lambda: self.is_same(good), 30)
+        self.assertEqual(self.digest(), good.digest())
+
+    def is_same(self, good):
+        return self.digest() == good.digest()
+
+
+class BoardAgainstPython(BoardAttacks, InteropCase):
+    def setUp(self):
+        self.host = self.peer("host", kind=BoardPeer)
+        self.host.add_text(1, 1, "here before")
+        self.address, self.session = self.host.address, self.host.session
+        self.target_id = self.host.id
+
+    def digest(self):
+        return self.host.digest()
+
+
+@unittest.skipUnless(BINARY.exists(), f"{BINARY} is not built")
+class BoardAgainstSwift(BoardAttacks, InteropCase):
+    def setUp(self):
+        storage = self.directory() / "data"
+        storage.mkdir(mode=0o700)
+        self.program = Program(
+            "host", "target", directory=storage, options=("--admit", "anyone")
+        )
+        self.addCleanup(self.program.stop)
+        self.program.ready()
+        self.program.do("text", at=[1, 1], text="here before")
+        self.address = self.program.address
+        self.session = wire.parse_base32(self.program.board, 16)
+        self.target_id = wire.parse_base32(self.program.peer, 32)
+
+    def digest(self):
+        return self.program.digest()
+
+
+if __name__ == "__main__":
+    unittest.main()

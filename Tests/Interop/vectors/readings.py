@@ -1,0 +1,240 @@
+"""Messages and datagrams, and what a board reads as: groups, settings, profiles."""
+
+from whiteboard_peer import cells, codec, messages, views
+from whiteboard_peer.cells import BYTES, DOT, NONE, STRING, UNSIGNED, Dot, DotSet
+from whiteboard_peer.messages import Report, encode_report, encode_request
+
+from . import batches
+from .basics import dots_of
+from .forms import ANNA, BEN, CARA, create, inc, invalid, state_of, varint
+
+
+def entry(name, data):
+    return {"name": name, "hex": data.hex()}
+
+
+def all_messages():
+    context = dots_of({ANNA: [(1, 1)], BEN: [(1, 3)]})
+    asset = bytes(range(32, 64))
+    hashed = messages.context_hash(context)
+    report = encode_report(Report(hashed, 3, ANNA, context.only(ANNA), ()))
+    with_sums = encode_report(Report(hashed, 3, ANNA, context.only(ANNA), range(16)))
+    profile = messages.encode_profile
+    valid = [
+        ("request", encode_request(1, context)),
+        ("request of two buckets", encode_request(300, DotSet(), 0x8001)),
+        ("nothing lacking", bytes([messages.NOTHING_LACKING, 7])),
+        ("report", report),
+        ("report with sums", with_sums),
+        ("report to one not known yet", encode_report(Report(hashed, 0, 0, DotSet(), ()))),
+        ("asset request", bytes([messages.ASSET_REQUEST]) + asset),
+        ("asset unavailable", bytes([messages.ASSET_UNAVAILABLE]) + asset),
+        ("profile", profile("Anna", "\U0001f98a")),
+        ("application", b"\x10hello"),
+    ]
+    other = report[:10] + inc(BEN) + report[18:]
+    bad = [
+        ("no bytes", b"", "truncated"),
+        ("kind 0", b"\0", "reserved"),
+        ("an unknown kind that may not be skipped", b"\x0a", "reserved"),
+        ("the last kind that may not be skipped", b"\x7f", "reserved"),
+        ("request number 0", b"\2\0\0\0\0", "limit"),
+        ("request without buckets", b"\2\1\0", "truncated"),
+        ("request with a byte too many", encode_request(1, context) + b"\0", "trailing"),
+        ("nothing lacking without its number", b"\3", "truncated"),
+        ("nothing lacking with a byte too many", b"\3\1\0", "trailing"),
+        ("report about another incarnation", other, "inconsistent"),
+        ("report of 15 sums", report[:-1] + b"\x0f" + bytes(8 * 15), "reserved"),
+        ("report of 16 sums that is cut", with_sums[:-1], "truncated"),
+        ("report of no sums with a byte too many", report + b"\0", "trailing"),
+        ("report without a number of sums", report[:-1], "truncated"),
+        ("asset request of 31 bytes", b"\5" + asset[1:], "truncated"),
+        ("asset request of 33 bytes", b"\5" + asset + b"\0", "trailing"),
+    ]
+    return {
+        "valid": [entry(*one) for one in valid],
+        "skipped": [
+            entry("an unknown kind that may be skipped", b"\x80\1"),
+            entry("the last kind that may be skipped", b"\xff"),
+        ],
+        "invalid": [invalid(*one) for one in bad],
+    }
+
+
+def profiles():
+    encode = messages.encode_profile
+    valid = [
+        ("a name and an icon", "Anna", "\U0001f98a", b""),
+        ("neither", "", "", b""),
+        ("the longest", "n" * 64, "i" * 16, b""),
+        ("what follows is skipped", "Ben", "", b"later"),
+    ]
+    bad = [
+        ("nothing", b"\x09", "truncated"),
+        ("without an icon", b"\x09\x01a", "truncated"),
+        ("a name of 65 bytes", b"\x09" + varint(65) + b"n" * 65 + b"\0", "limit"),
+        ("an icon of 17 bytes", b"\x09\0" + varint(17) + b"i" * 17, "limit"),
+        ("a name that is not UTF-8", b"\x09\x01\xff\0", "text"),
+    ]
+    return {
+        "valid": [
+            {"name": what, "hex": (encode(name, icon) + rest).hex(), "profile": [name, icon]}
+            for what, name, icon, rest in valid
+        ],
+        "invalid": [invalid(*one) for one in bad],
+    }
+
+
+def datagrams():
+    points = [(i, 0, 0) for i in range(16)]
+    stroke = inc(BEN) + varint(1)
+    valid = [
+        ("presence", b"\1\5\0"),
+        ("presence with a cursor", b"\1\6\1\xbf\2\x42"),
+        ("presence with more", b"\1\5\0later"),
+        ("presence at the edge", b"\1\7\1" + varint(2**32 - 1, 2**32 - 2)),
+        ("preview", b"\2" + stroke + varint(5) + codec.encode_ink([(48, 0, 0), (47, -2, 0)])),
+        ("preview of 16 points", b"\2" + stroke + varint(0) + codec.encode_ink(points)),
+        ("application", b"\x10\xff"),
+    ]
+    more = codec.encode_ink([*points, (16, 0, 0)])
+    bad = [
+        ("no bytes", b"", "truncated"),
+        ("an unknown kind", b"\3", "reserved"),
+        ("presence of another form", b"\1\5\2", "reserved"),
+        ("presence beyond 32 bits", b"\1\7\1" + varint(2**32, 0), "limit"),
+        ("preview of 17 points", b"\2" + stroke + varint(0) + more, "limit"),
+        ("preview of incarnation 0", b"\2" + bytes(8) + varint(1, 0, 2, 0, 0), "reserved"),
+    ]
+    return {
+        "valid": [entry(*one) for one in valid],
+        "invalid": [invalid(*one) for one in bad],
+    }
+
+
+class Writer:
+    """The batches of one incarnation, one after the other."""
+
+    def __init__(self, incarnation):
+        self.incarnation, self.sequence = incarnation, 0
+
+    def write(self, time, *operations):
+        data = codec.encode_batch(self.incarnation, self.sequence + 1, time, operations)
+        self.sequence += len(operations)
+        return data
+
+
+def group_readings():
+    """Objects 1 and 2 are texts, 3 to 6 groups, all of Anna's."""
+    one, two, a, b, c, d = (Dot(ANNA, n) for n in range(1, 7))
+    kinds = [cells.TEXT] * 2 + [cells.GROUP_KIND] * 4
+
+    def reading(name, *writes):
+        anna, ben = Writer(ANNA), Writer(BEN)
+        data = [anna.write(batches.at(0), *map(create, kinds))]
+        for number, (who, time, *operation) in enumerate(writes):
+            writer = {"anna": anna, "ben": ben}[who]
+            data.append(writer.write(batches.at(time), tuple(operation)))
+        state = state_of(data)
+        for backwards in (data[:1] + data[:0:-1],):
+            if state_of(backwards).digest() != state.digest():
+                raise AssertionError(name)
+        return {
+            "name": name,
+            "batches": [batch.hex() for batch in data],
+            "groups": {
+                views.object_text(i): [
+                    views.object_text(group) for group in views.groups_of(state, i)
+                ]
+                for i in (one, two, a, b, c, d)
+            },
+        }
+
+    def put(who, time, target, group):
+        return (who, time, target, cells.GROUP, None, DOT, group)
+
+    def gone(who, time, target, number=cells.DELETED):
+        if number == cells.PURGE:
+            return (who, time, target, number, None, NONE, None)
+        return (who, time, target, number, None, UNSIGNED, 1)
+
+    nest = [put("anna", 1, one, a), put("anna", 2, a, b), put("anna", 3, b, c)]
+    return [
+        reading("none"),
+        reading("three levels", *nest),
+        reading("taken out", *nest, ("ben", 9, a, cells.GROUP, None, NONE, None)),
+        reading("a deleted group is none", *nest, gone("ben", 9, b)),
+        reading("a purged group is none", *nest, gone("ben", 9, b), gone("ben", 10, b, cells.PURGE)),
+        reading("what is no group is none", put("anna", 1, one, two)),
+        reading("an object that is not here is none", put("anna", 1, one, Dot(CARA, 9))),
+        reading("another shape is none", ("anna", 1, one, cells.GROUP, None, UNSIGNED, 3)),
+        reading("its own group", put("anna", 1, a, a), put("anna", 2, one, a)),
+        reading("a ring of two, cut at the later", put("anna", 1, one, a), put("anna", 2, a, b), put("ben", 3, b, a)),
+        reading("a ring of two, cut at the later, the other way", put("anna", 1, one, a), put("anna", 5, a, b), put("ben", 3, b, a)),
+        reading("a ring of equal times, cut at the greater incarnation", put("anna", 1, one, a), put("anna", 4, a, b), put("ben", 4, b, a)),
+        reading(
+            "a ring of three, and one that hangs on it", *nest, put("ben", 2, c, a), put("anna", 9, d, a),
+            put("anna", 9, two, d),
+        ),
+        reading("a ring through a deleted group is none", *nest, put("ben", 9, c, a), gone("ben", 10, b)),
+    ]
+
+
+def settings():
+    """Settings objects 1 of Anna's and 1 of Ben's."""
+    mine, theirs = Dot(ANNA, 1), Dot(BEN, 1)
+    names = {
+        cells.TITLE: "title",
+        cells.BACKGROUND: "background",
+        cells.GRID: "grid",
+        cells.LANGUAGE: "language",
+    }
+
+    def reading(name, *writes):
+        anna, ben = Writer(ANNA), Writer(BEN)
+        data = [writer.write(batches.at(0), create(cells.SETTINGS)) for writer in (anna, ben)]
+        for who, time, target, number, shape, value in writes:
+            writer = {"anna": anna, "ben": ben}[who]
+            data.append(writer.write(batches.at(time), (target, number, None, shape, value)))
+        found = views.settings_of(state_of(data))
+        return {
+            "name": name,
+            "batches": [batch.hex() for batch in data],
+            "settings": {
+                names[number]: value.decode() if isinstance(value, bytes) else str(value)
+                for number, value in sorted(found.items())
+            },
+        }
+
+    title = ("anna", 1, mine, cells.TITLE, STRING, b"Plan")
+    other = ("ben", 2, theirs, cells.TITLE, STRING, b"Sketch")
+    return [
+        reading("none"),
+        reading(
+            "all of one object", title, ("anna", 1, mine, cells.BACKGROUND, UNSIGNED, 0xFFFFFFFF),
+            ("anna", 1, mine, cells.GRID, UNSIGNED, 640),
+            ("anna", 1, mine, cells.LANGUAGE, STRING, b"en"),
+        ),
+        reading("the later of two objects", title, other),
+        reading("each by itself", title, other, ("anna", 9, mine, cells.GRID, UNSIGNED, 320)),
+        reading("equal times: the greater incarnation", ("ben", 1, theirs, cells.TITLE, STRING, b"Sketch"), title),
+        reading("a deleted object does not count", title, other, ("anna", 3, theirs, cells.DELETED, UNSIGNED, 1)),
+        reading("another shape does not count", title, ("ben", 2, theirs, cells.TITLE, BYTES, b"Sketch")),
+        reading("the longest title", title, ("ben", 2, theirs, cells.TITLE, STRING, b"t" * 256)),
+        reading("one too long leaves it unset", title, ("ben", 2, theirs, cells.TITLE, STRING, b"t" * 257)),
+        reading("an empty one leaves it unset", title, ("ben", 2, theirs, cells.TITLE, STRING, b"")),
+        reading(
+            "an object of another kind does not count", title,
+            ("ben", 2, Dot(CARA, 1), cells.TITLE, STRING, b"Sketch"),
+        ),
+    ]
+
+
+def groups():
+    return {
+        "messages": all_messages(),
+        "profiles": profiles(),
+        "datagrams": datagrams(),
+        "groups": group_readings(),
+        "settings": settings(),
+    }

@@ -1,0 +1,170 @@
+"""The messages and datagrams of a board, and the names of its resources (board.md)."""
+
+import hashlib
+import json
+import struct
+from typing import NamedTuple
+
+from . import codec, views
+from .cells import BoardError, Dot, DotSet
+from .codec import Reader, encode_set
+from .wire import base32, encode_vint
+
+BATCH, REQUEST, NOTHING_LACKING, REPORT = 0x01, 0x02, 0x03, 0x04
+ASSET_REQUEST, ASSET_UNAVAILABLE = 0x05, 0x06
+AUTHOR, HEAD, PROFILE, APPLICATION = 0x07, 0x08, 0x09, 0x10
+PRESENCE, PREVIEW = 0x01, 0x02
+MAXIMUM_ANSWER = 268_435_456
+MAXIMUM_NAME, MAXIMUM_ICON = 64, 16
+BUCKETS = 16
+
+
+class Report(NamedTuple):
+    hash: bytes
+    applied: int
+    incarnation: int
+    held: DotSet
+    sums: list
+
+
+def context_hash(context):
+    """SYN-14."""
+    return hashlib.sha256(encode_set(context)).digest()[:8]
+
+
+def asset_name(identifier, sha256):
+    """BRD-20."""
+    return json.dumps(
+        {
+            "id": views.object_text(identifier),
+            "type": "imageData",
+            "isDeleted": False,
+            "sha256": sha256.hex(),
+        }
+    )
+
+
+def parse_asset_name(name):
+    """The SHA-256 in the name of an asset's resource, or None when it is none."""
+    try:
+        value = json.loads(name)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or value.get("type") != "imageData":
+        return None
+    try:
+        return bytes.fromhex(value.get("sha256", ""))
+    except (TypeError, ValueError):
+        return None
+
+
+def answer_name(board, number, size):
+    """SYN-13."""
+    return json.dumps(
+        {
+            "id": base32(board),
+            "type": "whiteboard",
+            "isDeleted": False,
+            "request": number,
+            "byteCount": size,
+        }
+    )
+
+
+def parse_answer_name(name):
+    """(board, number of the request, byte count) in the name of an answer's resource, or None."""
+    try:
+        value = json.loads(name)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or value.get("type") != "whiteboard":
+        return None
+    return value.get("id"), value.get("request"), value.get("byteCount")
+
+
+def encode_request(number, context, buckets=0):
+    head = bytes([REQUEST]) + encode_vint(number) + struct.pack(">H", buckets)
+    return head + encode_set(context)
+
+
+def encode_report(report):
+    message = bytes([REPORT]) + report.hash + encode_vint(report.applied)
+    message += struct.pack(">Q", report.incarnation) + encode_set(report.held)
+    message += bytes([len(report.sums)])
+    return message + struct.pack(f">{len(report.sums)}Q", *report.sums)
+
+
+def encode_profile(name, icon=""):
+    texts = name.encode("utf-8"), icon.encode("utf-8")
+    return bytes([PROFILE]) + b"".join(encode_vint(len(text)) + text for text in texts)
+
+
+def _read_text(reader, maximum):
+    length = reader.varint()
+    if length > maximum:
+        raise BoardError("limit", "a text")
+    try:
+        return bytes(reader.take(length)).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BoardError("text") from error
+
+
+def decode_message(data):
+    """(kind, content) of a reliable message; None for one that is skipped.
+
+    What the content of a batch, an author message or a head means hangs on the link it came by:
+    theirs are the bytes behind the kind, for a `LinkReader`."""
+    reader = Reader(data)
+    kind = reader.u8()
+    if kind in (BATCH, AUTHOR, HEAD, APPLICATION):
+        return kind, data[1:]
+    if kind == REQUEST:
+        number = reader.varint()
+        if number == 0:
+            raise BoardError("limit", "request 0")
+        content = number, int.from_bytes(reader.take(2), "big"), codec.read_set(reader)
+    elif kind == NOTHING_LACKING:
+        content = reader.varint()
+    elif kind == REPORT:
+        hashed, applied, incarnation = bytes(reader.take(8)), reader.varint(), reader.u64()
+        held = codec.read_set(reader)
+        if any(named != incarnation for named in held.ranges):
+            raise BoardError("inconsistent", "a report about another incarnation")
+        count = reader.u8()
+        if count not in (0, BUCKETS):
+            raise BoardError("reserved", "a number of sums")
+        sums = [reader.u64() for _ in range(count)]
+        content = Report(hashed, applied, incarnation, held, sums)
+    elif kind in (ASSET_REQUEST, ASSET_UNAVAILABLE):
+        content = bytes(reader.take(32))
+    elif kind == PROFILE:
+        return kind, (_read_text(reader, MAXIMUM_NAME), _read_text(reader, MAXIMUM_ICON))
+    elif kind < 0x80:
+        raise BoardError("reserved", f"message kind {kind:#04x}")
+    else:
+        return None
+    reader.end()
+    return kind, content
+
+
+def decode_datagram(data):
+    """(kind, content) of a datagram; None for one that is skipped."""
+    reader = Reader(data)
+    kind = reader.u8()
+    if kind == PRESENCE:
+        counter, form = reader.varint(), reader.u8()
+        if form > 1:
+            raise BoardError("reserved", "a form of presence")
+        cursor = (reader.zigzag(), reader.zigzag()) if form else ()
+        if not all(-(2**31) <= v < 2**31 for v in cursor):
+            raise BoardError("limit", "a cursor")
+        return kind, (counter, cursor or None)
+    if kind == PREVIEW:
+        stroke = Dot(reader.incarnation(), reader.sequence())
+        first = reader.varint()
+        return kind, (stroke, first, codec.decode_ink(bytes(reader.take(reader.left)), 16))
+    if kind == APPLICATION:
+        return kind, data[1:]
+    if kind < 0x80:
+        raise BoardError("reserved", f"datagram kind {kind:#04x}")
+    return None

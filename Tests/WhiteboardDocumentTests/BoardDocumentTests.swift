@@ -1,0 +1,315 @@
+import Foundation
+import PeerTestKit
+import Testing
+import WhiteboardDocument
+
+@Suite struct BoardDocumentTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func create(_ name: String = "board.whiteboard") async throws -> BoardDocument {
+    try await BoardDocument.create(
+      at: directory.file(name),
+      board: someBoard,
+      name: "Ideas",
+      now: 1_700_000_000_000
+    )
+  }
+
+  @Test("what was appended is there when the document is opened again, in its order")
+  func reopening() async throws {
+    let document = try await create()
+    let entries = (0..<100).map { numbered($0) }
+    for entry in entries { try await document.append([entry]) }
+    try await document.append([
+      .answer(bytes: [1, 2, 3], time: 1_700_000_000_050),
+      .author(record: [9, 9], incarnation: .max),
+      .head(bytes: [5], incarnation: .max, sequence: 3),
+      .head(bytes: [4], incarnation: .max, sequence: 2),
+      .marker(name: "here", time: 7),
+      .gap(from: 8, to: 9),
+    ])
+    try await document.close()
+    #expect(!FileManager.default.fileExists(atPath: document.path + "-wal"))
+    let again = try await BoardDocument.open(at: document.path, mode: .writing)
+    #expect(!again.wasLeftOpen)
+    #expect(again.board == someBoard)
+    #expect(try await again.name() == "Ideas")
+    let content = try await again.load()
+    #expect(content.keyframe == nil)
+    #expect(content.entries == entries + [.answer(bytes: [1, 2, 3], time: 1_700_000_000_050)])
+    #expect(content.authors.map(\.incarnation) == [.max])
+    #expect(content.authors.first?.record == [9, 9])
+    #expect(content.authors.first?.head == [5])
+    #expect(try await again.marks() == [.marker(name: "here", time: 7), .gap(from: 8, to: 9)])
+    #expect(try await again.verify() == [])
+    try await again.close()
+  }
+
+  @Test("opening begins from the newest keyframe, and one is due after 30 s or 4,096 entries")
+  func keyframes() async throws {
+    let document = try await create()
+    #expect(await !document.needsKeyframe(now: 1_800_000_000_000))
+    try await document.append([numbered(1)])
+    #expect(await !document.needsKeyframe(now: 1_700_000_029_999))
+    #expect(await document.needsKeyframe(now: 1_700_000_030_000))
+    for number in 1...7 {
+      let digest = [UInt8(number)]
+      try await document.writeKeyframe([7, 7], digest: digest, time: 1_700_000_030_000)
+      try await document.append([numbered(number)])
+    }
+    try await document.append((0..<4096).map { numbered($0) })
+    #expect(await document.needsKeyframe(now: 0))
+    let content = try await document.load()
+    #expect(content.keyframe?.digest == [7])
+    #expect(numbers(content.entries) == [7] + Array(0..<4096))
+    #expect(try await document.verify() == [])
+    try await document.close()
+    let again = try await BoardDocument.open(at: document.path, mode: .writing)
+    #expect(await again.needsKeyframe(now: 0))
+    #expect(try await again.load() == content)
+    try await again.close()
+  }
+
+  @Test("the board of an earlier time is what had been applied by then")
+  func earlier() async throws {
+    let document = try await create()
+    for number in 0..<10 { try await document.append([numbered(number)]) }
+    try await document.writeKeyframe([1], digest: [], time: 1_700_000_000_010)
+    for number in 10..<20 { try await document.append([numbered(number)]) }
+    let early = try await document.load(at: 1_700_000_000_004)
+    #expect(early.keyframe == nil)
+    #expect(numbers(early.entries) == Array(0...4))
+    let late = try await document.load(at: 1_700_000_000_015)
+    #expect(late.keyframe?.bytes == [1])
+    #expect(numbers(late.entries) == Array(10...15))
+    try await document.close()
+  }
+
+  @Test("many callers share a transaction, and each is answered")
+  func groupCommit() async throws {
+    let document = try await create()
+    await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<500 {
+        group.addTask { try await document.append([numbered(number)]) }
+      }
+    }
+    let groups = await document.groupsCommitted
+    #expect(groups >= 1 && groups < 100)
+    #expect(Set(numbers(try await document.load().entries)) == Set(0..<500))
+    try await document.close()
+  }
+
+  @Test("what waits when the document is closed is stored; afterwards nothing is taken")
+  func closing() async throws {
+    let document = try await create()
+    async let first: Void = document.append([numbered(1)])
+    try await first
+    try await document.close()
+    try await document.close()
+    #expect(await code { try await document.append([numbered(2)]) } == .closed)
+    #expect(await code { _ = try await document.load() } == .closed)
+  }
+
+  @Test("a second writer is refused, a reader is not, and the lock goes with the document")
+  func secondWriter() async throws {
+    let document = try await create()
+    try await document.append([numbered(1)])
+    let path = document.path
+    #expect(await code { _ = try await BoardDocument.open(at: path, mode: .writing) } == .inUse)
+    let reader = try await BoardDocument.open(at: path, mode: .reading)
+    #expect(numbers(try await reader.load().entries) == [1])
+    try await document.append([numbered(2)])
+    #expect(numbers(try await reader.load().entries) == [1, 2])
+    #expect(await code { try await reader.append([numbered(3)]) } == .readOnly)
+    try await reader.close()
+    try await document.close()
+    let again = try await BoardDocument.open(at: path, mode: .writing)
+    try await again.close()
+  }
+
+  @Test("a full disk is told to who waits; nothing acknowledged is lost, and room mends it")
+  func full() async throws {
+    let document = try await create()
+    try await document.append((0..<10).map { numbered($0, size: 1000) })
+    let pages = try await document.limitPages(to: 1)
+    #expect(pages > 1)
+    #expect(
+      await code { try await document.append((10..<500).map { numbered($0, size: 1000) }) } == .full
+    )
+    #expect(numbers(try await document.load().entries) == Array(0..<10))
+    _ = try await document.limitPages(to: 1_000_000)
+    try await document.append((10..<500).map { numbered($0, size: 1000) })
+    #expect(numbers(try await document.load().entries) == Array(0..<500))
+    #expect(try await document.verify() == [])
+    try await document.close()
+  }
+
+  @Test("what is no whiteboard, or of a later release, or another board, is refused untouched")
+  func refusals() async throws {
+    let missing = directory.file("missing.whiteboard")
+    #expect(
+      await code { _ = try await BoardDocument.open(at: missing, mode: .writing) } == .notFound
+    )
+    #expect(
+      await code { _ = try await BoardDocument.open(at: directory.path, mode: .writing) }
+        == .wrongKind
+    )
+    let text = directory.file("text.whiteboard")
+    try Data("just some text, long enough to be looked at as a database".utf8).write(
+      to: URL(fileURLWithPath: text)
+    )
+    let empty = directory.file("empty.whiteboard")
+    try Data().write(to: URL(fileURLWithPath: empty))
+    for path in [text, empty] {
+      for mode in [BoardDocument.Mode.writing, .reading] {
+        #expect(await code { _ = try await BoardDocument.open(at: path, mode: mode) } == .wrongKind)
+      }
+    }
+    let document = try await create()
+    try await document.close()
+    let path = document.path
+    #expect(
+      await code {
+        _ = try await BoardDocument.open(at: path, mode: .writing, expecting: otherBoard)
+      } == .wrongBoard
+    )
+    #expect(await code { _ = try await self.create() } == .exists)
+    // `user_version` lies at byte 60 of the header, `application_id` at 68.
+    for (offset, expected) in [(60, DocumentError.Code.newerSchema), (68, .wrongKind)] {
+      let changed = directory.file("changed-\(offset).whiteboard")
+      var data = try Data(contentsOf: URL(fileURLWithPath: path))
+      data[offset] ^= 0x40
+      try data.write(to: URL(fileURLWithPath: changed))
+      #expect(
+        await code { _ = try await BoardDocument.open(at: changed, mode: .writing) } == expected
+      )
+      #expect(try Data(contentsOf: URL(fileURLWithPath: changed)) == data)
+    }
+  }
+
+  @Test("a version keeps its state under a name that is its own, until it is deleted")
+  func versions() async throws {
+    let document = try await create()
+    try await document.append([numbered(1)])
+    try await document.checkpoint(name: "first", bytes: [1], digest: [2], time: 3)
+    #expect(
+      await code {
+        try await document.checkpoint(name: "first", bytes: [], digest: [], time: 0)
+      } == .exists
+    )
+    for name in ["", String(repeating: "x", count: 129)] {
+      #expect(
+        await code { try await document.checkpoint(name: name, bytes: [], digest: [], time: 0) }
+          == .badName
+      )
+    }
+    for number in 0..<6 {
+      try await document.append([numbered(number)])
+      try await document.writeKeyframe([9], digest: [], time: 10)
+    }
+    #expect(try await document.versions().map(\.name) == ["first"])
+    #expect(try await document.version("first").bytes == [1])
+    #expect(await code { _ = try await document.version("second") } == .notFound)
+    try await document.deleteVersion("first")
+    #expect(try await document.versions().isEmpty)
+    #expect(await code { try await document.deleteVersion("first") } == .notFound)
+    #expect(try await document.verify() == [])
+    try await document.close()
+  }
+
+  @Test("an asset is stored once by its hash, and checked when it is read")
+  func assets() async throws {
+    let document = try await create()
+    let bytes = Array("abc".utf8)
+    let hash: [UInt8] = [
+      0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22,
+      0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00,
+      0x15, 0xad,
+    ]
+    #expect(await code { try await document.storeAsset([1], sha256: hash) } == .damaged)
+    try await document.storeAsset(bytes, sha256: hash)
+    try await document.storeAsset(bytes, sha256: hash)
+    #expect(try await document.assetIDs() == [hash])
+    #expect(try await document.asset(hash) == bytes)
+    try await document.removeAsset(hash)
+    #expect(await code { _ = try await document.asset(hash) } == .notFound)
+    try await document.close()
+  }
+
+  @Test("a copy is whole; a duplicate is another board that begins from the state it was given")
+  func copies() async throws {
+    let document = try await create()
+    try await document.append([numbered(1), .author(record: [1], incarnation: 2)])
+    let copy = directory.file("copy.whiteboard")
+    try await document.save(as: copy)
+    #expect(await code { try await document.save(as: copy) } == .exists)
+    let other = directory.file("other.whiteboard")
+    try await document.duplicate(
+      to: other,
+      board: otherBoard,
+      name: "Other",
+      keyframe: [5],
+      digest: [6],
+      now: 7
+    )
+    let first = try await BoardDocument.open(at: copy, mode: .writing, expecting: someBoard)
+    #expect(try await first.load() == document.load())
+    let second = try await BoardDocument.open(at: other, mode: .writing, expecting: otherBoard)
+    let content = try await second.load()
+    #expect(content.keyframe?.bytes == [5] && content.keyframe?.digest == [6])
+    #expect(content.entries.isEmpty && content.authors.isEmpty)
+    #expect(try await second.name() == "Other")
+    for opened in [first, second, document] {
+      #expect(try await opened.verify() == [])
+      try await opened.close()
+    }
+    let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+    #expect(left.allSatisfy { $0.hasSuffix(".whiteboard") }, "\(left)")
+  }
+
+  @Test("history is kept for ever unless it is said otherwise, and then from a keyframe on")
+  func retention() async throws {
+    let document = try await create()
+    for number in 0..<10 {
+      try await document.append([numbered(number)])
+      try await document.writeKeyframe(
+        [UInt8(number)],
+        digest: [],
+        time: Int64(number) * 86_400_000
+      )
+    }
+    try await document.append([numbered(10)])
+    let before = try await document.load()
+    try await document.compact(now: 9 * 86_400_000)
+    #expect(numbers(try await document.load(at: .max).entries) == [10])
+    #expect(try await document.retention() == nil)
+    try await document.setRetention(days: 1)
+    try await document.compact(now: 9 * 86_400_000)
+    #expect(try await document.load() == before)
+    #expect(try await document.verify() == [])
+    #expect(await code { _ = try await document.load(at: 0) } == .notFound)
+    try await document.close()
+    let again = try await BoardDocument.open(at: document.path, mode: .writing)
+    #expect(try await again.load() == before)
+    try await again.close()
+  }
+
+  @Test("a row of the log is read as it was packed, and nothing else is")
+  func rows() throws {
+    let entries: [DocumentEntry] = [
+      .batch(bytes: [], time: -5), .answer(bytes: [1], time: 1 << 50), numbered(3),
+      .batch(bytes: Array(repeating: 7, count: 300), time: 0),
+    ]
+    let row = LogRow(id: 4, packing: entries)
+    #expect(try row.unpack() == entries)
+    for length in 0..<row.body.count {
+      let cut = LogRow(id: 4, time: row.time, entries: 4, body: Array(row.body.prefix(length)))
+      #expect(throws: (any Error).self) { try cut.unpack() }
+    }
+    var check = Checksum()
+    check.add(Array("123456789".utf8))
+    #expect(check.value == 0xE306_9283)
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+import WhiteboardDocument
+
+@Suite struct BoardLibraryTests {
+  let directory: TemporaryDirectory
+  let library: BoardLibrary
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    library = BoardLibrary(directory: directory.path)
+  }
+
+  private func add(_ name: String, _ number: UInt8, objects: Int, person: String) async throws {
+    let board = [UInt8](repeating: number, count: 16)
+    let document = try await BoardDocument.create(
+      at: library.path(name: name, board: board),
+      board: board,
+      name: name,
+      now: 0
+    )
+    try await document.setSummary(
+      objects: objects,
+      people: [person],
+      thumbnail: "<svg/>",
+      changed: Int64(objects)
+    )
+    try await document.close()
+  }
+
+  @Test("documents are listed, filtered and sorted; what is none is listed with its error")
+  func listing() async throws {
+    try await add("Beta", 1, objects: 5, person: "Ann")
+    try await add("alpha", 2, objects: 9, person: "Bob")
+    try Data([1, 2, 3]).write(to: URL(fileURLWithPath: directory.file("foreign.whiteboard")))
+    try Data([1, 2, 3]).write(to: URL(fileURLWithPath: directory.file("notes.txt")))
+    let all = try await library.list()
+    #expect(all.map(\.name) == ["alpha", "Beta", "foreign"])
+    #expect(all.map(\.error?.code) == [nil, nil, .wrongKind])
+    #expect(all.map(\.objects) == [9, 5, 0])
+    #expect(all.first?.thumbnail == "<svg/>")
+    #expect(try await library.list(.init(text: "ALP")).map(\.name) == ["alpha"])
+    #expect(try await library.list(.init(person: "Ann")).map(\.name) == ["Beta"])
+    #expect(try await library.list(by: .objects).map(\.name) == ["alpha", "Beta", "foreign"])
+    let missing = BoardLibrary(directory: directory.file("nowhere"))
+    #expect(try await missing.list().isEmpty)
+  }
+
+  @Test("no name leads out of the library")
+  func fileNames() {
+    for name in [
+      "../../etc/passwd", "..", "", "\u{0}", "日本", "a/b", String(repeating: "x", count: 999),
+    ] {
+      let file = BoardLibrary.fileName(name: name, board: someBoard)
+      #expect(file.utf8.count < 80)
+      #expect(file.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) })
+      #expect(!file.hasPrefix(".") && !file.contains(".."))
+    }
+    #expect(
+      BoardLibrary.fileName(name: "Ideas of May", board: someBoard)
+        == "ideas-of-may-aebagbaf.whiteboard"
+    )
+  }
+
+  @Test("watching tells what is there, what comes, what is replaced by a rename, and what goes")
+  func watching() async throws {
+    try await add("one", 1, objects: 1, person: "")
+    var changes = library.watch(interval: .milliseconds(1)).makeAsyncIterator()
+    guard case .added(let first) = await changes.next() else {
+      Issue.record("not added")
+      return
+    }
+    #expect(first.name == "one")
+    let other = BoardLibrary(directory: directory.file("other"))
+    try FileManager.default.createDirectory(
+      atPath: other.directory,
+      withIntermediateDirectories: true
+    )
+    let made = try await BoardDocument.create(
+      at: other.directory + "/x",
+      board: otherBoard,
+      name: "two",
+      now: 0
+    )
+    try await made.close()
+    rename(other.directory + "/x", first.path)
+    var seen: [LibraryChange] = []
+    while let change = await changes.next() {
+      seen.append(change)
+      if case .changed(let summary) = change, summary.name == "two" { break }
+    }
+    #expect(seen.count < 5)
+    unlink(first.path)
+    #expect(await changes.next() == .removed(first.path))
+  }
+}
+
+@Suite struct PersonalSettingsTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  @Test("settings are kept, and so is what others wrote beside them")
+  func keeping() async throws {
+    let path = directory.file("settings.json")
+    let settings = PersonalSettings(path: path)
+    #expect(try await settings.values().isEmpty)
+    try Data(#"{"later": {"deep": [1, 2]}, "name": "Ann"}"#.utf8)
+      .write(to: URL(fileURLWithPath: path))
+    #expect(try await settings.values() == ["name": "Ann"])
+    try await settings.set(["name": nil, "icon": "🐙"])
+    #expect(try await PersonalSettings(path: path).values() == ["icon": "🐙"])
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(text.contains("deep"))
+  }
+
+  @Test("a write beyond the limit, and one over a damaged file, is refused and changes nothing")
+  func refusals() async throws {
+    let path = directory.file("settings.json")
+    let settings = PersonalSettings(path: path)
+    try await settings.set("name", to: "Ann")
+    let large = String(repeating: "x", count: PersonalSettings.maximumSize)
+    #expect(await code { try await settings.set("name", to: large) } == .tooLarge)
+    #expect(try await settings.value("name") == "Ann")
+    try Data(#"{"name": "#.utf8).write(to: URL(fileURLWithPath: path))
+    #expect(await code { try await settings.set("name", to: "Bob") } == .damaged)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == #"{"name": "#)
+  }
+
+  @Test("changes are told, whoever makes them")
+  func changes() async throws {
+    let path = directory.file("settings.json")
+    let settings = PersonalSettings(path: path)
+    try await settings.set("name", to: "Ann")
+    var changes = settings.changes().makeAsyncIterator()
+    #expect(await changes.next() == ["name": "Ann"])
+    try await PersonalSettings(path: path).set("name", to: "Bob")
+    #expect(await changes.next() == ["name": "Bob"])
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Glibc
+import PeerTestKit
+import Testing
+import WhiteboardDocument
+
+/// Real second processes: each exit test's body runs in one.
+@Suite struct CrashTests {
+  @Test("what was acknowledged survives kill -9 at any moment", arguments: 0..<20)
+  func killed(round: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+    try await document.close()
+    let seed = 0xD0C + UInt64(round)
+    var generator = SeededGenerator(seed: seed)
+    let steps = generator.below(60)
+    let microseconds = UInt32(generator.below(8_000))
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, steps = steps as Int, microseconds = microseconds as UInt32] in
+      let document = try await BoardDocument.open(at: path, mode: .writing)
+      let told = Glibc.open(path + ".told", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      await withTaskGroup(of: Void.self) { group in
+        for lane in 0..<4 {
+          group.addTask {
+            for step in 0... {
+              let number = step * 4 + lane
+              guard (try? await document.append([numbered(number, size: 600)])) != nil else {
+                return
+              }
+              var word = UInt64(number)
+              write(told, &word, 8)
+              guard lane == 0, step == steps else { continue }
+              Thread.detachNewThread {
+                usleep(microseconds)
+                kill(getpid(), SIGKILL)
+              }
+            }
+          }
+        }
+      }
+    }
+    let told = (try? Data(contentsOf: URL(fileURLWithPath: path + ".told"))) ?? Data()
+    let acknowledged = stride(from: 0, to: told.count / 8 * 8, by: 8).map { offset in
+      (0..<8).reduce(0) { $0 | Int(told[offset + $1]) << (8 * $1) }
+    }
+    // Recovery reads the files as the dead process left them, the log beside the file too.
+    let saved = directory.file("saved.whiteboard")
+    let report = try await BoardDocument.recover(from: path, to: saved, now: 0)
+    #expect(report.losses.isEmpty, "seed \(seed)")
+    let recovered = try await BoardDocument.open(at: saved, mode: .reading)
+    let again = try await BoardDocument.open(at: path, mode: .writing)
+    #expect(again.wasLeftOpen && acknowledged.count > steps, "seed \(seed)")
+    for document in [again, recovered] {
+      let found = Set(numbers(try await document.load().entries))
+      #expect(found.isSuperset(of: acknowledged), "seed \(seed)")
+      #expect(try await document.verify() == [], "seed \(seed)")
+    }
+    try await recovered.close()
+    try await again.append([numbered(1 << 40)])
+    try await again.close()
+  }
+
+  @Test("another process that writes keeps writers out and lets readers in")
+  func otherProcess() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+    try await document.append([numbered(1)])
+    await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) == .inUse
+      else { exit(1) }
+      let reader = try await BoardDocument.open(at: path, mode: .reading)
+      guard numbers(try await reader.load().entries) == [1] else { exit(2) }
+      let list = try await BoardLibrary(directory: (path as NSString).deletingLastPathComponent)
+        .list()
+      guard list.map(\.name) == ["x"] else { exit(3) }
+      exit(7)
+    }
+    try await document.append([numbered(2)])
+    #expect(numbers(try await document.load().entries) == [1, 2])
+    try await document.close()
+  }
+
+  @Test("a file or a directory that may not be written opens for reading only")
+  func readOnly() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+    try await document.append([numbered(1)])
+    try await document.close()
+    chmod(path, 0o444)
+    chmod(directory.path, 0o555)
+    defer { chmod(directory.path, 0o755) }
+    await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+      // Root may write everything, so that it must be nobody who tries.
+      if geteuid() == 0 { _ = setgid(65534) == 0 && setuid(65534) == 0 }
+      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) == .readOnly
+      else { exit(1) }
+      let reader = try await BoardDocument.open(at: path, mode: .reading)
+      guard numbers(try await reader.load().entries) == [1] else { exit(2) }
+      exit(7)
+    }
+  }
+
+  @Test("a file that may not grow is an error, and what was acknowledged before it stays")
+  func limited() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+      let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+      try await document.append([numbered(0)])
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 200_000, rlim_max: rlim_t.max)
+      setrlimit(__rlimit_resource_t(1), &limit)
+      var number = 1
+      while await code({ try await document.append([numbered(number, size: 8000)]) }) == nil {
+        number += 1
+        guard number < 100 else { exit(1) }
+      }
+      limit.rlim_cur = rlim_t.max
+      setrlimit(__rlimit_resource_t(1), &limit)
+      try await document.append([numbered(1000)])
+      guard numbers(try await document.load().entries) == Array(0..<number) + [1000] else {
+        exit(2)
+      }
+      try await document.close()
+      exit(7)
+    }
+    let again = try await BoardDocument.open(at: path, mode: .reading)
+    #expect(try await again.verify() == [])
+    try await again.close()
+  }
+}

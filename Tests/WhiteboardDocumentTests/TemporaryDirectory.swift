@@ -1,0 +1,57 @@
+import Crypto
+import Foundation
+import PeerTestKit
+import WhiteboardDocument
+
+/// A directory of one test's own, removed with everything in it.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "whiteboard-document-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String = "board.whiteboard") -> String { path + "/" + name }
+}
+
+let someBoard: [UInt8] = Array(1...16)
+let otherBoard: [UInt8] = Array(17...32)
+
+/// The entry of that number: its bytes say which it is.
+func numbered(_ number: Int, size: Int = 16) -> DocumentEntry {
+  .batch(bytes: numberedBytes(number, size: size), time: 1_700_000_000_000 + Int64(number))
+}
+
+func numberedBytes(_ number: Int, size: Int = 16) -> [UInt8] {
+  var generator = SeededGenerator(seed: UInt64(number))
+  let head = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  return head + (0..<max(0, size - 8)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+}
+
+/// The numbers of entries that are what they were.
+func numbers(_ entries: [DocumentEntry]) -> [Int] {
+  entries.compactMap { entry in
+    guard case .batch(let bytes, _) = entry, bytes.count >= 8 else { return nil }
+    let number = (0..<8).reduce(0) { $0 | Int(bytes[$1]) << (8 * $1) }
+    return bytes == numberedBytes(number, size: bytes.count) ? number : nil
+  }
+}
+
+/// The code of the error that `body` throws, or nil.
+func code(
+  isolation: isolated (any Actor)? = #isolation,
+  _ body: () async throws -> Void
+) async -> DocumentError.Code? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return (error as? DocumentError)?.code
+  }
+}
+
+/// The SHA-256 of bytes.
+func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }

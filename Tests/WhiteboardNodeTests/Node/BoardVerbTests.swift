@@ -1,0 +1,407 @@
+import Testing
+import Whiteboard
+
+@testable import WhiteboardNode
+
+/// The verbs of the board, carried out by real nodes.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct BoardVerbTests: NodeSuite {
+  private func object(
+    _ puppet: Puppet,
+    _ name: String
+  ) async throws -> NodeEvent.ObjectDescription {
+    try await puppet.perform("show \(name)")
+    var last: NodeEvent.ObjectDescription?
+    for case .object(let shown) in await puppet.events { last = shown.object }
+    return try #require(last)
+  }
+
+  private func found(_ puppet: Puppet, _ line: String) async throws -> [String] {
+    try await puppet.perform(line)
+    var last: NodeEvent.Found?
+    for case .found(let found) in await puppet.events { last = found }
+    return try #require(last).objects.map(\.id)
+  }
+
+  private func settings(_ puppet: Puppet) async throws -> NodeEvent.SettingsDescription {
+    try await puppet.perform("settings")
+    var last: NodeEvent.SettingsDescription?
+    for case .settings(let answer) in await puppet.events { last = answer.settings }
+    return try #require(last)
+  }
+
+  private func id(_ puppet: Puppet, _ line: String) async throws -> String {
+    try #require(try await puppet.perform(line).id)
+  }
+
+  @Test("select takes exactly what it names, and selected is all that one has in hand")
+  func hands() async throws {
+    try await withHost { host in
+      let a = try await id(host, "text 0,0 a as=a")
+      let b = try await id(host, "text 100,0 b as=b")
+      try await host.perform("text 200,0 c as=c")
+      #expect(await error(host, "move selected +1,1") == .noSuchObject)
+      #expect(try await host.perform("select a c").ids?.count == 2)
+      #expect(try await host.perform("select a b").ids == [a, b])
+      #expect(try await host.perform("select b a").changed == false)
+      let moved = try await host.perform("move selected +10,5")
+      #expect(moved.ids.map(Set.init) == [a, b])
+      #expect(moved.changed == true)
+      #expect(try await object(host, "a").centerPosition == [10, 5])
+      #expect(try await object(host, "b").centerPosition == [110, 5])
+      #expect(try await object(host, "c").centerPosition == [200, 0])
+      #expect(await error(host, "edit selected x") == .ambiguous)
+      try await host.perform("select c")
+      try await host.perform("edit selected x")
+      #expect(try await object(host, "c").text == "x")
+      try await host.perform("deselect")
+      #expect(await error(host, "delete selected") == .noSuchObject)
+    }
+  }
+
+  @Test("one object is set to a place, a scale and an angle; several go about their centre")
+  func transforms() async throws {
+    try await withHost { host in
+      try await host.perform("text 0,0 a as=a")
+      try await host.perform("text 100,0 b as=b")
+      try await host.perform("scale a 2")
+      try await host.perform("scale a 2")
+      #expect(try await object(host, "a").scale == 2)
+      try await host.perform("scale a 1")
+      try await host.perform("scale a b 2")
+      #expect(try await object(host, "a").scale == 2)
+      #expect(try await object(host, "a").centerPosition == [-50, 0])
+      #expect(try await object(host, "b").centerPosition == [150, 0])
+      try await host.perform("rotate a b 90")
+      #expect(try await object(host, "a").centerPosition == [50, -100])
+      #expect(try await object(host, "b").centerPosition == [50, 100])
+      try await host.perform("move a b 0,0")
+      #expect(try await object(host, "a").centerPosition == [0, -100])
+      #expect(try await object(host, "b").centerPosition == [0, 100])
+    }
+  }
+
+  @Test("a group goes together, and is taken apart")
+  func groups() async throws {
+    try await withHost { host in
+      let a = try await id(host, "text 0,0 a as=a")
+      try await host.perform("text 100,0 b as=b")
+      let group = try await id(host, "group a b as=g")
+      #expect(try await object(host, "a").groups == [group])
+      #expect(try await host.perform("move g +0,10").id == group)
+      #expect(try await object(host, "b").centerPosition == [100, 10])
+      try await host.perform("select g")
+      #expect(try await host.perform("delete selected").ids?.count == 2)
+      try await host.perform("undo")
+      try await host.perform("scale g 2")
+      #expect(try await object(host, "a").centerPosition == [-50, 10])
+      #expect(await error(host, "ungroup a") == .wrongKind)
+      #expect(await error(host, "show g") == .noSuchObject)
+      try await host.perform("ungroup \(group)")
+      #expect(try await object(host, "a").groups == nil)
+      #expect(await error(host, "move g +1,1") == .noSuchObject)
+      let told = await host.sees { event in
+        guard case .objectChanged(let change) = event else { return false }
+        return change.id == a && change.changed == ["groups"]
+      }
+      #expect(told)
+    }
+  }
+
+  @Test("looks, locks and the stack are set, and told")
+  func looks() async throws {
+    try await withHost { host in
+      let line = try await id(host, "stroke 0,0 100,0 as=line")
+      let text = try await id(host, "text 50,0 hi as=t")
+      try await host.perform("color line t #3060c080")
+      #expect(try await object(host, "line").color == "#3060c080")
+      try await host.perform("color t default")
+      #expect(try await object(host, "t").color == nil)
+      #expect(try await host.perform("color t default").changed == false)
+      try await host.perform("width line 12.5")
+      #expect(try await object(host, "line").lineWidth == 12.5)
+      #expect(await error(host, "width t 3") == .wrongKind)
+
+      #expect(try await found(host, "find 50,0") == [text, line])
+      try await host.perform("order line front")
+      #expect(try await found(host, "find 50,0") == [line, text])
+      try await host.perform("order line below=t")
+      #expect(try await found(host, "find 50,0") == [text, line])
+      try await host.perform("order t backward")
+      #expect(try await found(host, "find -1000,-1000 1000,1000 inside") == [line, text])
+      #expect(try await found(host, "find 0,-2 10,2") == [line, text])
+      #expect(try await found(host, "find 0,-2 10,2 inside") == [])
+
+      try await host.perform("lock line t")
+      #expect(try await object(host, "t").isLocked == true)
+      #expect(await error(host, "move t 0,0") == .locked)
+      #expect(await error(host, "delete line") == .locked)
+      try await host.perform("unlock line")
+      try await host.perform("delete line")
+      #expect(await error(host, "delete line") == .noSuchObject)
+    }
+  }
+
+  @Test("copies, deleted objects that come back, and those that do not")
+  func copies() async throws {
+    try await withHost { host in
+      let a = try await id(host, "text 0,0 a as=a")
+      let copy = try await id(host, "duplicate a as=b")
+      #expect(try await object(host, "b").centerPosition == [20, 20])
+      let copies = try await host.perform("duplicate a b by=1,1")
+      #expect(copies.ids?.count == 2)
+      #expect(await error(host, "duplicate a b as=c") == .badArgument)
+      #expect(await error(host, "duplicate a as=b") == .aliasTaken)
+
+      #expect(await error(host, "undelete a") == .noSuchObject)
+      try await host.perform("delete \(a)")
+      #expect(try await host.perform("undelete \(a)").id == a)
+      #expect(try await object(host, "a").text == "a")
+      try await host.perform("delete a b")
+      try await host.perform("purge \(copy)")
+      #expect(await error(host, "undelete \(copy)") == .noSuchObject)
+      try await host.perform("undelete a")
+    }
+  }
+
+  @Test("words go into a text at a place, and parts of a stroke go")
+  func parts() async throws {
+    try await withHost { host in
+      try await host.perform(#"text 0,0 "Zoë ok" as=t"#)
+      try await host.perform(#"insert t 3 " is""#)
+      #expect(try await object(host, "t").text == "Zoë is ok")
+      try await host.perform(#"insert t 0 "Ada" replacing=3"#)
+      #expect(try await object(host, "t").text == "Ada is ok")
+      #expect(await error(host, "insert t 9 x replacing=1") == .badArgument)
+      try await host.perform("stroke 0,100 100,100 as=line")
+      #expect(await error(host, "insert line 0 x") == .wrongKind)
+
+      let line = try await object(host, "line").id
+      #expect(try await host.perform("erase 50,0 50,50").ids == [])
+      #expect(try await host.perform("erase 50,0 50,50").changed == false)
+      #expect(try await host.perform("erase 50,90 50,110 radius=10").ids == [line])
+      let spans = try #require(try await object(host, "line").erased)
+      #expect(spans.count == 1)
+      #expect(spans[0][0] > 0.3 && spans[0][1] < 0.7)
+      #expect(try await found(host, "find 50,100") == [])
+      #expect(try await found(host, "find 20,100") == [line])
+    }
+  }
+
+  @Test("what a line did is one step, and a stroke drawn live as well")
+  func steps() async throws {
+    try await withHost { host in
+      #expect(await error(host, "undo") == .nothingToUndo)
+      try await host.perform("text 0,0 a as=a")
+      try await host.perform("text 9,0 b as=b")
+      try await host.perform("move a b +5,5")
+      let undone = try await host.perform("undo")
+      #expect(undone.changed == true)
+      #expect(undone.skipped == 0)
+      #expect(undone.step == "move")
+      #expect(try await object(host, "a").centerPosition == [0, 0])
+      #expect(try await object(host, "b").centerPosition == [9, 0])
+      try await host.perform("redo")
+      #expect(try await object(host, "b").centerPosition == [14, 5])
+      #expect(await error(host, "redo") == .nothingToRedo)
+
+      try await host.perform("stroke 0,0 5,0 10,0 15,0 20,0 over=0.6 as=line")
+      #expect(try await host.perform("undo").step == "draw")
+      #expect(await error(host, "show line") == .noSuchObject)
+      try await host.perform("wait objects=2")
+      try await host.perform("redo")
+      #expect(try await object(host, "line").points?.count == 5)
+    }
+  }
+
+  @Test("an undo leaves what somebody else changed after")
+  func othersStay() async throws {
+    try await withPair { _, host, guest in
+      let id = try await id(host, "text 0,0 a")
+      try await guest.perform("wait objects=1 timeout=30")
+      try await host.perform("move \(id) 5,5")
+      try await host.perform("wait synced timeout=30")
+      try await guest.perform("move \(id) 7,7")
+      try await guest.perform("wait synced timeout=30")
+      let undone = try await host.perform("undo")
+      #expect(undone.skipped == 1)
+      #expect(undone.changed == false)
+      #expect(try await object(host, id).centerPosition == [7, 7])
+    }
+  }
+
+  @Test("settings belong to everybody, and changes of them are told once")
+  func sharedSettings() async throws {
+    try await withPair { _, host, guest in
+      #expect(try await settings(host) == .init())
+      try await host.perform(#"set title "Our plan""#)
+      try await host.perform("set background #102030")
+      try await host.perform("set grid 25")
+      try await host.perform("set language en-GB")
+      #expect(try await host.perform("set grid 25").changed == false)
+      let all = NodeEvent.SettingsDescription(
+        title: "Our plan",
+        background: "#102030ff",
+        grid: 25,
+        language: "en-GB"
+      )
+      #expect(try await settings(host) == all)
+      let told = await guest.sees { event in
+        guard case .settingChanged(let change) = event else { return false }
+        return change.settings == all
+      }
+      #expect(told)
+      try await guest.perform("set background default")
+      try await guest.perform("set grid 0")
+      #expect(try await settings(guest).background == nil)
+      #expect(try await settings(guest).grid == nil)
+      var changed: [[String]] = []
+      for case .settingChanged(let change) in await host.events { changed.append(change.changed) }
+      #expect(Array(changed.prefix(4)) == [["title"], ["background"], ["grid"], ["language"]])
+    }
+  }
+
+  @Test("games are begun and played, and a move that does not count is refused")
+  func games() async throws {
+    try await withHost { host in
+      let word = try await id(host, "game wordle 0,0 as=word")
+      #expect(try await object(host, "word").type == "game")
+      #expect(await error(host, "play word qqqqq") == .gameRefused)
+      #expect(await error(host, "play word 4") == .gameRefused)
+      try await host.perform("play word crane")
+      let told = await host.sees { event in
+        guard case .objectChanged(let change) = event, change.id == word else { return false }
+        return change.changed == ["game"] && change.object.game?.view["moves"] == .whole(1)
+      }
+      #expect(told)
+      #expect(try await object(host, "word").game?.lines.first?.hasPrefix("crane ") == true)
+      #expect(await error(host, "game wordle 0,0 opponent=ben") == .badArgument)
+      #expect(await error(host, "game connect-four 0,0 opponent=ben") == .noSuchPeer)
+
+      try await host.perform("game connect-four 300,0 as=four")
+      try await host.perform("play four 4")
+      #expect(await error(host, "play four 4") == .gameRefused)
+      #expect(await error(host, "play four 8") == .gameRefused)
+      #expect(try await object(host, "four").game?.view["game"] == .string("connect-four"))
+      try await host.perform("text 0,0 x as=x")
+      #expect(await error(host, "play x 1") == .wrongKind)
+      try await host.perform("set language ko")
+      #expect(await error(host, "game wordle 0,0") == .gameRefused)
+    }
+  }
+
+  @Test("two play by turns, and both see the same game")
+  func playing() async throws {
+    try await withPair { _, host, guest in
+      let four = try await id(host, "game connect-four 0,0 opponent=ben")
+      try await guest.perform("wait objects=1 timeout=30")
+      for (column, isHost) in [(1, true), (2, false), (1, true), (2, false), (1, true), (2, false)]
+      {
+        let (player, other) = isHost ? (host, guest) : (guest, host)
+        try await player.perform("play \(four) \(column)")
+        #expect(await error(player, "play \(four) 7") == .gameRefused)
+        try await player.perform("wait synced timeout=30")
+        try await other.perform("wait synced timeout=30")
+      }
+      try await host.perform("play \(four) 1")
+      try await host.perform("wait synced timeout=30")
+      try await guest.perform("wait synced timeout=30")
+      #expect(await error(guest, "play \(four) 3") == .gameRefused)
+      let (here, there) = (try await object(host, four).game, try await object(guest, four).game)
+      for game in [here, there] {
+        #expect(game?.view["state"] == .string("won"))
+        #expect(game?.view["moves"] == .whole(7))
+      }
+      #expect(here?.view["winners"] == there?.view["winners"])
+    }
+  }
+
+  @Test("the chat has a history, with the names and icons of when it was said")
+  func chat() async throws {
+    try await withPair { _, host, guest in
+      try await host.perform("say one")
+      try await host.perform("profile name=Countess icon=ghost")
+      try await host.perform("say two")
+      try await guest.perform("wait synced timeout=30")
+      let heard = await guest.sees { event in
+        guard case .chat(let line) = event else { return false }
+        return line.text == "two" && line.name == "Countess" && line.icon == "👻"
+      }
+      #expect(heard)
+      try await guest.perform("chat")
+      for case .chatHistory(let history) in await guest.events {
+        #expect(history.count == 2)
+        #expect(history.lines.map(\.text) == ["one", "two"])
+        #expect(history.lines.map(\.name) == ["ada", "Countess"])
+        #expect(history.lines.map(\.icon) == [nil, "👻"])
+      }
+      let told = await guest.sees { event in
+        guard case .profile(let profile) = event else { return false }
+        return profile.name == "Countess" && profile.icon == "👻" && profile.request == nil
+      }
+      #expect(told)
+      try await host.perform("profile")
+      var profiles: [NodeEvent.Profile] = []
+      for case .profile(let profile) in await host.events { profiles.append(profile) }
+      #expect(profiles.last?.name == "Countess")
+    }
+  }
+
+  @Test("versions are refused where the board is not kept, and asked for where it is")
+  func versions() async throws {
+    try await withHost { host in
+      for line in ["checkpoint a", "checkpoints", "diff a", "restore a", "save-as f"] {
+        #expect(await error(host, line) == .refused)
+      }
+    }
+    let shelf = Shelf()
+    try await withHost(keptIn: shelf) { host in
+      try await host.perform("checkpoint empty")
+      let a = try await id(host, "text 0,0 a as=a")
+      #expect(await error(host, "restore full") == .noSuchCheckpoint)
+      #expect(await error(host, "diff empty full") == .noSuchCheckpoint)
+      try await host.perform("checkpoints")
+      try await host.perform("diff empty")
+      for event in await host.events {
+        switch event {
+        case .checkpoints(let list):
+          #expect(list.checkpoints == [.init(name: "empty", at: "1970-01-01T00:00:00.001Z")])
+        case .diff(let diff):
+          #expect(diff.count == 1)
+          #expect(diff.changes[0]["id"] == .string(a))
+          #expect(diff.changes[0]["change"] == .string("added"))
+        default: break
+        }
+      }
+      let restored = try await host.perform("restore empty")
+      #expect(restored.ids == [a])
+      #expect(restored.changed == true)
+      #expect(await error(host, "show a") == .noSuchObject)
+      #expect(try await host.perform("undo").step == "restore")
+      #expect(try await object(host, "a").text == "a")
+      try await host.perform("save-as f")
+    }
+    #expect(await shelf.files == ["f"])
+  }
+
+  /// Versions that were all empty boards.
+  private actor Shelf: BoardVersions {
+    private var names: [String] = []
+    private(set) var files: [String] = []
+
+    func checkpoint(_ name: String) { names.append(name) }
+
+    func checkpoints() -> [BoardCheckpoint] {
+      names.map { BoardCheckpoint(name: $0, madeAt: 1) }
+    }
+
+    func state(at name: String) throws(VerbError) -> BoardState {
+      guard names.contains(name) else {
+        throw VerbError(.noSuchCheckpoint, "there is no checkpoint of that name")
+      }
+      return BoardState()
+    }
+
+    func save(as file: String) { files.append(file) }
+  }
+}

@@ -1,0 +1,131 @@
+import FoundationEssentials
+import Logging
+import PeerSession
+import Testing
+
+@testable import PeerDiscovery
+@testable import WhiteboardNode
+
+/// A directory of the test's own and the nodes that run in it.
+struct NodeRoom {
+  let directory: String
+  let network = InMemoryNetwork(seed: 26_273)
+
+  func configuration(
+    _ part: NodeConfiguration.Part,
+    _ name: String
+  ) async -> NodeConfiguration {
+    var configuration = NodeConfiguration(
+      part: part,
+      displayName: name,
+      identity: .ephemeral(),
+      dataDirectory: "\(directory)/\(name)",
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    configuration.discovery = await host()
+    return configuration
+  }
+
+  /// A host of the network in memory whose nodes listen on loopback.
+  func host() async -> InMemoryHost {
+    let host = await network.host(named: "\(UInt64.random(in: 0...UInt64.max))")
+    return InMemoryHost(
+      name: host.name,
+      interface: host.interface,
+      addresses: [NetworkAddress(127, 0, 0, 1)],
+      network: network
+    )
+  }
+
+  func path(_ name: String) -> String { "\(directory)/\(name)" }
+}
+
+/// Tests that run real nodes over real sessions on loopback, found through a network in memory.
+protocol NodeSuite {}
+
+extension NodeSuite {
+  func withRoom(_ body: (NodeRoom) async throws -> Void) async throws {
+    let directory =
+      FileManager.default.temporaryDirectory.path
+      + "/whiteboard-node-\(UInt64.random(in: 0...UInt64.max))"
+    try FileManager.default.createDirectory(
+      atPath: directory,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try await body(NodeRoom(directory: directory))
+  }
+
+  /// Runs a host and a guest that joins by link, and ends both.
+  func withPair(
+    _ body: (NodeRoom, Puppet, Puppet) async throws -> Void
+  ) async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      let guest = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let joining = await room.configuration(
+          .join(.link(try BoardLink(ready.link)), patience: .seconds(10)),
+          "ben"
+        )
+        group.addTask { try await guest.run(joining) }
+        if await guest.ready() == nil {
+          // What ended it says more than that it has ended.
+          try await group.next()
+        }
+        try await host.perform("wait peers=1 timeout=30")
+        try await guest.perform("wait peers=1 timeout=30")
+        try await body(room, host, guest)
+        await guest.end()
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  func error(
+    _ puppet: Puppet,
+    _ line: String
+  ) async -> VerbError.Code? {
+    do throws(VerbError) {
+      try await puppet.perform(line)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  func digest(_ puppet: Puppet) async throws -> String {
+    try await puppet.perform("digest")
+    var last: String?
+    for case .digest(let digest) in await puppet.events {
+      last = digest.digest
+    }
+    return try #require(last)
+  }
+
+  /// Runs a host that nobody joins, and ends it.
+  func withHost(
+    keptIn versions: (any BoardVersions)? = nil,
+    _ body: (Puppet) async throws -> Void
+  ) async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting, keptIn: versions) }
+        if await host.ready() == nil {
+          try await group.next()
+        }
+        try await body(host)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+}
