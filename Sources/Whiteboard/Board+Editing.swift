@@ -110,17 +110,6 @@ extension Board {
 
   // MARK: - Selection
 
-  /// Selects an object for `member`, who is ourselves.
-  ///
-  /// The cell may name the member already, written by somebody else: then it counts as none, and is
-  /// written all the same.
-  func writeSelection(of id: ObjectID, by member: MemberID) throws(BoardError) {
-    guard selection(of: id) != member else { return }
-    try gesture { () throws(BoardError) in
-      try stage(id, .selection, .bytes(member.bytes))
-    }
-  }
-
   /// Selects objects for ourselves; those that were selected before stay so (BRD-22).
   /// - Throws: `unknownObject`, `held`; then none is selected.
   public func select(_ ids: [ObjectID]) throws(BoardError) {

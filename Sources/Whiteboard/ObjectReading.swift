@@ -181,9 +181,6 @@ extension BoardState {
 }
 
 extension ObjectRecord {
-  /// Whether changes tell of an object of these cells: users see it on the board or in the chat.
-  var isTold: Bool { isVisible && kind.map { $0.isShown || $0 == .chat } ?? false }
-
   /// Whether users see an object of these cells: created, not deleted, and complete as a chat line.
   ///
   /// Asked whenever a cell is written that may decide it (`Property.decidesVisibility`).

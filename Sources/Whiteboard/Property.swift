@@ -131,6 +131,8 @@ extension Property {
   public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
   /// The parts of a stroke that the operation `dot` erased (BRD-29).
   public static func erasure(_ dot: Dot) -> Property { Property(130, dot: dot) }
+  /// The number of the moves of a game.
+  package static let moveNumber: UInt16 = 131
   /// The move of a game that the operation `dot` made.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
 
