@@ -93,6 +93,18 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "PeerTestKit", dependencies: ["PeerDiscovery"], path: "Tests/PeerTestKit"),
+    .target(
+      name: "BoardWorlds",
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardSync", crypto],
+      path: "Tests/BoardWorlds/Worlds",
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "board-worlds",
+      dependencies: ["BoardWorlds"],
+      path: "Tests/BoardWorlds/Program",
+      swiftSettings: settings
+    ),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery", "PeerTestKit"]),
     .testTarget(
       name: "AvahiDiscoveryTests",
@@ -121,7 +133,7 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardSyncTests",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardSync", crypto]
+      dependencies: ["BoardWorlds", "PeerTestKit", "Whiteboard", "WhiteboardSync", crypto]
     ),
   ],
   swiftLanguageModes: [.v6]

@@ -195,7 +195,7 @@ public struct BoardState: Sendable {
     guard let place = table.find(id, in: ids) else { return }
     let entry = changes.place(of: id, &marks[place])
     changes.visibilityWillChange(at: entry, cells[place].isTold)
-    changes.didRemove(at: entry)
+    changes.didRemove(at: entry, isGroup: cells[place].kind == .group)
     cellCount -= cells[place].count
     valueBytes -= cells[place].valueBytes
     orphans.remove(id)

@@ -18,6 +18,8 @@ public struct ChangeLog: Sendable {
     var wasVisible: Bool?
     var content = false
     var selection = false
+    /// Whether it was a group that went.
+    var wasGroup = false
   }
 
   /// In the order of the first touches.
@@ -60,7 +62,10 @@ public struct ChangeLog: Sendable {
     }
   }
 
-  mutating func didRemove(at place: Int) { entries[place].content = true }
+  mutating func didRemove(at place: Int, isGroup: Bool) {
+    entries[place].content = true
+    if isGroup { entries[place].wasGroup = true }
+  }
 
   /// Whether objects that hold settings of the board were touched.
   func touchesSettings(in state: BoardState) -> Bool {
@@ -68,11 +73,15 @@ public struct ChangeLog: Sendable {
   }
 
   /// What changed from the first touch to `state`, in the order of the first touches.
+  ///
+  /// Where a group changed, so did what is in groups: users are not told of the group itself.
   public func changes(in state: BoardState) -> [ObjectChange] {
     var result: [ObjectChange] = []
     result.reserveCapacity(entries.count)
+    var isAboutGroups = false
     for entry in entries {
       let id = entry.object
+      if entry.wasGroup || state.record(id)?.kind == .group { isAboutGroups = true }
       let isVisible = state.isTold(id)
       let wasVisible = entry.wasVisible ?? isVisible
       if !isVisible {
@@ -85,6 +94,14 @@ public struct ChangeLog: Sendable {
         result.append(.changed(id))
       }
       if entry.selection { result.append(.selected(id)) }
+    }
+    guard isAboutGroups else { return result }
+    let told = Set(result)
+    for id in state.storedIDs.sorted() where state.isTold(id) {
+      guard case .dot? = state.record(id)?[.group]?.value, !told.contains(.added(id)),
+        !told.contains(.changed(id))
+      else { continue }
+      result.append(.changed(id))
     }
     return result
   }

@@ -2,7 +2,7 @@ import Whiteboard
 
 /// The answer to a request: records, cells, and the signature of who vouches for them; implements
 /// SYN-29.
-struct Answer {
+package struct Answer {
   /// The most bytes of an answer.
   static let byteLimit = 256 << 20
   private static let domain = Array("whiteboard-answer-1\n".utf8)
@@ -19,7 +19,7 @@ struct Answer {
   private let signature: [UInt8]
 
   /// The bytes of an answer, signed.
-  static func encode(
+  package static func encode(
     _ records: some Collection<AuthorRecord>,
     _ difference: Difference,
     by author: Author,

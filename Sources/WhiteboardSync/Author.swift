@@ -37,7 +37,7 @@ public final class Author {
   }
 
   /// Makes a new incarnation, with its record (AUT-2).
-  func makeIncarnation() -> Incarnation {
+  package func makeIncarnation() -> Incarnation {
     while true {
       let nonce = (0..<AuthorRecord.nonceBytes / 8).flatMap { _ in
         let bits = random.next()
@@ -52,7 +52,7 @@ public final class Author {
   }
 
   /// The record of an incarnation that was made here.
-  func record(of incarnation: Incarnation) -> AuthorRecord {
+  package func record(of incarnation: Incarnation) -> AuthorRecord {
     guard let record = records[incarnation] else {
       preconditionFailure("every incarnation of ours is made with its record")
     }
@@ -60,7 +60,7 @@ public final class Author {
   }
 
   /// Signs where a chain of ours stands (AUT-7).
-  func sign(_ chain: BatchChain) -> SignedHead {
+  package func sign(_ chain: BatchChain) -> SignedHead {
     SignedHead(
       sequence: chain.sequence,
       hash: chain.hash,

@@ -169,11 +169,11 @@ class Peer(lan.Process):
         """Sends a verb and returns its `done`; raises `Refused` when it is answered by `error`."""
         return self.begin(verb, **keys).result(within)
 
-    def ask(self, verb, within=10):
-        """A verb that answers with an event of its own name (`objects`, `digest`, `peers`): that event."""
+    def ask(self, verb, within=10, of=None):
+        """A verb that answers with an event, of its own name unless `of` tells (`objects`, `digest`): that event."""
         request = self.begin(verb)
         request.result(within)
-        found = self.seen(verb, request=request.mark)
+        found = self.seen(of or verb, request=request.mark)
         expect(len(found) == 1, f"{self}: {verb} gave {len(found)} events of its own")
         return found[0]
 

@@ -1,3 +1,4 @@
+import BoardWorlds
 import Testing
 
 @testable import Whiteboard
@@ -15,56 +16,9 @@ import Testing
     world.connectAll()
     #expect(world.settle(), "seed \(seed) did not settle")
     #expect(world.settleAssets(), "seed \(seed) lacks assets")
-    check(world, seed)
+    world.check()
+    #expect(world.complaints.isEmpty, "seed \(seed): \(world.complaints)")
     #expect(world.delivered > 60, "seed \(seed) did little")
-  }
-
-  private func check(_ world: World, _ seed: UInt64) {
-    #expect(world.violations.isEmpty, "seed \(seed): \(world.violations)")
-    let first = world.nodes[0].replica
-    for node in world.nodes {
-      let board = node.replica.board
-      #expect(node.replica.digest == first.digest, "seed \(seed)")
-      #expect(board.chat == first.board.chat, "seed \(seed)")
-      #expect(board.objectIDs == first.board.objectIDs, "seed \(seed)")
-      // What made an object may be lost with all who had it, while a word about it lives on.
-      #expect(board.state.orphans == first.board.state.orphans, "seed \(seed)")
-      #expect(world.crashes > 0 || board.state.orphans.isEmpty, "seed \(seed)")
-      // Whoever only followed the actions sees the same.
-      #expect(
-        Set(node.view.objects.values.map(Self.withoutSelection))
-          == Set(board.snapshots.map(Self.withoutSelection)),
-        "seed \(seed)"
-      )
-      #expect(Set(node.view.chat.values) == Set(board.chat), "seed \(seed)")
-      for id in board.objectIDs {
-        #expect(node.view.holders[id] == board.holder(of: id), "seed \(seed)")
-      }
-      // What lives is somebody's, everywhere.
-      for (_, record) in board.state.records {
-        for entry in record.entries {
-          #expect(board.member(of: entry.cell.dot.incarnation) != nil, "seed \(seed)")
-        }
-      }
-      // What was kept is the board.
-      let restored = world.replica(node.key, world.now(0))
-      #expect(throws: Never.self) { try restored.restore(node.document, now: world.now(0)) }
-      #expect(restored.digest == first.digest, "seed \(seed)")
-      #expect(restored.board.state.context == board.state.context, "seed \(seed)")
-      #expect(node.divergences == 0, "seed \(seed)")
-      // An asset is brought once.
-      #expect(node.deliveries.values.allSatisfy { $0 == 1 }, "seed \(seed)")
-      for snapshot in board.snapshots {
-        guard let asset = snapshot.asset else { continue }
-        let someoneHas = world.nodes.contains { $0.stored.contains(asset.id) }
-        #expect(node.stored.contains(asset.id) == someoneHas, "seed \(seed)")
-        #expect(snapshot.isAssetAvailable == someoneHas, "seed \(seed)")
-      }
-    }
-  }
-
-  private static func withoutSelection(_ snapshot: ObjectSnapshot) -> String {
-    snapshot.json.replacing(/"selectedBy":("[a-z0-9]*"|null)/, with: "")
   }
 
   @Test("[SYN-15] what a member told only some of us before it died reaches all")

@@ -1,3 +1,4 @@
+import BoardWorlds
 import PeerTestKit
 import Testing
 

@@ -1,0 +1,49 @@
+import BoardWorlds
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+// Runs many worlds and says what happened in them:
+//
+//     board-worlds [FIRST] [COUNT] [--replicas] [--until-failure]
+//
+// The worlds are those of boards, or with --replicas those of replicas with their protocol. The status is
+// 0 when every world held, 1 when one did not; its seed makes it again.
+
+let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
+let first = words.first.flatMap { UInt64($0) } ?? 0
+let count = words.dropFirst().first.flatMap { UInt64($0) } ?? 10_000
+let isOfReplicas = CommandLine.arguments.contains("--replicas")
+let stopsAtFirst = CommandLine.arguments.contains("--until-failure")
+
+var tally = BoardWorld.Tally()
+var ran: UInt64 = 0
+var failures: UInt64 = 0
+let clock = ContinuousClock()
+let begin = clock.now
+for seed in first..<(first + count) {
+  ran += 1
+  do throws(BoardWorld.Failure) {
+    if isOfReplicas {
+      tally.add(try ReplicaWorld.run(seed: seed))
+    } else {
+      let world = BoardWorld(seed: seed)
+      try world.run()
+      tally.add(world.tally)
+    }
+  } catch {
+    print(error)
+    failures += 1
+    if stopsAtFirst {
+      print("failed after \(ran) seeds")
+      exit(1)
+    }
+    if failures >= 20 { break }
+  }
+}
+print("\(ran) worlds from seed \(first) in \(clock.now - begin): \(tally.description)")
+print("\(ran - failures) passed, \(failures) failed")
+exit(failures == 0 ? 0 : 1)

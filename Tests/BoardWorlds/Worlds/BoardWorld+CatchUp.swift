@@ -1,0 +1,60 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// Bringing boards up to date.
+extension BoardWorld {
+  /// One way or another, at random: all that the other lacks, everything, or the batches themselves.
+  func catchUp(_ one: Int, from other: Int) throws(Failure) {
+    guard one != other else { return }
+    let theirs = peers[other].board.state
+    let mine = peers[one].board.state.context
+    if random.chance(30), try sendLog(to: one, from: other) { return }
+    let difference = theirs.difference(since: random.chance(25) ? Context() : mine)
+    let bytes = DifferenceCoding.encode(difference)
+    if random.chance(20) {
+      // Torn on the way: nothing of it may count. A short one is torn at every byte.
+      let cuts = bytes.count < 300 ? Array(bytes.indices) : [random.below(bytes.count)]
+      for cut in cuts where (try? DifferenceCoding.decode(Array(bytes.prefix(cut)))) != nil {
+        throw fail("I8", "a part of an answer is taken for all of it")
+      }
+      tally[.torn] += 1
+      return
+    }
+    try receive(bytes, at: one)
+    tally[.answers] += 1
+  }
+
+  func receive(_ bytes: [UInt8], at one: Int) throws(Failure) {
+    let peer = peers[one]
+    peer.board.wallClock = clock + peer.skew
+    let difference: Difference
+    do throws(CodecError) {
+      difference = try DifferenceCoding.decode(bytes)
+    } catch {
+      throw fail("I10", "an answer of ours is not read: \(error)")
+    }
+    do throws(BoardError) {
+      try watching(one) { () throws(BoardError) in try peer.board.receive(difference) }
+    } catch {
+      throw fail("I1", "an answer of ours is refused: \(error)")
+    }
+    peer.disk.append(.answer(bytes))
+    _ = peer.board.takeChanges()
+  }
+
+  /// Sends the batches that are lacking, where the log has every one of them.
+  func sendLog(to one: Int, from other: Int) throws(Failure) -> Bool {
+    let mine = peers[one].board.state.context
+    var covered = mine
+    let batches = peers[other].log.filter { !mine[$0.author].contains($0.sequences) }
+    for batch in batches { covered.insert(batch.sequences, of: batch.author) }
+    // Dots that came by a purge or an answer are in no log: then only a difference will do.
+    guard covered.isSuperset(of: peers[other].board.state.context) else { return false }
+    for batch in batches.shuffled(using: &random) {
+      try receive(batch, BatchCoding.encode(batch), at: one)
+    }
+    tally[.logs] += 1
+    return true
+  }
+}

@@ -1,0 +1,105 @@
+import PeerTestKit
+import Whiteboard
+
+/// Undo and redo, and their laws (I9).
+extension BoardWorld {
+  /// Undoes or redoes a step, and sees that it touches nothing that somebody else wrote last.
+  func undo(_ one: Int) throws(Failure) {
+    let board = peers[one].board
+    prepare(one)
+    let before = board.state
+    let isRedo = random.chance(40)
+    do throws(BoardError) {
+      _ = if isRedo { try board.redo() } else { try board.undo() }
+    } catch {
+      tally[.refusals] += 1
+    }
+    let batches = board.takeBatches()
+    for operation in batches.flatMap(\.operations) {
+      if let what = Self.trespass(operation, before, board) { throw fail("I9", what) }
+    }
+    if !batches.isEmpty { tally[.undos] += 1 }
+    try publish(batches, of: one)
+  }
+
+  /// Why an undo may not write this, or nil.
+  static func trespass(
+    _ operation: Operation,
+    _ before: BoardState,
+    _ board: Board
+  ) -> String? {
+    guard let record = before.record(operation.object) else {
+      return "an undo writes \(operation), whose object is not here"
+    }
+    if let cell = record[operation.property] {
+      return board.isOwn(cell.dot.incarnation)
+        ? nil : "an undo overwrites \(cell.dot) by \(operation)"
+    }
+    // A cell that is not there is one's own object's, or takes away what one wrote.
+    let isFresh = [129, 130].contains(operation.property.number)
+    return isFresh || board.isOwn(operation.object.dot.incarnation)
+      ? nil : "an undo writes \(operation), where nothing was"
+  }
+
+  /// Goes some steps back and as many forth, while nobody else does anything: nothing has changed.
+  func undoAndRedo(_ one: Int) throws(Failure) {
+    let board = peers[one].board
+    prepare(one)
+    board.presentMembers = []
+    let top = Reading(board)
+    var steps = 0
+    while steps < 6, (try? board.undo()) != nil { steps += 1 }
+    let bottom = Reading(board)
+    for round in 0..<3 {
+      for _ in 0..<steps {
+        do throws(BoardError) {
+          _ = if round == 1 { try board.undo() } else { try board.redo() }
+        } catch {
+          throw fail(
+            "I9",
+            "what was undone cannot be \(round == 1 ? "undone" : "redone"): \(error)"
+          )
+        }
+      }
+      let now = Reading(board)
+      let wanted = round == 1 ? bottom : top
+      guard now == wanted else {
+        throw fail("I9", "after \(steps) steps, round \(round): \(now.difference(from: wanted))")
+      }
+    }
+    if steps > 0 { tally[.undos] += 4 * steps }
+    try publish(board.takeBatches(), of: one)
+  }
+
+  /// Somebody alone on a new board takes back everything, step by step, and sees each state again.
+  func undoAlone() throws(Failure) {
+    let board = newBoard(peers[0].member)
+    var edit = RandomEdit(board: board, random: random, mayDoWhatStays: false)
+    var seen = [Reading(board)]
+    for _ in 0..<12 {
+      board.wallClock += 40
+      board.step { _ = edit.act() }
+      let now = Reading(board)
+      if now != seen[seen.count - 1] { seen.append(now) }
+    }
+    random = edit.random
+    var place = seen.count - 1
+    while board.canUndo {
+      do throws(BoardError) {
+        try board.undo()
+      } catch {
+        // A locked object is not changed by an undo either.
+        guard case .locked = error else { throw fail("I9", "alone, an undo is refused: \(error)") }
+        return
+      }
+      let now = Reading(board)
+      if now == seen[place] { continue }
+      guard place > 0, now == seen[place - 1] else {
+        let wanted = seen[max(0, place - 1)]
+        throw fail("I9", "alone, an undo shows \(now.difference(from: wanted))")
+      }
+      place -= 1
+    }
+    guard place == 0 else { throw fail("I9", "alone, \(place) states are not seen again") }
+  }
+}

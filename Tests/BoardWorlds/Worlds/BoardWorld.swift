@@ -1,0 +1,287 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// Some boards, what travels between them, and what is on their disks: one seed is one world.
+///
+/// There is no session here and no protocol: parcels are lost, doubled and overtaken at will, and any
+/// board may bring any other up to date at any time by any way there is. So what holds here holds
+/// whatever a network does. `ReplicaWorld`s of the unit tests add the protocol.
+public final class BoardWorld {
+  /// What went wrong in a world, with what is needed to see it again.
+  public struct Failure: Error, CustomStringConvertible {
+    /// The world.
+    public let seed: UInt64
+    /// The invariant, as in `I1` to `I11` of the merge design.
+    public let invariant: String
+    /// What was seen.
+    public let what: String
+
+    /// One line.
+    public var description: String { "seed \(seed): \(invariant): \(what)" }
+  }
+
+  /// What is on a disk: enough to make the board again.
+  enum Stored {
+    case batch([UInt8])
+    case answer([UInt8])
+  }
+
+  final class Peer {
+    let member: MemberID
+    let skew: UInt64
+    var board: Board
+    var disk: [Stored] = []
+    /// How much of the disk survives a crash.
+    var durable = 0
+    /// The batches at hand, which may not be all: a log may have been cut.
+    var log: [Batch] = []
+
+    init(member: MemberID, skew: UInt64, board: Board) {
+      self.member = member
+      self.skew = skew
+      self.board = board
+    }
+  }
+
+  struct Parcel {
+    let to: Int
+    let bytes: [UInt8]
+  }
+
+  let seed: UInt64
+  var random: SeededGenerator
+  var peers: [Peer] = []
+  var parcels: [Parcel] = []
+  var clock: UInt64 = 1_700_000_000_000
+  var oracle = Oracle()
+  /// Whose every incarnation is that ever was.
+  var authors: [Incarnation: MemberID] = [:]
+  var strangers: [Stranger] = []
+  let checksEveryStep: Bool
+  /// What happened so far.
+  public internal(set) var tally = Tally()
+
+  /// A world of two to four boards, and in some of them a stranger.
+  public init(seed: UInt64) {
+    self.seed = seed
+    random = SeededGenerator(seed: seed)
+    checksEveryStep = seed % 8 == 0
+    for _ in 0..<(2 + Int(seed % 3)) { addPeer() }
+    if seed % 2 == 1 { strangers.append(Stranger(.random(using: &random))) }
+  }
+
+  func addPeer() {
+    guard let member = MemberID(Array(repeating: UInt8(peers.count + 1), count: 32)) else {
+      preconditionFailure("32 bytes")
+    }
+    // Up to an hour apart, and now and then years ahead.
+    let skew = random.chance(5) ? 100_000_000_000 : UInt64.random(in: 0...3_600_000, using: &random)
+    peers.append(Peer(member: member, skew: skew, board: newBoard(member)))
+  }
+
+  func newBoard(_ member: MemberID) -> Board {
+    let first = Incarnation.random(using: &random)
+    var generator = SeededGenerator(seed: random.next())
+    authors[first] = member
+    return Board(
+      incarnation: first,
+      member: member,
+      wallClock: clock,
+      newIncarnation: { [unowned self] in
+        let next = Incarnation.random(using: &generator)
+        authors[next] = member
+        tally[.claims] += 1
+        return next
+      }
+    )
+  }
+
+  /// Runs the world to its end and holds it against the invariants.
+  public func run() throws(Failure) {
+    if seed % Flood.every == Flood.every - 1 { try Flood(self).run() }
+    if seed % 4 == 2 { try undoAlone() }
+    let steps = 60 + random.below(120)
+    for _ in 0..<steps { try step() }
+    try heal()
+    try check()
+  }
+
+  func fail(_ invariant: String, _ what: String) -> Failure {
+    Failure(seed: seed, invariant: invariant, what: what)
+  }
+
+  // MARK: - One thing after another
+
+  func step() throws(Failure) {
+    clock += UInt64(random.below(400))
+    let one = random.below(peers.count)
+    switch random.below(100) {
+    case 0..<38: try edit(one)
+    case 38..<45: try undo(one)
+    case 45..<73: try deliver()
+    case 73..<78:
+      guard !parcels.isEmpty else { return }
+      parcels.remove(at: random.below(parcels.count))
+      tally[.lost] += 1
+    case 78..<80: try beStrange(about: one)
+    case 80..<91: try catchUp(one, from: random.below(peers.count))
+    case 91..<95: peers[one].durable = peers[one].disk.count
+    case 95..<97: try crash(one)
+    case 97..<98: peers[one].log.removeFirst(random.below(peers[one].log.count + 1))
+    case 98: try undoAndRedo(one)
+    default:
+      guard peers.count < 6 else { return }
+      addPeer()
+      tally[.newcomers] += 1
+    }
+  }
+
+  /// Lets a board know what its surroundings are before somebody edits it.
+  func prepare(_ one: Int) {
+    let board = peers[one].board
+    board.wallClock = clock + peers[one].skew
+    board.authors = authors
+    // Now and then the others are there, and hold what they selected.
+    let isAmongOthers = random.chance(20)
+    board.presentMembers = isAmongOthers ? Set(peers.map(\.member)) : []
+    board.presentMembers.remove(board.member)
+  }
+
+  func edit(_ one: Int) throws(Failure) {
+    let peer = peers[one]
+    prepare(one)
+    watching(one) {
+      for _ in 0...random.below(3) {
+        var edit = RandomEdit(board: peer.board, random: random)
+        if !edit.act() { tally[.refusals] += 1 }
+        random = edit.random
+      }
+    }
+    try publish(peer.board.takeBatches(), of: one)
+  }
+
+  /// Puts what a board wrote onto its disk and onto its way.
+  func publish(_ batches: [Batch], of one: Int) throws(Failure) {
+    if let what = Oracle.beaten(batches, in: peers[one].board.state) { throw fail("I6", what) }
+    for batch in batches {
+      for operation in batch.operations where operation.property == .purge { tally[.purges] += 1 }
+      let bytes = try post(batch, from: one)
+      peers[one].disk.append(.batch(bytes))
+      peers[one].log.append(batch)
+    }
+    _ = peers[one].board.takeChanges()
+  }
+
+  /// Sends a batch to everyone, or to most.
+  @discardableResult
+  func post(_ batch: Batch, from one: Int?) throws(Failure) -> [UInt8] {
+    for (index, operation) in batch.operations.enumerated() {
+      tally[.operations] += 1
+      guard oracle.issued(operation, batch.time.rawValue + UInt64(index), batch.dot(at: index))
+      else { throw fail("I5", "the dot \(batch.dot(at: index)) was given twice") }
+    }
+    tally[.batches] += 1
+    let bytes = BatchCoding.encode(batch)
+    for other in peers.indices where other != one && !random.chance(10) {
+      parcels.append(Parcel(to: other, bytes: bytes))
+      if random.chance(15) {
+        parcels.append(Parcel(to: other, bytes: bytes))
+        tally[.doubled] += 1
+      }
+    }
+    return bytes
+  }
+
+  func beStrange(about one: Int) throws(Failure) {
+    guard var stranger = strangers.popLast() else { return }
+    let state = peers[one].board.state
+    if let batch = stranger.batch(about: state, wall: clock, &random) {
+      try post(batch, from: nil)
+      tally[.strange] += 1
+    }
+    strangers.append(stranger)
+  }
+
+  func deliver() throws(Failure) {
+    guard !parcels.isEmpty else { return }
+    let parcel = parcels.remove(at: random.below(parcels.count))
+    let peer = peers[parcel.to]
+    let batch: Batch
+    do throws(CodecError) {
+      batch = try BatchCoding.decode(parcel.bytes)
+    } catch {
+      throw fail("I10", "a batch of ours is not read: \(error)")
+    }
+    guard BatchCoding.encode(batch) == parcel.bytes else {
+      throw fail("I10", "a batch has two forms")
+    }
+    try receive(batch, parcel.bytes, at: parcel.to)
+    _ = peer.board.takeChanges()
+    tally[.delivered] += 1
+  }
+
+  func receive(_ batch: Batch, _ bytes: [UInt8], at one: Int) throws(Failure) {
+    let peer = peers[one]
+    peer.board.wallClock = clock + peer.skew
+    do throws(BoardError) {
+      try watching(one) { () throws(BoardError) in try peer.board.receive(batch) }
+    } catch {
+      throw fail("I1", "a batch of ours is refused: \(error)")
+    }
+    peer.disk.append(.batch(bytes))
+    peer.log.append(batch)
+  }
+
+  // MARK: - Falling over
+
+  /// The program dies with what was not yet durable, or is set up again from a backup.
+  func crash(_ one: Int) throws(Failure) {
+    let peer = peers[one]
+    var kept = peer.durable
+    if random.chance(20) {
+      kept = random.below(kept + 1)
+      tally[.backups] += 1
+    }
+    peer.disk.removeSubrange(kept...)
+    peer.durable = kept
+    peer.board = newBoard(peer.member)
+    peer.log = []
+    for entry in peer.disk { try restore(entry, to: peer) }
+    _ = peer.board.takeChanges()
+    tally[.crashes] += 1
+  }
+
+  func restore(_ entry: Stored, to peer: Peer) throws(Failure) {
+    do {
+      switch entry {
+      case .batch(let bytes):
+        let batch = try BatchCoding.decode(bytes)
+        try peer.board.receive(batch)
+        peer.log.append(batch)
+      case .answer(let bytes):
+        try peer.board.receive(try DifferenceCoding.decode(bytes))
+      }
+    } catch {
+      throw fail("I11", "what was stored is not read: \(error)")
+    }
+  }
+
+  // MARK: - Watching
+
+  /// Does something to a board and sees that none of its cells goes back (I6).
+  func watching<Problem: Error>(
+    _ one: Int,
+    _ body: () throws(Problem) -> Void
+  ) throws(Problem) {
+    guard checksEveryStep else {
+      try body()
+      return
+    }
+    let before = peers[one].board.state
+    try body()
+    if let what = Oracle.wentBack(from: before, to: peers[one].board.state) {
+      oracle.complaint = oracle.complaint ?? what
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Whiteboard
+import WhiteboardSync
+
+/// Somebody sends a board what it cannot hold: it stays within its limits, and stays what it was (I12).
+struct Flood {
+  /// In how many worlds it happens once; it takes as long as a hundred others.
+  static let every: UInt64 = 2048
+
+  private let world: BoardWorld
+
+  init(_ world: BoardWorld) { self.world = world }
+
+  func run() throws(BoardWorld.Failure) {
+    world.tally[.floods] += 1
+    try fill("objects") { number in
+      // Parts of 4096 objects that never are.
+      try Batch(
+        author: Incarnation(7),
+        firstSequence: number * 4096 + 1,
+        time: HybridTime(number),
+        operations: (1...4096).map {
+          Operation(ObjectID(Dot(Incarnation(8), number * 4096 + $0)), .position, .pair(1, 1))
+        }
+      )
+    }
+    try fill("bytes") { number in
+      try Batch(
+        author: Incarnation(7),
+        firstSequence: number * 15 + 1,
+        time: HybridTime(number),
+        operations: (0..<15).map {
+          Operation(
+            ObjectID(Dot(Incarnation(8), 1)),
+            Property(70, index: number * 15 + $0),
+            .bytes([UInt8](repeating: 1, count: BoardLimits.valueBytes))
+          )
+        }
+      )
+    }
+    try fill("ranges") { number in
+      // Every other dot: a cloud of as many ranges.
+      try Batch(
+        author: Incarnation(7),
+        firstSequence: number * 2 + 1,
+        time: HybridTime(number),
+        operations: [Operation(ObjectID(Dot(Incarnation(8), 1)), .position, .pair(1, 1))]
+      )
+    }
+    try fill("incarnations") { number in
+      try Batch(
+        author: Incarnation(number + 10),
+        firstSequence: 1,
+        time: HybridTime(number),
+        operations: [Operation(ObjectID(Dot(Incarnation(8), 1)), .position, .pair(1, 1))]
+      )
+    }
+  }
+
+  /// Applies batches until one is refused, and sees that it changed nothing.
+  private func fill(
+    _ what: String,
+    _ batch: (UInt64) throws -> Batch
+  ) throws(BoardWorld.Failure) {
+    var state = BoardState()
+    var changes = ChangeLog()
+    do {
+      for number in UInt64(0)...(2 << 20) {
+        let batch = try batch(number)
+        let before = (state.context[batch.author], state.cellCount, state.revision)
+        do throws(BoardError) {
+          try state.apply(batch, changes: &changes)
+        } catch {
+          guard before == (state.context[batch.author], state.cellCount, state.revision) else {
+            throw world.fail("I12", "what was refused for its \(what) changed the board")
+          }
+          return
+        }
+        changes = ChangeLog()
+        guard state.objectCount <= BoardLimits.storedObjects,
+          state.cellCount <= BoardLimits.storedCells,
+          state.valueBytes <= BoardLimits.storedBytes,
+          state.context.rangeCount <= BoardLimits.ranges,
+          state.context.entries.count <= BoardLimits.incarnations
+        else { throw world.fail("I12", "the board passes its limits of \(what)") }
+      }
+    } catch let failure as BoardWorld.Failure {
+      throw failure
+    } catch {
+      throw world.fail("I12", "the flood of \(what) is not legal: \(error)")
+    }
+    throw world.fail("I12", "\(what) never end")
+  }
+}

@@ -1,0 +1,133 @@
+import Whiteboard
+import WhiteboardSync
+
+/// Knows every operation that was ever made, and what must have become of it.
+struct Oracle {
+  private struct Write {
+    let operation: Operation
+    let time: UInt64
+  }
+
+  private var writes: [Dot: Write] = [:]
+  var complaint: String?
+
+  /// Takes note of an operation.
+  /// - Returns: whether its dot is new.
+  mutating func issued(_ operation: Operation, _ time: UInt64, _ dot: Dot) -> Bool {
+    writes.updateValue(Write(operation: operation, time: time), forKey: dot) == nil
+  }
+
+  /// An operation that was seen and neither won, was beaten, nor went with its object; or a cell that
+  /// nobody wrote.
+  func lost(in state: BoardState) -> String? {
+    for (dot, write) in writes where state.context.contains(dot) {
+      let operation = write.operation
+      guard operation.property != .purge, let record = state.record(operation.object) else {
+        continue
+      }
+      guard let cell = record[operation.property] else {
+        return "\(operation) of \(dot) left no cell"
+      }
+      guard
+        (cell.time.rawValue, cell.dot.incarnation.rawValue) >= (
+          write.time, dot.incarnation.rawValue
+        )
+      else { return "\(operation) of \(dot) is beaten by an older write" }
+    }
+    for (id, record) in state.sortedRecords {
+      for entry in record.entries {
+        guard let write = writes[entry.cell.dot], write.operation.object == id,
+          write.operation.property == entry.property, write.operation.value == entry.cell.value,
+          write.time == entry.cell.time.rawValue
+        else { return "\(entry) of \(id) was never written" }
+      }
+    }
+    // Created, seen and not there: somebody must have purged it.
+    let purged = Set(
+      writes.values.filter { $0.operation.property == .purge }.map(\.operation.object)
+    )
+    for (dot, write) in writes
+    where write.operation.property == .kind && state.context.contains(dot) {
+      guard state.record(ObjectID(dot)) != nil || purged.contains(ObjectID(dot)) else {
+        return "the object \(dot) is gone and nobody purged it"
+      }
+    }
+    return nil
+  }
+
+  /// An object that was purged and is there.
+  func risen(in state: BoardState) -> String? {
+    for (dot, write) in writes
+    where write.operation.property == .purge && state.context.contains(dot) {
+      if state.record(write.operation.object) != nil {
+        return "\(write.operation.object) was purged by \(dot) and is there"
+      }
+    }
+    return nil
+  }
+
+  /// A cell that is older than it was, or gone though its object is not.
+  static func wentBack(from before: BoardState, to after: BoardState) -> String? {
+    guard after.context.isSuperset(of: before.context) else { return "the context shrank" }
+    for (id, record) in before.sortedRecords {
+      guard let now = after.record(id) else { continue }
+      for entry in record.entries {
+        guard let cell = now[entry.property] else { return "a cell of \(id) is gone" }
+        guard cell.stamp >= entry.cell.stamp else { return "a cell of \(id) went back" }
+      }
+    }
+    return nil
+  }
+
+  /// An operation just made here whose author does not see it (I6): it has to beat what was seen.
+  static func beaten(_ batches: [Batch], in state: BoardState) -> String? {
+    var latest: [ObjectID: [Property: Dot]] = [:]
+    for batch in batches {
+      for (index, operation) in batch.operations.enumerated() {
+        latest[operation.object, default: [:]][operation.property] = batch.dot(at: index)
+      }
+    }
+    for (id, properties) in latest {
+      guard let record = state.record(id) else { continue }
+      for (property, dot) in properties where record[property]?.dot != dot {
+        return "\(property) of \(id) does not show what \(dot) has just written"
+      }
+    }
+    return nil
+  }
+
+  /// Everything in the state in one canonical form: equal dumps are equal states.
+  ///
+  /// Selections are in no sum of SYN-41: where somebody told two stories, they may stay different.
+  static func dump(_ state: BoardState, withSelections: Bool = true) -> [UInt8] {
+    var difference = state.difference(since: Context())
+    guard !withSelections else { return DifferenceCoding.encode(difference) }
+    for index in difference.entries.indices {
+      let entry = difference.entries[index]
+      guard let place = entry.properties.firstIndex(of: .selection) else { continue }
+      difference.entries[index].properties.remove(at: place)
+      difference.entries[index].cells.remove(at: place)
+    }
+    difference.entries.removeAll { $0.cells.isEmpty }
+    return DifferenceCoding.encode(difference)
+  }
+
+  /// In which object two states differ.
+  static func difference(_ one: BoardState, _ other: BoardState) -> String {
+    for (id, record) in one.sortedRecords {
+      guard let theirs = other.record(id) else { return "\(id) is missing" }
+      let unlike = Set(record.entries).symmetricDifference(theirs.entries)
+      guard unlike.isEmpty else {
+        return "\(id) differs in \(unlike.sorted { $0.property < $1.property })"
+      }
+    }
+    return other.objectCount > one.objectCount
+      ? "there is an object too many" : "contexts differ"
+  }
+}
+
+extension BoardState {
+  var sortedRecords: [(ObjectID, ObjectRecord)] {
+    storedIDs.sorted().compactMap { id in record(id).map { (id, $0) } }
+  }
+}

@@ -1,0 +1,101 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// What replicas have done, and tell.
+extension ReplicaWorld {
+  /// Does and tells what a replica says.
+  package func carryOut(_ number: Int) {
+    for action in nodes[number].replica.takeActions() { carryOut(action, number) }
+  }
+
+  private func carryOut(_ action: ReplicaAction, _ number: Int) {
+    switch action {
+    case .send(let bytes, let members):
+      for member in members { post(bytes, number, member, .message) }
+    case .sendDatagram(let bytes, let members):
+      for member in members { post(bytes, number, member, .datagram) }
+    case .sendAnswer(let bytes, let name, let member):
+      post(bytes, number, member, .answer(name))
+    case .record(let change):
+      nodes[number].document.append(change)
+      if case .batch(let encoded) = change { note(encoded) }
+    case .diverged(let member, _):
+      nodes[number].divergences += 1
+      guard !isBetrayed, let other = index(of: member) else { return }
+      let states = [nodes[number], nodes[other]].map(\.replica.board.state)
+      complaints.append(
+        "I1: \(number) differs from \(other): \(Oracle.difference(states[0], states[1]))"
+      )
+    case .objectAdded(let snapshot, _):
+      if nodes[number].view.objects[snapshot.id] != nil { complaints.append("added twice") }
+      nodes[number].view.objects[snapshot.id] = snapshot
+    case .objectChanged(let snapshot, _):
+      if nodes[number].view.objects[snapshot.id] == nil {
+        complaints.append("changed before it was added")
+      }
+      nodes[number].view.objects[snapshot.id] = snapshot
+    case .objectRemoved(let id, _):
+      nodes[number].view.chat[id] = nil
+      nodes[number].view.objects[id] = nil
+      nodes[number].view.holders[id] = nil
+    case .selected(let id, let holder):
+      nodes[number].view.holders[id] = holder
+    case .chat(let line, _):
+      if nodes[number].view.chat[line.id] != nil { complaints.append("said twice") }
+      nodes[number].view.chat[line.id] = line
+    case .sendAsset(let id, let dto, let member):
+      if !nodes[number].stored.contains(id) { complaints.append("sends what it does not have") }
+      carryAsset(id, dto, from: number, to: member)
+    case .protocolViolation(let member, let error):
+      if index(of: member) == nil { caught.append(error) } else { violations.append(error) }
+    case .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile: break
+    }
+  }
+
+  private func post(_ bytes: [UInt8], _ from: Int, _ member: MemberID, _ kind: Parcel.Kind) {
+    guard let to = index(of: member), isConnected(from, to) else { return }
+    if case .datagram = kind {
+      guard !random.chance(weather.loss) else { return }
+    }
+    let at = uptime + UInt64(1 + random.below(60))
+    parcels[Link(from: from, to: to), default: []].append(
+      Parcel(at: at, bytes: bytes, kind: kind)
+    )
+  }
+
+  private func carryAsset(_ id: AssetID, _ dto: ResourceDTO, from: Int, to member: MemberID) {
+    guard let to = index(of: member) else { return }
+    // A resource is as good as its name, read back.
+    if (try? ResourceDTO(name: dto.name)) != dto { complaints.append("a name is not read back") }
+    nodes[from].replica.assetSent(id, to: member, now: now(from))
+    guard nodes[to].replica.expectedAsset(id, from: nodes[from].member) != nil else { return }
+    if random.chance(25) {
+      nodes[to].replica.assetFailed(id, from: nodes[from].member, now: now(to))
+    } else {
+      nodes[to].stored.insert(id)
+      nodes[to].deliveries[id, default: 0] += 1
+      nodes[to].replica.assetStored(id, now: now(to))
+    }
+    carryOut(to)
+  }
+
+  /// Takes note of what was written; nobody writes two things under one name (I5).
+  private func note(_ encoded: EncodedBatch) {
+    let batch = encoded.batch
+    let dot = batch.dot(at: 0)
+    if let bytes = known[dot] {
+      if bytes != encoded.bytes, !isBetrayed { complaints.append("I5: \(dot) was given twice") }
+      return
+    }
+    known[dot] = encoded.bytes
+    tally[.batches] += 1
+    for (index, operation) in batch.operations.enumerated() {
+      tally[.operations] += 1
+      let time = batch.time.rawValue + UInt64(index)
+      if !oracle.issued(operation, time, batch.dot(at: index)), !isBetrayed {
+        complaints.append("I5: \(batch.dot(at: index)) was given twice")
+      }
+    }
+  }
+}

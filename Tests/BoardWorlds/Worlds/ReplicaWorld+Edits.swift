@@ -1,0 +1,112 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// What members do.
+extension ReplicaWorld {
+  /// One edit of any kind by a member.
+  package func edit(_ number: Int) {
+    do {
+      switch random.below(10) {
+      case 0..<5: try act(nodes[number], number)
+      case 5: try goBack(nodes[number], number)
+      default:
+        try nodes[number].replica.change(now: now(number)) { (board) throws(BoardError) in
+          var edit = RandomEdit(board: board, random: random, mayShowPhotos: false)
+          if !edit.act() { tally[.refusals] += 1 }
+          random = edit.random
+        }
+      }
+    } catch {
+      // A refusal of the board's, such as of an object that somebody holds.
+    }
+    carryOut(number)
+  }
+
+  private func act(_ node: Node, _ number: Int) throws(BoardError) {
+    let replica = node.replica
+    let now = now(number)
+    let ids = replica.board.state.storedIDs.sorted()
+    let id = ids.randomElement(using: &random)
+    let place = Point(x: Double(random.below(9000)) / 7, y: Double(random.below(9000)) / 7 - 600)
+    switch (id == nil ? random.below(3) : random.below(16), id) {
+    case (0, _):
+      try replica.change(now: now) { (board) throws(BoardError) in
+        _ = try board.createText("text", at: place)
+      }
+    case (1, _):
+      let asset = Self.asset(UInt8(random.below(200)))
+      node.stored.insert(asset.id)
+      replica.assetStored(asset.id, now: now)
+      try replica.change(now: now) { (board) throws(BoardError) in
+        _ = try board.createPhoto(asset, at: place)
+      }
+    case (2, _):
+      node.strokes.append(try replica.beginStroke(now: now))
+    case (3, _), (4, _), (5, _):
+      guard let stroke = node.strokes.last else { return }
+      if random.chance(80) {
+        try replica.extendStroke(
+          stroke,
+          with: [place, Point(x: place.x + 1, y: place.y)],
+          now: now
+        )
+      } else {
+        try replica.endStroke(stroke, now: now)
+        node.strokes.removeLast()
+      }
+    case (6, _):
+      let line = "line \(random.below(1000))"
+      try replica.change(now: now) { (board) throws(BoardError) in
+        _ = try board.say(line, as: "Anna")
+      }
+    case (7, let id?):
+      try replica.change(now: now) { (board) throws(BoardError) in try board.delete(id) }
+    case (8, let id?):
+      try replica.change(now: now) { (board) throws(BoardError) in try board.purge(id) }
+    case (9, let id?), (10, let id?):
+      let member = node.member
+      try replica.change(now: now) { (board) throws(BoardError) in
+        try board.object(id)?.select(by: member)
+      }
+    case (11, _):
+      try replica.change(now: now) { (board) throws(BoardError) in try board.deselectAll() }
+    case (12, let id?):
+      let word = ["one", "two two", "texts"][random.below(3)]
+      try replica.change(now: now) { (board) throws(BoardError) in
+        try board.replaceText(id, with: word)
+      }
+    case (13, _):
+      try replica.change(now: now) { (board) throws(BoardError) in
+        for id in ids.prefix(20) { try board.object(id)?.changePosition(to: place) }
+      }
+    case (14, let id?):
+      try replica.change(now: now) { (board) throws(BoardError) in
+        try board.undelete(id)
+      }
+    case (_, let id?):
+      try replica.change(now: now) { (board) throws(BoardError) in
+        try board.object(id)?.changeAngle(to: place.x)
+      }
+    case (_, nil): break
+    }
+  }
+
+  /// An asset that is the same for the same number.
+  package static func asset(_ number: UInt8) -> AssetReference {
+    guard let id = AssetID(Array(repeating: number, count: 32)),
+      let header = try? PhotoHeader(format: .png, width: 30, height: 20),
+      let asset = try? AssetReference(id: id, byteCount: 1000, header: header)
+    else { preconditionFailure("a legal asset") }
+    return asset
+  }
+
+  /// Undoes or redoes a step.
+  private func goBack(_ node: Node, _ number: Int) throws(BoardError) {
+    let isRedo = random.chance(40)
+    _ = try node.replica.step(now: now(number)) { (board) throws(BoardError) in
+      if isRedo { try board.redo() } else { try board.undo() }
+    }
+    tally[.undos] += 1
+  }
+}

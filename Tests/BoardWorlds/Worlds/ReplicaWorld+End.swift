@@ -1,0 +1,147 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// Whole worlds, their ends, and what must hold there.
+extension ReplicaWorld {
+  /// The world of a seed, in its own weather.
+  public static func run(seed: UInt64) throws(BoardWorld.Failure) -> BoardWorld.Tally {
+    var weather = Weather()
+    weather.lies = 8
+    weather.partitions = 8
+    weather.newcomers = 3
+    // Years, now and then; else up to an hour.
+    if seed % 20 == 7 { weather.skew = 100_000_000_000 }
+    let world = ReplicaWorld(
+      seed: seed,
+      nodes: 2 + Int(seed % 3),
+      weather: weather,
+      topology: Topology(rawValue: Int(seed / 3 % 3)) ?? .mesh
+    )
+    world.connectAll()
+    for _ in 0..<(100 + world.random.below(150)) { world.happen() }
+    world.partition = nil
+    world.connectAll()
+    if !world.settle() { world.complaints.append("I1: it does not settle: \(world.unrest)") }
+    if !world.settleAssets() { world.complaints.append("assets are lacking") }
+    world.check()
+    if world.delivered < 10 { world.complaints.append("it does little") }
+    if let complaint = world.complaints.first {
+      let invariant = complaint.prefix { $0 != ":" }
+      throw BoardWorld.Failure(seed: seed, invariant: String(invariant), what: complaint)
+    }
+    return world.tally
+  }
+
+  /// Why it does not settle.
+  private var unrest: String {
+    let states = nodes.map(\.replica.board.state)
+    let parts = nodes.indices.map { number in
+      let members = nodes.filter { nodes[number].replica.isSynced(with: $0.member, now: now(number)) }
+      return """
+        \(number): synced with \(members.count) of \(nodes[number].replica.members.count), \
+        context \(states[number].context == states[0].context), \
+        told \(nodes[number].divergences) divergences, \
+        \(Oracle.difference(states[0], states[number]))
+        """
+    }
+    return parts.joined(separator: "; ") + (isBetrayed ? ", betrayed" : "")
+  }
+
+  /// Holds every node against the first, against what it told, and against what it kept.
+  package func check() {
+    if let error = violations.first { complaints.append("a rule was broken: \(error)") }
+    let first = nodes[0].replica.board
+    let dump = Oracle.dump(first.state, withSelections: !isBetrayed)
+    for (number, node) in nodes.enumerated() {
+      let board = node.replica.board
+      if Oracle.dump(board.state, withSelections: !isBetrayed) != dump {
+        complaints.append("I1: \(number): \(Oracle.difference(first.state, board.state))")
+      }
+      if node.replica.digest != nodes[0].replica.digest { complaints.append("I1: digests differ") }
+      if board.chat != first.chat { complaints.append("I1: chats differ") }
+      if board.objectIDs != first.objectIDs { complaints.append("I1: stacks differ") }
+      // What made an object may be lost with all who had it, while a word about it lives on.
+      if board.state.orphans != first.state.orphans { complaints.append("I1: orphans differ") }
+      if crashes + tally[.lies] + tally[.twoStories] + tally[.claims] == 0,
+        !board.state.orphans.isEmpty
+      {
+        complaints.append("I1: orphans are left")
+      }
+      // What lives is somebody's, everywhere.
+      for (id, record) in board.state.sortedRecords {
+        for entry in record.entries
+        where board.member(of: entry.cell.dot.incarnation) == nil {
+          complaints.append("I1: \(number) does not know whose \(entry.property) of \(id) is")
+        }
+      }
+      checkView(node)
+      checkAssets(node)
+      checkDocument(number)
+      tally[.repairs] += node.divergences
+    }
+    guard !isBetrayed else { return }
+    if let what = oracle.lost(in: first.state) { complaints.append("I3: " + what) }
+    if let what = oracle.risen(in: first.state) { complaints.append("I4: " + what) }
+  }
+
+  /// Whoever only followed the actions sees the same.
+  private func checkView(_ node: Node) {
+    let board = node.replica.board
+    for snapshot in board.snapshots {
+      guard let seen = node.view.objects[snapshot.id] else {
+        complaints.append("I6: \(snapshot.id) was not told")
+        continue
+      }
+      let (told, here) = (Self.withoutSelection(seen), Self.withoutSelection(snapshot))
+      if told != here { complaints.append("I6: told \(told), is \(here)") }
+      if node.view.holders[snapshot.id] != board.holder(of: snapshot.id) {
+        complaints.append("I6: who holds \(snapshot.id) was not told")
+      }
+    }
+    if node.view.objects.count != board.objectIDs.count { complaints.append("I6: too much told") }
+    let unlike = Set(node.view.chat.values).symmetricDifference(board.chat)
+    // A line that a repair completes is not said again.
+    if !unlike.isEmpty, !isBetrayed { complaints.append("I6: of the chat was not told, or is not: \(unlike)") }
+  }
+
+  private static func withoutSelection(_ snapshot: ObjectSnapshot) -> String {
+    let json = snapshot.json
+    guard let key = json.firstRange(of: "\"selectedBy\":"),
+      let end = json[key.upperBound...].firstIndex(where: { $0 == "," || $0 == "}" })
+    else { return json }
+    return String(json[..<key.lowerBound] + json[end...])
+  }
+
+  /// An asset is brought once, to everyone who shows it, where anybody has it.
+  private func checkAssets(_ node: Node) {
+    if node.deliveries.values.contains(where: { $0 != 1 }) {
+      complaints.append("an asset was brought twice")
+    }
+    for snapshot in node.replica.board.snapshots {
+      guard let asset = snapshot.asset else { continue }
+      let someoneHas = nodes.contains { $0.stored.contains(asset.id) }
+      if node.stored.contains(asset.id) != someoneHas
+        || snapshot.isAssetAvailable != someoneHas
+      {
+        complaints.append("an asset is not where it is shown")
+      }
+    }
+  }
+
+  /// What was kept makes the same board again (I11).
+  private func checkDocument(_ number: Int) {
+    guard !isBetrayed else { return }
+    let node = nodes[number]
+    let again = replica(node.key, now(number))
+    do throws(RestoreError) {
+      try again.restore(node.document, now: now(number))
+    } catch {
+      complaints.append("I11: what was kept is not restored: \(error)")
+    }
+    if Oracle.dump(again.board.state) != Oracle.dump(node.replica.board.state) {
+      let what = Oracle.difference(node.replica.board.state, again.board.state)
+      complaints.append("I11: \(number): \(what)")
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// Those who join for a moment and do not keep the rules.
+extension ReplicaWorld {
+  /// Somebody joins who lies, claims what others are to write, or tells two stories.
+  func beHostile() {
+    let number = random.below(nodes.count)
+    switch random.below(10) {
+    case 0, 1: tellTwoStories()
+    case 2: claim(from: number)
+    default: lie(to: number)
+    }
+  }
+
+  private func newPuppet(role: Role = .editor, board: BoardID = ReplicaWorld.board) -> Puppet {
+    let number = random.next() | 1 << 63
+    let key: any AuthorKey =
+      isReal ? RealKey(UInt8(100 + number % 100)) : SimulatedKey(number)
+    return Puppet(
+      Author(board: board, key: key, role: role, random: SeededGenerator(seed: random.next()))
+    )
+  }
+
+  private func join(_ puppet: Puppet, _ number: Int) {
+    nodes[number].replica.peerJoined(puppet.member, now: now(number))
+    carryOut(number)
+  }
+
+  private func leave(_ puppet: Puppet, _ number: Int) {
+    nodes[number].replica.peerLeft(puppet.member, now: now(number))
+    carryOut(number)
+  }
+
+  private func say(_ bytes: [UInt8]?, _ puppet: Puppet, _ number: Int) {
+    guard let bytes else { return }
+    nodes[number].replica.received(bytes, from: puppet.member, now: now(number))
+    carryOut(number)
+  }
+
+  // MARK: - Lies
+
+  private enum Lie: CaseIterable {
+    case record, head, foreignRecord, noAuthor, wrongChain, headOfOthers, gap, otherBeginning
+    case viewer, otherBoard, answer, answerOfOthers
+  }
+
+  /// Somebody says on one link what he may not; it is found out, and nothing of it counts.
+  private func lie(to number: Int) {
+    guard let lie = Lie.allCases.randomElement(using: &random) else { return }
+    var puppet = newPuppet(
+      role: lie == .viewer ? .viewer : .editor,
+      board: lie == .otherBoard ? Self.otherBoard : Self.board
+    )
+    join(puppet, number)
+    defer { leave(puppet, number) }
+    let earlier = caught.count
+    let last = tell(lie, &puppet, number)
+    guard let last else { return }
+    let before = nodes[number].replica.board.state.context
+    switch last {
+    case .message(let bytes): say(bytes, puppet, number)
+    case .answer(let bytes):
+      nodes[number].replica.receivedAnswer(
+        bytes,
+        request: 1,
+        from: puppet.member,
+        now: now(number)
+      )
+      carryOut(number)
+    }
+    tally[.lies] += 1
+    if caught.count == earlier { complaints.append("AUT: nobody notices the lie \(lie)") }
+    if nodes[number].replica.board.state.context != before {
+      complaints.append("AUT: the lie \(lie) counts")
+    }
+  }
+
+  private static let otherBoard: BoardID = {
+    guard let board = BoardID(2...17) else { preconditionFailure("16 bytes") }
+    return board
+  }()
+
+  private enum Last {
+    case message([UInt8])
+    case answer([UInt8])
+  }
+
+  /// Says what comes before the lie.
+  /// - Returns: the lie itself, or nil where there is no occasion for it.
+  private func tell(_ lie: Lie, _ puppet: inout Puppet, _ number: Int) -> Last? {
+    switch lie {
+    case .record:
+      var bytes = puppet.hello()
+      // The last byte of the record's signature; the head comes after it.
+      bytes[2 + puppet.record.bytes.count] ^= 1
+      return .message(bytes)
+    case .head:
+      var bytes = puppet.hello()
+      bytes[bytes.count - 1] ^= 1
+      return .message(bytes)
+    case .foreignRecord:
+      var other = newPuppet()
+      return .message(other.hello())
+    case .noAuthor: return (try? puppet.sendText()).map { .message($0) }
+    case .wrongChain:
+      say(puppet.hello(), puppet, number)
+      say(try? puppet.sendText(), puppet, number)
+      // A batch that never came is in the head.
+      _ = try? puppet.sendText()
+      return .message(puppet.head())
+    case .headOfOthers:
+      say(puppet.hello(), puppet, number)
+      say(try? puppet.sendText(), puppet, number)
+      var bytes = puppet.head()
+      bytes[bytes.count - 1] ^= 1
+      return .message(bytes)
+    case .gap:
+      say(puppet.hello(), puppet, number)
+      say(try? puppet.sendText(), puppet, number)
+      // It goes on after a batch that never came here.
+      let chain = puppet.chain
+      say(puppet.beginIncarnation(), puppet, number)
+      puppet.chain = chain
+      _ = try? puppet.sendText()
+      return .message(puppet.hello())
+    case .otherBeginning:
+      puppet.chain = BatchChain(puppet.incarnation, sequence: 0, hash: .sha256([1]))
+      return .message(puppet.hello())
+    case .viewer:
+      say(puppet.hello(), puppet, number)
+      return (try? puppet.sendText()).map { .message($0) }
+    case .otherBoard: return .message(puppet.hello())
+    case .answer, .answerOfOthers:
+      say(puppet.hello(), puppet, number)
+      let name = ResourceDTO(
+        id: Self.board.description,
+        type: .whiteboard,
+        request: 1,
+        byteCount: 100
+      )
+      guard nodes[number].replica.expectsAnswer(name, from: puppet.member) else { return nil }
+      let answer = answer(of: lie == .answer ? puppet : newPuppet())
+      return answer.map { .answer($0) }
+    }
+  }
+
+  /// An answer with something new in it; of the puppet's own, one bit of its signature is wrong.
+  private func answer(of puppet: Puppet) -> [UInt8]? {
+    let author = Incarnation.random(using: &random)
+    let id = ObjectID(Dot(author, 1))
+    guard
+      let batch = try? Batch(
+        author: author,
+        firstSequence: 1,
+        time: HybridTime(1 << 56),
+        operations: [Operation(id, .kind, .unsigned(1)), Operation(id, .position, .pair(1, 1))]
+      )
+    else { return nil }
+    var state = BoardState()
+    var changes = ChangeLog()
+    guard (try? state.apply(batch, changes: &changes)) != nil else { return nil }
+    var bytes = puppet.answer(state.difference(since: Context()))
+    bytes[bytes.count - 1] ^= 1
+    return bytes
+  }
+
+  // MARK: - Two stories
+
+  /// One author tells two members two things under one name, and goes (SYN-42).
+  private func tellTwoStories() {
+    guard nodes.count > 1 else { return }
+    let one = random.below(nodes.count)
+    let other = (one + 1 + random.below(nodes.count - 1)) % nodes.count
+    isBetrayed = true
+    var left = newPuppet()
+    join(left, one)
+    join(left, other)
+    say(left.hello(), left, one)
+    say(left.hello(), left, other)
+    guard let text = try? left.sendText() else { return }
+    say(text, left, one)
+    say(text, left, other)
+    var right = left
+    let ids = nodes[one].replica.board.state.storedIDs.sorted()
+    let id = ids.randomElement(using: &random) ?? ObjectID(Dot(left.incarnation, 1))
+    let time = 1_700_000_000_000 + uptime + random.next() % 4_000_000
+    let next = ObjectID(Dot(left.incarnation, left.chain.sequence + 1))
+    let isAboutBeing = random.chance(25)
+    let stories = [
+      Operation(id, .position, .pair(Int32(random.below(1000)), 5)),
+      isAboutBeing
+        ? Operation(next, .kind, .unsigned(1))
+        : Operation(id, .position, .pair(Int32(random.below(1000)), 6)),
+    ]
+    say(try? left.send([stories[0]], time: time), left, one)
+    say(try? right.send([stories[1]], time: time), right, other)
+    say(left.head(), left, one)
+    say(right.head(), right, other)
+    leave(left, one)
+    leave(right, other)
+    tally[.twoStories] += 1
+  }
+
+  /// Somebody purges what a member is about to make, so that it needs another incarnation (BRD-25).
+  private func claim(from number: Int) {
+    var puppet = newPuppet()
+    join(puppet, number)
+    defer { leave(puppet, number) }
+    say(puppet.hello(), puppet, number)
+    let victim = nodes[random.below(nodes.count)].replica.board
+    let last = victim.state.context[victim.incarnation].ranges.last?.upperBound ?? 0
+    let dot = Dot(victim.incarnation, last + 1 + random.next() % 4)
+    // Whatever was written under such a dot and not heard here is lost.
+    isBetrayed = true
+    say(try? puppet.send([Operation(ObjectID(dot), .purge, .none)]), puppet, number)
+    tally[.claims] += 1
+  }
+}

@@ -1,0 +1,109 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// Links, and programs that die.
+extension ReplicaWorld {
+  /// Whether the room lets these two be connected now.
+  func mayConnect(_ one: Int, _ other: Int) -> Bool {
+    if let partition, partition.members.contains(one) != partition.members.contains(other) {
+      return false
+    }
+    return switch topology {
+    case .mesh: one != other
+    case .line: abs(one - other) == 1
+    case .star: one != other && min(one, other) == 0
+    }
+  }
+
+  /// Connects two nodes, where the room lets it.
+  package func connect(_ one: Int, _ other: Int) {
+    guard mayConnect(one, other), !isConnected(one, other) else { return }
+    connected.insert(Link(from: one, to: other))
+    connected.insert(Link(from: other, to: one))
+    join(one, other)
+    join(other, one)
+  }
+
+  private func join(_ one: Int, _ other: Int) {
+    nodes[one].replica.peerJoined(nodes[other].member, now: now(one))
+    carryOut(one)
+  }
+
+  /// Cuts the link between two nodes; what is on it is lost.
+  package func disconnect(_ one: Int, _ other: Int) {
+    guard isConnected(one, other) else { return }
+    cuts += 1
+    for link in [Link(from: one, to: other), Link(from: other, to: one)] {
+      connected.remove(link)
+      parcels[link] = nil
+    }
+    nodes[one].replica.peerLeft(nodes[other].member, now: now(one))
+    carryOut(one)
+    nodes[other].replica.peerLeft(nodes[one].member, now: now(other))
+    carryOut(other)
+  }
+
+  /// Connects all who may be connected.
+  package func connectAll() {
+    for one in nodes.indices { for other in nodes.indices { connect(one, other) } }
+  }
+
+  /// The program dies: what it had not sent is lost, and it starts anew with what its document holds,
+  /// but for the end of it.
+  package func crash(_ number: Int) {
+    crashes += 1
+    let neighbours = nodes.indices.filter { isConnected(number, $0) }
+    for other in neighbours {
+      for link in [Link(from: number, to: other), Link(from: other, to: number)] {
+        connected.remove(link)
+        parcels[link] = nil
+      }
+      nodes[other].replica.peerLeft(nodes[number].member, now: now(other))
+      carryOut(other)
+    }
+    let node = nodes[number]
+    node.replica = replica(node.key, now(number))
+    if random.chance(weather.losses) {
+      node.document = []
+    } else if random.chance(20) {
+      // A backup, however old.
+      node.document = Array(node.document.prefix(random.below(node.document.count + 1)))
+      tally[.backups] += 1
+    } else {
+      node.document = Array(node.document.dropLast(random.below(20)))
+    }
+    do throws(RestoreError) {
+      try node.replica.restore(node.document, now: now(number))
+    } catch {
+      complaints.append("I11: what was kept is not restored: \(error)")
+    }
+    if !node.replica.takeActions().isEmpty { complaints.append("a restore tells something") }
+    if !node.document.isEmpty { restores += 1 }
+    tally[.crashes] += 1
+    let board = node.replica.board
+    node.view = View()
+    for snapshot in board.snapshots { node.view.objects[snapshot.id] = snapshot }
+    for line in board.chat { node.view.chat[line.id] = line }
+    for id in board.objectIDs { node.view.holders[id] = board.holder(of: id) }
+    node.stored = []
+    node.deliveries = [:]
+    node.strokes = []
+  }
+
+  /// A document is made short: all that it holds becomes one keyframe.
+  package func compact(_ number: Int) {
+    nodes[number].document = [.keyframe(nodes[number].replica.snapshotForKeeping())]
+  }
+
+  /// The room falls in two, for a while.
+  func fallApart() {
+    let members = Set(nodes.indices.filter { _ in random.chance(50) })
+    partition = (members, uptime + UInt64(200 + random.below(2000)))
+    for one in nodes.indices {
+      for other in nodes.indices where one < other && !mayConnect(one, other) {
+        disconnect(one, other)
+      }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// Time, and what arrives in it.
+extension ReplicaWorld {
+  /// Lets time pass and delivers what is due.
+  ///
+  /// Messages of a link keep their order; datagrams and answers overtake them and each other.
+  package func step(_ milliseconds: UInt64) {
+    uptime += milliseconds
+    for link in parcels.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) {
+      deliver(on: link)
+    }
+    for number in nodes.indices {
+      nodes[number].replica.tick(now: now(number))
+      carryOut(number)
+    }
+  }
+
+  private func deliver(on link: Link) {
+    var waiting: [Parcel] = []
+    var isBlocked = false
+    let queue = parcels[link] ?? []
+    parcels[link] = []
+    for parcel in queue {
+      var keepsOrder = false
+      if case .message = parcel.kind { keepsOrder = true }
+      guard parcel.at <= uptime, !(keepsOrder && isBlocked) else {
+        if keepsOrder { isBlocked = true }
+        waiting.append(parcel)
+        continue
+      }
+      guard connected.contains(link) else { return }
+      delivered += 1
+      tally[.delivered] += 1
+      let node = nodes[link.to]
+      let member = nodes[link.from].member
+      switch parcel.kind {
+      case .message: node.replica.received(parcel.bytes, from: member, now: now(link.to))
+      case .datagram: node.replica.receivedDatagram(parcel.bytes, from: member, now: now(link.to))
+      case .answer(let name): deliver(parcel.bytes, name, on: link)
+      }
+      carryOut(link.to)
+    }
+    parcels[link] = waiting + (parcels[link] ?? [])
+  }
+
+  private func deliver(_ answer: [UInt8], _ name: ResourceDTO, on link: Link) {
+    // A resource is as good as its name, read back.
+    if (try? ResourceDTO(name: name.name)) != name || name.byteCount != answer.count {
+      complaints.append("an answer is not named as it is")
+    }
+    guard let request = name.request else { return }
+    let (node, sender) = (nodes[link.to], nodes[link.from])
+    sender.replica.answerSent(request: request, to: node.member, now: now(link.from))
+    guard node.replica.expectsAnswer(name, from: sender.member) else { return }
+    if random.chance(weather.failures) {
+      node.replica.answerFailed(request: request, from: sender.member, now: now(link.to))
+    } else {
+      node.replica.receivedAnswer(
+        answer,
+        request: request,
+        from: sender.member,
+        now: now(link.to)
+      )
+      tally[.answers] += 1
+    }
+  }
+
+  /// One moment of a busy room.
+  package func happen() {
+    if random.chance(50) { edit(random.below(nodes.count)) }
+    if random.chance(weather.cuts) {
+      let (one, other) = (random.below(nodes.count), random.below(nodes.count))
+      disconnect(one, other)
+    }
+    if random.chance(weather.mends) {
+      connect(random.below(nodes.count), random.below(nodes.count))
+    }
+    if random.below(1000) < weather.crashes { crash(random.below(nodes.count)) }
+    if random.below(1000) < 4 { compact(random.below(nodes.count)) }
+    if weather.lies > 0, random.below(1000) < weather.lies { beHostile() }
+    if weather.partitions > 0, random.below(1000) < weather.partitions { fallApart() }
+    if let partition, uptime > partition.until { self.partition = nil }
+    if weather.newcomers > 0, nodes.count < 6, random.below(1000) < weather.newcomers {
+      addNode(nodes.count)
+      tally[.newcomers] += 1
+    }
+    step(UInt64(1 + random.below(30)))
+  }
+
+  /// Lets time pass until every replica says that it is synced, for a minute at most.
+  package func settle() -> Bool {
+    for _ in 0..<2400 {
+      step(25)
+      if nodes.indices.allSatisfy({ nodes[$0].replica.isSynced(now: now($0)) }),
+        Set(nodes.map { Oracle.dump($0.replica.board.state, withSelections: !isBetrayed) }).count
+          == 1
+      {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Whether whoever shows a photo has its bytes, where anybody has them.
+  package var hasAllAssets: Bool {
+    let stored = nodes.reduce(into: Set<AssetID>()) { $0.formUnion($1.stored) }
+    return nodes.allSatisfy { node in
+      node.replica.board.snapshots.allSatisfy { snapshot in
+        snapshot.asset.map { !stored.contains($0.id) || node.stored.contains($0.id) } ?? true
+      }
+    }
+  }
+
+  /// Lets time pass until assets are where they are shown: some minutes at most, since members who
+  /// failed are asked again after a while.
+  package func settleAssets() -> Bool {
+    for _ in 0..<600 {
+      if hasAllAssets { return true }
+      step(500)
+    }
+    return hasAllAssets
+  }
+}

@@ -1,0 +1,85 @@
+import PeerTestKit
+import Whiteboard
+
+/// An author of a later version, who keeps to the form and to nothing else.
+///
+/// It writes what nobody here knows, values of the wrong shape, times of its own choosing, rings of
+/// groups, parts of objects that never are, and claims dots of others by purges of what never was.
+struct Stranger {
+  private let incarnation: Incarnation
+  private var sequence: UInt64 = 0
+
+  init(_ incarnation: Incarnation) { self.incarnation = incarnation }
+
+  /// A batch about what `state` shows, or nil where it finds nothing to do.
+  mutating func batch(
+    about state: BoardState,
+    wall: UInt64,
+    _ random: inout SeededGenerator
+  ) -> Batch? {
+    let ids = state.storedIDs.sorted()
+    guard let id = ids.randomElement(using: &random) else { return nil }
+    var time = HybridTime(wall << 16)
+    var operations: [Operation] = []
+    let next = Dot(incarnation, sequence + 1)
+    switch random.below(9) {
+    case 0:
+      operations = [Operation(id, Property(40), Self.value(&random))]
+    case 1:
+      operations = [
+        Operation(id, Property(70, index: random.next()), Self.value(&random)),
+        Operation(id, Property(140, dot: next), Self.value(&random)),
+      ]
+    case 2: operations = [Operation(ObjectID(next), .kind, .unsigned(99))]
+    case 3: operations = [Operation(id, .position, .text("over there"))]
+    case 4, 5:
+      // At the very time of a cell that is there.
+      let properties: [Property] = [.position, .color, .angle, .deleted, .zIndex]
+      let property = properties[random.below(properties.count)]
+      guard let cell = state.record(id)?[property], cell.dot.incarnation != incarnation else {
+        return nil
+      }
+      time = cell.time
+      operations = [Operation(id, property, Self.value(&random))]
+    case 6:
+      let groups = ids.filter { state.record($0)?.kind == .group }
+      guard groups.count > 1 else { return nil }
+      operations = zip(groups, groups.dropFirst() + groups.prefix(1)).map {
+        Operation($0, .group, .dot($1.dot))
+      }
+    case 7:
+      // Parts of what is on its way, or never was.
+      let dot = Dot(id.dot.incarnation, id.dot.sequence + UInt64(1 + random.below(40)))
+      guard !state.context.contains(dot) else { return nil }
+      operations = [Operation(ObjectID(dot), .position, .pair(1, 2))]
+    default:
+      let dot = Dot(id.dot.incarnation, id.dot.sequence + 1_000_000 + random.next() % 1000)
+      operations = [Operation(ObjectID(dot), .purge, .none)]
+    }
+    let batch = try? Batch(
+      author: incarnation,
+      firstSequence: sequence + 1,
+      time: time,
+      operations: operations
+    )
+    sequence += UInt64(batch?.operations.count ?? 0)
+    return batch
+  }
+
+  /// A value of any shape.
+  static func value(_ random: inout SeededGenerator) -> Value {
+    switch random.below(7) {
+    case 0: .none
+    case 1: .unsigned(random.next())
+    case 2: .signed(Int64(truncatingIfNeeded: random.next()))
+    case 3:
+      .pair(
+        Int32(truncatingIfNeeded: random.next()),
+        Int32(truncatingIfNeeded: random.next())
+      )
+    case 4: .bytes((0..<random.below(40)).map { UInt8($0) })
+    case 5: .text("t\(random.below(9))")
+    default: .dot(Dot(.random(using: &random), 1 + random.next() % 1000))
+    }
+  }
+}
