@@ -20,7 +20,7 @@ import lan
 from lan import Late, until
 
 ROOT = lan.HERE.parent.parent
-NEVER_SHOWN = ("path", "selectedBy")  # of an object: a file here, and a local view; no part of the board
+NEVER_SHOWN = ("path", "selectedBy", "game")  # of an object: a file here, a local view, and a game as one sees it
 
 
 class Wrong(Exception):

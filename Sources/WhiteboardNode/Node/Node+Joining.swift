@@ -63,6 +63,11 @@ extension Node {
     )
   }
 
+  /// How long to wait before asking again whoever is busy.
+  private static let pauses: [Duration] = [
+    .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(4),
+  ]
+
   // MARK: - Nearby
 
   private func joinNearby(
@@ -186,14 +191,24 @@ extension Node {
     )
     let timeout = request.timeout
     doubt = nil
-    let session: Session
-    do throws(SessionError) {
-      session = try await transport.join(request) { verification in
-        await self.verify(verification, timeout: timeout)
+    var pauses = Self.pauses[...]
+    var joined: Session?
+    while joined == nil {
+      do throws(SessionError) {
+        joined = try await transport.join(request) { verification in
+          await self.verify(verification, timeout: timeout)
+        }
+      } catch {
+        // Somebody who restarts is dialled by those who knew him, while he dials them: one of the two
+        // links goes, and who has too much to do has less in a moment.
+        guard error.code == .busy, ending == nil, let pause = pauses.popFirst() else {
+          throw explained(error, request)
+        }
+        _ = await wait(timeout: pause) { _ in false }
+        try Task.checkCancellation()
       }
-    } catch {
-      throw explained(error, request)
     }
+    guard let session = joined else { preconditionFailure("the loop ends with a session") }
     if boardName.isEmpty {
       boardName = session.id.short
     }
