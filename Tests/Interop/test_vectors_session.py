@@ -45,7 +45,12 @@ class VectorCase(unittest.TestCase):
 
 class Generators(unittest.TestCase):
     def test_the_vectors_are_what_their_generators_write(self):
-        for name in ("make_vectors.py", "make_admission_vectors.py", "make_board_vectors.py"):
+        for name in (
+            "make_vectors.py",
+            "make_admission_vectors.py",
+            "make_board_vectors.py",
+            "make_vectors_games.py",
+        ):
             with self.subTest(name):
                 script = pathlib.Path(__file__).resolve().parent / name
                 done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)

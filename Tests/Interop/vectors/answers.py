@@ -133,6 +133,8 @@ def answers():
         text = authors.answer_text(board, named, body)
         return body + marker + inc(named) + one._sign(one.key, text)
 
+    foreign = sorted((ben, stranger), key=lambda one: one.incarnation)
+
     def records_of(*data):
         return varint(len(data)) + b"".join(varint(len(r)) + r for r in data) + little
 
@@ -152,9 +154,9 @@ def answers():
         ("signed by a viewer", signed_by(watcher, body=records_of(watcher.record.data)), "viewer", vera_id),
         ("signed by who has no record", signed_by(ben, body=records_of()), "no-author", ben_id),
         ("signed by incarnation 0", signed_by(ben, incarnation=0), "reserved", ben_id),
-        ("a record of another board", signed_by(ben, body=records_of(stranger.record.data)), "wrong-board", ben_id),
+        ("a record of another board", signed_by(ben, body=records_of(*(one.record.data for one in foreign))), "wrong-board", ben_id),
         ("records not ascending", signed_by(ben, body=records_of(*records[::-1])), "canonical", ben_id),
-        ("a record twice", signed_by(ben, body=records_of(records[0], records[0])), "canonical", ben_id),
+        ("a record twice", signed_by(ben, body=records_of(ben.record.data, ben.record.data)), "canonical", ben_id),
         ("a record that does not hold", signed_by(ben, body=records_of(ben.record.data[:-1] + b"\0")), "signature", ben_id),
         ("a record of 513 bytes", signed_by(ben, body=varint(1, 513) + little), "limit", ben_id),
         ("65,537 records", signed_by(ben, body=varint(65_537) + little), "limit", ben_id),
