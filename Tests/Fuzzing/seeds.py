@@ -132,7 +132,25 @@ def main():
     write("sync", "presence", b"\x01\x01\x01\x00")
     write("sync", "application", b"\x00\x10hello")
     write("sync", "asset", b"\x00\x05" + bytes(32))
+    for i in range(8):
+        moves = bytes(b for j in range(14) for b in ((i * 37 + j * 5) & 0x7F, j))
+        write("games", f"wordle {i}", b"\x00" + moves)
+        write("games", f"four {i}", b"\x01" + moves)
     board = HERE.parents[1] / "Protocol" / "Vectors" / "board.json"
+    if board.exists():
+        vectors = json.loads(board.read_text())
+        for target in ("batch", "answer"):
+            group = vectors["batches" if target == "batch" else "answers"]
+            for kind, i, v in both(group):
+                if len(v.get("hex", "")) < 4_000:
+                    write(target, f"{kind}-{i}", b"\x00" + bytes.fromhex(v.get("hex", "")))
+        for i, v in enumerate(vectors["differences"]["valid"]):
+            if len(v.get("hex", "")) < 4_000:
+                write("answer", f"difference-{i}", b"\x01\x00" + bytes.fromhex(v.get("hex", "")))
+        for i, link in enumerate(vectors["links"]["valid"]):
+            messages = [bytes.fromhex(m["hex"])[1:] for m in link.get("messages", []) if m.get("hex", "").startswith("01")]
+            if all(0 < len(m) < 256 for m in messages):
+                write("batch", f"link-{i}", b"\x01" + b"".join(bytes([len(m)]) + m for m in messages))
     if board.exists():
         count = 0
         for text in strings(json.loads(board.read_text())):

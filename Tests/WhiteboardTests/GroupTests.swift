@@ -113,6 +113,27 @@ import Testing
     #expect(anna.groups(of: second).isEmpty)
   }
 
+  @Test("[BRD-26] where a group comes, changes or goes, what is in it is told as changed")
+  func told() throws {
+    let (anna, bob) = (boards.anna, boards.bob)
+    let ids = try boards.texts(2)
+    _ = anna.takeChanges()
+    // The members hear of the group before it is there.
+    let inner = try anna.group([ids[0]])
+    let batches = anna.takeBatches()
+    let outer = try anna.group([inner])
+    #expect(anna.takeChanges().contains(.changed(ids[0])))
+    for batch in anna.takeBatches() { try bob.receive(batch) }
+    _ = bob.takeChanges()
+    for batch in batches { try bob.receive(batch) }
+    #expect(bob.takeChanges().contains(.changed(ids[0])))
+    #expect(bob.groups(of: ids[0]) == [inner, outer])
+    // A group goes, and it alone.
+    try bob.gesture { try bob.stage(outer, .deleted, .unsigned(1)) }
+    #expect(bob.takeChanges() == [.changed(ids[0])])
+    #expect(bob.groups(of: ids[0]) == [inner])
+  }
+
   @Test("[BRD-26] no more groups than the limit are looked at")
   func deep() throws {
     let board = boards.anna

@@ -49,17 +49,7 @@ let package = Package(
       // The state machines are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
-    .target(name: "Whiteboard", path: "Shared/Whiteboard", swiftSettings: settings),
-    .target(
-      name: "WhiteboardSync",
-      dependencies: ["Whiteboard", "PeerWire", crypto],
-      path: "Shared/WhiteboardSync",
-      swiftSettings: settings
-    ),
     .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
-    fuzzer("resource-name", ["WhiteboardSync"]),
-    fuzzer("sync", ["Whiteboard", "WhiteboardSync"]),
-    fuzzer("photo", ["Whiteboard"]),
     fuzzer("control", ["PeerSession", "PeerWire"]),
     fuzzer("admission", ["PeerSession", "PeerWire", "PeerDiscovery"]),
     fuzzer("sealed", ["PeerSession", "PeerWire"]),

@@ -1,0 +1,46 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The fuzzers of the board, apart from the others, because they want swift-crypto and nothing else.
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny")
+]
+
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: ["FuzzSupport"] + dependencies,
+    swiftSettings: settings
+  )
+}
+
+let package = Package(
+  name: "board-fuzzing",
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
+  ],
+  targets: [
+    .target(
+      name: "Whiteboard",
+      path: "Shared/Whiteboard",
+      // What a game is folded from is not public.
+      swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
+    ),
+    .target(
+      name: "WhiteboardSync",
+      dependencies: ["Whiteboard", .product(name: "Crypto", package: "swift-crypto")],
+      path: "Shared/WhiteboardSync",
+      // Answers are not public.
+      swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
+    ),
+    .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
+    fuzzer("answer", ["Whiteboard", "WhiteboardSync"]),
+    fuzzer("batch", ["Whiteboard", "WhiteboardSync"]),
+    fuzzer("games", ["Whiteboard"]),
+    fuzzer("photo", ["Whiteboard"]),
+    fuzzer("resource-name", ["WhiteboardSync"]),
+    fuzzer("sync", ["Whiteboard", "WhiteboardSync"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

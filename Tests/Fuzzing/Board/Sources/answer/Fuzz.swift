@@ -1,0 +1,73 @@
+import FuzzSupport
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// Believes every signature, so that what is behind them is reached.
+private struct Credulous: SignatureVerifier {
+  func isKey(_ bytes: [UInt8]) -> Bool { true }
+  func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool { true }
+}
+
+/// Answers: what is read has one form, and merges once, into whatever board.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var input = Input(start, count)
+  let choice = input.byte()
+  var bytes = input.rest()
+  if choice & 1 == 1 {
+    // The tail is easy to make and hard to hit.
+    bytes += [0xFF] + [UInt8](repeating: 1, count: 8 + AuthorRecord.signatureBytes)
+  }
+  guard let answer = try? Answer(bytes) else { return 0 }
+  for record in answer.records {
+    insist(try AuthorRecord(record.bytes) == record, "a record is read as it was written")
+    _ = try? record.verify(board: record.board, with: Credulous())
+  }
+  guard let difference = try? answer.readDifference() else { return 0 }
+  var empty = BoardState()
+  merge(difference, into: &empty, comparingAll: choice & 2 != 0)
+  // A board that shares the answer's dots and holds other things under them.
+  var other = BoardState()
+  var changes = ChangeLog()
+  for entry in difference.entries.prefix(4) {
+    guard let cell = entry.cells.first, let property = entry.properties.first,
+      let batch = try? Batch(
+        author: cell.dot.incarnation,
+        firstSequence: cell.dot.sequence,
+        time: cell.time,
+        operations: [Operation(entry.object, property, cell.value)]
+      )
+    else { continue }
+    _ = try? other.apply(batch, changes: &changes)
+  }
+  merge(difference, into: &other, comparingAll: choice & 2 != 0)
+  return 0
+}
+
+private func merge(_ difference: Difference, into state: inout BoardState, comparingAll: Bool) {
+  var changes = ChangeLog()
+  guard
+    (try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil
+  else { return }
+  insist(state.context.isSuperset(of: difference.context), "what was merged was seen")
+  let once = DifferenceCoding.encode(state.difference(since: Context()))
+  insist(
+    (try? state.merge(difference, comparingAll: comparingAll, changes: &changes)) != nil,
+    "it merges again"
+  )
+  insist(
+    DifferenceCoding.encode(state.difference(since: Context())) == once,
+    "merging twice changes nothing"
+  )
+  for id in state.orphans { insist(!state.context.contains(id.dot), "an orphan may yet be made") }
+  // Whoever gets all of it over the wire has the same board.
+  var copy = BoardState()
+  insist(
+    (try? copy.merge(DifferenceCoding.decode(once), changes: &changes)) != nil,
+    "a snapshot is taken"
+  )
+  insist(BoardDigest.digest(of: copy) == BoardDigest.digest(of: state), "and has the same digest")
+  insist(BucketSums.sums(of: copy) == BucketSums.sums(of: state), "and the same sums")
+  _ = changes.changes(in: state)
+}

@@ -1,0 +1,193 @@
+"""One bug each: a replacement that fits exactly once, and within how many seeds which worlds must see it.
+
+The first ten are those of the merge's design. `seeds` is about three times what it took when it was written down."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutation:
+    name: str
+    file: str
+    old: str
+    new: str
+    caught_by: str
+    seeds: int = 0
+
+
+BOARD = "Sources/Whiteboard/"
+SYNC = "Sources/WhiteboardSync/"
+
+MUTATIONS = [
+    Mutation(
+        "no-tie-break", BOARD + "Cell.swift",
+        "if dot != other.dot { return dot > other.dot }",
+        "if dot != other.dot { return true }",
+        "worlds", 100,
+    ),
+    Mutation(
+        "gap-in-version-vector", BOARD + "BoardState.swift",
+        "context.insert(sequences, of: batch.author)",
+        "context.insert(1...sequences.upperBound, of: batch.author)",
+        "worlds", 100,
+    ),
+    Mutation(
+        "reused-incarnation", SYNC + "Author.swift",
+        "let bits = random.next()",
+        "let bits = UInt64(records.count)",
+        "replicas", 300,
+    ),
+    Mutation(
+        "dropped-orphans", BOARD + "BoardState.swift",
+        "      let id = ids[place]\n      let isWhole",
+        "      let id = ids[place]\n      guard !orphans.contains(id) else { continue }\n      let isWhole",
+        "worlds", 300,
+    ),
+    Mutation(
+        "resurrection", BOARD + "BoardState.swift",
+        "if known == nil, context.contains(id.dot) { return }",
+        "if known == nil, context.isEmpty { return }",
+        "worlds", 100,
+    ),
+    Mutation(
+        "ignored-living-set", BOARD + "BoardState.swift",
+        "difference.context.contains($0.dot) && !difference.living.contains($0.dot)",
+        "difference.context.isEmpty && !difference.living.contains($0.dot)",
+        "worlds", 300,
+    ),
+    Mutation(
+        "no-cell-bump", BOARD + "HybridClock.swift",
+        "let first = max(own, overwritten.map { $0.rawValue + 1 } ?? 0)",
+        "let first = overwritten == nil ? own : own + 0",
+        "worlds", 100,
+    ),
+    Mutation(
+        "partial-answer", BOARD + "BoardState.swift",
+        "for entry in difference.entries {\n      for (property, cell)",
+        "for entry in difference.entries.dropLast() {\n      for (property, cell)",
+        "worlds", 100,
+    ),
+    Mutation(
+        "purge-forgets-the-id", BOARD + "BoardState.swift",
+        "purged.insert(operation.object.dot)",
+        "if operation.object.dot.sequence == 0 { purged.insert(operation.object.dot) }",
+        "worlds", 300,
+    ),
+    # There is no log to cover a gap from: what a floor would decide here is that nothing is lacking.
+    Mutation(
+        "floor-of-the-context", SYNC + "Replica+CatchUp.swift",
+        "request.context.isSuperset(of: board.state.context)",
+        "board.state.context.entries.allSatisfy({ author, seen in\n"
+        "      seen.ranges.last?.upperBound ?? 0 <= request.context[author].ranges.last?.upperBound ?? 0\n"
+        "    })",
+        "replicas", 1000,
+    ),
+    Mutation(
+        "digest-ignores-a-cell", SYNC + "BoardDigest.swift",
+        "for entry in record.entries where !entry.property.isSelection {",
+        "for entry in record.entries where !entry.property.isSelection && entry.property != .color {",
+        "worlds", 300,
+    ),
+    Mutation(
+        "sums-ignore-a-property", SYNC + "BucketSums.swift",
+        "for entry in record.entries where !entry.property.isSelection {",
+        "for entry in record.entries where !entry.property.isSelection && entry.property != .zIndex {",
+        "worlds", 300,
+    ),
+    Mutation(
+        "sums-ignore-the-value", SYNC + "BucketSums.swift",
+        "    hash.combine(cell.value)\n",
+        "",
+        "worlds", 100,
+    ),
+    Mutation(
+        "no-value-tie-break", BOARD + "Cell.swift",
+        "return other.value.precedes(value)",
+        "return other.value == value",
+        "worlds", 100,
+    ),
+    Mutation(
+        "repair-does-not-compare", SYNC + "Replica+CatchUp.swift",
+        "comparesAll: isRepair)",
+        "comparesAll: isRepair && difference.entries.isEmpty)",
+        "replicas", 300,
+    ),
+    Mutation(
+        "record-signature-unchecked", SYNC + "AuthorRecord.swift",
+        "guard verifier.isValid(signature, of: Self.domain + signed, by: key) else {",
+        "guard verifier.isKey(key), !signed.isEmpty else {",
+        "replicas", 300,
+    ),
+    Mutation(
+        "record-of-another-board", SYNC + "AuthorRecord.swift",
+        "guard self.board == board else { throw .wrongBoard }",
+        "",
+        "replicas", 300,
+    ),
+    Mutation(
+        "head-signature-unchecked", SYNC + "SignedHead.swift",
+        "    guard\n      verifier.isValid(",
+        "    guard\n      verifier.isKey(record.key) || verifier.isValid(",
+        "replicas", 300,
+    ),
+    Mutation(
+        "head-not-of-the-chain", SYNC + "LinkAuthor.swift",
+        "guard head.sequence == chain.sequence, head.hash == chain.hash else { throw .brokenChain }",
+        "guard head.sequence >= chain.sequence else { throw .brokenChain }",
+        "replicas", 300,
+    ),
+    Mutation(
+        "gap-between-batches", SYNC + "LinkAuthor.swift",
+        "if let known = ended[record.incarnation], known != next { throw .brokenChain }",
+        "if let known = ended[record.incarnation], known.sequence > next.sequence { throw .brokenChain }",
+        "replicas", 300,
+    ),
+    Mutation(
+        "author-of-another-link", SYNC + "Replica+Authors.swift",
+        "guard record.member == member else { throw .forgedAuthor }",
+        "",
+        "replicas", 300,
+    ),
+    Mutation(
+        "viewer-writes", SYNC + "LinkAuthor.swift",
+        "guard record.role.mayWrite else { throw .viewer }",
+        "",
+        "replicas", 300,
+    ),
+    Mutation(
+        "answer-merged-unchecked", SYNC + "Replica+CatchUp.swift",
+        "try answer.verify(by: record, with: verifier)",
+        "_ = answer",
+        "replicas", 300,
+    ),
+    Mutation(
+        "undo-of-what-others-wrote", BOARD + "Board+Undo.swift",
+        "guard history.standing(of: item.key, in: state) == from.standing else {",
+        "guard !(from.standing == .absent && to.standing == .absent) else {",
+        "worlds", 100,
+    ),
+    Mutation(
+        "ring-of-groups-not-cut", BOARD + "GroupReading.swift",
+        "return Array(path.dropFirst().prefix(cut))",
+        "return Array(path.dropFirst().prefix(start + cells.count - cut))",
+        "worlds", 1000,
+    ),
+    Mutation(
+        "change-of-a-group-not-told", BOARD + "ChangeLog.swift",
+        "guard isAboutGroups else { return result }",
+        "guard isAboutGroups, !result.isEmpty else { return result }",
+        "replicas", 1000,
+    ),
+    Mutation(
+        "latest-setting-loses", BOARD + "BoardSettings.swift",
+        "if winner.map(cell.beats) ?? true { winner = cell }",
+        "if winner == nil { winner = cell }",
+        "worlds", 1000,
+    ),
+    Mutation(
+        "wordle-yellow-without-counts", BOARD + "Wordle.swift",
+        "left[letter] = count - 1",
+        "left[letter] = count",
+        "worlds", 300,
+    ),
+]
