@@ -67,6 +67,8 @@ class Editor:
         self.pending.clear()
 
     def begin(self, kind, verb, then=None, **keys):
+        if not self.peer.is_running:
+            return  # what an answer of a killed program would have led to
         self.pending.append((self.peer.begin(verb, **keys), kind, then))
         self.begun += 1
         self.crowd.begun[kind] += 1
@@ -152,7 +154,7 @@ class Editor:
 
     def order(self):
         if own := self.pick():
-            self.begin("order", "order", id=own.id, order=self.crowd.random.choice(["front", "back", "forward", "backward"]))
+            self.begin("order", "order", id=own.id, place=self.crowd.random.choice(["front", "back", "forward", "backward"]))
 
     def group(self):
         one, two = self.pick(), self.pick()
@@ -218,7 +220,7 @@ class Editor:
     def set(self):
         title = f"{self.name} {self.serial}"
         self.crowd.titles.add(title)
-        self.begin("set", "set", key="title", value=title)
+        self.begin("set", "set", title=title)
 
     # Seldom ones stand once, common ones several times.
     KINDS = (

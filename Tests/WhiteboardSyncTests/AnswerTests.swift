@@ -117,7 +117,13 @@ import Testing
     receive(Puppet(9, board: try #require(BoardID(2...17))).answer(difference))
     #expect(refusals() == ["wrong-board"])
     join()
-    let unknown = Puppet(9)
+    let unknown = Puppet(
+      Author(
+        board: ReplicaWorld.board,
+        key: SimulatedKey(9),
+        random: SeededGenerator(seed: 77)
+      )
+    )
     receive(Answer.encode([], difference, by: unknown.author, as: unknown.incarnation))
     #expect(refusals() == ["no-author"])
     // Signed by one, in the name of another of its incarnations.

@@ -55,6 +55,11 @@ extension BoardWorld {
         do throws(BoardError) {
           _ = if round == 1 { try board.undo() } else { try board.redo() }
         } catch {
+          if isLockedBySomebodyElse(error, on: board) {
+            // Bringing an object back needs no key; taking it away again does.
+            tally[.refusals] += 1
+            return try publish(board.takeBatches(), of: one)
+          }
           throw fail(
             "I9",
             "what was undone cannot be \(round == 1 ? "undone" : "redone"): \(error)"
@@ -69,6 +74,13 @@ extension BoardWorld {
     }
     if steps > 0 { tally[.undos] += 4 * steps }
     try publish(board.takeBatches(), of: one)
+  }
+
+  private func isLockedBySomebodyElse(_ error: BoardError, on board: Board) -> Bool {
+    guard case .locked(let id) = error, let lock = board.state.record(id)?[.lock] else {
+      return false
+    }
+    return !board.isOwn(lock.dot.incarnation)
   }
 
   /// Somebody alone on a new board takes back everything, step by step, and sees each state again.
