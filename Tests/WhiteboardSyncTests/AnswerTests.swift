@@ -1,4 +1,5 @@
 import BoardWorlds
+import PeerTestKit
 import Testing
 
 @testable import Whiteboard
