@@ -7,14 +7,13 @@ package struct Answer {
   static let byteLimit = 256 << 20
   private static let domain = Array("whiteboard-answer-1\n".utf8)
   private static let endMarker: UInt8 = 0xFF
-  /// The end marker, the incarnation and the signature.
-  private static let tailBytes = 1 + 8 + AuthorRecord.signatureBytes
 
   /// Records, by ascending incarnation.
   let records: [AuthorRecord]
+  /// The cells.
+  let difference: Difference
   /// Who answers.
   let incarnation: Incarnation
-  private let difference: [UInt8]
   private let content: ArraySlice<UInt8>
   private let signature: [UInt8]
 
@@ -36,24 +35,18 @@ package struct Answer {
     return writer.bytes
   }
 
-  /// Reads an answer but for its difference, which is worth reading once the signature holds.
+  /// Reads an answer; nothing of it counts before ``verify(by:with:)``.
   /// - Throws: `CodecError` for anything but the form.
   init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("answer") }
-    guard bytes.count >= Self.tailBytes else { throw .truncated }
-    content = bytes.dropLast(Self.tailBytes)
-    var tail = ByteReader(bytes, from: content.count)
-    guard try tail.byte() == Self.endMarker else { throw .truncated }
-    incarnation = try tail.incarnation()
-    signature = tail.rest()
-    var reader = ByteReader(Array(content))
+    var reader = ByteReader(bytes)
     records = try KeptState.readRecords(&reader)
-    difference = reader.rest()
-  }
-
-  /// Reads the cells.
-  func readDifference() throws(CodecError) -> Difference {
-    try DifferenceCoding.decode(difference)
+    difference = try DifferenceCoding.read(&reader)
+    content = bytes.prefix(reader.position)
+    guard try reader.byte() == Self.endMarker else { throw .reserved("end of an answer") }
+    incarnation = try reader.incarnation()
+    signature = try reader.take(AuthorRecord.signatureBytes)
+    try reader.finish()
   }
 
   /// Throws where the author of `record` did not sign this answer.
@@ -102,7 +95,8 @@ struct KeptState {
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     records = try Self.readRecords(&reader)
-    difference = try DifferenceCoding.decode(reader.rest())
+    difference = try DifferenceCoding.read(&reader)
+    try reader.finish()
   }
 
   static func readRecords(_ reader: inout ByteReader) throws(CodecError) -> [AuthorRecord] {

@@ -56,6 +56,13 @@ public enum DifferenceCoding {
   /// - Throws: `CodecError` for anything but the canonical form of an answer without contradictions.
   public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Difference {
     var reader = ByteReader(bytes)
+    let difference = try read(&reader)
+    try reader.finish()
+    return difference
+  }
+
+  /// Reads an answer of which more may follow.
+  static func read(_ reader: inout ByteReader) throws(CodecError) -> Difference {
     guard try reader.byte() == version else { throw .reserved("version") }
     var difference = Difference(context: try ContextCoding.read(&reader))
     difference.living = try ContextCoding.read(&reader)
@@ -86,7 +93,6 @@ public enum DifferenceCoding {
       difference.entries.append(entry)
     }
     try table.finish()
-    try reader.finish()
     try difference.validate()
     return difference
   }

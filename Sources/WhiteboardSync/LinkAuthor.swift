@@ -8,6 +8,10 @@ struct LinkAuthor {
   private var chain: BatchChain?
   /// Where the chains before this one ended.
   private var ended: [Incarnation: BatchChain] = [:]
+  private let limit: Int
+
+  /// A link on which nobody was introduced yet, and at most `limit` incarnations will be.
+  init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
 
   /// Takes in an author message whose signatures hold.
   /// - Throws: `brokenChain` where it contradicts what was on the link before.
@@ -18,8 +22,11 @@ struct LinkAuthor {
     let next = BatchChain(record.incarnation, sequence: head.sequence, hash: head.hash)
     if head.sequence == 0, next != BatchChain(record.incarnation) { throw .brokenChain }
     if let chain { ended[chain.incarnation] = chain }
-    guard ended.count < BoardLimits.incarnations else { throw .malformed(.overLimit("authors")) }
-    if let known = ended[record.incarnation], known != next { throw .brokenChain }
+    if let known = ended[record.incarnation] {
+      guard known == next else { throw .brokenChain }
+    } else {
+      guard ended.count < limit else { throw .malformed(.overLimit("authors")) }
+    }
     self.record = record
     chain = next
   }

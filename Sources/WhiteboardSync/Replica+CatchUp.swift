@@ -108,7 +108,7 @@ extension Replica {
     for record in answer.records where records[record.incarnation]?.bytes != record.bytes {
       try record.verify(board: author.board, with: verifier)
     }
-    return (answer.records, try answer.readDifference())
+    return (answer.records, answer.difference)
   }
 
   func receiveNothingLacking(

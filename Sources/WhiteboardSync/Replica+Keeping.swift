@@ -37,7 +37,7 @@ extension Replica {
       case .answer(let bytes):
         let answer = try Answer(bytes)
         // A repair compares all, and for any other answer that changes nothing.
-        try board.receive(answer.readDifference(), comparesAll: true)
+        try board.receive(answer.difference, comparesAll: true)
         for record in answer.records { try restore(record) }
       case .keyframe(let bytes):
         let state = try KeptState(bytes)

@@ -5,6 +5,9 @@ import Testing
 @testable import WhiteboardSync
 
 /// `Protocol/Vectors/board.json`, which was made by another implementation of `Protocol/board.md`.
+///
+/// Here is what is of one form whatever the board; `BoardVectors+Boards.swift` and
+/// `BoardVectors+Authors.swift` have what a board is after some batches, and who wrote them.
 struct BoardVectors: Decodable {
   struct Refused: Decodable, CustomTestStringConvertible, Sendable {
     let name: String
@@ -88,57 +91,32 @@ struct BoardVectors: Decodable {
     var testDescription: String { name }
   }
 
-  struct Answer: Decodable, CustomTestStringConvertible, Sendable {
-    struct Parts: Decodable, Sendable {
-      let context: [String: [[UInt64]]]
-      let living: [String: [[UInt64]]]
-      let objects: [Object]
-    }
-    struct Object: Decodable, Sendable {
-      let object: String
-      let cells: [Cell]
-    }
-    struct Cell: Decodable, Sendable {
-      let property: UInt16
-      let index: String?
-      let dot: String?
-      let value: Value
-      let time: String
-      let author: String
-    }
+  struct ManyRanges: Decodable, CustomTestStringConvertible, Sendable {
     let name: String
-    let since: String
     let hex: String
-    let value: Parts
+    let ranges: Int
+    let last: [UInt64]
+    let hash: String
     var testDescription: String { name }
+  }
 
-    func difference() throws -> Difference {
-      var difference = Difference(context: try BoardVectors.set(value.context))
-      difference.living = try BoardVectors.set(value.living)
-      for object in value.objects {
-        var entry = Difference.Entry(object: try #require(ObjectID(object.object)))
-        for cell in object.cells {
-          entry.properties.append(
-            try BoardVectors.property(cell.property, index: cell.index, dot: cell.dot)
-          )
-          entry.cells.append(
-            Whiteboard.Cell(
-              value: try cell.value.value(),
-              time: HybridTime(try #require(UInt64(cell.time))),
-              dot: try #require(ObjectID(cell.author)).dot
-            )
-          )
-        }
-        difference.entries.append(entry)
-      }
-      return difference
-    }
+  struct Sets: Decodable, Sendable {
+    let valid: [DotRanges]
+    let large: [ManyRanges]
+    let invalid: [Refused]
   }
 
   struct Ink: Decodable, CustomTestStringConvertible, Sendable {
     let name: String
     let hex: String
     let points: [[Int32]]
+    var testDescription: String { name }
+  }
+
+  struct Erasure: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    let spans: [[Int]]
     var testDescription: String { name }
   }
 
@@ -153,29 +131,11 @@ struct BoardVectors: Decodable {
     let invalid: [Refused]
   }
 
-  struct Answers: Decodable, Sendable {
-    struct Orphans: Decodable, Sendable {
-      let batch: String
-      let hex: String
-      let digest: String
-    }
-    let valid: [Answer]
-    let invalid: [Refused]
-    let orphans: Orphans
-  }
-
-  struct Digest: Decodable, Sendable {
-    struct Step: Decodable, Sendable {
-      let apply: String
-      let digest: String
-      let contextHash: String
-    }
-    let batches: [String]
-    let steps: [Step]
-    let text: String
-    let input: String
-    let digest: String
-    let empty: String
+  struct Profile: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    let profile: [String]
+    var testDescription: String { name }
   }
 
   struct IncarnationText: Decodable, Sendable {
@@ -195,13 +155,25 @@ struct BoardVectors: Decodable {
 
   let incarnations: [IncarnationText]
   let objectIds: ObjectIDs
-  let batches: Cases<Batch>
-  let sets: Cases<DotRanges>
-  let answers: Answers
-  let messages: Messages
-  let datagrams: Messages
+  let sets: Sets
   let ink: Cases<Ink>
+  let erasures: Cases<Erasure>
+  let messages: Messages
+  let profiles: Cases<Profile>
+  let datagrams: Messages
+  let batches: Cases<Batch>
   let digest: Digest
+  let buckets: Buckets
+  let ties: [Tie]
+  let differences: Differences
+  let groups: [Groups]
+  let settings: [Settings]
+  let keys: [Key]
+  let records: Records
+  let chain: Chain
+  let links: Links
+  let heads: Heads
+  let answers: Answers
 
   /// The file, read from the source tree.
   static let file: BoardVectors = {
@@ -231,6 +203,11 @@ struct BoardVectors: Decodable {
       }
     }
     return set
+  }
+
+  /// The context hash (SYN-14), as the vectors write it.
+  static func hash(_ context: Context) -> String {
+    String(Bytes32.sha256(ContextCoding.encode(context)).hex.prefix(16))
   }
 
   static func bytes(_ hex: String) throws -> [UInt8] { try #require(Hexadecimal.decode(hex)) }

@@ -167,7 +167,7 @@ extension Node {
   /// whose names are known.
   private func profileChanged(_ member: MemberID, _ name: String, _ icon: String) {
     guard let peer = PeerID(bytes: member.bytes) else { return }
-    let old = profiles[peer] ?? MemberLook(name: self.name(of: peer), icon: nil)
+    let old = profiles[peer] ?? MemberLook(name: members[peer]?.name ?? "", icon: nil)
     let new = MemberLook(name: name, icon: icon.isEmpty ? nil : icon)
     profiles[peer] = new
     if old != new {

@@ -14,6 +14,8 @@ extension Node {
       inboxDirectory: configuration.inboxDirectory,
       logger: configuration.logger
     )
+    // The name as handshakes tell it, which may be cut.
+    ownName = transportConfiguration.displayName
     transportConfiguration.listen = configuration.listen
     transportConfiguration.interface = configuration.interface
     transportConfiguration.lostAfter = configuration.lostAfter
@@ -74,6 +76,8 @@ extension Node {
       await session.leave()
       throw error
     }
+    // A name of a handshake is within the limit of a profile.
+    try? replica.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
     self.replica = replica
     await tellReady(transport, session)
     spawn { node in await node.followSession(session) }

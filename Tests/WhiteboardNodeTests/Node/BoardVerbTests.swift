@@ -347,6 +347,17 @@ struct BoardVerbTests: NodeSuite {
     }
   }
 
+  @Test("a profile that says no more than the handshake is no news")
+  func profileOfAHandshake() async throws {
+    try await withPair { _, host, guest in
+      try await guest.perform("wait synced timeout=30")
+      try await host.perform("wait synced timeout=30")
+      for event in await host.events + guest.events {
+        if case .profile(let profile) = event { Issue.record("\(profile)") }
+      }
+    }
+  }
+
   @Test("versions are refused where the board is not kept, and asked for where it is")
   func versions() async throws {
     try await withHost { host in

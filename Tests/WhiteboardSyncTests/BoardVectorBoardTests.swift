@@ -1,0 +1,173 @@
+import PeerTestKit
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// What a board is after the batches of the vectors, and what it reads as.
+@Suite struct BoardVectorBoardTests {
+  private static let vectors = BoardVectors.file
+
+  private func batch(named name: String) throws -> Batch {
+    try #require(Self.vectors.batches.valid.first { $0.name == name }).batch()
+  }
+
+  private func state(named names: [String]) throws -> BoardState {
+    try state(names.map { try batch(named: $0) })
+  }
+
+  private func state(_ batches: [Batch]) throws -> BoardState {
+    var state = BoardState()
+    var changes = ChangeLog()
+    for batch in batches { try state.apply(batch, changes: &changes) }
+    return state
+  }
+
+  private func whole() throws -> BoardState { try state(named: Self.vectors.digest.batches) }
+
+  private func sums(_ state: BoardState) -> [String] {
+    BucketSums.sums(of: state).map { "\($0)" }
+  }
+
+  private func decoded(_ batches: [String]) throws -> [Batch] {
+    try batches.map { try BatchCoding.decode(BoardVectors.bytes($0)) }
+  }
+
+  /// The batches as they are, backwards, and in some other orders.
+  private func orders(of batches: [String]) throws -> [[Batch]] {
+    let batches = try decoded(batches)
+    var random = SeededGenerator(seed: UInt64(batches.count))
+    return [batches, batches.reversed()] + (0..<6).map { _ in batches.shuffled(using: &random) }
+  }
+
+  @Test("[SYN-40] the digest is that of the vectors, step by step")
+  func digest() throws {
+    var state = BoardState()
+    var changes = ChangeLog()
+    let vectors = Self.vectors.digest
+    #expect(BoardDigest.digest(of: state).hex == vectors.empty)
+    for step in vectors.steps {
+      try state.apply(try batch(named: step.apply), changes: &changes)
+      #expect(BoardDigest.digest(of: state).hex == step.digest, "\(step.apply)")
+      #expect(BoardVectors.hash(state.context) == step.contextHash, "\(step.apply)")
+      #expect(sums(state) == step.sums, "\(step.apply)")
+    }
+    #expect(BoardDigest.digest(of: state).hex == vectors.digest)
+    var input = Array("whiteboard-digest-1\n".utf8)
+    for id in state.records.keys.sorted() {
+      if let record = state.record(id), state.isVisible(id) {
+        input += BoardDigest.encode(id, record)
+      }
+    }
+    #expect(Hexadecimal.encode(input) == vectors.input)
+    #expect(Bytes32.sha256(input).hex == vectors.digest)
+    let texts = state.records.values.filter { $0.kind == .text }.map(\.text)
+    #expect(texts == [vectors.text])
+    let backwards = try self.state(named: vectors.batches.reversed())
+    #expect(BoardDigest.digest(of: backwards).hex == vectors.digest)
+  }
+
+  @Test("[SYN-41] words are mixed, and cells hashed, as in the vectors")
+  func buckets() throws {
+    for vector in Self.vectors.buckets.mix {
+      let word = try #require(UInt64(vector.in))
+      #expect(BucketHash.mix(word) == UInt64(vector.out))
+    }
+    let state = try whole()
+    var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
+    for vector in Self.vectors.buckets.cells {
+      let id = try #require(ObjectID(vector.object))
+      let property = try BoardVectors.property(
+        vector.property,
+        index: vector.index,
+        dot: vector.dot
+      )
+      let cell = try #require(state.record(id)?[property])
+      let hash = BucketSums.hash(of: cell, at: property, of: id)
+      #expect("\(hash)" == vector.hash, "\(vector.object) \(vector.property)")
+      #expect(id.bucket == vector.bucket)
+      sums[vector.bucket] &+= hash
+    }
+    #expect(sums == BucketSums.sums(of: state))
+    for vector in Self.vectors.buckets.boards {
+      let board = try self.state(named: vector.batches)
+      #expect(self.sums(board) == vector.sums, "\(vector.name)")
+    }
+  }
+
+  @Test("[BRD-5] of two things that one dot says the greater stays", arguments: vectors.ties)
+  func ties(vector: BoardVectors.Tie) throws {
+    var changes = ChangeLog()
+    let first = try decoded([vector.first])
+    let states = try decoded(vector.batches).map { try state(first + [$0]) }
+    #expect(states.count == 2)
+    #expect(sums(states[0]) != sums(states[1]))
+    for (mine, theirs) in [(0, 1), (1, 0)] {
+      var state = states[mine]
+      let context = state.context
+      let answer = states[theirs].difference(since: context, buckets: 0xFFFF)
+      let bytes = DifferenceCoding.encode(answer)
+      try state.merge(DifferenceCoding.decode(bytes), comparingAll: true, changes: &changes)
+      #expect(BoardDigest.digest(of: state).hex == vector.digest)
+      // Once is enough.
+      let again = try DifferenceCoding.decode(bytes)
+      try state.merge(again, comparingAll: true, changes: &changes)
+      #expect(BoardDigest.digest(of: state).hex == vector.digest)
+    }
+  }
+
+  @Test("[SYN-5] [SYN-42] a board answers as in the vectors", arguments: vectors.differences.valid)
+  func difference(vector: BoardVectors.Difference) throws {
+    let whole = try whole()
+    let since = try ContextCoding.decode(BoardVectors.bytes(vector.since))
+    let difference = whole.difference(since: since, buckets: vector.buckets)
+    #expect(Hexadecimal.encode(DifferenceCoding.encode(difference)) == vector.hex)
+    guard since.isEmpty else { return }
+    var fresh = BoardState()
+    var changes = ChangeLog()
+    try fresh.merge(difference, changes: &changes)
+    #expect(BoardDigest.digest(of: fresh) == BoardDigest.digest(of: whole))
+    #expect(sums(fresh) == sums(whole))
+    #expect(fresh.difference(since: Context()) == difference)
+  }
+
+  @Test("[SYN-4] orphans are in the answer and not in the digest")
+  func orphans() throws {
+    let vector = Self.vectors.differences.orphans
+    let state = try state(named: [vector.batch])
+    let difference = state.difference(since: Context())
+    #expect(Hexadecimal.encode(DifferenceCoding.encode(difference)) == vector.hex)
+    #expect(BoardDigest.digest(of: state).hex == vector.digest)
+  }
+
+  @Test(
+    "[BRD-26] an object is in the groups of its vector, whatever the order",
+    arguments: vectors.groups
+  )
+  func groups(vector: BoardVectors.Groups) throws {
+    for batches in try orders(of: vector.batches) {
+      let state = try state(batches)
+      for (object, groups) in vector.groups {
+        let found = state.groups(of: try #require(ObjectID(object)))
+        #expect(found.map(\.description) == groups, "\(object)")
+      }
+    }
+  }
+
+  @Test(
+    "[BRD-28] the settings are those of the vector, whatever the order",
+    arguments: vectors.settings
+  )
+  func settings(vector: BoardVectors.Settings) throws {
+    for batches in try orders(of: vector.batches) {
+      let member = try #require(MemberID([UInt8](repeating: 1, count: 32)))
+      let board = Board(incarnation: Incarnation(1), member: member, wallClock: 0)
+      for batch in batches { try board.receive(batch) }
+      let settings = board.settings
+      #expect(settings.title == vector.settings["title"])
+      #expect(settings.background.map { "\($0)" } == vector.settings["background"])
+      #expect(settings.grid.map { "\(UInt64($0 * 64))" } == vector.settings["grid"])
+      #expect(settings.language == vector.settings["language"])
+    }
+  }
+}
