@@ -1,3 +1,4 @@
+import BoardWorlds
 import Testing
 
 @testable import Whiteboard
