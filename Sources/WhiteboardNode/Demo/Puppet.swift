@@ -23,18 +23,10 @@ package actor Puppet: EventSink {
 
   /// Runs a node until it is over; once for each puppet.
   ///
-  /// - Parameters:
-  ///   - configuration: What it is and does.
-  ///   - versions: Where its board is kept; nil where it is not, or where the node sees to that.
+  /// - Parameter configuration: What it is and does.
   /// - Throws: What ended the node.
-  package func run(
-    _ configuration: NodeConfiguration,
-    keptIn versions: (any BoardVersions)? = nil
-  ) async throws(NodeError) {
+  package func run(_ configuration: NodeConfiguration) async throws(NodeError) {
     let node = Node(configuration, input: feed, sink: self)
-    if let versions {
-      await node.keep(in: versions)
-    }
     self.node = node
     defer { over() }
     try await node.run()

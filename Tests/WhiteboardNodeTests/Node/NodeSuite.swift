@@ -109,16 +109,18 @@ extension NodeSuite {
     return try #require(last)
   }
 
-  /// Runs a host that nobody joins, and ends it.
+  /// Runs a host that nobody joins, whose board is kept on the disk or not, and ends it.
   func withHost(
-    keptIn versions: (any BoardVersions)? = nil,
+    isKept: Bool = true,
     _ body: (Puppet) async throws -> Void
   ) async throws {
     try await withRoom { room in
       let host = Puppet()
       try await withThrowingTaskGroup(of: Void.self) { group in
-        let hosting = await room.configuration(.host(boardName: "board"), "ada")
-        group.addTask { try await host.run(hosting, keptIn: versions) }
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.remembersBoards = isKept
+        let configuration = hosting
+        group.addTask { try await host.run(configuration) }
         if await host.ready() == nil {
           try await group.next()
         }
