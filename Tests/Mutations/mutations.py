@@ -71,7 +71,7 @@ MUTATIONS = [
         "purge-forgets-the-id", BOARD + "BoardState.swift",
         "purged.insert(operation.object.dot)",
         "if operation.object.dot.sequence == 0 { purged.insert(operation.object.dot) }",
-        "worlds", 300,
+        "worlds", 600,
     ),
     # There is no log to cover a gap from: what a floor would decide here is that nothing is lacking.
     Mutation(

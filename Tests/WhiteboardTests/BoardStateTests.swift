@@ -230,7 +230,7 @@ private struct Room {
     #expect(count == BoardLimits.incarnations)
   }
 
-  @Test("[I12] [BRD-30] what would pass the limit of stored bytes is refused, and a purge makes room")
+  @Test("[I12] [BRD-30] what would pass the limit of bytes is refused, and a purge makes room")
   func tooManyBytes() throws {
     var state = BoardState()
     var changes = ChangeLog()

@@ -1,4 +1,3 @@
-import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
@@ -10,16 +9,9 @@ package struct Puppet {
   package var chain: BatchChain
   private var writer = LinkBatchWriter()
 
-  /// A member with a simulated key.
+  /// A member with a simulated key, and each time another incarnation.
   package init(_ number: UInt64, board: BoardID = ReplicaWorld.board, role: Role = .editor) {
-    self.init(
-      Author(
-        board: board,
-        key: SimulatedKey(number),
-        role: role,
-        random: SeededGenerator(seed: ~number)
-      )
-    )
+    self.init(Author(board: board, key: SimulatedKey(number), role: role))
   }
 
   /// A member that has an author.

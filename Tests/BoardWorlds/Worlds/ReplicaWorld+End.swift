@@ -37,9 +37,10 @@ extension ReplicaWorld {
   private var unrest: String {
     let states = nodes.map(\.replica.board.state)
     let parts = nodes.indices.map { number in
-      let members = nodes.filter { nodes[number].replica.isSynced(with: $0.member, now: now(number)) }
+      let replica = nodes[number].replica
+      let members = nodes.filter { replica.isSynced(with: $0.member, now: now(number)) }
       return """
-        \(number): synced with \(members.count) of \(nodes[number].replica.members.count), \
+        \(number): synced with \(members.count) of \(replica.members.count), \
         context \(states[number].context == states[0].context), \
         told \(nodes[number].divergences) divergences, \
         \(Oracle.difference(states[0], states[number]))
@@ -102,7 +103,9 @@ extension ReplicaWorld {
     if node.view.objects.count != board.objectIDs.count { complaints.append("I6: too much told") }
     let unlike = Set(node.view.chat.values).symmetricDifference(board.chat)
     // A line that a repair completes is not said again.
-    if !unlike.isEmpty, !isBetrayed { complaints.append("I6: of the chat was not told, or is not: \(unlike)") }
+    if !unlike.isEmpty, !isBetrayed {
+      complaints.append("I6: of the chat was not told, or is not: \(unlike)")
+    }
   }
 
   private static func withoutSelection(_ snapshot: ObjectSnapshot) -> String {

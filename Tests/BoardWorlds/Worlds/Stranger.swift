@@ -42,11 +42,17 @@ struct Stranger {
       time = cell.time
       operations = [Operation(id, property, Self.value(&random))]
     case 6:
-      let groups = ids.filter { state.record($0)?.kind == .group }
-      guard groups.count > 1 else { return nil }
-      operations = zip(groups, groups.dropFirst() + groups.prefix(1)).map {
-        Operation($0, .group, .dot($1.dot))
-      }
+      // Two groups in each other, and something in one of them, ahead of every clock of the room.
+      let other = Dot(incarnation, sequence + 2)
+      time = HybridTime((wall + 4_000_000) << 16)
+      operations = [
+        Operation(ObjectID(next), .kind, .unsigned(ObjectKind.group.rawValue)),
+        Operation(ObjectID(other), .kind, .unsigned(ObjectKind.group.rawValue)),
+        Operation(ObjectID(next), .group, .dot(other)),
+        Operation(ObjectID(other), .group, .dot(next)),
+        Operation(id, .group, .dot(next)),
+      ]
+      if random.chance(50) { operations.swapAt(2, 3) }
     case 7:
       // Parts of what is on its way, or never was.
       let dot = Dot(id.dot.incarnation, id.dot.sequence + UInt64(1 + random.below(40)))
