@@ -57,8 +57,9 @@ struct DocumentKeeper {
   /// The answers that can be told, in order.
   mutating func takeAnswers() -> [() -> Void] {
     let failure = isBehind ? failure : nil
-    let ready = failure != nil ? answers.count : answers.prefix(while: { $0.mark <= self.kept }).count
     let reached = kept
+    let good = answers.prefix { $0.mark <= reached }.count
+    let ready = failure == nil ? good : answers.count
     let told = answers.prefix(ready).map { answer in
       // What was kept before the failure was kept.
       { answer.tell(answer.mark <= reached ? nil : failure) }
