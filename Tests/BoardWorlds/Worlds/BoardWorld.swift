@@ -68,7 +68,7 @@ public final class BoardWorld {
     random = SeededGenerator(seed: seed)
     checksEveryStep = seed % 8 == 0
     for _ in 0..<(2 + Int(seed % 3)) { addPeer() }
-    if seed % 2 == 1 { strangers.append(Stranger(.random(using: &random))) }
+    if seed % 4 < 2 { strangers.append(Stranger(.random(using: &random))) }
   }
 
   func addPeer() {
