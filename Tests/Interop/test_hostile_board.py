@@ -294,11 +294,13 @@ class BoardAttacks:
 
         for number in range(16):
             operations = names(4_096 * number, 4_096)
-            batch = self.raw_batch(peer, remote, (1 << 40) + (number << 20), operations)
-            peer.state.apply(
-                codec.decode_batch(peer.author.write((1 << 40) + (number << 20), operations))
-            )
-            remote.send(batch)
+            # In one step, for the peer answers and reports on a thread of its own.
+            with peer.condition:
+                batch = self.raw_batch(peer, remote, (1 << 40) + (number << 20), operations)
+                peer.state.apply(
+                    codec.decode_batch(peer.author.write((1 << 40) + (number << 20), operations))
+                )
+                remote.send(batch)
         peer.wait_synced(remote, 60)
         remote.send(self.raw_batch(peer, remote, 1 << 50, names(65_536, 1)))
         self.assert_closed(peer)

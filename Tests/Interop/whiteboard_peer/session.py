@@ -210,6 +210,7 @@ class Remote(BulkMixin):
         self.delivery = None
         self.links = 0
         self.state = "known"
+        self.why = None
         self.since = time.monotonic()
         self.redial_at = None
         self.redials = 0
@@ -241,7 +242,7 @@ class Remote(BulkMixin):
                 timeout,
             )
             if self.state in ("lost", "left"):
-                raise LinkBroken("the peer is gone")
+                raise LinkBroken(f"the peer is gone: {self.state}, {self.why}")
             payloads = self.delivery.queue(message, wait)
             last, delivery = self.delivery.next - 1, self.delivery
             if self.control:
@@ -908,7 +909,7 @@ class Peer:
         self.condition.notify_all()
 
     def _gone(self, remote, state, why):
-        remote.state, remote.since = state, time.monotonic()
+        remote.state, remote.why, remote.since = state, why, time.monotonic()
         remote.delivery = None
         remote.end_bulk()
         self.events.add("gone", remote=remote, state=state, why=why)
