@@ -32,7 +32,7 @@ public struct Announcement: Hashable, Sendable {
   public var boardName: UntrustedText {
     didSet { boardName = Self.cut(boardName, to: Self.maximumBoardNameSize) }
   }
-  /// Who hosts the board, as a person reads it, cut to 64 bytes.
+  /// The name of who announces it, as a person reads it, cut to 64 bytes.
   public var hostName: UntrustedText {
     didSet { hostName = Self.cut(hostName, to: Self.maximumHostNameSize) }
   }
@@ -49,7 +49,7 @@ public struct Announcement: Hashable, Sendable {
   ///   - incarnation: This run of our program.
   ///   - role: What we do there.
   ///   - boardName: What the board is called; empty for none.
-  ///   - hostName: Who hosts it; empty for none.
+  ///   - hostName: The name of who announces it; empty for none.
   ///   - participants: How many are there; `nil` says nothing of it.
   public init(
     peer: AnnouncedPeerID,

@@ -74,7 +74,7 @@ struct BoardOptions: ParsableArguments {
   )
   var listen: String?
 
-  @Flag(name: .customLong("no-announce"), help: "Do not let a board of ours be found nearby.")
+  @Flag(name: .customLong("no-announce"), help: "Do not let the board be found nearby by way of us.")
   var noAnnounce = false
 
   @Option(help: "Who is let in: ask, code, known or anyone. [WHITEBOARD_ADMIT]")

@@ -94,7 +94,12 @@ extension Node {
         tried.insert(candidate.peer)
         boardName = candidate.boardName
         do {
-          return try await join(candidate.request, transport)
+          let session = try await join(candidate.request, transport)
+          // Found as it was, it is to be found when its host has gone (DSC-23).
+          if admission != .known {
+            announce(transport, session)
+          }
+          return session
         } catch let error as SessionError where error.code == .unreachable {
           // What discovery said may be out of date; somebody else may know the board.
           lastRefusal = error

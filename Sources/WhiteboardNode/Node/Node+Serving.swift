@@ -160,9 +160,7 @@ extension Node {
     }
     let policy = admissionPolicy(default: .code)
     let session = try await transport.host(id, admission: policy)
-    if configuration.isAnnounced {
-      announce(transport, session)
-    }
+    announce(transport, session)
     return session
   }
 
@@ -214,8 +212,9 @@ extension Node {
 
   // MARK: - Discovery
 
-  private func announce(_ transport: PeerTransport, _ session: Session) {
-    guard let discovery = configuration.discovery,
+  /// Lets the board be found by way of us, where that is wanted.
+  func announce(_ transport: PeerTransport, _ session: Session) {
+    guard configuration.isAnnounced, let discovery = configuration.discovery,
       let peer = AnnouncedPeerID(bytes: transport.peerID.bytes),
       let board = AnnouncedSessionID(bytes: session.id.bytes),
       let port = UInt16(exactly: transport.port)

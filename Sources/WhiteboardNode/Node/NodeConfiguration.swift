@@ -53,7 +53,7 @@ package struct NodeConfiguration: Sendable {
   package var listen: PeerAddress?
   /// The only interface to be found on; nil means all.
   package var interface: String?
-  /// Whether a hosted board is announced.
+  /// Whether the board is announced: one that is hosted, or was found nearby and lets others in by us.
   package var isAnnounced = true
   /// Who is let in; nil means the default of each part.
   ///

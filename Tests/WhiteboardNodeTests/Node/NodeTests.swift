@@ -253,6 +253,38 @@ struct NodeTests: NodeSuite {
     }
   }
 
+  @Test("[DSC-23] a board that was found nearby is found when its host has gone")
+  func nearbyWithoutItsHost() async throws {
+    try await withRoom { room in
+      let puppets = [Puppet(), Puppet(), Puppet()]
+      let code = JoinCode.random()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let parts: [NodeConfiguration.Part] = [
+          .host(boardName: "standup"), .join(.name("standup"), patience: .seconds(20)),
+          .join(.name("standup"), patience: .seconds(20)),
+        ]
+        for (puppet, part) in zip(puppets, parts) {
+          var configuration = await room.configuration(part, "peer")
+          configuration.code = code
+          configuration.dataDirectory += "\(UInt64.random(in: 0...UInt64.max))"
+          let started = configuration
+          group.addTask { try await puppet.run(started) }
+          if await puppet.ready() == nil {
+            try await group.next()
+          }
+          if puppet === puppets[1] {
+            try await puppet.perform("text 1,1 \"still here\"")
+            try await puppet.perform("wait synced timeout=30")
+            await puppets[0].end()
+          }
+        }
+        try await puppets[2].perform("wait objects=1 timeout=30")
+        for puppet in puppets.dropFirst() { await puppet.end() }
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("with several boards nearby a joiner is told which, and with none that there is none")
   func choice() async throws {
     try await withRoom { room in
