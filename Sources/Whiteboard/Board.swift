@@ -99,9 +99,9 @@ public final class Board {
   ) throws(BoardError) {
     try state.merge(difference, comparingAll: comparesAll, changes: &changes)
     for entry in difference.entries {
-      for (property, cell) in zip(entry.properties, entry.cells) {
-        noteZIndex(property, cell.value)
-        clock.observe(cell.time, wall: wallClock)
+      for new in entry.cells {
+        noteZIndex(new.property, new.cell.value)
+        clock.observe(new.cell.time, wall: wallClock)
       }
     }
   }
@@ -167,7 +167,7 @@ public final class Board {
     guard state.context[incarnation] != written[incarnation] else { return }
     repeat {
       incarnation = newIncarnation()
-    } while state.context.entries[incarnation] != nil
+    } while state.context.contains(incarnation)
     incarnations.insert(incarnation)
     authors[incarnation] = member
   }

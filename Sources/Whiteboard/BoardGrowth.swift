@@ -25,7 +25,7 @@ extension BoardState {
     objectCount + objects <= BoardLimits.storedObjects
       && cellCount + cells <= BoardLimits.storedCells
       && valueBytes + bytes <= BoardLimits.storedBytes
-      && context.entries.count + incarnations <= BoardLimits.incarnations
+      && context.incarnationCount + incarnations <= BoardLimits.incarnations
       && context.rangeCount + ranges <= BoardLimits.ranges
   }
 
@@ -53,13 +53,25 @@ extension BoardState {
     ) || hasRoom(for: growth(with: batch))
   }
 
-  /// Whether an answer fits that purges these objects.
+  /// Whether an answer fits that purges these objects; only near a limit is it looked at closely.
   func hasRoom(
     for difference: Difference,
     without purged: [ObjectID],
     comparingAll: Bool
   ) -> Bool {
-    hasRoom(for: growth(with: difference, without: purged, comparingAll: comparingAll))
+    var cells = 0
+    var bytes = 0
+    for entry in difference.entries {
+      cells += entry.cells.count
+      for known in entry.cells { bytes += known.cell.value.length }
+    }
+    return hasRoom(
+      objects: difference.entries.count,
+      cells: cells,
+      bytes: bytes,
+      incarnations: difference.context.incarnationCount,
+      ranges: difference.context.rangeCount
+    ) || hasRoom(for: growth(with: difference, without: purged, comparingAll: comparingAll))
   }
 
   /// An object while a batch is tried on it.
@@ -157,8 +169,8 @@ extension BoardState {
       var added = BoardGrowth(objects: known == nil ? 1 : 0)
       var isMerged = false
       var isCreated = known != nil && !orphans.contains(entry.object)
-      for (property, cell) in zip(entry.properties, entry.cells)
-      where comparingAll || !context.contains(cell.dot) {
+      for new in entry.cells where comparingAll || !context.contains(new.cell.dot) {
+        let (property, cell) = (new.property, new.cell)
         isMerged = true
         if property.isKind { isCreated = true }
         if let old = known?[property] {

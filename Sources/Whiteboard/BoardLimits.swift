@@ -1,17 +1,20 @@
 /// The numbers that bound a board; each is in the limits table of `Protocol/board.md` (BRD-30).
+///
+/// Those that are looked at for each field of what is decoded are computed, so that they are constants
+/// in every module.
 public enum BoardLimits {
   /// The greatest sequence number of one incarnation.
-  public static let sequence: UInt64 = (1 << 48) - 1
+  @inlinable public static var sequence: UInt64 { (1 << 48) - 1 }
   /// The greatest hybrid time: 47 bits of milliseconds and a 16-bit counter.
-  public static let time: UInt64 = (1 << 63) - 1
+  @inlinable public static var time: UInt64 { (1 << 63) - 1 }
   /// Operations in one batch.
   public static let operationsPerBatch = 4096
   /// Bytes of one encoded batch.
   public static let batchBytes = 1 << 20
   /// Bytes of one value.
-  public static let valueBytes = 1 << 16
+  @inlinable public static var valueBytes: Int { 1 << 16 }
   /// The greatest property number.
-  public static let property: UInt16 = 1023
+  @inlinable public static var property: UInt16 { 1023 }
   /// Objects that a replica creates locally before it refuses, chat lines and deleted ones included.
   public static let objects = 100_000
   /// Objects that a replica keeps, whoever sent them.

@@ -48,6 +48,11 @@ public struct BoardState: Sendable {
     return cells[place].isTold
   }
 
+  /// The same of an object that is likely at a place still.
+  func isTold(_ id: ObjectID, near place: Int) -> Bool {
+    place < ids.count && ids[place] == id ? cells[place].isTold : isTold(id)
+  }
+
   /// Applies one batch, whole; what it holds that was seen before changes nothing (SYN-3).
   ///
   /// `changes` collects what became of which object.
@@ -60,7 +65,7 @@ public struct BoardState: Sendable {
     guard hasRoom(for: batch) else { throw .boardFull }
     changes.reserve(batch.operations.count)
     let sequences = batch.sequences
-    let mayBeSeen = context.entries[batch.author]?.overlaps(sequences) ?? false
+    let mayBeSeen = context.overlaps(sequences, of: batch.author)
     // What this batch purged. Added to the context together at its end: one by one, in descending
     // order, each would move all the ranges after it.
     var purged = DotSet()
@@ -114,13 +119,11 @@ public struct BoardState: Sendable {
       let id = ids[place]
       let isWhole = buckets != 0 && buckets & (1 << id.bucket) != 0
       let entries = cells[place].entries
-      var entry = Difference.Entry(object: id)
-      for known in entries where isWhole || !since.contains(known.cell.dot) {
-        if entry.cells.isEmpty { entry.reserve(entries.count) }
-        entry.properties.append(known.property)
-        entry.cells.append(known.cell)
+      let lacking =
+        isWhole || since.isEmpty ? entries : entries.filter { !since.contains($0.cell.dot) }
+      if !lacking.isEmpty {
+        difference.entries.append(Difference.Entry(object: id, cells: lacking))
       }
-      if !entry.cells.isEmpty { difference.entries.append(entry) }
     }
     return difference
   }
@@ -144,10 +147,14 @@ public struct BoardState: Sendable {
       throw .boardFull
     }
     for id in purged { remove(id, changes: &changes) }
+    if ids.isEmpty { reserve(difference.entries.count) }
     for entry in difference.entries {
-      for (property, cell) in zip(entry.properties, entry.cells)
-      where comparingAll || !context.contains(cell.dot) {
-        write(cell, at: property, of: entry.object, changes: &changes)
+      guard table.find(entry.object, in: ids) != nil else {
+        add(entry, comparingAll: comparingAll, changes: &changes)
+        continue
+      }
+      for known in entry.cells where comparingAll || !context.contains(known.cell.dot) {
+        write(known.cell, at: known.property, of: entry.object, changes: &changes)
       }
     }
     if comparingAll || !context.isSuperset(of: difference.context) {
@@ -167,7 +174,7 @@ public struct BoardState: Sendable {
     // Seen and not here is what a purge leaves: it beats every later write (SYN-8).
     if known == nil, context.contains(id.dot) { return }
     let place = known ?? append(id)
-    let entry = changes.place(of: id, &marks[place])
+    let entry = changes.place(of: id, at: place, &marks[place])
     if known == nil {
       changes.visibilityWillChange(at: entry, false)
       if !property.isKind { orphans.insert(id) }
@@ -183,9 +190,38 @@ public struct BoardState: Sendable {
     changes.didChange(at: entry, property)
   }
 
-  private mutating func append(_ id: ObjectID) -> Int {
+  /// Adds an object that is not here, with what was not seen of it.
+  private mutating func add(
+    _ entry: Difference.Entry,
+    comparingAll: Bool,
+    changes: inout ChangeLog
+  ) {
+    // Seen and not here is what a purge leaves: it beats every later write (SYN-8).
+    guard !context.contains(entry.object.dot) else { return }
+    let seen = comparingAll ? Context() : context
+    let unseen =
+      entry.cells.contains { seen.contains($0.cell.dot) }
+      ? entry.cells.filter { !seen.contains($0.cell.dot) } : entry.cells
+    guard !unseen.isEmpty else { return }
+    let place = append(entry.object, ObjectRecord(ascending: unseen))
+    let logged = changes.place(of: entry.object, at: place, &marks[place])
+    changes.visibilityWillChange(at: logged, false)
+    for known in unseen { changes.didChange(at: logged, known.property) }
+    if !unseen.contains(where: { $0.property.isKind }) { orphans.insert(entry.object) }
+    cellCount += unseen.count
+    valueBytes += cells[place].valueBytes
+  }
+
+  private mutating func reserve(_ count: Int) {
+    ids.reserveCapacity(count)
+    cells.reserveCapacity(count)
+    marks.reserveCapacity(count)
+    table.reserve(count)
+  }
+
+  private mutating func append(_ id: ObjectID, _ record: ObjectRecord = ObjectRecord()) -> Int {
     ids.append(id)
-    cells.append(ObjectRecord())
+    cells.append(record)
     marks.append(0)
     table.appended(to: ids)
     return ids.count - 1
@@ -193,7 +229,7 @@ public struct BoardState: Sendable {
 
   private mutating func remove(_ id: ObjectID, changes: inout ChangeLog) {
     guard let place = table.find(id, in: ids) else { return }
-    let entry = changes.place(of: id, &marks[place])
+    let entry = changes.place(of: id, at: place, &marks[place])
     changes.visibilityWillChange(at: entry, cells[place].isTold)
     changes.didRemove(at: entry, isGroup: cells[place].kind == .group)
     cellCount -= cells[place].count

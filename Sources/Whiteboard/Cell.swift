@@ -8,7 +8,7 @@ public struct Cell: Hashable, Sendable {
   public let dot: Dot
 
   /// A cell of its parts.
-  public init(value: Value, time: HybridTime, dot: Dot) {
+  @inlinable public init(value: Value, time: HybridTime, dot: Dot) {
     self.value = value
     self.time = time
     self.dot = dot
@@ -28,6 +28,20 @@ public struct Cell: Hashable, Sendable {
   }
 }
 
+/// A cell together with the property it holds.
+public struct PropertyCell: Hashable, Sendable {
+  /// The property.
+  public let property: Property
+  /// Its cell.
+  public var cell: Cell
+
+  /// A cell of this property.
+  @inlinable public init(_ property: Property, _ cell: Cell) {
+    self.property = property
+    self.cell = cell
+  }
+}
+
 /// One change: the write of one cell, or the purge of one object.
 public struct Operation: Hashable, Sendable {
   /// The object it is about.
@@ -38,7 +52,7 @@ public struct Operation: Hashable, Sendable {
   public let value: Value
 
   /// An operation of its parts.
-  public init(_ object: ObjectID, _ property: Property, _ value: Value) {
+  @inlinable public init(_ object: ObjectID, _ property: Property, _ value: Value) {
     self.object = object
     self.property = property
     self.value = value
@@ -107,6 +121,16 @@ public struct Batch: Hashable, Sendable {
 extension Operation {
   /// Throws where an operation of this dot may not exist: BRD-10, and the shapes of BRD-9.
   package func validate(as dot: Dot) throws(CodecError) {
+    try Self.validate(object, property, value, as: dot)
+  }
+
+  /// Throws where an operation of these parts and this dot may not exist.
+  static func validate(
+    _ object: ObjectID,
+    _ property: Property,
+    _ value: Value,
+    as dot: Dot
+  ) throws(CodecError) {
     guard value.length <= BoardLimits.valueBytes else { throw .overLimit("value") }
     if property.isPurge {
       guard dot != object.dot else { throw .notTheAuthor("purge") }

@@ -14,6 +14,8 @@ public enum ObjectChange: Hashable, Sendable {
 public struct ChangeLog: Sendable {
   private struct Entry {
     let object: ObjectID
+    /// Where the board had it then.
+    let place: UInt32
     /// Whether users saw it before; nil while nothing changed that decides it.
     var wasVisible: Bool?
     var content = false
@@ -37,15 +39,16 @@ public struct ChangeLog: Sendable {
     if entries.isEmpty { entries.reserveCapacity(more) }
   }
 
-  /// The place of an object that is about to change, which `mark` tells the next time.
+  /// The place here of an object that is about to change, which `mark` tells the next time; `place` is
+  /// its place on the board.
   ///
   /// A mark that another log left is known by the object that is at its place here, so that marks
   /// need not be taken back.
-  mutating func place(of id: ObjectID, _ mark: inout UInt32) -> Int {
+  mutating func place(of id: ObjectID, at place: Int, _ mark: inout UInt32) -> Int {
     let known = Int(mark)
     if known < entries.count, entries[known].object == id { return known }
     mark = UInt32(truncatingIfNeeded: entries.count)
-    entries.append(Entry(object: id))
+    entries.append(Entry(object: id, place: UInt32(truncatingIfNeeded: place)))
     return entries.count - 1
   }
 
@@ -81,11 +84,12 @@ public struct ChangeLog: Sendable {
     var isAboutGroups = false
     for entry in entries {
       let id = entry.object
-      if entry.wasGroup || state.record(id)?.kind == .group { isAboutGroups = true }
-      let isVisible = state.isTold(id)
+      let isVisible = state.isTold(id, near: Int(entry.place))
       let wasVisible = entry.wasVisible ?? isVisible
       if !isVisible {
         if wasVisible { result.append(.removed(id)) }
+        // A group itself is never told.
+        if entry.wasGroup || state.record(id)?.kind == .group { isAboutGroups = true }
         continue
       }
       if !wasVisible {

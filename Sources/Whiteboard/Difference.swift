@@ -4,18 +4,13 @@ public struct Difference: Hashable, Sendable {
   public struct Entry: Hashable, Sendable {
     /// The object.
     public let object: ObjectID
-    /// The properties, ascending.
-    public var properties: [Property] = []
-    /// The cells, one for each property.
-    public var cells: [Cell] = []
+    /// The cells, by ascending property.
+    public var cells: [PropertyCell]
 
-    /// An entry without cells.
-    public init(object: ObjectID) { self.object = object }
-
-    /// Makes room for as many cells.
-    package mutating func reserve(_ count: Int) {
-      properties.reserveCapacity(count)
-      cells.reserveCapacity(count)
+    /// An entry of these cells.
+    public init(object: ObjectID, cells: [PropertyCell] = []) {
+      self.object = object
+      self.cells = cells
     }
   }
 
@@ -36,10 +31,11 @@ public struct Difference: Hashable, Sendable {
       guard living.contains(entry.object.dot) || !context.contains(entry.object.dot) else {
         throw .inconsistent("purged object")
       }
-      for (property, cell) in zip(entry.properties, entry.cells) {
+      for index in entry.cells.indices {
+        let (property, cell) = (entry.cells[index].property, entry.cells[index].cell)
         guard context.contains(cell.dot) else { throw .inconsistent("cell beyond the context") }
-        guard property != .purge else { throw .reserved("purge") }
-        try Operation(entry.object, property, cell.value).validate(as: cell.dot)
+        guard !property.isPurge else { throw .reserved("purge") }
+        try Operation.validate(entry.object, property, cell.value, as: cell.dot)
       }
     }
   }

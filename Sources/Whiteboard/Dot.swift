@@ -6,7 +6,7 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let sequence: UInt64
 
   /// A dot of parts that are known to be in range.
-  public init(_ incarnation: Incarnation, _ sequence: UInt64) {
+  @inlinable public init(_ incarnation: Incarnation, _ sequence: UInt64) {
     precondition(
       sequence >= 1 && sequence <= BoardLimits.sequence,
       "a sequence number starts at 1"
@@ -19,7 +19,7 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var description: String { "\(sequence)-\(incarnation)" }
 
   /// Orders by incarnation, then by sequence number.
-  public static func < (lhs: Dot, rhs: Dot) -> Bool {
+  @inlinable public static func < (lhs: Dot, rhs: Dot) -> Bool {
     lhs.incarnation == rhs.incarnation
       ? lhs.sequence < rhs.sequence : lhs.incarnation < rhs.incarnation
   }
@@ -31,7 +31,7 @@ public struct ObjectID: Hashable, Comparable, Sendable, CustomStringConvertible 
   public let dot: Dot
 
   /// The id of the object that the operation `dot` creates.
-  public init(_ dot: Dot) { self.dot = dot }
+  @inlinable public init(_ dot: Dot) { self.dot = dot }
 
   /// The id of a canonical text `SEQ-INCARNATION`, or nil.
   public init?(_ text: some StringProtocol) {
@@ -48,5 +48,5 @@ public struct ObjectID: Hashable, Comparable, Sendable, CustomStringConvertible 
   public var description: String { dot.description }
 
   /// Orders by incarnation, then by sequence number.
-  public static func < (lhs: ObjectID, rhs: ObjectID) -> Bool { lhs.dot < rhs.dot }
+  @inlinable public static func < (lhs: ObjectID, rhs: ObjectID) -> Bool { lhs.dot < rhs.dot }
 }

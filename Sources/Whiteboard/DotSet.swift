@@ -126,11 +126,17 @@ extension SequenceRanges: Hashable {
 }
 
 /// A set of dots, kept as ranges for each incarnation.
-public struct DotSet: Hashable, Sendable {
-  /// The ranges of each incarnation that has any.
-  public private(set) var entries: [Incarnation: SequenceRanges] = [:]
+public struct DotSet: Sendable {
+  // The incarnations that have any dot, in no order that means anything, and the ranges of each.
+  private var authors: [Incarnation] = []
+  private var sets: [SequenceRanges] = []
+  /// The places of the incarnations, where they are more than are looked through.
+  private var places: [Incarnation: Int] = [:]
   /// How many ranges there are in all.
   public private(set) var rangeCount = 0
+
+  /// Few enough to compare with each faster than to hash one.
+  private static var few: Int { 8 }
 
   /// The empty set.
   public init() {}
@@ -156,24 +162,52 @@ public struct DotSet: Hashable, Sendable {
 
   private mutating func add(_ ranges: [ClosedRange<UInt64>], of incarnation: Incarnation?) {
     guard let incarnation else { return }
-    entries[incarnation] = SequenceRanges(ascending: ranges)
-    rangeCount += ranges.count
+    append(SequenceRanges(ascending: ranges), of: incarnation)
+  }
+
+  private mutating func append(_ ranges: SequenceRanges, of incarnation: Incarnation) {
+    authors.append(incarnation)
+    sets.append(ranges)
+    rangeCount += ranges.rangeCount
+    if authors.count == Self.few + 1 {
+      for (place, author) in authors.enumerated() { places[author] = place }
+    } else if authors.count > Self.few {
+      places[incarnation] = authors.count - 1
+    }
+  }
+
+  private func place(of incarnation: Incarnation) -> Int? {
+    authors.count <= Self.few ? authors.firstIndex(of: incarnation) : places[incarnation]
   }
 
   /// Whether there is no dot in the set.
-  public var isEmpty: Bool { entries.isEmpty }
+  public var isEmpty: Bool { authors.isEmpty }
+
+  /// How many incarnations have a dot in the set.
+  public var incarnationCount: Int { authors.count }
 
   /// The incarnations, ascending.
-  public var incarnations: [Incarnation] { entries.keys.sorted() }
+  /// - Complexity: O(*n* log *n*).
+  public var incarnations: [Incarnation] { authors.sorted() }
+
+  /// Whether any dot of an incarnation is in the set.
+  public func contains(_ incarnation: Incarnation) -> Bool { place(of: incarnation) != nil }
 
   /// Whether `dot` is in the set.
   public func contains(_ dot: Dot) -> Bool {
-    entries[dot.incarnation]?.contains(dot.sequence) ?? false
+    guard let place = place(of: dot.incarnation) else { return false }
+    return sets[place].contains(dot.sequence)
+  }
+
+  /// Whether any of one incarnation's dots in `range` is in the set.
+  func overlaps(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) -> Bool {
+    guard let place = place(of: incarnation) else { return false }
+    return sets[place].overlaps(range)
   }
 
   /// The ranges of one incarnation.
   public subscript(incarnation: Incarnation) -> SequenceRanges {
-    entries[incarnation] ?? SequenceRanges()
+    place(of: incarnation).map { sets[$0] } ?? SequenceRanges()
   }
 
   /// Adds one dot.
@@ -183,57 +217,73 @@ public struct DotSet: Hashable, Sendable {
 
   /// Adds a range of one incarnation's dots.
   public mutating func insert(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) {
-    update(incarnation) { $0.insert(range) }
+    guard let place = place(of: incarnation) else {
+      append(SequenceRanges(ascending: [range]), of: incarnation)
+      return
+    }
+    rangeCount -= sets[place].rangeCount
+    sets[place].insert(range)
+    rangeCount += sets[place].rangeCount
   }
 
   /// Adds every dot of `other`.
   public mutating func formUnion(_ other: DotSet) {
-    for (incarnation, ranges) in other.entries { formUnion(ranges, of: incarnation) }
+    for place in other.authors.indices {
+      formUnion(other.sets[place], of: other.authors[place])
+    }
   }
 
   /// Adds ranges of one incarnation's dots.
   package mutating func formUnion(_ ranges: SequenceRanges, of incarnation: Incarnation) {
-    update(incarnation) { $0.formUnion(ranges) }
-  }
-
-  private mutating func update(
-    _ incarnation: Incarnation,
-    _ body: (inout SequenceRanges) -> Void
-  ) {
-    rangeCount += Self.growth(of: &entries[incarnation, default: SequenceRanges()], body)
-  }
-
-  private static func growth(
-    of ranges: inout SequenceRanges,
-    _ body: (inout SequenceRanges) -> Void
-  ) -> Int {
-    let before = ranges.rangeCount
-    body(&ranges)
-    return ranges.rangeCount - before
+    guard let place = place(of: incarnation) else {
+      append(ranges, of: incarnation)
+      return
+    }
+    rangeCount -= sets[place].rangeCount
+    sets[place].formUnion(ranges)
+    rangeCount += sets[place].rangeCount
   }
 
   /// How many incarnations and ranges there would be more with `other` added.
   package func growth(with other: DotSet) -> (incarnations: Int, ranges: Int) {
     var growth = (incarnations: 0, ranges: 0)
-    for (incarnation, ranges) in other.entries {
-      guard let known = entries[incarnation] else {
+    for (incarnation, ranges) in zip(other.authors, other.sets) {
+      guard let place = place(of: incarnation) else {
         growth.incarnations += 1
         growth.ranges += ranges.rangeCount
         continue
       }
-      growth.ranges += known.rangeCount(with: ranges) - known.rangeCount
+      growth.ranges += sets[place].rangeCount(with: ranges) - sets[place].rangeCount
     }
     return growth
   }
 
   /// Whether every dot of `other` is in the set.
   public func isSuperset(of other: DotSet) -> Bool {
-    other.entries.allSatisfy { incarnation, ranges in
-      entries[incarnation]?.isSuperset(of: ranges) ?? false
+    zip(other.authors, other.sets).allSatisfy { incarnation, ranges in
+      place(of: incarnation).map { sets[$0].isSuperset(of: ranges) } ?? false
     }
   }
 }
 
-/// What a replica has seen: the version vector (the ranges that start at 1) and the cloud of dots
+extension DotSet: Hashable {
+  /// Whether both hold the same dots.
+  public static func == (lhs: DotSet, rhs: DotSet) -> Bool {
+    lhs.rangeCount == rhs.rangeCount && lhs.authors.count == rhs.authors.count
+      && zip(lhs.authors, lhs.sets).allSatisfy { incarnation, ranges in
+        rhs.place(of: incarnation).map { rhs.sets[$0] == ranges } ?? false
+      }
+  }
+
+  /// Feeds the ranges by ascending incarnation.
+  public func hash(into hasher: inout Hasher) {
+    for incarnation in incarnations {
+      hasher.combine(incarnation)
+      hasher.combine(self[incarnation])
+    }
+  }
+}
+
+/// What has been seen: the version vector (the ranges that start at 1) and the cloud of dots
 /// beyond its gaps (the others), in one set (BRD-4).
 public typealias Context = DotSet

@@ -4,16 +4,16 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   public let rawValue: UInt64
 
   /// A time of known bits; beyond the limit is a broken invariant.
-  public init(_ rawValue: UInt64) {
+  @inlinable public init(_ rawValue: UInt64) {
     precondition(rawValue <= BoardLimits.time, "a hybrid time has 63 bits")
     self.rawValue = rawValue
   }
 
   /// The milliseconds since 1970.
-  public var milliseconds: UInt64 { rawValue >> 16 }
+  @inlinable public var milliseconds: UInt64 { rawValue >> 16 }
 
   /// What tells times of one millisecond apart, at most 65,535.
-  public var counter: UInt64 { rawValue & 0xFFFF }
+  @inlinable public var counter: UInt64 { rawValue & 0xFFFF }
 
   /// Orders by milliseconds, then by counter.
   public static func < (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue < rhs.rawValue }

@@ -6,13 +6,13 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
   public let rawValue: UInt64
 
   /// An incarnation of known bits; zero, which means "none" on the wire, is a broken invariant.
-  public init(_ rawValue: UInt64) {
+  @inlinable public init(_ rawValue: UInt64) {
     precondition(rawValue != 0, "an incarnation is not zero")
     self.rawValue = rawValue
   }
 
   /// An incarnation from bits that may be zero, in which case there is none.
-  public init?(exactly rawValue: UInt64) {
+  @inlinable public init?(exactly rawValue: UInt64) {
     guard rawValue != 0 else { return nil }
     self.rawValue = rawValue
   }
@@ -36,7 +36,7 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
   }
 
   /// Orders by the unsigned number.
-  public static func < (lhs: Incarnation, rhs: Incarnation) -> Bool {
+  @inlinable public static func < (lhs: Incarnation, rhs: Incarnation) -> Bool {
     lhs.rawValue < rhs.rawValue
   }
 }

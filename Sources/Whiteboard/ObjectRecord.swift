@@ -4,10 +4,7 @@
 /// properties come.
 package struct ObjectRecord: Sendable {
   /// One cell and its property.
-  package struct Entry: Hashable, Sendable {
-    package let property: Property
-    package fileprivate(set) var cell: Cell
-  }
+  package typealias Entry = PropertyCell
 
   private var pieces = SortedPieces<Entry>()
   /// How many bytes the values have.
@@ -24,6 +21,18 @@ package struct ObjectRecord: Sendable {
 
   /// An object without cells.
   package init() {}
+
+  /// An object of cells that ascend, which it shares with whoever made them.
+  init(ascending entries: [Entry]) {
+    pieces = SortedPieces(entries)
+    for entry in entries {
+      valueBytes += entry.cell.value.length
+      if !entry.property.isSelection {
+        updatedAt = max(updatedAt, entry.cell.time.milliseconds)
+      }
+    }
+    decideVisibility()
+  }
 
   /// What became of a write.
   package enum Outcome {
@@ -63,14 +72,16 @@ package struct ObjectRecord: Sendable {
       return growth
     }
     if growth == .min { return .beaten }
-    if growth == nil { pieces.insert(Entry(property: property, cell: cell), at: position) }
+    if growth == nil { pieces.insert(Entry(property, cell), at: position) }
     valueBytes += growth ?? cell.value.length
     if !property.isSelection { updatedAt = max(updatedAt, cell.time.milliseconds) }
-    if property.decidesVisibility {
-      isVisible = cellsAreVisible
-      isTold = isVisible && (kind.map { $0.isShown || $0 == .chat } ?? false)
-    }
+    if property.decidesVisibility { decideVisibility() }
     return growth == nil ? .added : .won
+  }
+
+  private mutating func decideVisibility() {
+    isVisible = cellsAreVisible
+    isTold = isVisible && (kind.map { $0.isShown || $0 == .chat } ?? false)
   }
 
   /// The cells whose property has this number, ascending: the first `limit` at most.

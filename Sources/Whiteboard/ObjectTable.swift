@@ -21,6 +21,14 @@ struct ObjectTable: Sendable {
     }
   }
 
+  /// Makes room for as many ids, where there is none yet.
+  mutating func reserve(_ count: Int) {
+    guard places.isEmpty, count > 0 else { return }
+    var size = 16
+    while size < count * 2 { size *= 2 }
+    places = Array(repeating: 0, count: size)
+  }
+
   /// Takes note of the last of `ids`, which is new.
   mutating func appended(to ids: [ObjectID]) {
     if ids.count * 2 > places.count {

@@ -5,8 +5,8 @@
 public struct Property: Hashable, Comparable, Sendable {
   /// The property's number, at most `BoardLimits.property`.
   public let number: UInt16
-  private let high: UInt64
-  private let low: UInt64
+  @usableFromInline let high: UInt64
+  @usableFromInline let low: UInt64
 
   /// What follows a property's number.
   public enum Qualification: UInt8, Sendable {
@@ -19,12 +19,12 @@ public struct Property: Hashable, Comparable, Sendable {
   }
 
   /// How the numbers of this range are qualified, or nil where the range is reserved.
-  public static func qualification(of number: UInt16) -> Qualification? {
+  @inlinable public static func qualification(of number: UInt16) -> Qualification? {
     Qualification(rawValue: UInt8((number >> 6) & 3))
   }
 
   /// A property without a qualifier.
-  public init(_ number: UInt16) {
+  @inlinable public init(_ number: UInt16) {
     precondition(Self.qualification(of: number) == Qualification.none, "a plain property")
     self.number = number
     high = 0
@@ -32,7 +32,7 @@ public struct Property: Hashable, Comparable, Sendable {
   }
 
   /// A property qualified by a number.
-  public init(_ number: UInt16, index: UInt64) {
+  @inlinable public init(_ number: UInt16, index: UInt64) {
     precondition(Self.qualification(of: number) == .number, "a numbered property")
     self.number = number
     high = index
@@ -40,7 +40,7 @@ public struct Property: Hashable, Comparable, Sendable {
   }
 
   /// A property qualified by a dot.
-  public init(_ number: UInt16, dot: Dot) {
+  @inlinable public init(_ number: UInt16, dot: Dot) {
     precondition(Self.qualification(of: number) == .dot, "a dotted property")
     self.number = number
     high = dot.incarnation.rawValue
@@ -48,19 +48,19 @@ public struct Property: Hashable, Comparable, Sendable {
   }
 
   /// The number that qualifies the property, or nil.
-  public var index: UInt64? {
+  @inlinable public var index: UInt64? {
     Self.qualification(of: number) == .number ? high : nil
   }
 
   /// The dot that qualifies the property, or nil.
-  public var dot: Dot? {
+  @inlinable public var dot: Dot? {
     guard Self.qualification(of: number) == .dot, let incarnation = Incarnation(exactly: high)
     else { return nil }
     return Dot(incarnation, low)
   }
 
   /// Orders by number, then by qualifier.
-  public static func < (lhs: Property, rhs: Property) -> Bool {
+  @inlinable public static func < (lhs: Property, rhs: Property) -> Bool {
     if lhs.number != rhs.number { return lhs.number < rhs.number }
     if lhs.high != rhs.high { return lhs.high < rhs.high }
     return lhs.low < rhs.low

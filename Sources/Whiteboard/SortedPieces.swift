@@ -55,6 +55,8 @@ struct SortedPieces<Element: Sendable>: Sendable {
   }
 
   private func partition(_ piece: [Element], _ isBefore: (Element) -> Bool) -> Int {
+    // A few neighbours are in memory that is read at one go, which jumping about in it is not.
+    if piece.count <= 8 { return piece.firstIndex { !isBefore($0) } ?? piece.count }
     var low = 0
     var high = piece.count
     while low < high {

@@ -16,7 +16,7 @@ public enum Value: Sendable {
   case dot(Dot)
 
   /// The number of this shape on the wire.
-  package var shape: UInt8 {
+  @inlinable package var shape: UInt8 {
     switch self {
     case .none: 0
     case .unsigned: 1

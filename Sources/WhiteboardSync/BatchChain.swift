@@ -41,8 +41,19 @@ public struct BatchChain: Hashable, Sendable {
   /// Takes in the next batch, in its full form, whose last operation has that sequence.
   /// - Complexity: one SHA-256 of the batch, for each batch that goes or comes.
   public mutating func append(_ batch: [UInt8], through last: UInt64) {
-    hashed += batch
-    hashed = SHA256.hash(data: hashed).withUnsafeBytes { Array($0) }
+    var next = SHA256()
+    // One update costs less than two. The bytes are copied, or read, within each closure, and none of
+    // their addresses leaves it; what is allocated is as long as both together.
+    withUnsafeTemporaryAllocation(byteCount: hashed.count + batch.count, alignment: 1) { bytes in
+      hashed.withUnsafeBytes { bytes.copyMemory(from: $0) }
+      batch.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: bytes[hashed.count...]).copyMemory(from: $0)
+      }
+      next.update(bufferPointer: UnsafeRawBufferPointer(bytes))
+    }
+    next.finalize().withUnsafeBytes { digest in
+      hashed.withUnsafeMutableBytes { $0.copyMemory(from: digest) }
+    }
     sequence = last
   }
 }

@@ -78,9 +78,12 @@ public struct EncodedBatch: Hashable, Sendable {
         count += 1
       }
       func put(_ incarnation: Incarnation) {
-        for shift in stride(from: UInt64(56), through: 0, by: -8) {
-          put(incarnation.rawValue >> shift)
-        }
+        UnsafeMutableRawBufferPointer(buffer).storeBytes(
+          of: incarnation.rawValue.bigEndian,
+          toByteOffset: count,
+          as: UInt64.self
+        )
+        count += 8
       }
       put(batch.author)
       for index in numbers.indices {

@@ -6,16 +6,7 @@ public enum DifferenceCoding {
 
   /// The one canonical form of an answer.
   public static func encode(_ difference: Difference) -> [UInt8] {
-    var used: Set<Incarnation> = []
-    for entry in difference.entries {
-      used.insert(entry.object.dot.incarnation)
-      for (property, cell) in zip(entry.properties, entry.cells) {
-        used.insert(cell.dot.incarnation)
-        if let dot = property.dot { used.insert(dot.incarnation) }
-        if case .dot(let dot) = cell.value { used.insert(dot.incarnation) }
-      }
-    }
-    var table = IncarnationTable(used.sorted())
+    var table = IncarnationTable(incarnations(of: difference))
     var writer = ByteWriter()
     writer.byte(version)
     ContextCoding.write(difference.context, to: &writer)
@@ -31,7 +22,8 @@ public enum DifferenceCoding {
       writer.zigzag(Int64(entry.object.dot.sequence) - Int64(lastObject))
       lastObject = entry.object.dot.sequence
       writer.count(entry.cells.count)
-      for (property, cell) in zip(entry.properties, entry.cells) {
+      for known in entry.cells {
+        let (property, cell) = (known.property, known.cell)
         writer.varint(UInt64(property.number) << 3 | UInt64(cell.value.shape))
         if let number = property.index { writer.varint(number) }
         if let dot = property.dot {
@@ -52,6 +44,20 @@ public enum DifferenceCoding {
     return writer.bytes
   }
 
+  /// Whom the cells name, ascending.
+  private static func incarnations(of difference: Difference) -> [Incarnation] {
+    var used = IncarnationTable()
+    for entry in difference.entries {
+      _ = used.index(of: entry.object.dot.incarnation)
+      for known in entry.cells {
+        _ = used.index(of: known.cell.dot.incarnation)
+        if let dot = known.property.dot { _ = used.index(of: dot.incarnation) }
+        if case .dot(let dot) = known.cell.value { _ = used.index(of: dot.incarnation) }
+      }
+    }
+    return used.incarnations.sorted()
+  }
+
   /// Reads an answer.
   /// - Throws: `CodecError` for anything but the canonical form of an answer without contradictions.
   public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Difference {
@@ -70,25 +76,26 @@ public enum DifferenceCoding {
     let count = try reader.count(upTo: BoardLimits.storedObjects, "objects")
     var cells = Cells(authors: table.incarnations.count)
     var lastObject: UInt64 = 0
+    var lastID: ObjectID?
     var total = 0
     for _ in 0..<count {
       let incarnation = try table.incarnation(&reader)
       lastObject = try ValueCoding.sequence(after: lastObject, &reader)
       var entry = Difference.Entry(object: ObjectID(Dot(incarnation, lastObject)))
-      if let last = difference.entries.last, entry.object <= last.object {
-        throw .notCanonical("objects")
-      }
+      if let lastID, entry.object <= lastID { throw .notCanonical("objects") }
+      lastID = entry.object
       let cellCount = try reader.count(upTo: BoardLimits.storedCells, "cells")
       guard cellCount >= 1 else { throw .notCanonical("cells") }
       total += cellCount
       guard total <= BoardLimits.storedCells else { throw .overLimit("cells") }
       // What is claimed may be far more than what follows.
-      entry.reserve(min(cellCount, 64))
+      entry.cells.reserveCapacity(min(cellCount, 64))
+      var lastProperty: Property?
       for _ in 0..<cellCount {
-        let (property, cell) = try cells.next(&table, &reader)
-        if let last = entry.properties.last, property <= last { throw .notCanonical("cells") }
-        entry.properties.append(property)
-        entry.cells.append(cell)
+        let next = try cells.next(&table, &reader)
+        if let lastProperty, next.property <= lastProperty { throw .notCanonical("cells") }
+        lastProperty = next.property
+        entry.cells.append(next)
       }
       difference.entries.append(entry)
     }
@@ -133,7 +140,7 @@ public enum DifferenceCoding {
     mutating func next(
       _ table: inout Table,
       _ reader: inout ByteReader
-    ) throws(CodecError) -> (Property, Cell) {
+    ) throws(CodecError) -> PropertyCell {
       let tag = try reader.varint()
       let (number, qualification) = try ValueCoding.qualification(of: tag >> 3)
       let property: Property =
@@ -148,10 +155,8 @@ public enum DifferenceCoding {
       let value: Value =
         shape == 6
         ? .dot(try table.dot(&reader)) : try ValueCoding.read(shape: shape, &reader, &pair)
-      return (
-        property,
-        Cell(value: value, time: time, dot: Dot(table.incarnations[author], sequence))
-      )
+      let dot = Dot(table.incarnations[author], sequence)
+      return PropertyCell(property, Cell(value: value, time: time, dot: dot))
     }
   }
 

@@ -113,7 +113,9 @@ struct OperationDecoder {
     incarnations = UInt64(others.count) + 1
     guard !others.isEmpty else { return }
     let isDistinct =
-      others.count == 1 || Set(others).count == others.count
+      others.count <= IncarnationTable.few
+      ? others.indices.allSatisfy { !others[..<$0].contains(others[$0]) }
+      : Set(others).count == others.count
     guard isDistinct, !others.contains(author) else { throw .notCanonical("incarnations") }
   }
 

@@ -130,9 +130,7 @@ extension Replica {
 
   /// Knows from now on whose an incarnation is, where we have seen anything of it.
   func adopt(_ record: AuthorRecord, seen context: Context) {
-    guard records[record.incarnation] == nil, context.entries[record.incarnation] != nil else {
-      return
-    }
+    guard records[record.incarnation] == nil, context.contains(record.incarnation) else { return }
     records[record.incarnation] = record
     board.authors[record.incarnation] = record.member
   }

@@ -23,7 +23,7 @@ extension Replica {
   public func snapshotForKeeping() -> [UInt8] {
     let context = board.state.context
     return KeptState.encode(
-      records.values.filter { context.entries[$0.incarnation] != nil }
+      records.values.filter { context.contains($0.incarnation) }
         .sorted { $0.incarnation < $1.incarnation },
       board.state.difference(since: Context())
     )

@@ -232,7 +232,7 @@ package struct ReplicaReport: Hashable, Sendable {
     let receiver = Incarnation(exactly: try reader.fixed64())
     incarnation = receiver
     received = try ContextCoding.read(&reader)
-    guard received.entries.keys.allSatisfy({ $0 == receiver }) else {
+    guard received.incarnations.allSatisfy({ $0 == receiver }) else {
       throw .inconsistent("received")
     }
     sums = try Self.readSums(&reader)

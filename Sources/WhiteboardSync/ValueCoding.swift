@@ -2,20 +2,35 @@ import Whiteboard
 
 /// The incarnations that a batch or an answer refers to by index.
 struct IncarnationTable {
+  /// Few enough to compare with each faster than to hash one.
+  static let few = 8
+
   private(set) var incarnations: [Incarnation] = []
+  /// The index of each, where they are more than that.
   private var indices: [Incarnation: Int] = [:]
 
   /// The index of an incarnation, which is added where it is new.
   mutating func index(of incarnation: Incarnation) -> Int {
-    if let index = indices[incarnation] { return index }
-    indices[incarnation] = incarnations.count
+    let known =
+      incarnations.count <= Self.few
+      ? incarnations.firstIndex(of: incarnation) : indices[incarnation]
+    if let known { return known }
     incarnations.append(incarnation)
+    if incarnations.count == Self.few + 1 {
+      addIndices()
+    } else if incarnations.count > Self.few {
+      indices[incarnation] = incarnations.count - 1
+    }
     return incarnations.count - 1
   }
 
   /// A table of these, in this order.
   init(_ incarnations: [Incarnation] = []) {
     self.incarnations = incarnations
+    if incarnations.count > Self.few { addIndices() }
+  }
+
+  private mutating func addIndices() {
     for (index, incarnation) in incarnations.enumerated() { indices[incarnation] = index }
   }
 }

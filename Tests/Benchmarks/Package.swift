@@ -6,14 +6,12 @@ let package = Package(
   name: "benchmarks",
   dependencies: [
     .package(name: "whiteboard", path: "../.."),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     .executableTarget(
       name: "board-bench",
       dependencies: [
-        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Whiteboard", package: "whiteboard"),
         .product(name: "WhiteboardSync", package: "whiteboard"),
       ],

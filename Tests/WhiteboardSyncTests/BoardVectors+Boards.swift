@@ -81,14 +81,14 @@ extension BoardVectors {
       for object in value.objects {
         var entry = Whiteboard.Difference.Entry(object: try #require(ObjectID(object.object)))
         for cell in object.cells {
-          entry.properties.append(
-            try BoardVectors.property(cell.property, index: cell.index, dot: cell.dot)
-          )
           entry.cells.append(
-            Whiteboard.Cell(
-              value: try cell.value.value(),
-              time: HybridTime(try #require(UInt64(cell.time))),
-              dot: try #require(ObjectID(cell.author)).dot
+            PropertyCell(
+              try BoardVectors.property(cell.property, index: cell.index, dot: cell.dot),
+              Whiteboard.Cell(
+                value: try cell.value.value(),
+                time: HybridTime(try #require(UInt64(cell.time))),
+                dot: try #require(ObjectID(cell.author)).dot
+              )
             )
           )
         }

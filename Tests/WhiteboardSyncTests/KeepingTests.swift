@@ -25,7 +25,7 @@ import Testing
       #expect(replica.board.incarnation != node.replica.board.incarnation)
       // All but what was never written.
       let authors = node.replica.board.authors.filter {
-        node.replica.board.state.context.entries[$0.key] != nil
+        node.replica.board.state.context.contains($0.key)
       }
       for (incarnation, member) in authors {
         #expect(replica.board.member(of: incarnation) == member, "seed \(seed)")

@@ -223,10 +223,10 @@ private struct Room {
     }
     // Exactly as many as there is room for.
     for _ in 0..<16 { try state.apply(try flood(), changes: &changes) }
-    let count = state.context.entries.count
+    let count = state.context.incarnationCount
     let last = try flood()
     #expect(throws: BoardError.boardFull) { try state.apply(last, changes: &changes) }
-    #expect(state.context.entries.count == count)
+    #expect(state.context.incarnationCount == count)
     #expect(count == BoardLimits.incarnations)
   }
 
@@ -310,11 +310,12 @@ private struct Room {
     faulty.living = state.difference(since: Context()).living
     for entry in state.difference(since: Context()).entries {
       var other = Difference.Entry(object: entry.object)
-      for (property, cell) in zip(entry.properties, entry.cells) {
+      for known in entry.cells {
+        let (property, cell) = (known.property, known.cell)
         let isFaulty = property.right == .anyone && cell.value != .none && !property.isSelection
-        other.properties.append(property)
+        let value = isFaulty ? .none : cell.value
         other.cells.append(
-          Cell(value: isFaulty ? .none : cell.value, time: cell.time, dot: cell.dot)
+          PropertyCell(property, Cell(value: value, time: cell.time, dot: cell.dot))
         )
       }
       faulty.entries.append(other)
@@ -423,9 +424,9 @@ private struct Room {
       let count = BoardLimits.storedBytes / BoardLimits.valueBytes
       for number in 1...UInt64(count) {
         var entry = Difference.Entry(object: ObjectID(Dot(Incarnation(2), number)))
-        entry.properties = [.color]
         let dot = Dot(author, generation * UInt64(count) + number)
-        entry.cells = [Cell(value: value, time: HybridTime(generation), dot: dot)]
+        let cell = Cell(value: value, time: HybridTime(generation), dot: dot)
+        entry.cells = [PropertyCell(.color, cell)]
         difference.context.insert(dot)
         difference.entries.append(entry)
       }
@@ -438,8 +439,8 @@ private struct Room {
     #expect(throws: BoardError.boardFull) {
       var more = Difference(context: Context())
       var entry = Difference.Entry(object: ObjectID(Dot(Incarnation(3), 1)))
-      entry.properties = [.color]
-      entry.cells = [Cell(value: .bytes([1]), time: HybridTime(1), dot: Dot(Incarnation(4), 1))]
+      let cell = Cell(value: .bytes([1]), time: HybridTime(1), dot: Dot(Incarnation(4), 1))
+      entry.cells = [PropertyCell(.color, cell)]
       more.entries = [entry]
       try state.merge(more, changes: &changes)
     }
@@ -537,7 +538,7 @@ extension BoardGrowth {
       objects: after.objectCount - before.objectCount,
       cells: after.cellCount - before.cellCount,
       bytes: after.valueBytes - before.valueBytes,
-      incarnations: after.context.entries.count - before.context.entries.count,
+      incarnations: after.context.incarnationCount - before.context.incarnationCount,
       ranges: after.context.rangeCount - before.context.rangeCount
     )
   }

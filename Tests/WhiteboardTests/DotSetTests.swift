@@ -39,6 +39,35 @@ import Testing
     #expect(!left.isSuperset(of: right) && !right.isSuperset(of: left))
   }
 
+  @Test("[BRD-4] a set holds what each author's would, few authors or many", arguments: 0..<20)
+  func authors(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var dots: [Dot] = []
+    for _ in 0..<200 {
+      let author = Incarnation(UInt64(1 + random.below(seed % 2 == 0 ? 6 : 30)))
+      dots.append(Dot(author, UInt64(1 + random.below(20))))
+    }
+    var (set, other) = (DotSet(), DotSet())
+    for dot in dots { set.insert(dot) }
+    for dot in dots.shuffled(using: &random) { other.insert(dot) }
+    let model = Set(dots)
+    #expect(set == other && set.hashValue == other.hashValue)
+    #expect(set == DotSet(ascending: model.sorted()))
+    #expect(set.incarnations == Set(dots.map(\.incarnation)).sorted())
+    #expect(set.incarnationCount == set.incarnations.count)
+    for author in 1...UInt64(31) {
+      #expect(set.contains(Incarnation(author)) == set.incarnations.contains(Incarnation(author)))
+      for sequence in 1...UInt64(21) {
+        let dot = Dot(Incarnation(author), sequence)
+        #expect(set.contains(dot) == model.contains(dot))
+      }
+    }
+    other.insert(Dot(Incarnation(31), 1))
+    #expect(set != other && other.isSuperset(of: set) && !set.isSuperset(of: other))
+    set.formUnion(other)
+    #expect(set == other)
+  }
+
   @Test("[SYN-6] a union is that of the numbers, however ranges interleave", arguments: 0..<100)
   func unions(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

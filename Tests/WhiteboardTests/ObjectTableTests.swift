@@ -8,6 +8,7 @@ import Testing
   func model(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var table = ObjectTable()
+    table.reserve(random.below(100))
     var ids: [ObjectID] = []
     var model: Set<ObjectID> = []
     var removed = 0

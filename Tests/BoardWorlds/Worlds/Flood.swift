@@ -81,7 +81,7 @@ struct Flood {
           state.cellCount <= BoardLimits.storedCells,
           state.valueBytes <= BoardLimits.storedBytes,
           state.context.rangeCount <= BoardLimits.ranges,
-          state.context.entries.count <= BoardLimits.incarnations
+          state.context.incarnationCount <= BoardLimits.incarnations
         else { throw world.fail("I12", "the board passes its limits of \(what)") }
       }
     } catch let failure as BoardWorld.Failure {

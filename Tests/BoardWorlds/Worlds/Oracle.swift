@@ -103,10 +103,7 @@ struct Oracle {
     var difference = state.difference(since: Context())
     guard !withSelections else { return DifferenceCoding.encode(difference) }
     for index in difference.entries.indices {
-      let entry = difference.entries[index]
-      guard let place = entry.properties.firstIndex(of: .selection) else { continue }
-      difference.entries[index].properties.remove(at: place)
-      difference.entries[index].cells.remove(at: place)
+      difference.entries[index].cells.removeAll { $0.property == .selection }
     }
     difference.entries.removeAll { $0.cells.isEmpty }
     return DifferenceCoding.encode(difference)

@@ -1,4 +1,3 @@
-import Crypto
 import Glibc
 import Whiteboard
 import WhiteboardSync
@@ -24,37 +23,17 @@ struct Failure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// The chain of one author's batches (AUT-6).
-struct Chain {
-  private(set) var hash: SHA256Digest
-
-  init(_ author: Incarnation) {
-    var start = Array("whiteboard-chain-1\n".utf8)
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      start.append(UInt8(truncatingIfNeeded: author.rawValue >> shift))
-    }
-    hash = SHA256.hash(data: start)
-  }
-
-  mutating func take(_ batch: EncodedBatch) {
-    var next = SHA256()
-    hash.withUnsafeBytes { next.update(bufferPointer: $0) }
-    batch.bytes.withUnsafeBytes { next.update(bufferPointer: $0) }
-    hash = next.finalize()
-  }
-}
-
 /// One message of a link: which of the senders, and the bytes with the kind.
 typealias Message = (sender: Int, bytes: [UInt8])
 
 /// What every sender puts on its link, and the chain it ends with.
-func messages(_ batches: [Batch], of work: Work) -> ([Message], [Chain]) {
+func messages(_ batches: [Batch], of work: Work) -> ([Message], [BatchChain]) {
   var writers = work.authors.map { _ in LinkBatchWriter() }
-  var chains = work.authors.map { Chain($0) }
+  var chains = work.authors.map { BatchChain($0) }
   let messages = batches.enumerated().map { number, batch -> Message in
     let sender = number % Work.replicas
     let encoded = EncodedBatch(batch)
-    chains[sender].take(encoded)
+    chains[sender].append(encoded.bytes, through: batch.sequences.upperBound)
     return (sender, [1] + writers[sender].encode(encoded))
   }
   return (messages, chains)
@@ -72,12 +51,15 @@ func receiving(_ batches: [Batch], _ work: Work) throws -> Figures {
     )
     return reader
   }
-  var chains = work.authors.map { Chain($0) }
+  var chains = work.authors.map { BatchChain($0) }
   var told = 0
   let (time, _) = try seconds {
     for message in messages {
       let batch = try readers[message.sender].decode(message.bytes, from: 1)
-      chains[message.sender].take(batch)
+      chains[message.sender].append(
+        batch.bytes,
+        through: batch.batch.sequences.upperBound
+      )
       var changes = ChangeLog()
       try state.apply(batch.batch, changes: &changes)
       told += changes.changes(in: state).count
@@ -160,10 +142,14 @@ func catchUp(_ work: Work) throws -> Figures {
 /// Bytes on the wire for a point of strokes as a hand draws them: 120 points a second, committed every
 /// 250 ms, each commit a message of its own.
 func ink() throws -> Figures {
-  [("bytes", try ink(hasPressure: false)), ("pressure", try ink(hasPressure: true))]
+  [
+    ("bytes", try ink(hasPressure: false, pieces: 4)),
+    ("pressure", try ink(hasPressure: true, pieces: 4)),
+    ("long", try ink(hasPressure: true, pieces: 12)),
+  ]
 }
 
-private func ink(hasPressure: Bool) throws -> Double {
+private func ink(hasPressure: Bool, pieces: Int) throws -> Double {
   var random = Generator(seed: 5)
   guard let member = MemberID(Array(repeating: 1, count: 32)) else {
     throw Failure(description: "a member has 32 bytes")
@@ -175,7 +161,6 @@ private func ink(hasPressure: Bool) throws -> Double {
     for batch in board.takeBatches() { bytes += 1 + writer.encode(EncodedBatch(batch)).count }
   }
   let strokes = 200
-  let pieces = 4
   for _ in 0..<strokes {
     let stroke = try board.beginDrawing()
     send()

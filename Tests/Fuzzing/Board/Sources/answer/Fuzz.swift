@@ -31,12 +31,12 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var other = BoardState()
   var changes = ChangeLog()
   for entry in difference.entries.prefix(4) {
-    guard let cell = entry.cells.first, let property = entry.properties.first,
+    guard let known = entry.cells.first,
       let batch = try? Batch(
-        author: cell.dot.incarnation,
-        firstSequence: cell.dot.sequence,
-        time: cell.time,
-        operations: [Operation(entry.object, property, cell.value)]
+        author: known.cell.dot.incarnation,
+        firstSequence: known.cell.dot.sequence,
+        time: known.cell.time,
+        operations: [Operation(entry.object, known.property, known.cell.value)]
       )
     else { continue }
     _ = try? other.apply(batch, changes: &changes)
