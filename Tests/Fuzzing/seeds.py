@@ -7,8 +7,10 @@ target: those of Protocol/Vectors, and some that are well formed.
 
 import json
 import pathlib
+import sqlite3
 import struct
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 VECTORS = json.loads((HERE.parents[1] / "Protocol" / "Vectors" / "session.json").read_text())
@@ -34,6 +36,7 @@ def compact(value):
 
 
 def main():
+    documents()
     for kind, i, v in both(VECTORS["base32"]):
         write("base32", f"{kind}-{i}", bytes([len(v.get("hex", "")) // 2]) + v["text"].encode())
 
@@ -159,6 +162,28 @@ def main():
                 for choice in range(4):
                     write("sync", f"board-{count}-{choice}", bytes([choice]) + data)
                 count += 1
+
+
+def documents():
+    """Rows of a log, and files with pages of their own for long rows, one with a log beside it."""
+    write("document", "row", struct.pack(">BHB", 0, 7, 2) + b"\0\3abc" + b"\5\1d")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "board"
+        for journal in ("delete", "wal"):
+            path.unlink(missing_ok=True)
+            base = sqlite3.connect(path)
+            base.execute("PRAGMA page_size = 512")
+            base.execute(f"PRAGMA journal_mode = {journal}")
+            base.execute("CREATE TABLE log (id INTEGER PRIMARY KEY, time, entries, body, sum)")
+            base.execute("CREATE TABLE meta (key PRIMARY KEY, value, crc) WITHOUT ROWID")
+            for n, body in enumerate((b"ab", bytes(300), bytes(2_000))):
+                base.execute("INSERT INTO log VALUES (?, ?, 1, ?, ?)", (n + 1, n * 2.5, body, -n << 33))
+            base.execute("INSERT INTO meta VALUES ('board', 'name', NULL)")
+            base.commit()
+            log = path.with_name("board-wal")
+            beside = log.read_bytes()[:0xFFFF] if log.exists() else b""
+            write("document", journal, struct.pack(">BH", 1, len(beside)) + beside + path.read_bytes())
+            base.close()
 
 
 def strings(value):

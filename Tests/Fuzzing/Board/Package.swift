@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The fuzzers of the board, apart from the others, because they want swift-crypto and nothing else.
+// The fuzzers of the board and its document, apart from the others, because they want swift-crypto and GRDB.
 
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny")
@@ -18,7 +18,8 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
   name: "board-fuzzing",
   dependencies: [
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2")
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .target(
@@ -34,9 +35,20 @@ let package = Package(
       // Answers are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
+    .target(
+      name: "WhiteboardDocument",
+      dependencies: [
+        "Whiteboard", .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      path: "Shared/WhiteboardDocument",
+      // Its rows are not public.
+      swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
+    ),
     .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
     fuzzer("answer", ["Whiteboard", "WhiteboardSync"]),
     fuzzer("batch", ["Whiteboard", "WhiteboardSync"]),
+    fuzzer("document", ["WhiteboardDocument"]),
     fuzzer("games", ["Whiteboard"]),
     fuzzer("photo", ["Whiteboard"]),
     fuzzer("resource-name", ["WhiteboardSync"]),

@@ -1,0 +1,69 @@
+import Foundation
+import FuzzSupport
+
+@testable import WhiteboardDocument
+
+/// A row of a document's log, or a whole file and the log beside it as recovery reads them.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var input = Input(start, count)
+  if input.byte() & 1 == 0 {
+    row(&input)
+  } else {
+    file(&input)
+  }
+  return 0
+}
+
+private func row(_ input: inout Input) {
+  let row = LogRow(
+    id: 1,
+    time: Int64(input.short()),
+    entries: Int64(input.byte()),
+    body: input.rest()
+  )
+  guard let entries = try? row.unpack() else { return }
+  insist(entries.count == Int(row.entries), "a row has the entries that it says")
+  let packed = LogRow(id: row.id, packing: entries)
+  insist(try bytes(packed.unpack()) == bytes(entries), "a row is read as it was written")
+}
+
+/// The contents; steps of time beyond 150 million years come back as others.
+private func bytes(_ entries: [DocumentEntry]) -> [[UInt8]] {
+  entries.map { entry in
+    switch entry {
+    case .batch(let bytes, _): [0] + bytes
+    case .answer(let bytes, _): [1] + bytes
+    default: []
+    }
+  }
+}
+
+private let path = "/dev/shm/whiteboard-fuzzing-\(ProcessInfo.processInfo.processIdentifier)"
+
+private func file(_ input: inout Input) {
+  let log = input.bytes(Int(input.short()))
+  let content = input.rest()
+  defer {
+    unlink(path)
+    unlink(path + "-wal")
+  }
+  insist(
+    FileManager.default.createFile(atPath: path, contents: Data(content))
+      && FileManager.default.createFile(atPath: path + "-wal", contents: Data(log)),
+    "there is memory for the file"
+  )
+  guard let scanner = try? PageScanner(path) else { return }
+  var rows = 0
+  scanner.scan { place, rowid, columns in
+    rows += 1
+    if rows <= 16 {
+      let again = scanner.row(place)
+      insist(again?.rowid == rowid && again?.columns == columns, "a row is read again as it was")
+    }
+    _ = try? LogRow.checked(columns)?.row.unpack()
+    _ = StoredAuthor(columns)
+    _ = StoredKeyframe(columns)
+    _ = StoredMark(columns)
+  }
+}
