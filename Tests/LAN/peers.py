@@ -42,10 +42,10 @@ def expect(condition, complaint):
 
 
 def program():
-    """The `whiteboard-peer` under test: $WHITEBOARD_PEER, else the debug build, else the release build."""
+    """The `whiteboard-peer` under test: $WHITEBOARD_PEER, else the release build, else the debug build."""
     named = os.environ.get("WHITEBOARD_PEER")
     choices = [pathlib.Path(named)] if named else [
-        ROOT / ".build" / flavour / "whiteboard-peer" for flavour in ("debug", "release")
+        ROOT / ".build" / flavour / "whiteboard-peer" for flavour in ("release", "debug")
     ]
     return next((choice.resolve() for choice in choices if choice.exists()), None)
 

@@ -21,13 +21,13 @@ class Skip(Exception):
     """The scenario cannot be played here, for a reason that is not the programs'."""
 
 
-def scenario(*subnets, limit=90, **rig):
-    """Declares a scenario: how many hosts sit on each subnet (and what else `lan.Rig` takes), and how many
-    seconds it may take at most."""
+def scenario(*subnets, limit=90, alone=False, **rig):
+    """Declares a scenario: how many hosts sit on each subnet (and what else `lan.Rig` takes), how many
+    seconds it may take at most, and whether it wants the machine for itself."""
 
     def declare(function):
         function.subnets, function.rig = subnets, rig
-        function.limit = limit
+        function.limit, function.alone = limit, alone
         function.sentence = function.__name__.replace("_", " ")
         _scenarios[function.__name__] = function
         return function
@@ -61,7 +61,7 @@ def main():
         return 64
     why = lan.unusable()
     if why is None and peers.program() is None:
-        why = "whiteboard-peer is not built; run: swift build"
+        why = "whiteboard-peer is not built; run: swift build -c release"
     if why:
         skipped = len(chosen)
         print(f"the scenarios cannot be played: {why}")
@@ -72,10 +72,12 @@ def main():
     counts = {"ok": 0, "FAIL": 0, "skip": 0}
     began = time.monotonic()
     # The workers live as long as the pool: a rig ends when the thread that started it does.
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        plays = [pool.submit(outside, one, seed, options) for one in chosen for _ in range(options.repeat)]
-        for play_ in concurrent.futures.as_completed(plays):
-            counts[play_.result()] += 1
+    for alone in (False, True):
+        with concurrent.futures.ThreadPoolExecutor(1 if alone else options.jobs) as pool:
+            these = [one for one in chosen if one.alone == alone]
+            plays = [pool.submit(outside, one, seed, options) for one in these for _ in range(options.repeat)]
+            for play_ in concurrent.futures.as_completed(plays):
+                counts[play_.result()] += 1
     if options.strict:
         counts["FAIL"] += counts["skip"]
         counts["skip"] = 0
