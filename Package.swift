@@ -123,7 +123,8 @@ let package = Package(
     .testTarget(
       name: "WhiteboardNodeTests",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardNode", logging,
+        "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardNode", logging,
       ]
     ),
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),

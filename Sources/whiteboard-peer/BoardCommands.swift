@@ -23,7 +23,7 @@ struct HostCommand: AsyncParsableCommand {
   @OptionGroup var options: BoardOptions
 
   mutating func run() async throws {
-    let configuration = try options.configuration(
+    let configuration = try await options.configuration(
       .host(boardName: try BoardName.checked(name)),
       isInteractive: Console.isTerminal
     )
@@ -49,7 +49,7 @@ struct JoinCommand: AsyncParsableCommand {
   @OptionGroup var options: BoardOptions
 
   mutating func run() async throws {
-    let configuration = try options.configuration(
+    let configuration = try await options.configuration(
       try Program.joining(target, wait: wait),
       isInteractive: Console.isTerminal
     )
@@ -105,7 +105,7 @@ struct RunCommand: AsyncParsableCommand {
       } else {
         try Program.joining(join, wait: wait)
       }
-    var configuration = try options.configuration(part, isInteractive: false)
+    var configuration = try await options.configuration(part, isInteractive: false)
     configuration.script = .run(keepsGoing: keepsGoing)
     try await Program.run(configuration, json: options.common.json, input: descriptor)
   }

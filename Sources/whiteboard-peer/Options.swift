@@ -3,6 +3,7 @@ import AvahiDiscovery
 import FoundationEssentials
 import Logging
 import PeerSession
+import WhiteboardDocument
 import WhiteboardNode
 
 /// The settings that commands share: flag, then environment, then default.
@@ -63,7 +64,10 @@ struct CommonOptions: ParsableArguments {
 
 /// The settings of the commands that share a board.
 struct BoardOptions: ParsableArguments {
-  @Option(name: .customLong("as"), help: "The name to go by. [WHITEBOARD_NAME, USER]")
+  @Option(
+    name: .customLong("as"),
+    help: "The name to go by. [WHITEBOARD_NAME, the last `profile`, USER]"
+  )
   var name: String?
 
   @Option(
@@ -74,7 +78,10 @@ struct BoardOptions: ParsableArguments {
   )
   var listen: String?
 
-  @Flag(name: .customLong("no-announce"), help: "Do not let the board be found nearby by way of us.")
+  @Flag(
+    name: .customLong("no-announce"),
+    help: "Do not let the board be found nearby by way of us."
+  )
   var noAnnounce = false
 
   @Option(help: "Who is let in: ask, code, known or anyone. [WHITEBOARD_ADMIT]")
@@ -109,7 +116,7 @@ struct BoardOptions: ParsableArguments {
   func configuration(
     _ part: NodeConfiguration.Part,
     isInteractive: Bool
-  ) throws(NodeError) -> NodeConfiguration {
+  ) async throws(NodeError) -> NodeConfiguration {
     let directory = try common.chosenDataDirectory()
     let identity: PeerIdentity
     var store: PeerStore?
@@ -123,14 +130,16 @@ struct BoardOptions: ParsableArguments {
         throw NodeError(error, inDataDirectory: directory)
       }
     }
+    let settings = ephemeral ? nil : PersonalSettings(path: directory + "/settings.json")
     var configuration = NodeConfiguration(
       part: part,
-      displayName: chosenName,
+      displayName: try await chosenName(settings),
       identity: identity,
       dataDirectory: directory,
       logger: try common.logger()
     )
     configuration.peerStore = store
+    configuration.personalSettings = settings
     configuration.remembersBoards = !ephemeral
     configuration.listen = try chosenListen()
     configuration.interface = common.chosenInterface
@@ -142,8 +151,14 @@ struct BoardOptions: ParsableArguments {
     return configuration
   }
 
-  private var chosenName: String {
-    name ?? Environment["WHITEBOARD_NAME"] ?? Environment["USER"] ?? "somebody"
+  private func chosenName(_ settings: PersonalSettings?) async throws(NodeError) -> String {
+    if let name = name ?? Environment["WHITEBOARD_NAME"] { return name }
+    do throws(DocumentError) {
+      if let name = try await settings?.name { return name }
+    } catch {
+      throw NodeError(error)
+    }
+    return Environment["USER"] ?? "somebody"
   }
 
   private func chosenListen() throws(NodeError) -> PeerAddress? {

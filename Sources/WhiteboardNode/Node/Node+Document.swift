@@ -28,7 +28,6 @@ extension Node {
         )
       }
       self.document = document
-      keep(in: DocumentVersions(document: document, node: self))
       try await restore(try await document.load(), to: replica, from: document)
     } catch {
       throw NodeError(error)
@@ -46,6 +45,9 @@ extension Node {
     try replica.restore(content, of: document, now: now)
     try await restoreAssets(from: document, to: replica)
     for snapshot in replica.board.snapshots { shown[snapshot.id] = snapshot }
+    // What was stored is no news.
+    _ = replica.board.takeSettingsChange()
+    shownSettings = NodeEvent.SettingsDescription(replica.board.settings)
   }
 
   /// The photos that the document has are at hand as files, as those that came over the network are.

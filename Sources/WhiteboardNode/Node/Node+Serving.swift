@@ -2,6 +2,7 @@ import FoundationEssentials
 import PeerDiscovery
 import PeerSession
 import Whiteboard
+import WhiteboardDocument
 import WhiteboardSync
 
 extension Node {
@@ -16,6 +17,7 @@ extension Node {
     )
     // The name as handshakes tell it, which may be cut.
     ownName = transportConfiguration.displayName
+    ownIcon = try await storedIcon()
     transportConfiguration.listen = configuration.listen
     transportConfiguration.interface = configuration.interface
     transportConfiguration.lostAfter = configuration.lostAfter
@@ -34,6 +36,14 @@ extension Node {
       throw NodeError(error)
     } catch {
       throw NodeError(.internal, "the node cannot go on: \(error)")
+    }
+  }
+
+  private func storedIcon() async throws(NodeError) -> ProfileIcon? {
+    do throws(DocumentError) {
+      return try await configuration.personalSettings?.icon
+    } catch {
+      throw NodeError(error)
     }
   }
 

@@ -33,7 +33,10 @@ extension Node {
       case .objects, .show, .find, .chat, .settings, .peers, .digest, .help:
         try tell(request)
         done(request)
-      case .checkpoint, .checkpoints, .diff, .saveAs:
+      case .diff(let from, let to):
+        try await tellDifference(from: from, to: to, request)
+        done(request)
+      case .checkpoint, .checkpoints, .saveAs:
         try await keep(request)
         done(request)
       case .wait(let condition, let timeout):

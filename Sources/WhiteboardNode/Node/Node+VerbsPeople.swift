@@ -1,5 +1,6 @@
 import PeerSession
 import Whiteboard
+import WhiteboardDocument
 import WhiteboardSync
 
 /// The verbs about people and what goes to them past the board.
@@ -31,7 +32,7 @@ extension Node {
       case .stream(let stream): stream.reset(code: 0)
       }
     case .profile(let name, let icon):
-      try changeProfile(name, icon, request)
+      try await changeProfile(name, icon, request)
     default:
       if let session {
         await session.leave()
@@ -99,7 +100,14 @@ extension Node {
     _ name: String?,
     _ icon: ProfileIcon?,
     _ request: VerbRequest
-  ) throws(VerbError) {
+  ) async throws(VerbError) {
+    if let settings = configuration.personalSettings {
+      do throws(DocumentError) {
+        try await settings.keep(name: name, icon: icon)
+      } catch {
+        throw VerbError(error)
+      }
+    }
     if let name { ownName = name }
     if let icon { ownIcon = icon }
     do throws(BoardError) {

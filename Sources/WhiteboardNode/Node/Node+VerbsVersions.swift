@@ -1,53 +1,42 @@
 import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
 
-/// The verbs about versions of the board.
+/// The verbs about versions of the board, which its document keeps.
 extension Node {
-  /// Has the verbs about versions ask here.
-  func keep(in versions: any BoardVersions) {
-    self.versions = versions
-  }
-
   /// Carries out a verb about versions that changes nothing on the board.
   func keep(_ request: VerbRequest) async throws(VerbError) {
-    let versions = try kept()
-    switch request.verb {
-    case .checkpoint(let name):
-      try await versions.checkpoint(name)
-    case .checkpoints:
-      let list = try await versions.checkpoints().map {
-        NodeEvent.CheckpointDescription(
-          name: $0.name,
-          at: Timestamp.text(milliseconds: $0.madeAt)
-        )
+    let document = try kept()
+    do throws(DocumentError) {
+      switch request.verb {
+      case .checkpoint(let name): try await checkpoint(name, in: document)
+      case .checkpoints: try await tellCheckpoints(of: document, request)
+      case .saveAs(let file): try await document.save(as: BoardFile.absolute(file))
+      default: preconditionFailure("\(request.verb.name.rawValue) is about no versions")
       }
-      emit(.checkpoints(.init(count: list.count, checkpoints: list, request: request.request)))
-    case .diff(let from, let to):
-      try await tellDifference(from, to, versions, request)
-    case .saveAs(let file):
-      try await versions.save(as: file)
-    default:
-      preconditionFailure("\(request.verb.name.rawValue) is about no versions")
+    } catch {
+      throw VerbError(error)
     }
   }
 
   /// Makes the board what it was at a checkpoint.
   func restore(_ name: String) async throws(VerbError) -> VerbOutcome {
-    let earlier = try await kept().state(at: name)
+    let earlier = try await state(at: name)
     let outcome = try onWholeBoard { (board) throws(BoardError) in try board.restore(earlier) }
     let touched = outcome.changed + outcome.deleted + outcome.replaced.values
     return VerbOutcome(ids: touched.sorted())
   }
 
-  private func tellDifference(
-    _ from: String,
-    _ to: String?,
-    _ versions: any BoardVersions,
+  /// Tells what differs between two checkpoints, or one and what is there now.
+  func tellDifference(
+    from: String,
+    to: String?,
     _ request: VerbRequest
   ) async throws(VerbError) {
-    let earlier = try await versions.state(at: from)
+    let earlier = try await state(at: from)
     let later: BoardState
     if let to {
-      later = try await versions.state(at: to)
+      later = try await state(at: to)
     } else {
       guard let replica else { throw VerbError(.ending, "the board is closed") }
       later = replica.board.state
@@ -66,11 +55,65 @@ extension Node {
     )
   }
 
+  private func checkpoint(
+    _ name: String,
+    in document: BoardDocument
+  ) async throws(DocumentError) {
+    // A board that is closed meanwhile has nothing to name any more, and its document says so.
+    guard let present = await present() else { return }
+    try await document.checkpoint(
+      name: name,
+      bytes: present.state,
+      digest: present.digest,
+      time: BoardFile.now
+    )
+  }
+
+  private func tellCheckpoints(
+    of document: BoardDocument,
+    _ request: VerbRequest
+  ) async throws(DocumentError) {
+    let list = try await document.versions().map {
+      NodeEvent.CheckpointDescription(
+        name: $0.name,
+        at: Timestamp.text(milliseconds: UInt64(max(0, $0.time)))
+      )
+    }
+    emit(.checkpoints(.init(count: list.count, checkpoints: list, request: request.request)))
+  }
+
+  /// The board as it was at a checkpoint.
+  private func state(at name: String) async throws(VerbError) -> BoardState {
+    let document = try kept()
+    do throws(DocumentError) {
+      return try BoardFile.state(of: try await document.version(name), in: document)
+    } catch {
+      guard error.code == .notFound else { throw VerbError(error) }
+      throw VerbError(
+        .noSuchCheckpoint,
+        "there is no checkpoint \(TerminalText.quoted(name)); `checkpoints` lists them"
+      )
+    }
+  }
+
   /// Where the board is kept.
   ///
   /// - Throws: `refused` where it is not.
-  private func kept() throws(VerbError) -> any BoardVersions {
-    guard let versions else { throw VerbError(.refused, "this board is not kept on disk") }
-    return versions
+  private func kept() throws(VerbError) -> BoardDocument {
+    guard let document else { throw VerbError(.refused, "this board is not kept on disk") }
+    return document
+  }
+}
+
+extension VerbError {
+  /// What a document refused, as the answer to a verb.
+  init(_ error: DocumentError) {
+    let code: Code =
+      switch error.code {
+      case .badName, .tooLarge: .badArgument
+      case .full, .inputOutput: .notSaved
+      default: .refused
+      }
+    self.init(code, TerminalText.cleaned(error.message))
   }
 }

@@ -37,8 +37,6 @@ package actor Node {
   // Who is there.
   var session: Session?
   var replica: Replica?
-  /// Where the board is kept on disk, if it is.
-  var versions: (any BoardVersions)?
   var boardName = ""
   var admission: NodeConfiguration.Admission?
   var code: JoinCode?

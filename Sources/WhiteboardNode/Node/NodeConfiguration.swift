@@ -1,6 +1,7 @@
 import Logging
 import PeerDiscovery
 import PeerSession
+import WhiteboardDocument
 
 /// What a node is made from.
 package struct NodeConfiguration: Sendable {
@@ -47,6 +48,8 @@ package struct NodeConfiguration: Sendable {
   package var peerStore: PeerStore?
   /// Where files go; made, private, where it is missing.
   package var dataDirectory: String
+  /// Where the person's name and icon are kept; nil keeps neither.
+  package var personalSettings: PersonalSettings?
   /// Whether the board of a name keeps its id from run to run.
   package var remembersBoards = true
   /// Where to listen; nil means any address, on the default port or the next free one.

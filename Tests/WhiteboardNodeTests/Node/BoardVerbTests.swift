@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Whiteboard
+import WhiteboardDocument
 
 @testable import WhiteboardNode
 
@@ -345,6 +346,52 @@ struct BoardVerbTests: NodeSuite {
       var profiles: [NodeEvent.Profile] = []
       for case .profile(let profile) in await host.events { profiles.append(profile) }
       #expect(profiles.last?.name == "Countess")
+    }
+  }
+
+  @Test("a name and an icon stay from run to run")
+  func profileFromRunToRun() async throws {
+    try await withRoom { room in
+      let settings = PersonalSettings(path: room.path("settings.json"))
+      for line in ["profile name=Countess icon=ghost", "profile"] {
+        let host = Puppet()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          var hosting = await room.configuration(.host(boardName: "board"), "ada")
+          hosting.personalSettings = settings
+          let configuration = hosting
+          group.addTask { try await host.run(configuration) }
+          try #require(await host.ready() != nil)
+          try await host.perform(line)
+          var icons: [String?] = []
+          for case .profile(let profile) in await host.events { icons.append(profile.icon) }
+          #expect(icons == ["👻"])
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
+      #expect(try await settings.name == "Countess")
+    }
+  }
+
+  @Test("settings that were stored are no news")
+  func storedSettings() async throws {
+    try await withRoom { room in
+      for line in ["set title Plan", "set grid 20"] {
+        let host = Puppet()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          let hosting = await room.configuration(.host(boardName: "board"), "ada")
+          group.addTask { try await host.run(hosting) }
+          try #require(await host.ready() != nil)
+          try await host.perform(line)
+          var changed: [[String]] = []
+          for case .settingChanged(let change) in await host.events {
+            changed.append(change.changed)
+          }
+          #expect(changed == [[String(line.split(separator: " ")[1])]])
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
     }
   }
 
