@@ -356,6 +356,41 @@ class Payloads(SwiftCase):
                 received = pathlib.Path(event["path"]).read_bytes()
                 self.assertEqual(received, path.read_bytes())
 
+    def ignoring_one_link(self):
+        """(program, guest, remote, an event that is set when the guest ignored a BULK-REQUEST)."""
+        program, guest, remote = self.joined_pair()
+        guest.wait_synced(remote)
+        # What was opened to catch up might be used again.
+        with guest.condition:
+            remote.end_bulk()
+        dial, ignored = remote.dial_bulk_for_other, threading.Event()
+
+        def ignore():
+            remote.dial_bulk_for_other = dial
+            ignored.set()
+
+        remote.dial_bulk_for_other = ignore
+        return program, guest, remote, ignored
+
+    def test_blk_5_a_link_is_asked_for_again_where_the_request_was_lost_with_its_link(self):
+        program, guest, remote, ignored = self.ignoring_one_link()
+        mark = program.begin("stream", name="sketch", file=str(self.file(1_000)))
+        self.assertTrue(ignored.wait(10))
+        remote.cut()
+        stream = guest.events.wait("stream", 8, name="sketch")["stream"]
+        stream.read_all()
+        stream.finish()
+        program.finish(mark)
+
+    def test_blk_5_a_link_that_comes_goes_to_who_still_waits(self):
+        """The first request is ignored, and the one who asked has given up when a link comes."""
+        program, guest, remote, ignored = self.ignoring_one_link()
+        path = self.file(1_000)
+        mark = program.begin("resource", file=str(path), name="x")
+        self.assertTrue(ignored.wait(10))
+        self.assertEqual(guest.events.wait("resource", 20, name="x")["path"].read_bytes(), path.read_bytes())
+        program.finish(mark, 20)
+
     def test_a_resource_that_is_refused(self):
         program, guest, _ = self.joined_pair()
         guest.accept_resource = lambda *_: False

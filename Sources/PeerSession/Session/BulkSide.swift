@@ -17,7 +17,8 @@ final class BulkSide {
   private var running: [PeerID: BulkEndpoint] = [:]
   /// Who waits for the control link to come back, or for a link they asked the other side to dial.
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
-  private var attachWaiters: [PeerID: CircularBuffer<EventLoopPromise<BulkLink>>] = [:]
+  private var attachWaiters: [PeerID: [AttachWaiter]] = [:]
+  private var nextWaiter = 0
   /// How many links are being dialled because a peer asked for them (BLK-4).
   private var dialling: [PeerID: Int] = [:]
   /// The attach secrets of each peer's control link, and of the one before it (BLK-1).
@@ -40,6 +41,20 @@ final class BulkSide {
       start(entry.id)
     }
     for waiter in linkWaiters.removeValue(forKey: entry.id) ?? [] { waiter.succeed(()) }
+    askAgain(entry, link)
+  }
+
+  /// What was asked for on the link before may never have been read (BLK-5).
+  private func askAgain(_ entry: PeerEntry, _ link: ControlLink) {
+    guard let waiters = attachWaiters[entry.id], !waiters.isEmpty else { return }
+    if link.side == .listener {
+      for _ in waiters { link.send(.bulkRequest, Control.BulkRequest(count: 1).encoded()) }
+    } else {
+      attachWaiters[entry.id] = nil
+      for waiter in waiters {
+        waiter.promise.completeWith(dial(entry, link, opener: .dialler))
+      }
+    }
   }
 
   private func start(_ peer: PeerID) {
@@ -55,7 +70,7 @@ final class BulkSide {
     endpoints.withLockedValue { $0[peer] = nil }
     running.removeValue(forKey: peer)?.close(error)
     for waiter in linkWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
-    for waiter in attachWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
+    for waiter in attachWaiters.removeValue(forKey: peer) ?? [] { waiter.promise.fail(error) }
     secrets[peer] = nil
   }
 
@@ -89,9 +104,14 @@ final class BulkSide {
     }
     if link.side == .dialler { return dial(entry, link, opener: .dialler) }
     let promise = session.eventLoop.makePromise(of: BulkLink.self)
-    attachWaiters[peer, default: []].append(promise)
+    nextWaiter += 1
+    let number = nextWaiter
+    attachWaiters[peer, default: []].append(AttachWaiter(number: number, promise: promise))
     link.send(.bulkRequest, Control.BulkRequest(count: 1).encoded())
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
+      // Else the next link would be for who does not want it any more.
+      bound.value.attachWaiters[peer]?.removeAll { $0.number == number }
       promise.fail(SessionError(.timedOut, "The peer did not open a further link."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
@@ -149,14 +169,19 @@ final class BulkSide {
   }
 
   private func give(_ link: BulkLink, _ peer: PeerID) {
-    while let waiter = attachWaiters[peer]?.popFirst() {
-      // A waiter that timed out has its answer already; its promise takes no second.
-      waiter.succeed(link)
+    if attachWaiters[peer]?.isEmpty == false {
+      attachWaiters[peer]?.removeFirst().promise.succeed(link)
       return
     }
     // The discarding ends by itself: it only closes the channel.
     Task { await link.discard() }
   }
+}
+
+/// Somebody who waits for a link that the other side was asked to dial.
+private struct AttachWaiter {
+  let number: Int
+  let promise: EventLoopPromise<BulkLink>
 }
 
 /// The proof of ATTACH (8.1).

@@ -112,8 +112,9 @@ class BoardPeer(Peer):
                 seconds += 1
                 self._send_heads()
                 if self._waiting and self._is_given_up(self._waiting):
-                    self._waiting = None
-                    self._ask_next()
+                    given_up, self._waiting = self._waiting, None
+                    # After the others; who is gone is passed over.
+                    self._request(given_up.remote, given_up.buckets)
                 if seconds % 5 == 0:
                     self._report(sums=self.state.bucket_sums())
                     mine = context_hash(self.state.context)
@@ -333,7 +334,12 @@ class BoardPeer(Peer):
         )
 
     def wait_synced(self, remote, timeout=20):
-        self.wait_until(lambda: self.is_synced(remote), timeout)
+        try:
+            self.wait_until(lambda: self.is_synced(remote), timeout)
+        except TimeoutError:
+            known = vars(self._replica(remote))
+            ours = context_hash(self.state.context)
+            raise TimeoutError(f"not synced: {known}, our context is {ours}") from None
 
     def replica_incarnation(self, remote):
         """The incarnation that the other side's replica writes under."""

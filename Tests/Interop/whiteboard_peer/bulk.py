@@ -1,5 +1,6 @@
 """Bulk links: attaching, resources with resume, byte streams (session.md 8)."""
 
+import contextlib
 import hashlib
 import hmac
 import os
@@ -322,19 +323,22 @@ class BulkMixin:
                 break
             if not bulk.link._closed and bulk.frames.empty():
                 return bulk
-        self.wait_connected()
-        with self.peer.condition:
-            control = self.control
-            if control is None:
-                raise LinkBroken("no control link")
-            if not control.dialled_by_us:
-                control.send(wire.BULK_REQUEST, {"count": 1})
-        if control.dialled_by_us:
-            return self._dial_bulk(control, "dialler")
-        try:
-            return self.idle_bulk.get(timeout=10)
-        except queue.Empty as error:
-            raise LinkBroken("no bulk link was dialled for us") from error
+        asked_on, until = None, time.monotonic() + 10
+        while asked_on is None or time.monotonic() < until:
+            self.wait_connected()
+            with self.peer.condition:
+                control = self.control
+                if control is None:
+                    continue
+                if not control.dialled_by_us and control is not asked_on:
+                    # BLK-5: what was asked for on the link before is lost.
+                    control.send(wire.BULK_REQUEST, {"count": 1})
+                    asked_on, until = control, time.monotonic() + 10
+            if control.dialled_by_us:
+                return self._dial_bulk(control, "dialler")
+            with contextlib.suppress(queue.Empty):
+                return self.idle_bulk.get(timeout=0.1)
+        raise LinkBroken("no bulk link was dialled for us")
 
     def release_bulk(self, bulk):
         self.idle_bulk.put(bulk)
