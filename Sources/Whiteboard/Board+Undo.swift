@@ -141,6 +141,11 @@ extension Board {
         continue
       }
       let current = record[item.property]
+      // What counts as the setting may stand on another object.
+      guard !item.property.isSetting || state.isLatestSetting(current, item.property) else {
+        outcome.overwritten += 1
+        continue
+      }
       if item.property.right != .own, current?.value ?? .none == to.value {
         history.note(to.standing, by: current?.dot, at: item.key)
         continue

@@ -21,9 +21,28 @@ extension BoardState {
     return winner
   }
 
+  /// Whether a cell of a settings object was written later than those of all the others, whatever
+  /// their shape.
+  func isLatestSetting(_ cell: Cell?, _ property: Property) -> Bool {
+    settingsIDs.allSatisfy { id in
+      guard let other = record(id)?[property] else { return true }
+      return cell.map { !other.beats($0) } ?? false
+    }
+  }
+
   /// The settings objects that are here and not deleted, ascending.
   package var settingsIDs: [ObjectID] {
     storedIDs.filter { record($0)?.kind == .settings && isVisible($0) }.sorted()
+  }
+}
+
+extension Property {
+  /// Whether it is a setting of the board where it stands on a settings object.
+  var isSetting: Bool {
+    switch self {
+    case .title, .background, .grid, .language: true
+    default: false
+    }
   }
 }
 

@@ -116,7 +116,7 @@ struct UndoEntry {
     case .lineWidth: "line width"
     case .group: "group"
     case .lock: item.after.value == .unsigned(1) ? "lock" : "unlock"
-    case .title, .background, .grid, .language: "settings"
+    case let setting where setting.isSetting: "settings"
     default:
       switch item.property.number {
       case Property.runNumber, Property.deletionNumber: "text"

@@ -79,6 +79,8 @@ struct UndoStack {
       switch (operation.property, operation.value) {
       case (.purge, _): left.insert(id)
       case (.kind, .unsigned(ObjectKind.chat.rawValue)): left.insert(id)
+      // Others' settings may come to stand on it: each setting is taken back by itself.
+      case (.kind, .unsigned(ObjectKind.settings.rawValue)): break
       case (.kind, .unsigned(let number)):
         entry.addCreation(of: id, kind: ObjectKind(rawValue: number))
       default:

@@ -29,6 +29,13 @@ extension Replica {
     )
   }
 
+  /// All that the board holds, as a keyframe for the replica of another board.
+  ///
+  /// Records are of one board (AUT-1): whose the dots were is not known there.
+  public func snapshotForAnotherBoard() -> [UInt8] {
+    KeptState.encode([], board.state.difference(since: Context()))
+  }
+
   private func restore(_ change: StoredChange) throws(RestoreError) {
     do {
       switch change {

@@ -68,6 +68,41 @@ import Testing
     #expect(anna.state.settingsIDs.count == 2)
   }
 
+  @Test("[I9] an undo leaves a setting that somebody else set later, be it on another object")
+  func undoOfASettingThatIsNotInForce() throws {
+    let boards = TwoBoards()
+    let (anna, bob) = (boards.anna, boards.bob)
+    try anna.setTitle("one")
+    try anna.setTitle("two")
+    bob.wallClock += 10
+    try bob.setTitle("three")
+    try boards.share()
+    #expect(anna.state.settingsIDs.count == 2)
+    #expect(try anna.undo().overwritten == 1)
+    try boards.share()
+    #expect(anna.title == "three" && bob.title == "three")
+    #expect(try anna.redo().overwritten == 1)
+    try boards.share()
+    #expect(anna.title == "three" && bob.title == "three")
+  }
+
+  @Test("[I9] an undo of the first setting leaves the others that stand on the same object")
+  func undoOfTheFirstSetting() throws {
+    let boards = TwoBoards()
+    let (anna, bob) = (boards.anna, boards.bob)
+    try anna.setTitle("Plan")
+    try boards.share()
+    try bob.setBackground(0xFFEE_DDFF)
+    try boards.share()
+    try anna.undo()
+    try boards.share()
+    #expect(anna.settings == BoardSettings(background: 0xFFEE_DDFF))
+    #expect(bob.settings == anna.settings)
+    try anna.redo()
+    try boards.share()
+    #expect(bob.settings == BoardSettings(title: "Plan", background: 0xFFEE_DDFF))
+  }
+
   @Test("[BRD-30] settings beyond their limits are refused, and read as absent")
   func limits() throws {
     let board = boards.anna

@@ -16,10 +16,14 @@ extension Board {
     var content: [Shown] = []
     for id in state.records.keys.sorted() where state.isVisible(id) {
       guard let record = state.record(id) else { continue }
-      content.append(Shown(id: id, property: nil, value: .text(record.text)))
+      // Nobody sees what settings stand on.
+      if record.kind != .settings {
+        content.append(Shown(id: id, property: nil, value: .text(record.text)))
+      }
       for entry in record.entries where entry.cell.value != .none {
         switch entry.property.number {
         case 3, 4, 128, 129: continue
+        case Property.kind.number where record.kind == .settings: continue
         case 130: content.append(Shown(id: id, property: .erasure(id.dot), value: entry.cell.value))
         default: content.append(Shown(id: id, property: entry.property, value: entry.cell.value))
         }

@@ -93,7 +93,8 @@ final class BulkSide {
 
   /// A link on which we may start a transfer or a stream.
   func openLink(to peer: PeerID) -> EventLoopFuture<BulkLink> {
-    guard let entry = session.entries[peer], entry.isJoined else {
+    // Without an endpoint the peer has left: nobody would answer who begins to wait now.
+    guard let entry = session.entries[peer], entry.isJoined, running[peer] != nil else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
     }
     guard let link = entry.link else {

@@ -95,7 +95,7 @@ package enum BoardFile {
         to: target,
         board: board.bytes,
         name: name,
-        keyframe: replica.snapshotForKeeping(),
+        keyframe: replica.snapshotForAnotherBoard(),
         digest: replica.digest.bytes,
         now: now
       )

@@ -28,6 +28,7 @@ extension Node {
         )
       }
       self.document = document
+      keeper.open()
       try await restore(try await document.load(), to: replica, from: document)
     } catch {
       throw NodeError(error)
@@ -77,7 +78,6 @@ extension Node {
 
   /// Keeps a change, some milliseconds from now with whatever else there is to keep.
   func keep(_ change: StoredChange) {
-    guard document != nil else { return }
     keeper.record(DocumentEntry(change, time: BoardFile.now))
     writeDocument()
   }
@@ -180,11 +180,38 @@ extension Node {
     }
   }
 
-  /// All that is on the board now, and its digest, once what came before is written.
-  func present() async -> (state: [UInt8], digest: [UInt8])? {
-    _ = await wait { !$0.keeper.isWriting }
-    guard let replica else { return nil }
-    return (replica.snapshotForKeeping(), replica.digest.bytes)
+  /// Gives the whole board, as it is in one moment, a name.
+  ///
+  /// Nothing is appended between what is appended here and the version: rows of the log that come
+  /// before a version are taken to be in it.
+  func checkpoint(_ name: String) async throws(DocumentError) {
+    while keeper.isWriting {
+      guard await wait(until: { !$0.keeper.isWriting }) else { break }
+    }
+    guard let document, let replica, !keeper.isWriting else {
+      throw DocumentError(.closed, "the board is closed")
+    }
+    if keeper.isBehind, let failure = keeper.failure { throw failure }
+    keeper.isWriting = true
+    defer {
+      finishedWriting()
+      writeDocument()
+    }
+    let (entries, mark) = keeper.take()
+    let state = replica.snapshotForKeeping()
+    let digest = replica.digest.bytes
+    let time = BoardFile.now
+    do throws(DocumentError) {
+      try await document.append(entries)
+      keeper.didKeep(upTo: mark)
+      tellKept()
+    } catch {
+      keeper.didFail(error)
+      documentFailed(error)
+      tellKept()
+      throw error
+    }
+    try await document.checkpoint(name: name, bytes: state, digest: digest, time: time)
   }
 
   /// Writes the whole board where that is due, or where some of it could not be written before.
@@ -212,22 +239,29 @@ extension Node {
     let digest = replica.digest.bytes
     do throws(DocumentError) {
       try await document.append(entries)
+      if !wasBehind { keeper.didKeep(upTo: mark) }
       try await document.writeKeyframe(state, digest: digest, time: time)
       keeper.didKeep(upTo: mark)
       keeper.isKeyframeDue = keeper.recorded > mark
+      if wasBehind {
+        isUnsaved = false
+        emit(.note(.init(code: "saved-again", message: "The board is saved again.")))
+      }
       try await document.setSummary(
         objects: snapshots.count,
         people: people,
         thumbnail: Thumbnail.svg(of: snapshots, background: background),
         changed: Int64(snapshots.map(\.updatedAt).max() ?? UInt64(time))
       )
-      if wasBehind {
-        isUnsaved = false
-        emit(.note(.init(code: "saved-again", message: "The board is saved again.")))
-      }
     } catch {
-      keeper.didFail(error)
-      documentFailed(error)
+      if keeper.kept < mark {
+        keeper.didFail(error)
+        documentFailed(error)
+      } else {
+        // All is in the log; there may be room for the whole of it later.
+        nextKeyframe = clock.now + .seconds(30)
+        configuration.logger.warning("the whole board was not written: \(error.message)")
+      }
     }
     tellKept()
   }
@@ -246,6 +280,9 @@ extension Node {
     self.document = nil
     if keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
     if keeper.isKeyframeDue || keeper.isBehind { await writeKeyframe(to: document) }
+    // What was recorded meanwhile.
+    if !keeper.isBehind { await write(to: document) }
+    keeper.close()
     do throws(DocumentError) {
       try await document.close()
     } catch {

@@ -9,7 +9,7 @@ extension Node {
     let document = try kept()
     do throws(DocumentError) {
       switch request.verb {
-      case .checkpoint(let name): try await checkpoint(name, in: document)
+      case .checkpoint(let name): try await checkpoint(name)
       case .checkpoints: try await tellCheckpoints(of: document, request)
       case .saveAs(let file): try await document.save(as: BoardFile.absolute(file))
       default: preconditionFailure("\(request.verb.name.rawValue) is about no versions")
@@ -52,20 +52,6 @@ extension Node {
           request: request.request
         )
       )
-    )
-  }
-
-  private func checkpoint(
-    _ name: String,
-    in document: BoardDocument
-  ) async throws(DocumentError) {
-    // A board that is closed meanwhile has nothing to name any more, and its document says so.
-    guard let present = await present() else { return }
-    try await document.checkpoint(
-      name: name,
-      bytes: present.state,
-      digest: present.digest,
-      time: BoardFile.now
     )
   }
 

@@ -349,6 +349,48 @@ struct BoardVerbTests: NodeSuite {
     }
   }
 
+  @Test("a board that was duplicated is there when its copy is opened")
+  func duplicatedBoard() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        try #require(await host.ready() != nil)
+        try await host.perform("text 0,0 one")
+        try await host.perform("say hello")
+        await host.end()
+        try await group.waitForAll()
+        let library = BoardLibrary(directory: hosting.boardsDirectory)
+        let file = try #require(try await library.list().first)
+        let copy = try await BoardFile.duplicate(file.path, as: "copy", in: library)
+        let content = try await BoardFile.read(copy)
+        #expect(content.objects.map(\.text) == ["one"])
+        #expect(content.chat.map(\.text) == ["hello"])
+      }
+    }
+  }
+
+  @Test("a checkpoint that is made while others draw takes nothing out of the file")
+  func checkpointWhileOthersDraw() async throws {
+    try await withPair { room, host, guest in
+      for number in 0..<20 {
+        async let drawn: Void = {
+          for text in 0..<10 { try await guest.perform("text 0,0 \(number).\(text)") }
+        }()
+        try await host.perform("checkpoint c\(number)")
+        try await drawn
+      }
+      try await host.perform("wait synced timeout=30")
+      // Answered when all before it is kept.
+      try await host.perform("text 0,0 last")
+      let library = BoardLibrary(directory: room.path("ada/boards"))
+      let file = try #require(try await library.list().first)
+      let content = try await BoardFile.read(file.path)
+      #expect(content.objects.count == 201)
+    }
+  }
+
   @Test("a name and an icon stay from run to run")
   func profileFromRunToRun() async throws {
     try await withRoom { room in
