@@ -77,8 +77,9 @@ MUTATIONS = [
     Mutation(
         "floor-of-the-context", SYNC + "Replica+CatchUp.swift",
         "request.context.isSuperset(of: board.state.context)",
-        "board.state.context.entries.allSatisfy({ author, seen in\n"
-        "      seen.ranges.last?.upperBound ?? 0 <= request.context[author].ranges.last?.upperBound ?? 0\n"
+        "board.state.context.incarnations.allSatisfy({ author in\n"
+        "      board.state.context[author].ranges.last?.upperBound ?? 0\n"
+        "        <= request.context[author].ranges.last?.upperBound ?? 0\n"
         "    })",
         "replicas", 1000,
     ),
