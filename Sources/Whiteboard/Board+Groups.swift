@@ -41,7 +41,7 @@ extension Board {
       guard state.isGroup(group) else { throw .unknownObject(group) }
       for id in try targets([group]) { try requireWritable(id) }
       let around = state.groups(of: group).first.map { Value.dot($0.dot) } ?? .none
-      for id in state.storedIDs.sorted() where state.groupCell(of: id)?.group == group {
+      for id in state.grouped.sorted() where state.groupCell(of: id)?.group == group {
         if state.isShown(id) || state.isGroup(id) { try stage(id, .group, around) }
       }
       try stage(group, .deleted, .unsigned(1))

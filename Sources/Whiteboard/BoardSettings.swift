@@ -32,7 +32,7 @@ extension BoardState {
 
   /// The settings objects that are here and not deleted, ascending.
   package var settingsIDs: [ObjectID] {
-    storedIDs.filter { record($0)?.kind == .settings && isVisible($0) }.sorted()
+    settingsObjects.filter(isVisible).sorted()
   }
 }
 
@@ -48,12 +48,14 @@ extension Property {
 
 extension Board {
   /// The settings of the board; what nobody set, or what is beyond its limits, is nil.
-  /// - Complexity: O(*n*) in the objects that are stored.
   public var settings: BoardSettings {
     BoardSettings(
       title: text(.title, upTo: BoardLimits.titleBytes),
       background: number(.background).flatMap { UInt32(exactly: $0) },
-      grid: number(.grid).flatMap { $0 > 0 ? Double($0) / FixedPoint.unit : nil },
+      grid: number(.grid).flatMap {
+        $0 > 0 && $0 <= UInt64(BoardLimits.grid * FixedPoint.unit)
+          ? Double($0) / FixedPoint.unit : nil
+      },
       language: text(.language, upTo: BoardLimits.languageBytes)
     )
   }

@@ -7,6 +7,10 @@ public struct BoardState: Sendable {
   public private(set) var context = Context()
   /// Objects of which cells are here and the create operation is not.
   package private(set) var orphans: Set<ObjectID> = []
+  /// Objects that have a group cell, whatever it says.
+  package private(set) var grouped: Set<ObjectID> = []
+  /// Objects of kind settings, deleted ones included.
+  package private(set) var settingsObjects: Set<ObjectID> = []
   /// How many cells there are.
   public private(set) var cellCount = 0
   /// How many bytes their values have.
@@ -148,31 +152,36 @@ public struct BoardState: Sendable {
     }
     for id in purged { remove(id, changes: &changes) }
     if ids.isEmpty { reserve(difference.entries.count) }
+    var isNews = !context.isSuperset(of: difference.context)
     for entry in difference.entries {
       guard table.find(entry.object, in: ids) != nil else {
-        add(entry, comparingAll: comparingAll, changes: &changes)
+        if add(entry, comparingAll: comparingAll, changes: &changes) { isNews = true }
         continue
       }
       for known in entry.cells where comparingAll || !context.contains(known.cell.dot) {
-        write(known.cell, at: known.property, of: entry.object, changes: &changes)
+        if write(known.cell, at: known.property, of: entry.object, changes: &changes) {
+          isNews = true
+        }
       }
     }
-    if comparingAll || !context.isSuperset(of: difference.context) {
+    if isNews || !purged.isEmpty {
       context.formUnion(difference.context)
       revision += 1
     }
     for id in orphans where context.contains(id.dot) { remove(id, changes: &changes) }
   }
 
+  /// Writes a cell that was not seen; whether it changed anything.
+  @discardableResult
   private mutating func write(
     _ cell: Cell,
     at property: Property,
     of id: ObjectID,
     changes: inout ChangeLog
-  ) {
+  ) -> Bool {
     let known = table.find(id, in: ids)
     // Seen and not here is what a purge leaves: it beats every later write (SYN-8).
-    if known == nil, context.contains(id.dot) { return }
+    if known == nil, context.contains(id.dot) { return false }
     let place = known ?? append(id)
     let entry = changes.place(of: id, at: place, &marks[place])
     if known == nil {
@@ -184,32 +193,49 @@ public struct BoardState: Sendable {
     }
     let before = cells[place].valueBytes
     let outcome = cells[place].write(cell, at: property)
-    guard outcome != .beaten else { return }
+    guard outcome != .beaten else { return false }
     valueBytes += cells[place].valueBytes - before
-    if outcome == .added { cellCount += 1 }
+    if outcome == .added {
+      cellCount += 1
+      note(property, cell.value, of: id)
+    }
     changes.didChange(at: entry, property)
+    return true
   }
 
-  /// Adds an object that is not here, with what was not seen of it.
+  /// Adds an object that is not here, with what was not seen of it; whether there was anything.
   private mutating func add(
     _ entry: Difference.Entry,
     comparingAll: Bool,
     changes: inout ChangeLog
-  ) {
+  ) -> Bool {
     // Seen and not here is what a purge leaves: it beats every later write (SYN-8).
-    guard !context.contains(entry.object.dot) else { return }
+    guard !context.contains(entry.object.dot) else { return false }
     let seen = comparingAll ? Context() : context
     let unseen =
       entry.cells.contains { seen.contains($0.cell.dot) }
       ? entry.cells.filter { !seen.contains($0.cell.dot) } : entry.cells
-    guard !unseen.isEmpty else { return }
+    guard !unseen.isEmpty else { return false }
     let place = append(entry.object, ObjectRecord(ascending: unseen))
     let logged = changes.place(of: entry.object, at: place, &marks[place])
     changes.visibilityWillChange(at: logged, false)
-    for known in unseen { changes.didChange(at: logged, known.property) }
+    for known in unseen {
+      changes.didChange(at: logged, known.property)
+      note(known.property, known.cell.value, of: entry.object)
+    }
     if !unseen.contains(where: { $0.property.isKind }) { orphans.insert(entry.object) }
     cellCount += unseen.count
     valueBytes += cells[place].valueBytes
+    return true
+  }
+
+  /// Knows the objects that are looked for among all the others.
+  private mutating func note(_ property: Property, _ value: Value, of id: ObjectID) {
+    if property == .group {
+      grouped.insert(id)
+    } else if property.isKind, value == .unsigned(ObjectKind.settings.rawValue) {
+      settingsObjects.insert(id)
+    }
   }
 
   private mutating func reserve(_ count: Int) {
@@ -235,6 +261,8 @@ public struct BoardState: Sendable {
     cellCount -= cells[place].count
     valueBytes -= cells[place].valueBytes
     orphans.remove(id)
+    grouped.remove(id)
+    settingsObjects.remove(id)
     table.willSwapRemove(place, of: ids)
     ids.swapAt(place, ids.count - 1)
     ids.removeLast()

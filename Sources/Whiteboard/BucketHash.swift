@@ -1,6 +1,7 @@
 /// The cheap hash by which replicas of equal context notice that their cells differ (SYN-41).
 ///
-/// It finds faults, not forgeries: that is what the digest is for.
+/// It finds faults. Who forges cells of equal sums is found out when the context next changes; only
+/// the digest is proof.
 package struct BucketHash {
   /// How many buckets the objects of a board fall into.
   package static let buckets = 16

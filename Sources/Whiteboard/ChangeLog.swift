@@ -101,7 +101,7 @@ public struct ChangeLog: Sendable {
     }
     guard isAboutGroups else { return result }
     let told = Set(result)
-    for id in state.storedIDs.sorted() where state.isTold(id) {
+    for id in state.grouped.sorted() where state.isTold(id) {
       guard case .dot? = state.record(id)?[.group]?.value, !told.contains(.added(id)),
         !told.contains(.changed(id))
       else { continue }

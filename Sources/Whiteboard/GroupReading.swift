@@ -14,7 +14,8 @@ extension BoardState {
 
   /// The groups around an object, innermost first, at most `BoardLimits.groupDepth`.
   ///
-  /// Where groups form a ring, its cell of the greatest stamp counts as absent: everywhere the same.
+  /// Where groups form a ring, its cell of the greatest stamp counts as absent: everywhere the same. A
+  /// ring that is longer than what is looked at is none.
   package func groups(of id: ObjectID) -> [ObjectID] {
     var path = [id]
     var cells: [Cell] = []
@@ -34,7 +35,7 @@ extension BoardState {
   package func contents(of groups: Set<ObjectID>) -> [ObjectID: [ObjectID]] {
     var contents: [ObjectID: [ObjectID]] = [:]
     guard !groups.isEmpty else { return contents }
-    for id in storedIDs.sorted() where isShown(id) || isGroup(id) {
+    for id in grouped.sorted() where isShown(id) || isGroup(id) {
       for group in self.groups(of: id) where groups.contains(group) {
         contents[group, default: []].append(id)
       }

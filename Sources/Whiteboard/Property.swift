@@ -180,6 +180,9 @@ extension Property {
   /// Whether this says what the object is, and so that it was created.
   package var isKind: Bool { number == 7 }
 
+  /// Whether this is a move of a game.
+  package var isMove: Bool { number == Self.moveNumber }
+
   /// Whether this is no cell but the removal of the object.
   package var isPurge: Bool { number == 8 }
 }

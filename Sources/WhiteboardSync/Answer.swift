@@ -5,6 +5,8 @@ import Whiteboard
 package struct Answer {
   /// The most bytes of an answer.
   static let byteLimit = 256 << 20
+  /// The most records of an answer: of a full context, and of who answers and wrote nothing yet.
+  static let recordLimit = BoardLimits.incarnations + 1
   private static let domain = Array("whiteboard-answer-1\n".utf8)
   private static let endMarker: UInt8 = 0xFF
 
@@ -100,7 +102,7 @@ struct KeptState {
   }
 
   static func readRecords(_ reader: inout ByteReader) throws(CodecError) -> [AuthorRecord] {
-    let count = try reader.count(upTo: BoardLimits.incarnations, "records")
+    let count = try reader.count(upTo: Answer.recordLimit, "records")
     var records: [AuthorRecord] = []
     for _ in 0..<count {
       let length = try reader.count(upTo: AuthorRecord.byteLimit, "record")

@@ -53,9 +53,9 @@ struct AssetExchange {
     now: UInt64
   ) -> [Effect] {
     guard wants[reference.id] == nil else { return [] }
-    guard wants.count < Self.most else {
+    if wants.count >= Self.most {
       hasOverflowed = true
-      return []
+      guard makeRoom() else { return [] }
     }
     wants[reference.id] = Want(reference: reference, preferred: member)
     order.append(reference.id)
@@ -94,6 +94,17 @@ struct AssetExchange {
 
   /// Forgets that something was left out; the owner wants again what it lacks.
   mutating func beginAgain() { hasOverflowed = false }
+
+  /// Forgets an asset that was asked for in vain, if any, so that those that nobody has do not keep
+  /// others from being asked for.
+  private mutating func makeRoom() -> Bool {
+    let place = order.firstIndex { id in
+      wants[id].map { $0.asking == nil && !$0.tried.isEmpty } ?? true
+    }
+    guard let place else { return false }
+    wants[order.remove(at: place)] = nil
+    return true
+  }
 
   mutating func tick(_ now: UInt64) -> [Effect] {
     for id in order {

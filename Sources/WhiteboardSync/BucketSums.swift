@@ -8,23 +8,36 @@ public enum BucketSums {
   /// - Complexity: O(cells); computed anew each time.
   public static func sums(of state: BoardState) -> [UInt64] {
     var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
+    let start = start(of: state.context)
     for (id, record) in state.records where !state.orphans.contains(id) {
       var sum: UInt64 = 0
       for entry in record.entries where !entry.property.isSelection {
-        sum &+= hash(of: entry.cell, at: entry.property, of: id)
+        sum &+= hash(of: entry.cell, at: entry.property, of: id, from: start)
       }
       sums[id.bucket] &+= sum
     }
     return sums
   }
 
+  /// What the hashes of all cells begin with: the whole context, so that cells made to have the same sums
+  /// as others have other sums as soon as anybody writes anything.
+  package static func start(of context: Context) -> BucketHash {
+    var hash = BucketHash()
+    let bytes = Bytes32.sha256(ContextCoding.encode(context)).bytes
+    for offset in stride(from: 0, to: bytes.count, by: 8) {
+      hash.combine(bytes[offset..<offset + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+    return hash
+  }
+
   /// The hash of one cell.
   package static func hash(
     of cell: Cell,
     at property: Property,
-    of id: ObjectID
+    of id: ObjectID,
+    from start: BucketHash
   ) -> UInt64 {
-    var hash = BucketHash()
+    var hash = start
     hash.combine(id.dot)
     hash.combine(UInt64(property.number))
     if let dot = property.dot {

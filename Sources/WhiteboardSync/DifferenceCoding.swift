@@ -165,8 +165,11 @@ public enum DifferenceCoding {
     private var isUsed: [Bool]
 
     init(_ reader: inout ByteReader) throws(CodecError) {
-      let count = try reader.count(upTo: BoardLimits.incarnations, "incarnations")
-      guard count * 8 <= reader.remaining else { throw .truncated }
+      // Not held to the incarnations of a set: objects that are not here yet, qualifiers and values name
+      // others, as many as anybody liked to. Its bytes bound it.
+      let named = try reader.varint()
+      guard named <= UInt64(reader.remaining / 8) else { throw .truncated }
+      let count = Int(named)
       var incarnations: [Incarnation] = []
       for _ in 0..<count {
         let next = try reader.incarnation()

@@ -21,8 +21,10 @@ struct PeerState {
   /// The buckets of the request in flight, where it is to repair.
   private(set) var requestBuckets: UInt16 = 0
   private(set) var requestActiveAt: UInt64 = 0
+  private var requestBegunAt: UInt64 = 0
   /// The buckets that the next request asks for.
   private var repairBuckets: UInt16 = 0
+  private var nextRepair: UInt64 = 0
   /// Until when it is not asked, because its last answer had no room here.
   var askAgain: UInt64 = 0
   var applied: UInt64 = 0
@@ -77,6 +79,7 @@ struct PeerState {
     requestBuckets = repairBuckets
     repairBuckets = 0
     requestActiveAt = now
+    requestBegunAt = now
     return (lastRequest, requestBuckets)
   }
 
@@ -86,8 +89,19 @@ struct PeerState {
     requestBuckets = 0
   }
 
+  /// Whether its answer takes so long that others are asked meanwhile.
+  func isSlow(_ now: UInt64) -> Bool {
+    requestInFlight != nil && now >= requestBegunAt + Replica.slowAnswer
+  }
+
+  /// Whether it may be asked to repair now: once in each interval (SYN-42).
+  func mayRepair(_ now: UInt64) -> Bool { now >= nextRepair }
+
   /// Has the next request ask for all cells of these buckets.
-  mutating func repair(_ buckets: UInt16) { repairBuckets |= buckets }
+  mutating func repair(_ buckets: UInt16, _ now: UInt64) {
+    repairBuckets |= buckets
+    nextRepair = now + Replica.repairInterval
+  }
 
   mutating func noteProgress(_ now: UInt64) { requestActiveAt = now }
 

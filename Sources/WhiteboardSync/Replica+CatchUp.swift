@@ -4,12 +4,14 @@ import Whiteboard
 extension Replica {
   // MARK: - What we ask
 
-  /// Asks the next member in the queue; one at a time, so that one answer is not sent by everyone.
+  /// Asks the next member in the queue; one at a time, so that one answer is not sent by everyone, but
+  /// for a member who lets us wait.
   func sendNextRequest(_ now: Moment) {
-    guard !requestQueue.isEmpty, peers.values.allSatisfy({ $0.requestInFlight == nil }) else {
-      return
-    }
-    let member = requestQueue.removeFirst()
+    guard
+      peers.values.allSatisfy({ $0.requestInFlight == nil || $0.isSlow(now.uptime) }),
+      let next = requestQueue.firstIndex(where: { peers[$0]?.requestInFlight == nil })
+    else { return }
+    let member = requestQueue.remove(at: next)
     guard let request = peers[member]?.beginRequest(now.uptime) else { return }
     send(
       .request(
@@ -71,9 +73,12 @@ extension Replica {
     peers[member]?.endRequest()
     do {
       let (records, difference) = try check(bytes, from: member)
+      let (revision, known) = (board.state.revision, self.records.count)
       try board.receive(difference, comparesAll: isRepair)
       for record in records { adopt(record, seen: difference.context) }
-      actions.append(.record(.answer(bytes)))
+      if board.state.revision != revision || self.records.count != known {
+        actions.append(.record(.answer([isRepair ? 1 : 0] + bytes)))
+      }
       answered(request, by: member, now)
       for other in peers.keys { peers[other]?.report(by: now.uptime + Self.gossipDelay) }
       peers[member]?.report(by: now.uptime)
@@ -105,8 +110,20 @@ extension Replica {
     guard record.member == member else { throw ReplicaError.forgedAuthor }
     guard record.role.mayWrite else { throw ReplicaError.viewer }
     try answer.verify(by: record, with: verifier)
+    var known = Set(records.keys)
     for record in answer.records where records[record.incarnation]?.bytes != record.bytes {
+      let (incarnation, context) = (record.incarnation, answer.difference.context)
       try record.verify(board: author.board, with: verifier)
+      guard incarnation == answer.incarnation || context.contains(incarnation) else {
+        throw ReplicaError.malformed(.inconsistent("records"))
+      }
+      known.insert(incarnation)
+    }
+    // Whose move it is decides a game: it must not depend on whom the move came from.
+    for entry in answer.difference.entries {
+      for move in entry.cells where move.property.isMove {
+        guard known.contains(move.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
+      }
     }
     return (answer.records, answer.difference)
   }
@@ -130,7 +147,7 @@ extension Replica {
 
   /// Knows from now on whose an incarnation is, where we have seen anything of it.
   func adopt(_ record: AuthorRecord, seen context: Context) {
-    guard records[record.incarnation] == nil, context.contains(record.incarnation) else { return }
+    guard context.contains(record.incarnation), records[record.incarnation] == nil else { return }
     records[record.incarnation] = record
     board.authors[record.incarnation] = record.member
   }
@@ -219,11 +236,11 @@ extension Replica {
       peers[member]?.noteReceived(report.received[incarnation], of: incarnation)
     }
     guard !report.sums.isEmpty, report.contextHash == currentContextHash else { return }
-    let buckets = selfCheck.diverged(from: report.sums, board.state, now.uptime)
-    guard buckets != 0 else { return }
+    let buckets = selfCheck.diverged(from: report.sums, board.state)
+    guard buckets != 0, let peer = peers[member], peer.mayRepair(now.uptime) else { return }
     actions.append(.diverged(member, buckets: buckets))
-    guard peers[member]?.mayBeAsked ?? false else { return }
-    peers[member]?.repair(buckets)
+    peers[member]?.repair(buckets, now.uptime)
+    guard peer.mayBeAsked else { return }
     if !requestQueue.contains(member) { requestQueue.append(member) }
   }
 

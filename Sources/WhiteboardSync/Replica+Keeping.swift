@@ -31,9 +31,19 @@ extension Replica {
 
   /// All that the board holds, as a keyframe for the replica of another board.
   ///
-  /// Records are of one board (AUT-1): whose the dots were is not known there.
-  public func snapshotForAnotherBoard() -> [UInt8] {
-    KeptState.encode([], board.state.difference(since: Context()))
+  /// Records are of one board (AUT-1): whose the dots were is not known there. So games begin anew, since
+  /// a move counts for its member.
+  public func snapshotForAnotherBoard() -> (keyframe: [UInt8], digest: Bytes32) {
+    var difference = board.state.difference(since: Context())
+    for index in difference.entries.indices {
+      difference.entries[index].cells.removeAll(where: \.property.isMove)
+    }
+    difference.entries.removeAll(where: \.cells.isEmpty)
+    var state = BoardState()
+    var changes = ChangeLog()
+    // It is part of what is here, where it has room.
+    try? state.merge(difference, changes: &changes)
+    return (KeptState.encode([], difference), BoardDigest.digest(of: state))
   }
 
   private func restore(_ change: StoredChange) throws(RestoreError) {
@@ -42,9 +52,8 @@ extension Replica {
       case .author(let bytes, _): try restore(AuthorRecord(bytes))
       case .batch(let encoded): try board.receive(encoded.batch)
       case .answer(let bytes):
-        let answer = try Answer(bytes)
-        // A repair compares all, and for any other answer that changes nothing.
-        try board.receive(answer.difference, comparesAll: true)
+        let answer = try Answer(Array(bytes.dropFirst()))
+        try board.receive(answer.difference, comparesAll: bytes.first == 1)
         for record in answer.records { try restore(record) }
       case .keyframe(let bytes):
         let state = try KeptState(bytes)
@@ -63,9 +72,7 @@ extension Replica {
 
   private func restore(_ record: AuthorRecord) throws(RestoreError) {
     guard record.board == author.board else { throw .wrongBoard }
-    guard records[record.incarnation] == nil, records.count < BoardLimits.incarnations else {
-      return
-    }
+    guard records[record.incarnation] == nil, records.count <= Answer.recordLimit else { return }
     records[record.incarnation] = record
     board.authors[record.incarnation] = record.member
   }
@@ -73,6 +80,12 @@ extension Replica {
   /// Whoever restores looks at the board; all that is left to do is to know its photos.
   private func forgetChanges(_ now: Moment) {
     _ = board.takeChanges()
+    // Records come before what they are of, which may be lost.
+    for incarnation in records.keys
+    where incarnation != chain.incarnation && !board.state.context.contains(incarnation) {
+      records[incarnation] = nil
+      board.authors[incarnation] = nil
+    }
     contextHash = nil
     activity.changed(board.state.revision, now.uptime)
     for snapshot in board.snapshots { follow(snapshot, from: nil, now) }

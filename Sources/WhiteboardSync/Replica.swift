@@ -47,6 +47,10 @@ public final class Replica {
   static let departureDelay: UInt64 = 1000
   /// Milliseconds without progress of an answer after which another member is asked.
   static let requestPatience: UInt64 = 5000
+  /// Milliseconds after which an answer that still comes keeps nobody else from being asked.
+  static let slowAnswer: UInt64 = 30_000
+  /// Milliseconds between two repairs by one member.
+  static let repairInterval: UInt64 = 5000
   /// Milliseconds after which a member is asked again whose answer had no room here.
   static let fullPatience: UInt64 = 60_000
   /// Milliseconds between two answers to one member.

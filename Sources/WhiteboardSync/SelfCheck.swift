@@ -2,11 +2,7 @@ import Whiteboard
 
 /// Whether replicas that have seen the same hold the same; implements SYN-42.
 struct SelfCheck {
-  /// Milliseconds between two repairs.
-  static let interval: UInt64 = 5000
-
   private var sums: (revision: UInt64, values: [UInt64])?
-  private var nextRepair: UInt64 = 0
 
   /// Sums anew: a board whose memory failed has the same revision and other cells.
   mutating func begin(_ state: BoardState) { sums = nil }
@@ -19,19 +15,13 @@ struct SelfCheck {
     return values
   }
 
-  /// The buckets to repair now, a bit each: those whose sums differ from a replica's of equal context.
-  mutating func diverged(
-    from others: [UInt64],
-    _ state: BoardState,
-    _ now: UInt64
-  ) -> UInt16 {
-    guard now >= nextRepair else { return 0 }
+  /// The buckets to repair, a bit each: those whose sums differ from a replica's of equal context.
+  mutating func diverged(from others: [UInt64], _ state: BoardState) -> UInt16 {
     var buckets: UInt16 = 0
     for (bucket, (mine, theirs)) in zip(sums(of: state), others).enumerated()
     where mine != theirs {
       buckets |= 1 << UInt16(bucket)
     }
-    if buckets != 0 { nextRepair = now + Self.interval }
     return buckets
   }
 }

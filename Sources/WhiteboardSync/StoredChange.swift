@@ -9,7 +9,8 @@ public enum StoredChange: Hashable, Sendable {
   case author([UInt8], Incarnation)
   /// A batch, in its full form.
   case batch(EncodedBatch)
-  /// An answer that was merged, as it came.
+  /// An answer that was merged: a byte, 1 where each cell was compared (SYN-42) and else 0, and the
+  /// answer as it came.
   case answer([UInt8])
   /// A signed head of an incarnation, through the operation of that sequence.
   case head([UInt8], Incarnation, sequence: UInt64)

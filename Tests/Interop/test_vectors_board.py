@@ -9,7 +9,7 @@ import signing
 from cryptography.hazmat.primitives.asymmetric import ec
 from test_vectors_session import VectorCase
 from vectors.forms import batch_json, difference_json, incarnation_of, text_of
-from whiteboard_peer import admission, authors, cells, codec, views
+from whiteboard_peer import admission, authors, cells, codec, messages, views
 from whiteboard_peer.authors import LinkReader
 from whiteboard_peer.cells import BoardError, Dot, DotSet, State
 from whiteboard_peer.messages import (
@@ -224,8 +224,10 @@ class Board(VectorCase):
         for vector in self.each(vectors["mix"]):
             self.assertEqual(cells.mix(int(vector["in"])), int(vector["out"]))
         for vector in self.each(vectors["boards"]):
-            sums = self.state(vector["batches"]).bucket_sums()
+            sums = messages.bucket_sums(self.state(vector["batches"]))
             self.assertEqual([str(value) for value in sums], vector["sums"])
+        start = cells.sums_start(bytes.fromhex(vectors["context"]))
+        self.assertEqual(str(start), vectors["start"])
         sums = [0] * 16
         for vector in self.each(vectors["cells"]):
             sums[vector["bucket"]] += int(vector["hash"])
@@ -240,7 +242,7 @@ class Board(VectorCase):
                 boards.append(State())
                 boards[-1].apply(given)
                 boards[-1].apply(codec.decode_batch(bytes.fromhex(data)))
-            self.assertNotEqual(boards[0].bucket_sums(), boards[1].bucket_sums())
+            self.assertNotEqual(*map(messages.bucket_sums, boards))
             for mine, theirs in (boards, boards[::-1]):
                 mine.merge_answer(*theirs.answer_to(mine.context, 0xFFFF), is_repair=True)
             self.assertEqual([b.digest() for b in boards], [vector["digest"]] * 2)
@@ -298,7 +300,7 @@ class Board(VectorCase):
             state.apply(codec.decode_batch(bytes.fromhex(by_name[vector["apply"]])))
             self.assertEqual(state.digest(), vector["digest"])
             self.assertEqual(context_hash(state.context).hex(), vector["contextHash"])
-            self.assertEqual([str(value) for value in state.bucket_sums()], vector["sums"])
+            self.assertEqual([str(value) for value in messages.bucket_sums(state)], vector["sums"])
         self.vector = None
         whole = self.state(vectors["batches"])
         self.assertEqual(whole.digest(), vectors["digest"])

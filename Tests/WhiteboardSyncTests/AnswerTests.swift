@@ -74,7 +74,7 @@ import Testing
     let bytes = bo.answer(try difference())
     receive(bytes)
     let actions = anna.replica.takeActions()
-    #expect(actions.first == .record(.answer(bytes)))
+    #expect(actions.first == .record(.answer([0] + bytes)))
     #expect(actions.contains(.caughtUp(bo.member)))
     #expect(anna.replica.board.objectIDs.count == 1)
     // Late or twice, it is nothing.
@@ -161,9 +161,115 @@ import Testing
     #expect(anna.replica.board.state.context.isEmpty)
     join()
     receive(Answer.encode(sorted, try difference(), by: bo.author, as: bo.incarnation))
+    // Of incarnations of which nobody has seen anything.
+    #expect(refusals() == ["inconsistent"])
+    #expect(anna.replica.board.state.context.isEmpty)
+    join()
+    receive(bo.answer(try difference()))
     #expect(refusals().isEmpty)
-    // What nobody has seen anything of is not remembered.
+    // It has written nothing: it is not remembered.
     #expect(anna.replica.records.count == 1)
+  }
+
+  @Test("[SYN-29] a move of whom nobody knows is refused: games would differ for good")
+  func moveOfNobody() throws {
+    let cleo = Puppet(10)
+    let id = ObjectID(Dot(cleo.incarnation, 1))
+    let batch = try Batch(
+      author: cleo.incarnation,
+      firstSequence: 1,
+      time: HybridTime(9),
+      operations: [
+        Operation(id, .kind, .unsigned(4)),
+        Operation(id, .move(Dot(cleo.incarnation, 2)), .bytes([1])),
+      ]
+    )
+    var state = BoardState()
+    var changes = ChangeLog()
+    try state.apply(batch, changes: &changes)
+    let difference = state.difference(since: Context())
+    join()
+    receive(bo.answer(difference))
+    #expect(refusals() == ["no-author"])
+    #expect(anna.replica.board.state.context.isEmpty)
+    let records = [bo.record, cleo.record].sorted { $0.incarnation < $1.incarnation }
+    join()
+    receive(Answer.encode(records, difference, by: bo.author, as: bo.incarnation))
+    #expect(refusals().isEmpty)
+    #expect(anna.replica.board.state.record(id)?.count == 2)
+  }
+
+  @Test("[SYN-26] an answer may name more incarnations than a set holds")
+  func manyNames() throws {
+    let author = Incarnation(1)
+    let names = UInt64(BoardLimits.incarnations) + 1
+    var state = BoardState()
+    var changes = ChangeLog()
+    // One member's, who wrote to objects that are not here, of as many incarnations.
+    for first in stride(from: UInt64(0), to: names, by: 4000) {
+      try state.apply(
+        try Batch(
+          author: author,
+          firstSequence: first + 1,
+          time: HybridTime(1 << 20 + first),
+          operations: (first..<min(first + 4000, names)).map {
+            Operation(ObjectID(Dot(Incarnation(1000 + $0), 1)), .color, .unsigned(1))
+          }
+        ),
+        changes: &changes
+      )
+    }
+    let difference = state.difference(since: Context())
+    let bytes = DifferenceCoding.encode(difference)
+    #expect(try DifferenceCoding.decode(bytes) == difference)
+    join()
+    receive(bo.answer(difference))
+    #expect(refusals().isEmpty)
+    #expect(anna.replica.board.state.objectCount == Int(names))
+    // A table of which less is there than it says.
+    #expect(throws: CodecError.truncated) {
+      _ = try DifferenceCoding.decode([2, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01])
+    }
+  }
+
+  @Test("[SYN-29] of a full context the records of all, and of who wrote nothing, are read")
+  func manyRecords() throws {
+    #expect(Answer.recordLimit == BoardLimits.incarnations + 1)
+    var reader = ByteReader([0x81, 0x80, 0x04])
+    #expect(throws: CodecError.truncated) { _ = try KeptState.readRecords(&reader) }
+    reader = ByteReader([0x82, 0x80, 0x04])
+    #expect(throws: CodecError.overLimit("records")) { _ = try KeptState.readRecords(&reader) }
+  }
+
+  @Test("an answer that tells nothing new is not kept")
+  func nothingNew() throws {
+    join()
+    let difference = try difference()
+    receive(bo.answer(difference))
+    _ = anna.replica.takeActions()
+    anna.replica.answerFailed(request: 1, from: bo.member, now: start)
+    var context = Context()
+    context.insert(Dot(Incarnation(5), 1))
+    let report = ReplicaReport(
+      contextHash: 1,
+      applied: 0,
+      incarnation: nil,
+      received: SequenceRanges(),
+      sums: []
+    )
+    anna.replica.received(SyncMessage.state(report).encode(), from: bo.member, now: start)
+    anna.replica.tick(now: later(6000))
+    _ = anna.replica.takeActions()
+    #expect(anna.replica.expectsAnswer(name(request: 2), from: bo.member))
+    anna.replica.receivedAnswer(
+      bo.answer(difference),
+      request: 2,
+      from: bo.member,
+      now: later(6000)
+    )
+    let actions = anna.replica.takeActions()
+    #expect(actions.contains(.caughtUp(bo.member)))
+    for case .record(let change) in actions { Issue.record("kept: \(change)") }
   }
 
   @Test("[SYN-11] a member whose answer makes no progress for 5 s is asked again after the others")
@@ -187,6 +293,38 @@ import Testing
     #expect(try asked(later(9000)) == [cleo.member])
     anna.replica.answerFailed(request: 1, from: cleo.member, now: later(9100))
     #expect(try asked(later(9100)) == [bo.member])
+  }
+
+  @Test("[SYN-11] a member whose answer drips keeps others from being asked for 30 s only")
+  func dripping() throws {
+    var cleo = Puppet(10)
+    join()
+    anna.replica.peerJoined(cleo.member, now: start)
+    anna.replica.received(cleo.hello(), from: cleo.member, now: start)
+    _ = anna.replica.takeActions()
+    let cleos = ResourceDTO(
+      id: World.board.description,
+      type: .whiteboard,
+      request: 1,
+      byteCount: 100
+    )
+    for second: UInt64 in 1..<30 {
+      anna.replica.answerProgressed(request: 1, from: bo.member, now: later(second * 1000))
+      anna.replica.tick(now: later(second * 1000))
+      #expect(!anna.replica.expectsAnswer(cleos, from: cleo.member))
+    }
+    anna.replica.tick(now: later(30_000))
+    #expect(anna.replica.expectsAnswer(cleos, from: cleo.member))
+    // It may still end.
+    #expect(anna.replica.expectsAnswer(name(), from: bo.member))
+    anna.replica.receivedAnswer(
+      bo.answer(try difference()),
+      request: 1,
+      from: bo.member,
+      now: later(31_000)
+    )
+    #expect(anna.replica.board.objectIDs.count == 1)
+    #expect(refusals().isEmpty)
   }
 
   @Test("[SYN-29] who answers tells the records of all that the other lacks, and its own")

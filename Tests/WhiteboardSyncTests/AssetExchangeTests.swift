@@ -64,6 +64,30 @@ import Testing
     #expect(exchange.arrived(World.asset(0).id, now: 0) == [.ask(World.asset(4).id, a)])
   }
 
+  @Test("[SYN-35] assets that nobody has make room for those that somebody has")
+  func unobtainable() throws {
+    func asset(_ number: Int) throws -> AssetReference {
+      let bytes = (0..<32).map { UInt8(truncatingIfNeeded: $0 < 4 ? number >> (8 * $0) : 0) }
+      return try AssetReference(
+        id: #require(AssetID(bytes)),
+        byteCount: 1000,
+        header: PhotoHeader(format: .png, width: 30, height: 20)
+      )
+    }
+    var exchange = AssetExchange()
+    var asked = exchange.memberJoined(a, now: 0)
+    for number in 0..<AssetExchange.most {
+      asked += exchange.want(try asset(number), preferring: nil, now: 0)
+    }
+    let good = try asset(1_000_000)
+    // As long as none was asked for in vain there is no room.
+    #expect(exchange.want(good, preferring: nil, now: 0).isEmpty)
+    #expect(exchange.hasOverflowed && exchange.reference(of: good.id) == nil)
+    for case .ask(let id, _) in asked { asked = exchange.unavailable(id, from: a, now: 0) }
+    _ = exchange.want(good, preferring: nil, now: 0)
+    #expect(exchange.reference(of: good.id) == good)
+  }
+
   @Test("[SYN-35] a member whose assets never come leaves room for those of others")
   func starving() {
     var exchange = joined()

@@ -74,6 +74,10 @@ import Testing
       #expect(BucketHash.mix(word) == UInt64(vector.out))
     }
     let state = try whole()
+    let context = try BoardVectors.bytes(Self.vectors.buckets.context)
+    #expect(ContextCoding.encode(state.context) == context)
+    let start = BucketSums.start(of: state.context)
+    #expect("\(start.value)" == Self.vectors.buckets.start)
     var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
     for vector in Self.vectors.buckets.cells {
       let id = try #require(ObjectID(vector.object))
@@ -83,7 +87,7 @@ import Testing
         dot: vector.dot
       )
       let cell = try #require(state.record(id)?[property])
-      let hash = BucketSums.hash(of: cell, at: property, of: id)
+      let hash = BucketSums.hash(of: cell, at: property, of: id, from: start)
       #expect("\(hash)" == vector.hash, "\(vector.object) \(vector.property)")
       #expect(id.bucket == vector.bucket)
       sums[vector.bucket] &+= hash

@@ -20,6 +20,8 @@ extension BoardVectors {
   }
 
   struct Buckets: Decodable, Sendable {
+    let context: String
+    let start: String
     struct Mix: Decodable, Sendable {
       let `in`: String
       let out: String

@@ -33,6 +33,82 @@ import Testing
     }
   }
 
+  @Test("[SYN-42] what an answer could not change is not changed by it after a restart either")
+  func answerIsNoRepair() throws {
+    let world = World(seed: 5, nodes: 1)
+    let node = world.nodes[0]
+    var bo = Puppet(9)
+    let id = ObjectID(Dot(bo.incarnation, 1))
+    let now = world.now(0)
+    func story(_ color: UInt64) throws -> Difference {
+      var state = BoardState()
+      var changes = ChangeLog()
+      try state.apply(
+        try Batch(
+          author: bo.incarnation,
+          firstSequence: 1,
+          time: HybridTime(9),
+          operations: [
+            Operation(id, .kind, .unsigned(1)), Operation(id, .color, .unsigned(color)),
+          ]
+        ),
+        changes: &changes
+      )
+      return state.difference(since: Context())
+    }
+    node.replica.peerJoined(bo.member, now: now)
+    node.replica.received(bo.hello(), from: bo.member, now: now)
+    node.replica.receivedAnswer(bo.answer(try story(1)), request: 1, from: bo.member, now: now)
+    // The same dots with other values, and one dot more so that it is kept.
+    let later = Moment(wall: now.wall, uptime: now.uptime + 6000)
+    var other = try story(2)
+    other.context.insert(Dot(Incarnation(77), 1))
+    node.replica.received(
+      SyncMessage.state(
+        ReplicaReport(
+          contextHash: 1,
+          applied: 0,
+          incarnation: nil,
+          received: SequenceRanges(),
+          sums: []
+        )
+      )
+      .encode(),
+      from: bo.member,
+      now: now
+    )
+    node.replica.tick(now: later)
+    node.replica.receivedAnswer(bo.answer(other), request: 2, from: bo.member, now: later)
+    let kept = node.replica.takeActions().compactMap { action in
+      if case .record(let change) = action { change } else { nil }
+    }
+    #expect(kept.count == 2)
+    #expect(node.replica.board.snapshot(id)?.color == 1)
+    let restored = world.replica(node.key, now)
+    try restored.restore(kept, now: now)
+    #expect(restored.board.snapshot(id)?.color == 1)
+    #expect(restored.digest == node.replica.digest)
+  }
+
+  @Test("games begin anew in a board that is made from another")
+  func otherBoard() throws {
+    let world = World(seed: 5, nodes: 1)
+    let node = world.nodes[0]
+    let now = world.now(0)
+    let id = try node.replica.change(now: now) { board in
+      try board.createConnectFour(at: Point(x: 0, y: 0))
+    }
+    try node.replica.change(now: now) { board in
+      try board.play(id, "3")
+    }
+    let copy = node.replica.snapshotForAnotherBoard()
+    let other = world.replica(node.key, now)
+    try other.restore([.keyframe(copy.keyframe)], now: now)
+    #expect(other.digest == copy.digest)
+    #expect(other.digest != node.replica.digest)
+    #expect(other.board.state.record(id)?.entries.contains { $0.property.isMove } == false)
+  }
+
   @Test("[BRD-1] whatever of the end is lost, no dot is used twice")
   func newIncarnation() throws {
     let world = World(seed: 5, nodes: 1)

@@ -165,23 +165,89 @@ import Testing
         changes: &changes
       )
     }
-    let sums = BucketSums.sums(of: state)
-    #expect(sums.count == BucketHash.buckets)
+    #expect(BucketSums.sums(of: state).count == BucketHash.buckets)
+    // Sums are compared at equal contexts: one dot, two values.
+    func written(_ id: ObjectID, _ property: Property, _ value: Value) throws -> [UInt64] {
+      var other = state
+      try other.apply(
+        try Batch(
+          author: Incarnation(3),
+          firstSequence: 1,
+          time: HybridTime(10),
+          operations: [Operation(id, property, value)]
+        ),
+        changes: &changes
+      )
+      return BucketSums.sums(of: other)
+    }
     for id in state.records.keys {
       for property in [Property.selection, .color] {
-        var other = state
-        try other.apply(
-          try Batch(
-            author: Incarnation(3),
-            firstSequence: 1,
-            time: HybridTime(10),
-            operations: [Operation(id, property, .none)]
-          ),
-          changes: &changes
+        let changed = zip(
+          try written(id, property, .none),
+          try written(id, property, .unsigned(1))
         )
-        let changed = zip(sums, BucketSums.sums(of: other)).map { $0 != $1 }
+        .map { $0 != $1 }
         #expect(changed.indices.filter { changed[$0] } == (property == .color ? [id.bucket] : []))
       }
     }
+  }
+
+  @Test("[SYN-41] what was forged to have the sums of something else has others in another context")
+  func forgedSums() throws {
+    let id = ObjectID(Dot(Incarnation(1), 1))
+    var changes = ChangeLog()
+    func board(_ text: [UInt8], others: UInt64) throws -> BoardState {
+      var state = BoardState()
+      try state.apply(
+        try Batch(
+          author: Incarnation(1),
+          firstSequence: 1,
+          time: HybridTime(9),
+          operations: [Operation(id, .kind, .unsigned(1)), Operation(id, .zIndex, .bytes(text))]
+        ),
+        changes: &changes
+      )
+      for author in 0..<others {
+        try state.apply(
+          try Batch(
+            author: Incarnation(2 + author),
+            firstSequence: 1,
+            time: HybridTime(9),
+            operations: [Operation(id, .color, .unsigned(1))]
+          ),
+          changes: &changes
+        )
+      }
+      return state
+    }
+    /// The state of the hash after which the last word of a value gives `value`.
+    func unmixed(_ value: UInt64) -> UInt64 {
+      func unshifted(_ word: UInt64, _ count: UInt64) -> UInt64 {
+        var result = word
+        for _ in 0..<3 { result = word ^ (result >> count) }
+        return result
+      }
+      // The inverses of the two factors, modulo 2^64.
+      var word = unshifted(value, 31) &* 0x3196_42B2_D24D_8EC3
+      word = unshifted(word, 27) &* 0x96DE_1B17_3F11_9089
+      return unshifted(word, 30) &- 0x9E37_79B9_7F4A_7C15
+    }
+    func sum(_ state: BoardState) -> UInt64 { BucketSums.sums(of: state)[id.bucket] }
+    let mine = [UInt8](repeating: 7, count: 16)
+    // Of 16 bytes, the last word is chosen so that the sum is the same.
+    var theirs = [UInt8](repeating: 9, count: 8) + [UInt8](repeating: 0, count: 8)
+    let state = try board(theirs, others: 0)
+    let start = BucketSums.start(of: state.context)
+    func hash(_ bytes: [UInt8]) throws -> UInt64 {
+      let cell = try #require(try board(bytes, others: 0).record(id)?[.zIndex])
+      return BucketSums.hash(of: cell, at: .zIndex, of: id, from: start)
+    }
+    let word = unmixed(try hash(theirs)) ^ unmixed(try hash(mine))
+    theirs.replaceSubrange(
+      8..<16,
+      with: (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+    )
+    #expect(try sum(board(mine, others: 0)) == sum(board(theirs, others: 0)), "it can be forged")
+    #expect(try sum(board(mine, others: 1)) != sum(board(theirs, others: 1)), "and is found out")
   }
 }

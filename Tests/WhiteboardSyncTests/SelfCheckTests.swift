@@ -92,5 +92,13 @@ import Testing
     #expect(try told(anna.currentContextHash, now).isEmpty)
     let later = Moment(wall: now.wall, uptime: now.uptime + 5000)
     #expect(try told(anna.currentContextHash, later) == [0b1001])
+    // One who says so whenever it may does not keep us from repairing by another.
+    anna.received(SyncMessage.nothingLacking(3).encode(), from: bo.member, now: later)
+    bo = Puppet(10)
+    anna.peerJoined(bo.member, now: later)
+    anna.received(bo.hello(), from: bo.member, now: later)
+    anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: later)
+    _ = anna.takeActions()
+    #expect(try told(anna.currentContextHash, later) == [0b1001])
   }
 }

@@ -91,12 +91,13 @@ package enum BoardFile {
     let target = library.path(name: name, board: board.bytes)
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)
+      let copy = replica.snapshotForAnotherBoard()
       try await document.duplicate(
         to: target,
         board: board.bytes,
         name: name,
-        keyframe: replica.snapshotForAnotherBoard(),
-        digest: replica.digest.bytes,
+        keyframe: copy.keyframe,
+        digest: copy.digest.bytes,
         now: now
       )
     } catch {

@@ -229,7 +229,7 @@ extension Node {
   private func dropSlow() {
     guard let session else { return }
     for (peer, queue) in queues
-    where members[peer]?.isReached == true && queue.isStalled(for: SendQueue.tooSlow) {
+    where members[peer]?.isReached == true && queue.isTooSlow {
       queues[peer]?.close()
       // It may be gone by itself meanwhile.
       spawn { _ in try? await session.disconnect(peer, isTooSlow: true) }

@@ -10,8 +10,10 @@ struct SendQueue {
   /// How many bytes wait, those on their way into the outbox included.
   private(set) var byteCount = 0
 
-  /// When something was last taken, or began to wait.
+  /// When much was last taken, or something began to wait.
   private var movedAt = ContinuousClock.now
+  /// How many bytes were taken since.
+  private var moved = 0
 
   /// How many bytes wait before local verbs wait too.
   static let patience = 16 * 1024 * 1024
@@ -19,8 +21,15 @@ struct SendQueue {
   static let standstill = Duration.seconds(5)
   /// How long one that is there may take nothing, before it is disconnected as too slow (MSG-5).
   static let tooSlow = Duration.seconds(30)
+  /// How many bytes it has to take meanwhile: one that takes a few now and then stands still too.
+  static let pace = 256 * 1024
+  /// How many bytes may wait, whatever the pace, before it is disconnected as too slow.
+  static let limit = 128 * 1024 * 1024
 
-  /// Whether much waits and nothing of it was taken for a while.
+  /// Whether it takes what it is sent too slowly to be waited for any longer.
+  var isTooSlow: Bool { byteCount >= SendQueue.limit || isStalled(for: SendQueue.tooSlow) }
+
+  /// Whether much waits and little of it was taken for a while.
   func isStalled(for duration: Duration) -> Bool {
     byteCount >= SendQueue.patience && ContinuousClock.now - movedAt >= duration
   }
@@ -31,7 +40,7 @@ struct SendQueue {
   /// Adds a message at the end, or hands it to the sender that waits.
   mutating func append(_ message: [UInt8]) {
     guard !isClosed else { return }
-    if byteCount == 0 { movedAt = .now }
+    if byteCount == 0 { restart() }
     byteCount += message.count
     if let waiter {
       self.waiter = nil
@@ -61,8 +70,14 @@ struct SendQueue {
 
   /// A message has been taken by the outbox.
   mutating func sent(_ count: Int) {
-    movedAt = .now
+    moved += count
+    if moved >= SendQueue.pace { restart() }
     if !isClosed { byteCount -= count }
+  }
+
+  private mutating func restart() {
+    movedAt = .now
+    moved = 0
   }
 
   /// Nothing more is sent.

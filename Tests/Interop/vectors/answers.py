@@ -1,7 +1,7 @@
 """Differences, and the signed answers in which they travel."""
 
 from whiteboard_peer import authors, cells, codec
-from whiteboard_peer.cells import PAIR, UNSIGNED, Dot, DotSet
+from whiteboard_peer.cells import BYTES, PAIR, UNSIGNED, Dot, DotSet
 
 from . import batches
 from .forms import (
@@ -133,6 +133,14 @@ def answers():
         text = authors.answer_text(board, named, body)
         return body + marker + inc(named) + one._sign(one.key, text)
 
+    gus = author("gus")
+    game = Dot(gus.incarnation, 1)
+    played = [
+        gus.write(batches.at(0), [batches.create(cells.GAME)]),
+        gus.write(batches.at(1), [(game, cells.MOVE, Dot(gus.incarnation, 2), BYTES, bytes(8))]),
+    ]
+    moved = codec.encode_difference(*state_of(played).answer_to(DotSet()))
+
     foreign = sorted((ben, stranger), key=lambda one: one.incarnation)
 
     def records_of(*data):
@@ -140,6 +148,7 @@ def answers():
 
     wrong = bytearray(good)
     wrong[-1] ^= 1
+    others = [one.record.data for one in sorted((ben, watcher), key=lambda one: one.incarnation)]
     ben_id, vera_id = ben.record.member, watcher.record.member
     bad = [
         ("no bytes", b"", "truncated", ben_id),
@@ -159,7 +168,9 @@ def answers():
         ("a record twice", signed_by(ben, body=records_of(ben.record.data, ben.record.data)), "canonical", ben_id),
         ("a record that does not hold", signed_by(ben, body=records_of(ben.record.data[:-1] + b"\0")), "signature", ben_id),
         ("a record of 513 bytes", signed_by(ben, body=varint(1, 513) + little), "limit", ben_id),
-        ("65,537 records", signed_by(ben, body=varint(65_537) + little), "limit", ben_id),
+        ("65,538 records", signed_by(ben, body=varint(65_538) + little), "limit", ben_id),
+        ("a record of nobody that was seen", signed_by(ben, body=records_of(*others)), "inconsistent", ben_id),
+        ("a move of whom nobody knows", signed_by(ben, body=records_of(ben.record.data)[: -len(little)] + moved), "no-author", ben_id),
         ("more records than bytes", varint(65_000), "truncated", ben_id),
         ("a difference of version 1", signed_by(ben, body=varint(0) + b"\1" + little[1:]), "reserved", ben_id),
     ]

@@ -5,7 +5,7 @@ import struct
 
 from whiteboard_peer import authors, cells, codec, views
 from whiteboard_peer.cells import BYTES, DOT, NONE, PAIR, SIGNED, STRING, UNSIGNED, Dot, State
-from whiteboard_peer.messages import context_hash
+from whiteboard_peer.messages import bucket_sums, context_hash
 
 from .forms import (
     ANNA,
@@ -284,7 +284,7 @@ def digest(named):
                 "apply": name,
                 "digest": state.digest(),
                 "contextHash": context_hash(state.context).hex(),
-                "sums": [str(value) for value in state.bucket_sums()],
+                "sums": [str(value) for value in bucket_sums(state)],
             }
         )
     given = _input(state)
@@ -302,13 +302,15 @@ def buckets(named):
     """SYN-41: what a sum is made of, and boards that hold what a digest does not."""
     by_name = dict(named)
     whole = state_of(data for _, data in named[:DIGESTED])
+    context = codec.encode_set(whole.context)
+    start = cells.sums_start(context)
     hashed = [
         {
             "object": views.object_text(identifier),
             "bucket": cells.bucket(identifier),
             "property": number,
             **qualifier_json(number, qualifier),
-            "hash": str(cells.cell_hash(identifier, number, qualifier, cell)),
+            "hash": str(cells.cell_hash(identifier, number, qualifier, cell, start)),
         }
         for identifier in sorted(filter(whole.is_created, whole.objects))
         for (number, qualifier), cell in in_order(whole.objects[identifier])
@@ -325,12 +327,14 @@ def buckets(named):
         "mix": [
             {"in": str(value), "out": str(cells.mix(value))} for value in (0, 1, ANNA, 2**64 - 1)
         ],
+        "context": context.hex(),
+        "start": str(start),
         "cells": hashed,
         "boards": [
             {
                 "name": name,
                 "batches": names,
-                "sums": [str(v) for v in state_of(by_name[n] for n in names).bucket_sums()],
+                "sums": [str(v) for v in bucket_sums(state_of(by_name[n] for n in names))],
             }
             for name, names in boards
         ],

@@ -10,12 +10,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from . import codec
-from .cells import MAXIMUM_SEQUENCE, BoardError
+from .cells import MAXIMUM_SEQUENCE, MOVE, BoardError
 from .codec import Reader, read_difference
 from .wire import encode_vint
 
 EDITOR, VIEWER, RELAY = 1, 2, 3
-MAXIMUM_RECORD, MAXIMUM_RECORDS = 512, 65_536
+MAXIMUM_RECORD, MAXIMUM_RECORDS = 512, 65_537
 MAXIMUM_NAMED = 65_536
 END_OF_ANSWER = 0xFF
 
@@ -342,7 +342,16 @@ def decode_answer(data, board, member, known):
         raise BoardError("reserved", "no end marker")
     incarnation, signature = reader.incarnation(), reader.take(64)
     reader.end()
-    signer = {**known, **{r.incarnation: r for r in records}}.get(incarnation)
+    context, _, objects = difference
+    for record in records:
+        if record.incarnation != incarnation and record.incarnation not in context.ranges:
+            raise BoardError("inconsistent", "a record of nobody that was seen")
+    known = {**known, **{record.incarnation: record for record in records}}
+    for cells_of in objects.values():
+        for (number, _), cell in cells_of.items():
+            if number == MOVE and cell.dot.incarnation not in known:
+                raise BoardError("no-author", "whose move it is is not known")
+    signer = known.get(incarnation)
     if signer is None:
         raise BoardError("no-author", "who signed is not known")
     if signer.role == VIEWER:

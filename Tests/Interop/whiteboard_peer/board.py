@@ -116,7 +116,7 @@ class BoardPeer(Peer):
                     # After the others; who is gone is passed over.
                     self._request(given_up.remote, given_up.buckets)
                 if seconds % 5 == 0:
-                    self._report(sums=self.state.bucket_sums())
+                    self._report(sums=messages.bucket_sums(self.state))
                     mine = context_hash(self.state.context)
                     for remote, member in self._linked():
                         if remote.control and member.their_hash not in (None, mine):
@@ -448,7 +448,7 @@ class BoardPeer(Peer):
         member.their_hash, member.their_applied = report.hash, report.applied
         if not report.sums or report.hash != context_hash(self.state.context):
             return
-        pairs = enumerate(zip(report.sums, self.state.bucket_sums()))
+        pairs = enumerate(zip(report.sums, messages.bucket_sums(self.state)))
         differing = sum((theirs != ours) << at for at, (theirs, ours) in pairs)
         if differing and time.monotonic() >= member.repair_at:
             # SYN-42.

@@ -1,7 +1,6 @@
 """The state of a board: dots, contexts, cells, merging, the digest (board.md)."""
 
 import bisect
-import functools
 import hashlib
 import struct
 from typing import NamedTuple
@@ -208,15 +207,22 @@ def bucket(identifier):
     return mix(identifier.incarnation ^ mix(identifier.sequence)) % 16
 
 
-@functools.lru_cache(maxsize=1 << 17)
-def cell_hash(identifier, number, qualifier, cell):
+def sums_start(context):
+    """What the hash of every cell begins with, from the binary form of the context (SYN-41)."""
+    result = 0
+    for word in struct.unpack(">4Q", hashlib.sha256(context).digest()):
+        result = mix(result ^ word)
+    return result
+
+
+def cell_hash(identifier, number, qualifier, cell, start):
     """SYN-41."""
     value = value_bytes(cell.shape, cell.value)
     named = qualifier if isinstance(qualifier, Dot) else (qualifier or 0, 0)
     words = [*identifier, number, *named, *cell.dot, cell.time, cell.shape, len(value)]
     filled = value + bytes(-len(value) % 8)
     words += struct.unpack(f">{len(filled) // 8}Q", filled)
-    result = 0
+    result = start
     for word in words:
         result = mix(result ^ word)
     return result
@@ -303,16 +309,18 @@ class State:
 
     # Digest
 
-    def bucket_sums(self):
-        """SYN-41."""
+    def bucket_sums(self, context):
+        """SYN-41; `context` is the binary form of the state's own."""
         sums = [0] * 16
+        start = sums_start(context)
         for identifier, held in self.objects.items():
             if not self.is_created(identifier):
                 continue
             at = bucket(identifier)
             for (number, qualifier), cell in held.items():
                 if number != SELECTION:
-                    sums[at] = (sums[at] + cell_hash(identifier, number, qualifier, cell)) & WORD
+                    hashed = cell_hash(identifier, number, qualifier, cell, start)
+                    sums[at] = (sums[at] + hashed) & WORD
         return sums
 
     def digest(self):

@@ -32,6 +32,11 @@ def context_hash(context):
     return hashlib.sha256(encode_set(context)).digest()[:8]
 
 
+def bucket_sums(state):
+    """SYN-41."""
+    return state.bucket_sums(encode_set(state.context))
+
+
 def asset_name(identifier, sha256):
     """BRD-20."""
     return json.dumps(

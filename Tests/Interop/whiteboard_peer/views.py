@@ -159,28 +159,14 @@ def _group_named(state, identifier):
 
 def groups_of(state, identifier):
     """The groups an object belongs to, innermost first; a ring is cut (BRD-26)."""
-    result = []
-    at = identifier
-    while len(result) < MAXIMUM_GROUPS:
-        group = _group_named(state, at)
-        if group is None or _is_cut(state, at):
-            break
-        result.append(group)
-        at = group
-    return result
-
-
-def _is_cut(state, identifier):
-    """Whether the group cell of this object is the latest of a ring."""
-    ring = [identifier]
-    while (group := _group_named(state, ring[-1])) is not None:
-        if group == identifier:
-            stamps = {i: state.objects[i][cells.GROUP, None].stamp for i in ring}
-            return max(ring, key=stamps.get) == identifier
-        if group in ring:
-            return False
-        ring.append(group)
-    return False
+    path = [identifier]
+    while len(path) <= MAXIMUM_GROUPS + 1 and (group := _group_named(state, path[-1])) is not None:
+        if group in path:
+            ring = path[path.index(group) :]
+            latest = max(ring, key=lambda one: state.objects[one][cells.GROUP, None].stamp)
+            return path[1 : path.index(latest) + 1]
+        path.append(group)
+    return path[1 : MAXIMUM_GROUPS + 1]
 
 
 def settings_of(state):
