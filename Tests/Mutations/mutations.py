@@ -45,8 +45,8 @@ MUTATIONS = [
     ),
     Mutation(
         "resurrection", BOARD + "BoardState.swift",
-        "if known == nil, context.contains(id.dot) { return }",
-        "if known == nil, context.isEmpty { return }",
+        "if known == nil, context.contains(id.dot) { return false }",
+        "if known == nil, context.isEmpty { return false }",
         "worlds", 100,
     ),
     Mutation(
@@ -63,8 +63,8 @@ MUTATIONS = [
     ),
     Mutation(
         "partial-answer", BOARD + "BoardState.swift",
-        "for entry in difference.entries {\n      for (property, cell)",
-        "for entry in difference.entries.dropLast() {\n      for (property, cell)",
+        "for entry in difference.entries {\n      guard table.find(entry.object",
+        "for entry in difference.entries.dropLast() {\n      guard table.find(entry.object",
         "worlds", 100,
     ),
     Mutation(
@@ -139,8 +139,8 @@ MUTATIONS = [
     ),
     Mutation(
         "gap-between-batches", SYNC + "LinkAuthor.swift",
-        "if let known = ended[record.incarnation], known != next { throw .brokenChain }",
-        "if let known = ended[record.incarnation], known.sequence > next.sequence { throw .brokenChain }",
+        "guard known == next else { throw .brokenChain }",
+        "guard known.sequence <= next.sequence else { throw .brokenChain }",
         "replicas", 300,
     ),
     Mutation(
