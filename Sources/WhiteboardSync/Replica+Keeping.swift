@@ -88,10 +88,14 @@ extension Replica {
     }
     contextHash = nil
     activity.changed(board.state.revision, now.uptime)
-    for snapshot in board.snapshots { follow(snapshot, from: nil, now) }
-    for id in board.objectIDs where board.holder(of: id) == board.member {
-      ownSelections.insert(id)
-      shownSelections[id] = board.member
+    for id in board.objectIDs {
+      let record = board.state.record(id)
+      // To read an object costs more than to restore it.
+      if record?.kind == .photo, let photo = board.snapshot(id) { follow(photo, from: nil, now) }
+      if record?.selection != nil, board.holder(of: id) == board.member {
+        ownSelections.insert(id)
+        shownSelections[id] = board.member
+      }
     }
   }
 }

@@ -33,7 +33,11 @@ let package = Package(
     ),
     .executableTarget(
       name: "document-bench",
-      dependencies: [.product(name: "WhiteboardDocument", package: "whiteboard")],
+      dependencies: [
+        .product(name: "Whiteboard", package: "whiteboard"),
+        .product(name: "WhiteboardDocument", package: "whiteboard"),
+        .product(name: "WhiteboardSync", package: "whiteboard"),
+      ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),
         .treatAllWarnings(as: .error),

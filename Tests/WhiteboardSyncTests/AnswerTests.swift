@@ -161,13 +161,8 @@ import Testing
     #expect(anna.replica.board.state.context.isEmpty)
     join()
     receive(Answer.encode(sorted, try difference(), by: bo.author, as: bo.incarnation))
-    // Of incarnations of which nobody has seen anything.
-    #expect(refusals() == ["inconsistent"])
-    #expect(anna.replica.board.state.context.isEmpty)
-    join()
-    receive(bo.answer(try difference()))
     #expect(refusals().isEmpty)
-    // It has written nothing: it is not remembered.
+    // What nobody has seen anything of is not remembered.
     #expect(anna.replica.records.count == 1)
   }
 
