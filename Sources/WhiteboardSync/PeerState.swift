@@ -28,6 +28,7 @@ struct PeerState {
   /// Until when it is not asked, because its last answer had no room here.
   var askAgain: UInt64 = 0
   var applied: UInt64 = 0
+  private var toldFullAt: UInt64?
 
   // What it asks of us.
   var pendingRequest: CatchUpRequest?
@@ -114,6 +115,13 @@ struct PeerState {
     lastAnswerAt = now
     answered = request.number
     return request
+  }
+
+  /// Whether to say now that what it made has no room here: once in each interval.
+  mutating func mayTellFull(_ now: UInt64) -> Bool {
+    if let toldFullAt, now < toldFullAt + Replica.fullPatience { return false }
+    toldFullAt = now
+    return true
   }
 
   /// Has nothing more to do with this link.

@@ -87,7 +87,7 @@ extension Replica {
     } catch let error as ReplicaError {
       violated(member, error)
     } catch {
-      // There is no room. That is nobody's breach: what filled the board may have come from others.
+      hasNoRoom(for: member, now)
       peers[member]?.askAgain = now.uptime + Self.fullPatience
     }
     // Afterwards, so that the next member is told what this answer brought.

@@ -21,7 +21,7 @@ extension Replica {
     } catch let error as ReplicaError {
       violated(member, error)
     } catch {
-      // There is no room. That is nobody's breach: what filled the board may have come from others.
+      hasNoRoom(for: member, now)
     }
     sendNextRequest(now)
     finish(from: member, now)
@@ -46,6 +46,14 @@ extension Replica {
     }
     sendNextRequest(now)
     finish(from: member, now)
+  }
+
+  /// Has users told that what a member made did not fit.
+  ///
+  /// That is nobody's breach: what filled the board may have come from others.
+  func hasNoRoom(for member: MemberID, _ now: Moment) {
+    guard peers[member]?.mayTellFull(now.uptime) ?? false else { return }
+    actions.append(.full(member))
   }
 
   /// Has the session close the link of a member; what else it sent there is no longer looked at.

@@ -51,7 +51,8 @@ public final class Replica {
   static let slowAnswer: UInt64 = 30_000
   /// Milliseconds between two repairs by one member.
   static let repairInterval: UInt64 = 5000
-  /// Milliseconds after which a member is asked again whose answer had no room here.
+  /// Milliseconds after which a member is asked again whose answer had no room here, and between two
+  /// times that users are told.
   static let fullPatience: UInt64 = 60_000
   /// Milliseconds between two answers to one member.
   static let answerInterval: UInt64 = 1000

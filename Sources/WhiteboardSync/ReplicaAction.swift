@@ -102,6 +102,10 @@ public enum ReplicaAction: Hashable, Sendable {
   /// A fault of a program or of memory, or a member who wrote two things under one name. It is
   /// being repaired.
   case diverged(MemberID, buckets: UInt16)
+  /// What a member made has no room here (BRD-30), so that the boards differ until something is purged.
+  ///
+  /// Told at most once a minute for a member.
+  case full(MemberID)
   /// Bytes of the application's arrived.
   case data([UInt8], from: MemberID, isReliable: Bool)
   /// All that a member had when we asked is here.

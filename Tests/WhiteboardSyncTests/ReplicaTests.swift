@@ -386,8 +386,12 @@ import Testing
     }
     answer(claim, request: 1, now: start)
     receive(try puppet.sendText())
+    receive(try puppet.sendText())
     #expect(anna.replica.board.state.objectCount == 0)
-    #expect(violations(anna.replica.takeActions()).isEmpty)
+    let actions = anna.replica.takeActions()
+    #expect(violations(actions).isEmpty)
+    // Users are told, once.
+    #expect(actions.filter { $0 == .full(peer) }.count == 1)
     // The chain goes on without us.
     receive(puppet.head())
     receive(report(1))

@@ -101,6 +101,8 @@ extension Node {
       profileChanged(member, name, icon)
     case .diverged(let member, _):
       diverged(member)
+    case .full(let member):
+      isFull(for: member)
     case .data(let bytes, let member, let isReliable):
       received(bytes, from: member, isReliable: isReliable)
     case .caughtUp(let member):
@@ -183,6 +185,19 @@ extension Node {
           code: "diverged",
           message: "The board here and at \(name(of: peer)) were not the same though both had seen "
             + "the same changes; they are being made the same again."
+        )
+      )
+    )
+  }
+
+  private func isFull(for member: MemberID) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    emit(
+      .warning(
+        .init(
+          code: "board-full",
+          message: "The board is full: what \(name(of: peer)) added has no room here. "
+            + "Purge what is deleted, here or there, and it comes within a minute."
         )
       )
     )

@@ -13,9 +13,18 @@ import BoardWorlds
 // The worlds are those of boards, or with --replicas those of replicas with their protocol. The status is
 // 0 when every world held, 1 when one did not; its seed makes it again.
 
-let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
-let first = words.first.flatMap { UInt64($0) } ?? 0
-let count = words.dropFirst().first.flatMap { UInt64($0) } ?? 10_000
+let arguments = CommandLine.arguments.dropFirst()
+let words = arguments.filter { !$0.hasPrefix("--") }
+let numbers = words.compactMap { UInt64($0) }
+let isKnown = arguments.allSatisfy {
+  !$0.hasPrefix("--") || ["--replicas", "--until-failure"].contains($0)
+}
+guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
+  print("usage: board-worlds [FIRST] [COUNT] [--replicas] [--until-failure]")
+  exit(64)
+}
+let first = numbers.first ?? 0
+let count = numbers.dropFirst().first ?? 10_000
 let isOfReplicas = CommandLine.arguments.contains("--replicas")
 let stopsAtFirst = CommandLine.arguments.contains("--until-failure")
 

@@ -49,7 +49,8 @@ extension ReplicaWorld {
       carryAsset(id, dto, from: number, to: member)
     case .protocolViolation(let member, let error):
       if index(of: member) == nil { caught.append(error) } else { violations.append(error) }
-    case .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile: break
+    case .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile, .full:
+      break
     }
   }
 
