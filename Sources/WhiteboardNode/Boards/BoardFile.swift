@@ -205,7 +205,7 @@ extension NodeError {
       switch error.code {
       case .notFound: .noInput
       case .wrongKind, .newerSchema, .damaged, .wrongBoard: .badData
-      case .badName, .tooLarge: .usage
+      case .badName, .tooLarge, .ambiguous: .usage
       case .exists, .readOnly: .cannotCreate
       case .inUse: .timedOut
       case .full, .closed, .inputOutput: .inputOutput
