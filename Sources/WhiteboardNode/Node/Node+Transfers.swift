@@ -143,7 +143,7 @@ extension Node {
     {
       event.path = kept
       assetPaths[id] = kept
-      keepAsset(id, at: kept)
+      keepPhoto(id, at: kept)
       emit(.resourceFinished(event))
       replica.assetStored(id, now: now)
     } else {
@@ -208,15 +208,14 @@ extension Node {
       }
     }
     let path = assetPath(reference.id, reference.format)
-    if !FileManager.default.fileExists(atPath: path) {
-      do {
-        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-      } catch {
-        throw VerbError(.internal, "the photo cannot be kept in \(configuration.assetsDirectory)")
-      }
+    // Also where a file is there: it may be damaged.
+    do {
+      try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw VerbError(.internal, "the photo cannot be kept in \(configuration.assetsDirectory)")
     }
     assetPaths[reference.id] = path
-    keepAsset(reference.id, at: path)
+    keepPhoto(reference.id, at: path)
     return reference
   }
 

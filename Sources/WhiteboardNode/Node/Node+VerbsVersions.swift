@@ -11,7 +11,9 @@ extension Node {
       switch request.verb {
       case .checkpoint(let name): try await checkpoint(name)
       case .checkpoints: try await tellCheckpoints(of: document, request)
-      case .saveAs(let file): try await document.save(as: BoardFile.absolute(file))
+      case .saveAs(let file):
+        try await keepAll()
+        try await document.save(as: BoardFile.absolute(file))
       default: preconditionFailure("\(request.verb.name.rawValue) is about no versions")
       }
     } catch {
