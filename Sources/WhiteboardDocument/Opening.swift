@@ -215,9 +215,8 @@ enum NewFile {
       let temporary = "\(path).\(UUID().uuidString).part"
       let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else {
-        let isMissing = errno == ENOENT
         throw DocumentError(
-          isMissing ? .notFound : errno == ENOSPC ? .full : .readOnly,
+          errno == ENOSPC ? .full : .readOnly,
           "\(path): no file can be made there (\(systemMessage())); nothing was changed"
         )
       }

@@ -148,7 +148,7 @@ private struct Salvage: Sendable {
     if let closed = meta[MetaKey.closed.rawValue]?.split(separator: " ").first {
       end = max(end, Int64(closed) ?? 0)
     }
-    if end > last { lose(last + 1...end, lastTime, nil) }
+    if end > last, last > 0 || !stands.contains(end) { lose(last + 1...end, lastTime, nil) }
   }
 
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {

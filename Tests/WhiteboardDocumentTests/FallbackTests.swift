@@ -84,6 +84,9 @@ import WhiteboardDocument
     let content = try await document.load()
     #expect(try await document.verify() == [])
     try await document.close()
+    let saved = directory.file("saved.whiteboard")
+    let report = try await BoardDocument.recover(from: document.path, to: saved, now: 0)
+    #expect(report.losses == [])
     // The first of them.
     let file = URL(fileURLWithPath: document.path)
     var data = try Data(contentsOf: file)
@@ -95,6 +98,20 @@ import WhiteboardDocument
     let loaded = try await again.load()
     #expect(loaded.keyframe == content.keyframe)
     #expect(loaded.entries == content.entries)
+  }
+
+  @Test("rows that were all dropped on purpose are no loss")
+  func droppedAll() async throws {
+    let document = try await create()
+    try await document.append([numbered(0)])
+    try await document.writeKeyframe(states[0], digest: [7], time: 10)
+    try await document.compact(now: 20, keeping: 0)
+    try await document.close()
+    let saved = directory.file("saved.whiteboard")
+    let report = try await BoardDocument.recover(from: document.path, to: saved, now: 0)
+    #expect(report.losses == [] && report.keyframes == 2)
+    let copy = try await BoardDocument.open(at: saved, mode: .reading)
+    #expect(try await copy.load().keyframe?.bytes == states[0])
   }
 
   @Test("a reader does not keep a document from being made smaller")

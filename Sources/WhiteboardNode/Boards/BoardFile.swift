@@ -177,13 +177,14 @@ package enum BoardFile {
     return (replica, notes)
   }
 
-  /// The board at a keyframe.
+  /// The board at a keyframe, and what of it is not as it should be, in words.
   static func state(
     of keyframe: Keyframe,
     in document: BoardDocument
-  ) throws(DocumentError) -> BoardState {
+  ) throws(DocumentError) -> (state: BoardState, notes: [String]) {
     let content = DocumentContent(keyframe: keyframe, entries: [], authors: [], notes: [])
-    return try replica(of: content, in: document).replica.board.state
+    let (replica, notes) = try replica(of: content, in: document)
+    return (replica.board.state, notes)
   }
 }
 

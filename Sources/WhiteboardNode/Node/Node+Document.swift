@@ -66,7 +66,7 @@ extension Node {
     for note in content.notes + (try replica.restore(content, of: document, now: now)) {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }
-    try await restorePhotos(from: document, to: replica)
+    await restorePhotos(from: document, to: replica)
     for snapshot in replica.board.snapshots { shown[snapshot.id] = snapshot }
     // What was stored is no news.
     _ = replica.board.takeSettingsChange()
@@ -75,15 +75,13 @@ extension Node {
 
   /// The photos that the document has are at hand as files, as those that came over the network are,
   /// and those that are at hand are in the document.
-  private func restorePhotos(
-    from document: BoardDocument,
-    to replica: Replica
-  ) async throws(DocumentError) {
-    let stored = try await document.assetIDs()
+  private func restorePhotos(from document: BoardDocument, to replica: Replica) async {
+    // Where that cannot be told, each of them is looked for.
+    let stored = try? await document.assetIDs()
     for snapshot in replica.board.snapshots {
       guard let asset = snapshot.asset, assetPaths[asset.id] == nil else { continue }
       let path = assetPath(asset.id, asset.format)
-      let isStored = stored.contains(asset.id.bytes)
+      let isStored = stored?.contains(asset.id.bytes) ?? true
       let isAtHand =
         FileReading.size(path) == asset.byteCount
         ? await keepPhoto(asset, at: path, isStored: isStored, in: document)
@@ -106,7 +104,7 @@ extension Node {
     do throws(DocumentError) {
       try await document.storeAsset(file: path, sha256: asset.id.bytes)
     } catch {
-      guard error.code != .damaged else {
+      guard error.code != .damaged || isPhoto(path, asset.id) else {
         try? FileManager.default.removeItem(atPath: path)
         photoLost(asset.id, error)
         return false

@@ -176,6 +176,12 @@ extension Node {
     }
   }
 
+  /// Whether a file is the photo of that hash.
+  func isPhoto(_ path: String, _ id: AssetID) -> Bool {
+    let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes)
+    return bytes.map { Array(SHA256.hash(data: $0)) == id.bytes } ?? false
+  }
+
   func assetPath(_ id: AssetID, _ format: PhotoFormat) -> String {
     "\(configuration.assetsDirectory)/\(id.description).\(format.name)"
   }

@@ -74,7 +74,13 @@ extension Node {
   private func state(at name: String) async throws(VerbError) -> BoardState {
     let document = try kept()
     do throws(DocumentError) {
-      return try BoardFile.state(of: try await document.version(name), in: document)
+      let version = try await document.version(name)
+      let (state, notes) = try BoardFile.state(of: version, in: document)
+      for note in notes {
+        let message = "\(TerminalText.quoted(name)): \(note)"
+        emit(.warning(.init(code: "document-damaged", message: message)))
+      }
+      return state
     } catch {
       guard error.code == .notFound else { throw VerbError(error) }
       throw VerbError(
