@@ -37,15 +37,19 @@ extension BoardDocument {
   ///   - bytes: The state.
   ///   - digest: What a board made of it must hash to.
   ///   - time: Milliseconds since 1970.
+  ///   - lost: Since when entries are missing that are in this state and could not be appended, where
+  ///     that is so. A gap says so from then on, since no earlier keyframe leads here any more.
   /// - Throws: As ``append(_:)``.
   public func writeKeyframe(
     _ bytes: [UInt8],
     digest: [UInt8],
-    time: Int64
+    time: Int64,
+    lostSince lost: Int64? = nil
   ) async throws(DocumentError) {
     try checkWritable()
+    let gap: [Step] = lost.map { [.entries([.gap(from: min($0, time), to: time)])] } ?? []
     let step = Step.keyframe(bytes: bytes, digest: digest, name: nil, time: time)
-    if let error = await enqueue([step]) { throw error }
+    if let error = await enqueue(gap + [step]) { throw error }
   }
 
   /// Whether it is time for a keyframe: something was appended, and it has been 30 seconds or

@@ -33,7 +33,17 @@ extension BoardDocument {
 
   /// Stores a file's content under its hash, as ``storeAsset(_:sha256:)``.
   /// - Throws: Also `notFound` and `inputOutput` for the file.
+  /// - Complexity: O(n) in the file; one that is stored already is not read.
   public func storeAsset(file: String, sha256: [UInt8]) async throws(DocumentError) {
+    try checkWritable()
+    let isStored = try await read { db in
+      try Int.fetchOne(
+        db,
+        sql: "SELECT 1 FROM asset WHERE sha256 = ?",
+        arguments: [Data(sha256)]
+      ) != nil
+    }
+    guard !isStored else { return }
     let bytes = try await Blocking.run(file) { () -> [UInt8] in
       var status = stat()
       guard stat(file, &status) == 0 else {

@@ -63,6 +63,28 @@ extension BoardDocument {
     }
   }
 
+  /// The first whole keyframe or version after the one of that number, and its own; nil at the end.
+  ///
+  /// Numbers begin at 1. Those that are damaged are passed over; ``verify()`` tells of them.
+  public func keyframe(
+    after number: Int64
+  ) async throws(DocumentError) -> (number: Int64, keyframe: Keyframe)? {
+    try await read { db in
+      let rows = try Row.fetchCursor(
+        db,
+        sql: "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE id > ? ORDER BY id",
+        arguments: [number]
+      )
+      while let row = try rows.next() {
+        guard let found = StoredKeyframe(StoredValue.columns(row)) else { continue }
+        return (
+          found.id, Keyframe(bytes: found.body, digest: found.digest, time: found.time)
+        )
+      }
+      return nil
+    }
+  }
+
   /// Looks at everything that is stored, page by page and row by row, and says what is damaged;
   /// empty where nothing is.
   /// - Complexity: O(n) in the file.
@@ -83,7 +105,7 @@ struct LogReader {
 
   func content(upTo time: Int64?) throws -> DocumentContent {
     var notes: [String] = []
-    let base = try keyframe(upTo: time, &notes)
+    let (base, passedOver) = try keyframe(upTo: time, &notes)
     if time != nil, base == nil,
       let first = try Int64.fetchOne(db, sql: "SELECT min(id) FROM log"), first > 1
     {
@@ -91,6 +113,7 @@ struct LogReader {
     }
     var chain = UInt32(truncatingIfNeeded: base?.chain ?? 0)
     var next = (base?.log ?? 0) + 1
+    var isAllRead = true
     var entries: [DocumentEntry] = []
     try eachRow(after: base?.log ?? 0) { columns, number in
       guard let found = LogRow.checked(columns), found.row.id == next,
@@ -106,8 +129,15 @@ struct LogReader {
         return true
       }
       entries += unpacked.filter { $0.time <= time }
-      return found.row.time <= time
+      isAllRead = found.row.time <= time
+      return isAllRead
     }
+    // An earlier keyframe leads here only where all rows between are still there.
+    let end = time == nil ? try LogTail(db, at: path).id : passedOver
+    guard !isAllRead || next > end else {
+      throw DocumentError.damagedRow("keyframe and log up to row \(end)", at: path)
+    }
+    notes += try gaps(after: base, upTo: time)
     return DocumentContent(
       keyframe: base.map { Keyframe(bytes: $0.body, digest: $0.digest, time: $0.time) },
       entries: entries,
@@ -116,29 +146,51 @@ struct LogReader {
     )
   }
 
-  /// The newest whole keyframe of a time up to `time`.
-  private func keyframe(upTo time: Int64?, _ notes: inout [String]) throws -> StoredKeyframe? {
-    let ids = try Int64.fetchAll(
+  /// What the state lacks that begins from `base`: it was never in the log.
+  private func gaps(after base: StoredKeyframe?, upTo time: Int64?) throws -> [String] {
+    let rows = try Row.fetchAll(
       db,
-      sql: "SELECT id FROM keyframe WHERE time <= ? ORDER BY log DESC, id DESC",
+      sql: "SELECT \(StoredMark.columns) FROM mark WHERE kind = 1 AND log >= ? ORDER BY id",
+      arguments: [base?.log ?? 0]
+    )
+    return rows.compactMap { StoredMark(StoredValue.columns($0)) }
+      .filter { $0.until > base?.time ?? .min && $0.time <= time ?? .max }
+      .map { gap in
+        "what happened from \(Self.moment(gap.time)) to \(Self.moment(gap.until)) is missing in it"
+      }
+  }
+
+  /// The newest whole keyframe of a time up to `time`, and the last row that any that is damaged and
+  /// newer covered.
+  private func keyframe(
+    upTo time: Int64?,
+    _ notes: inout [String]
+  ) throws -> (keyframe: StoredKeyframe?, passedOver: Int64) {
+    let rows = try Row.fetchAll(
+      db,
+      sql: "SELECT id, log FROM keyframe WHERE time <= ? ORDER BY log DESC, id DESC",
       arguments: [time ?? .max]
     )
-    for id in ids {
+    var passedOver: Int64 = 0
+    for place in rows {
+      let (id, log) = (Int64.fromDatabaseValue(place[0]), Int64.fromDatabaseValue(place[1]) ?? 0)
       do {
         if let row = try Row.fetchOne(
           db,
           sql: "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE id = ?",
           arguments: [id]
         ), let keyframe = StoredKeyframe(StoredValue.columns(row)) {
-          return keyframe
+          return (keyframe, passedOver)
         }
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
         // Its pages cannot be read: the one before it serves as well.
       }
-      notes.append("keyframe \(id) is damaged; an earlier one and the log after it replace it")
+      passedOver = max(passedOver, log)
+      let name = id.map { "\($0)" } ?? "?"
+      notes.append("keyframe \(name) is damaged; an earlier one and the log after it replace it")
     }
-    guard !ids.isEmpty else { return nil }
-    if try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") == 1 { return nil }
+    guard !rows.isEmpty else { return (nil, 0) }
+    if try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") == 1 { return (nil, passedOver) }
     throw DocumentError.damagedRow("every keyframe", at: path)
   }
 
@@ -265,8 +317,8 @@ struct LogReader {
 }
 
 extension DocumentEntry {
-  /// When it happened; nil for what has no time.
-  var time: Int64? {
+  /// When it happened, milliseconds since 1970; nil for what has no time.
+  package var time: Int64? {
     switch self {
     case .batch(_, let time), .answer(_, let time), .marker(_, let time): time
     case .gap(let from, _): from

@@ -20,7 +20,7 @@ public actor BoardDocument {
   /// The length of a board id, in bytes.
   public static let boardIDLength = 16
 
-  /// Where the file is.
+  /// Where the file is; where it was opened by a symbolic link, what that leads to.
   public nonisolated let path: String
   /// The id of the board it holds.
   public nonisolated let board: [UInt8]
@@ -104,6 +104,46 @@ public actor BoardDocument {
     try await write { db in try Meta.set(db, .name, name) }
   }
 
+  /// The words that let people in, where the board was hosted with a code.
+  ///
+  /// A secret, as the file is: it is in no copy.
+  /// - Throws: `damaged`, `closed`.
+  public func code() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .code, at: path) }
+  }
+
+  /// Remembers that the board is hosted here, and with which words.
+  /// - Parameter code: The words; nil leaves those that are stored.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setHosted(code: String?) async throws(DocumentError) {
+    try await write { db in
+      try Meta.set(db, .hosted, "1")
+      if let code { try Meta.set(db, .code, code) }
+    }
+  }
+
+  /// Stores what the library's lines show of this board, without its picture.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setCounts(
+    objects: Int,
+    people: [String],
+    changed: Int64
+  ) async throws(DocumentError) {
+    try await write { db in try Self.setCounts(objects, people, changed, db) }
+  }
+
+  private static func setCounts(
+    _ objects: Int,
+    _ people: [String],
+    _ changed: Int64,
+    _ db: Database
+  ) throws {
+    let names = try JSONEncoder().encode(people)
+    try Meta.set(db, .objects, String(objects))
+    try Meta.set(db, .people, String(decoding: names, as: UTF8.self))
+    try Meta.set(db, .changed, String(changed))
+  }
+
   /// Stores what the library shows of this board; the owner calls it with each keyframe.
   /// - Throws: `tooLarge` where the thumbnail has more than 256 KiB, `readOnly`, `full`, `closed`.
   public func setSummary(
@@ -116,11 +156,8 @@ public actor BoardDocument {
       throw DocumentError(.tooLarge, "\(path): a thumbnail may have 256 KiB")
     }
     try await write { db in
-      let names = try JSONEncoder().encode(people)
-      try Meta.set(db, .objects, String(objects))
-      try Meta.set(db, .people, String(decoding: names, as: UTF8.self))
+      try Self.setCounts(objects, people, changed, db)
       try Meta.set(db, .thumbnail, thumbnail)
-      try Meta.set(db, .changed, String(changed))
     }
   }
 

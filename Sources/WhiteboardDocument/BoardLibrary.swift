@@ -85,15 +85,22 @@ public struct BoardLibrary: Sendable {
   ///
   /// Names come from people and peers, so only `a` to `z`, digits and `-` are taken over.
   public static func fileName(name: String, board: [UInt8]) -> String {
+    "\(stem(of: name))-\(tag(of: board)).\(fileExtension)"
+  }
+
+  /// What is safe of a name.
+  static func stem(of name: String) -> String {
     var safe = ""
     for character in name.lowercased().unicodeScalars.prefix(200) {
       let isSafe = ("a"..."z").contains(character) || ("0"..."9").contains(character)
       if isSafe { safe.unicodeScalars.append(character) } else if safe.last != "-" { safe += "-" }
     }
     let words = safe.split(separator: "-").joined(separator: "-").prefix(40)
-    let stem = words.isEmpty ? "board" : String(words)
-    return "\(stem)-\(Base32.encode(Array(board.prefix(5)))).\(fileExtension)"
+    return words.isEmpty ? "board" : String(words)
   }
+
+  /// What of an id its file's name tells.
+  static func tag(of board: [UInt8]) -> String { Base32.encode(Array(board.prefix(5))) }
 
   /// Where the document of that board belongs.
   public func path(name: String, board: [UInt8]) -> String {
@@ -159,8 +166,11 @@ public struct BoardLibrary: Sendable {
   static func summary(_ path: String) -> DocumentSummary {
     var status = stat()
     let isThere = stat(path, &status) == 0
-    let size = isThere ? Int64(status.st_size) : 0
+    var size = isThere ? Int64(status.st_size) : 0
     let modified = isThere ? Int64(status.st_mtim.tv_sec) * 1000 : 0
+    // What is new is in the log beside it while it is open.
+    var log = stat()
+    if stat(path + "-wal", &log) == 0 { size += Int64(log.st_size) }
     do {
       let opened = try Opened(path, .reading, expecting: nil)
       defer { try? opened.database.close() }

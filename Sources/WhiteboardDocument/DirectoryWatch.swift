@@ -2,12 +2,12 @@ import Foundation
 
 /// Ticks when something in a directory was made, written, renamed or removed.
 ///
-/// Ticks that nobody took yet are one. It asks the kernel (inotify); where that is refused, or the
-/// directory is not there yet, it ticks every second instead.
+/// Ticks that nobody took yet are one. It asks the kernel (inotify); where that is refused, or while
+/// the directory is not there, it ticks every second instead.
 final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
-  // Set once; cancelling, which alone is done with it, may be done on any thread.
-  nonisolated(unsafe) private let source: any DispatchSourceProtocol
+  // Set once; cancelling, which alone is done with them, may be done on any thread.
+  nonisolated(unsafe) private let sources: [any DispatchSourceProtocol]
   private let turn = TurnTaker()
 
   /// Watches `directory` until it is deinitialised.
@@ -19,17 +19,16 @@ final class DirectoryWatch: Sendable {
     self.stream = stream
     let queue = DispatchQueue(label: "whiteboard directory watch")
     let descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
-    let mask =
-      IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
-      | IN_DELETE_SELF | IN_MOVE_SELF
-    guard descriptor >= 0, inotify_add_watch(descriptor, directory, UInt32(mask)) >= 0 else {
-      if descriptor >= 0 { close(descriptor) }
-      let timer = DispatchSource.makeTimerSource(queue: queue)
-      timer.schedule(deadline: .now() + 1, repeating: 1)
-      timer.setEventHandler { outlet.yield() }
-      timer.setCancelHandler { outlet.finish() }
+    let aim = Aim(directory, descriptor)
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now() + 1, repeating: 1)
+    timer.setEventHandler {
+      if aim.isOff() { outlet.yield() }
+    }
+    timer.setCancelHandler { outlet.finish() }
+    guard descriptor >= 0 else {
+      sources = [timer]
       timer.activate()
-      source = timer
       return
     }
     let reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
@@ -39,18 +38,51 @@ final class DirectoryWatch: Sendable {
       while read(descriptor, &buffer, buffer.count) > 0 {}
       outlet.yield()
     }
-    reading.setCancelHandler {
-      close(descriptor)
-      outlet.finish()
-    }
+    reading.setCancelHandler { close(descriptor) }
+    sources = [timer, reading]
+    timer.activate()
     reading.activate()
-    source = reading
   }
 
-  deinit { source.cancel() }
+  deinit {
+    // In this order, and handled on one queue: the timer uses what the other closes.
+    for source in sources { source.cancel() }
+  }
 
   /// Waits for the next tick; false where the task was cancelled.
   func tick() async -> Bool { await turn.next(stream) }
+
+  /// What the kernel watches: a directory that is removed and made again is another to it.
+  private final class Aim: @unchecked Sendable {
+    private let directory: String
+    private let descriptor: CInt
+    // Touched by `init` and then only on the watch's queue.
+    private var watched: CInt
+
+    init(_ directory: String, _ descriptor: CInt) {
+      self.directory = directory
+      self.descriptor = descriptor
+      watched = Self.aim(directory, descriptor)
+    }
+
+    /// Looks whether the directory is still the one that is watched, and watches the one that is.
+    ///
+    /// - Returns: Whether it is another one, or none is watched.
+    func isOff() -> Bool {
+      let now = Self.aim(directory, descriptor)
+      guard now < 0 || now != watched else { return false }
+      watched = now
+      return true
+    }
+
+    /// The number of the watch, which stays the same for the same directory.
+    private static func aim(_ directory: String, _ descriptor: CInt) -> CInt {
+      let mask =
+        IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
+        | IN_DELETE_SELF | IN_MOVE_SELF
+      return inotify_add_watch(descriptor, directory, UInt32(mask))
+    }
+  }
 
   /// One reader at a time, as an `AsyncStream` wants it.
   private actor TurnTaker {

@@ -17,6 +17,16 @@ public enum DocumentEntry: Hashable, Sendable {
   case marker(name: String, time: Int64)
   /// A time in which recording was paused: what happened in it shows in the next keyframe only.
   case gap(from: Int64, to: Int64)
+
+  /// How many bytes of the caller's it holds.
+  package var byteCount: Int {
+    switch self {
+    case .batch(let bytes, _), .answer(let bytes, _), .head(let bytes, _, _): bytes.count
+    case .author(let record, _): record.count
+    case .marker(let name, _): name.utf8.count
+    case .gap: 0
+    }
+  }
 }
 
 /// The batches and answers of one row of the log: those that one transaction made durable.

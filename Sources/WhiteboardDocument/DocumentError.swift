@@ -24,6 +24,8 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case damaged
     /// It is the document of another board.
     case wrongBoard
+    /// More than one file holds that board, or a board of that name.
+    case ambiguous
     /// A name is empty, too long, or not text.
     case badName
     /// A value or a file is larger than the limit.

@@ -13,6 +13,7 @@ struct Opened: Sendable {
 
   /// Opens and checks; blocks.
   init(_ path: String, _ mode: BoardDocument.Mode, expecting: [UInt8]?) throws {
+    let path = Self.resolved(path)
     self.path = path
     try Self.checkFile(path, mode)
     lock = mode == .writing ? try WriterLock(path) : nil
@@ -57,7 +58,17 @@ struct Opened: Sendable {
     }
   }
 
-  private static func checkFile(_ path: String, _ mode: BoardDocument.Mode) throws {
+  /// Where the file itself is: its lock and its log are beside it, and not beside a link to it.
+  static func resolved(_ path: String) -> String {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
+      let real = realpath(path, nil)
+    else { return path }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  static func checkFile(_ path: String, _ mode: BoardDocument.Mode) throws {
     var status = stat()
     guard stat(path, &status) == 0 else {
       throw DocumentError(
@@ -79,7 +90,7 @@ struct Opened: Sendable {
     }
   }
 
-  private static func connect(
+  static func connect(
     _ path: String,
     _ mode: BoardDocument.Mode
   ) throws -> DatabaseQueue {
@@ -204,9 +215,8 @@ enum NewFile {
       let temporary = "\(path).\(UUID().uuidString).part"
       let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else {
-        let isMissing = errno == ENOENT
         throw DocumentError(
-          isMissing ? .notFound : errno == ENOSPC ? .full : .readOnly,
+          errno == ENOSPC ? .full : .readOnly,
           "\(path): no file can be made there (\(systemMessage())); nothing was changed"
         )
       }

@@ -40,6 +40,7 @@ extension BoardDocument {
     board: [UInt8]? = nil,
     now: Int64
   ) async throws(DocumentError) -> RecoveryReport {
+    let source = Opened.resolved(source)
     let found = try await Blocking.run(source) { () throws -> Salvage in
       // A directory that may not be written has no writer either.
       let directory = (source as NSString).deletingLastPathComponent
@@ -85,7 +86,7 @@ private struct Salvage: Sendable {
   /// Nobody writes the damaged file while it is read.
   let lock: WriterLock?
   private(set) var meta: [String: String] = [:]
-  private(set) var rows: [(row: LogRow, unpacked: [DocumentEntry])] = []
+  private(set) var rows: [LogRow] = []
   private(set) var keyframes: [StoredKeyframe] = []
   private(set) var authors: [UInt64: StoredAuthor] = [:]
   private(set) var marks: [Int64: StoredMark] = [:]
@@ -99,7 +100,7 @@ private struct Salvage: Sendable {
   }
   var name: String? { meta[MetaKey.name.rawValue] }
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } }
-  var entries: Int { rows.reduce(0) { $0 + $1.unpacked.count } }
+  var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
   init(_ source: String, _ lock: WriterLock?) throws(DocumentError) {
     self.source = source
@@ -113,7 +114,10 @@ private struct Salvage: Sendable {
     assets = found.assets
     keyframes = found.keyframes.values.sorted { ($0.log, $0.id) < ($1.log, $1.id) }
     order(found.rows)
-    guard !rows.isEmpty || !keyframes.isEmpty || !meta.isEmpty else {
+    let isSomethingLeft =
+      !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty
+      || (!meta.isEmpty && lostRows.isEmpty)
+    guard isSomethingLeft else {
       throw DocumentError(.damaged, "\(source): nothing of a whiteboard is left in it")
     }
   }
@@ -135,7 +139,7 @@ private struct Salvage: Sendable {
       if !follows, last > 0 || !stands.contains(id - 1) {
         lose(last + 1...id - 1, lastTime, chosen.row.time)
       }
-      rows.append((chosen.row, unpacked))
+      rows.append(chosen.row)
       chain = UInt32(truncatingIfNeeded: chosen.sum)
       last = id
       lastTime = unpacked.last?.time ?? chosen.row.time
@@ -144,7 +148,7 @@ private struct Salvage: Sendable {
     if let closed = meta[MetaKey.closed.rawValue]?.split(separator: " ").first {
       end = max(end, Int64(closed) ?? 0)
     }
-    if end > last { lose(last + 1...end, lastTime, nil) }
+    if end > last, last > 0 || !stands.contains(end) { lose(last + 1...end, lastTime, nil) }
   }
 
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
@@ -168,11 +172,11 @@ private struct Salvage: Sendable {
       try storeLog(db)
       for author in authors.values { try LogWriter.store(author, db) }
       for mark in marks.values.sorted(by: { $0.id < $1.id }) {
-        let log = Int64(rows.count { $0.row.id <= mark.log })
+        let log = Int64(rows.count { $0.id <= mark.log })
         try LogWriter.mark(mark.kind, mark.time, mark.until, log, mark.name, db)
       }
       for lost in lostRows { try markLost(lost, db) }
-      for key in [MetaKey.retention, .objects, .people, .thumbnail, .changed] {
+      for key in [MetaKey.hosted, .code, .retention, .objects, .people, .thumbnail, .changed] {
         if let value = meta[key.rawValue] { try Meta.set(db, key, value) }
       }
       try storeAssets(scanner, db, counts)
@@ -191,8 +195,8 @@ private struct Salvage: Sendable {
     }
     var next = 0
     for keyframe in keyframes {
-      while next < rows.count, rows[next].row.id <= keyframe.log {
-        try LogWriter.append(rows[next].unpacked, db, &tail)
+      while next < rows.count, rows[next].id <= keyframe.log {
+        try LogWriter.append(rows[next].unpack(), db, &tail)
         next += 1
       }
       let moved = keyframe.moved(
@@ -203,14 +207,14 @@ private struct Salvage: Sendable {
       )
       try LogWriter.store(bearers.contains(keyframe.id) ? moved : moved.renamed(nil), db)
     }
-    for (_, unpacked) in rows[next...] { try LogWriter.append(unpacked, db, &tail) }
+    for row in rows[next...] { try LogWriter.append(row.unpack(), db, &tail) }
   }
 
   private func markLost(_ ids: ClosedRange<Int64>, _ db: Database) throws {
-    let before = rows.last { $0.row.id < ids.lowerBound }?.row.time
-    let after = rows.first { $0.row.id > ids.upperBound }?.row.time
+    let before = rows.last { $0.id < ids.lowerBound }?.time
+    let after = rows.first { $0.id > ids.upperBound }?.time
     guard let from = before ?? after else { return }
-    let log = Int64(rows.count { $0.row.id < ids.lowerBound })
+    let log = Int64(rows.count { $0.id < ids.lowerBound })
     try LogWriter.mark(1, from, after ?? from, log, "", db)
   }
 

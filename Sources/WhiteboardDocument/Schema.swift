@@ -77,6 +77,10 @@ enum MetaKey: String, CaseIterable {
   case created
   /// `id chain` of the log's last row as it was closed; absent while it is open, or after a crash.
   case closed
+  /// Whether the board was hosted here: `1`, or absent.
+  case hosted
+  /// The words that let people in, where it was hosted with a code; a secret.
+  case code
   /// Days that history is kept; absent: for ever.
   case retention
   /// Objects on the board, for the library.

@@ -13,20 +13,23 @@ struct HostCommand: AsyncParsableCommand {
     commandName: "host",
     abstract: "Make a board and let others in.",
     discussion: """
-      The same name gives the same board again, with its id, its link and all that is on it.
+      The same name gives the same board again, with its id, its code and all that is on it. What has
+      a / in it or ends in .\(BoardFile.fileExtension) is the file of a board, wherever it lies.
       """
   )
 
-  @Argument(help: "What the board is called.")
-  var name: String?
+  @Argument(help: ArgumentHelp("What the board is called, or its file.", valueName: "NAME|FILE"))
+  var board: String?
 
   @OptionGroup var options: BoardOptions
 
   mutating func run() async throws {
-    let configuration = try await options.configuration(
-      .host(boardName: try BoardName.checked(name)),
+    let hosted = try HostedBoard(board, isKept: !options.ephemeral)
+    var configuration = try await options.configuration(
+      .host(boardName: hosted.name),
       isInteractive: Console.isTerminal
     )
+    configuration.boardFile = hosted.file
     try await Program.run(configuration, json: options.common.json, input: STDIN_FILENO)
   }
 }
@@ -71,7 +74,7 @@ struct RunCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The verbs, one a line; - is standard input.", valueName: "FILE|-"))
   var file: String?
 
-  @Option(help: ArgumentHelp("Host a board of this name.", valueName: "NAME"))
+  @Option(help: ArgumentHelp("Host the board of this name or file.", valueName: "NAME|FILE"))
   var host: String?
 
   @Option(help: ArgumentHelp("Join a board.", valueName: "NAME|LINK|HOST:PORT"))
@@ -99,13 +102,17 @@ struct RunCommand: AsyncParsableCommand {
   mutating func run() async throws {
     // Before anything else, so that a slip in the name costs no board.
     let descriptor = try Self.opened(file)
+    let hosted = try host.map { (host) throws(NodeError) in
+      try HostedBoard(host, isKept: !options.ephemeral)
+    }
     let part: NodeConfiguration.Part =
-      if let host {
-        .host(boardName: try BoardName.checked(host))
+      if let hosted {
+        .host(boardName: hosted.name)
       } else {
         try Program.joining(join, wait: wait)
       }
     var configuration = try await options.configuration(part, isInteractive: false)
+    configuration.boardFile = hosted?.file
     configuration.script = .run(keepsGoing: keepsGoing)
     try await Program.run(configuration, json: options.common.json, input: descriptor)
   }
@@ -132,15 +139,50 @@ struct RunCommand: AsyncParsableCommand {
 
 /// What a board may be called.
 enum BoardName {
-  /// The name, or one made of ours.
+  /// The name.
   ///
-  /// - Throws: ``NodeError`` where it is too long to be announced.
-  static func checked(_ name: String?) throws(NodeError) -> String {
-    let name = name ?? "\(Environment["WHITEBOARD_NAME"] ?? Environment["USER"] ?? "our") board"
+  /// - Throws: ``NodeError`` where it is too long to be announced, or would be taken for a file.
+  static func checked(_ name: String) throws(NodeError) -> String {
     guard !name.isEmpty, name.utf8.count <= 128 else {
       throw NodeError(.usage, "a board's name has 1 to 128 bytes")
     }
+    guard !BoardFile.isMeant(by: name) else {
+      throw NodeError(
+        .usage,
+        "a board's name has no / and does not end in .\(BoardFile.fileExtension): that is a file"
+      )
+    }
     return name
+  }
+}
+
+/// What is to be hosted.
+struct HostedBoard {
+  /// What the board is called; empty where its file says it.
+  let name: String
+  /// Its file, where it was given.
+  let file: String?
+
+  /// Reads what was given on the command line; without it the board is called after us.
+  ///
+  /// - Throws: ``NodeError`` for a name that none can have.
+  init(_ given: String?, isKept: Bool) throws(NodeError) {
+    guard let given else {
+      let owner = Environment["WHITEBOARD_NAME"] ?? Environment["USER"] ?? "our"
+      name = try BoardName.checked("\(owner.replacing("/", with: "-")) board")
+      file = nil
+      return
+    }
+    guard BoardFile.isMeant(by: given) else {
+      name = try BoardName.checked(given)
+      file = nil
+      return
+    }
+    guard isKept else {
+      throw NodeError(.usage, "--ephemeral keeps nothing, so that it cannot host a file")
+    }
+    name = ""
+    file = BoardFile.absolute(given)
   }
 }
 

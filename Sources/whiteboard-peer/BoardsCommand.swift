@@ -11,10 +11,13 @@ struct BoardsCommand: AsyncParsableCommand {
     abstract: "List, look into, copy and mend the boards that are kept here.",
     discussion: """
       A board is a file in the data directory. BOARD is its name, the start of its id, or a file.
+
+      Exits with 1 where `verify` finds damage or `recover` could not save everything, with 65 where a
+      file cannot be read as a board, and with 75 where it is open for writing elsewhere.
       """,
     subcommands: [
-      List.self, Show.self, Versions.self, Copy.self, Duplicate.self, Rename.self, Compact.self,
-      Verify.self, Recover.self,
+      List.self, Show.self, Versions.self, Copy.self, Duplicate.self, Rename.self, Retain.self,
+      Compact.self, Verify.self, Recover.self,
     ],
     defaultSubcommand: List.self
   )
@@ -82,8 +85,9 @@ struct BoardsCommand: AsyncParsableCommand {
       let json = common.json
       try await withThrowingTaskGroup { group in
         group.addTask {
+          var told: Set<String> = []
           for await change in library.watch() {
-            if let text = List.text(change, filter, json: json) { try Console.tell(text) }
+            if let text = List.text(change, filter, &told, json: json) { try Console.tell(text) }
           }
         }
         group.addTask { for await _ in ends {} }
@@ -92,18 +96,22 @@ struct BoardsCommand: AsyncParsableCommand {
       }
     }
 
+    /// The line of a change; `told` are the files of which the last one said that they are there.
     private static func text(
       _ change: LibraryChange,
       _ filter: BoardLibrary.Filter,
+      _ told: inout Set<String>,
       json: Bool
     ) -> String? {
       switch change {
-      case .added(let summary):
-        filter.passes(summary) ? BoardLine(summary).text("board-added", json: json) : nil
-      case .changed(let summary):
-        filter.passes(summary) ? BoardLine(summary).text("board-changed", json: json) : nil
+      case .added(let summary) where filter.passes(summary),
+        .changed(let summary) where filter.passes(summary):
+        let isNew = told.insert(summary.path).inserted
+        return BoardLine(summary).text(isNew ? "board-added" : "board-changed", json: json)
+      case .added(let summary), .changed(let summary):
+        return told.remove(summary.path).map { BoardLine.removed($0, json: json) }
       case .removed(let path):
-        BoardLine.removed(path, json: json)
+        return told.remove(path).map { BoardLine.removed($0, json: json) }
       }
     }
   }
@@ -134,15 +142,18 @@ struct BoardsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let path = try await common.path(of: board)
-      let versions = try await filing { () async throws(DocumentError) in
+      let (versions, marks) = try await filing { () async throws(DocumentError) in
         let document = try await BoardDocument.open(at: path, mode: .reading)
-        return try await document.versions()
+        return (try await document.versions(), try await document.marks())
       }
       if versions.isEmpty, !common.json {
         try Console.tell("It has no versions; on the board, `checkpoint NAME` makes one.\n")
       }
       for version in versions {
         try Console.tell(VersionLine(version).text(json: common.json))
+      }
+      for case .gap(let from, let to) in marks {
+        try Console.tell(GapLine(from, to).text(json: common.json))
       }
     }
   }
@@ -198,12 +209,40 @@ struct BoardsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let (path, name) = (try await common.path(of: board), try BoardName.checked(name))
-      try await filing { () async throws(DocumentError) in
-        let document = try await BoardDocument.open(at: path, mode: .writing)
+      try await writing(path) { document throws(DocumentError) in
         try await document.rename(to: name)
-        try await document.close()
       }
       try common.say("board-renamed", "It is called \(TerminalText.quoted(name)) now.", path: path)
+    }
+  }
+
+  /// `whiteboard-peer boards retain`.
+  struct Retain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Say how many days of a board's history are kept while it is used."
+    )
+
+    @Argument(help: "Which board.") var board: String
+    @Argument(help: ArgumentHelp("A number of days, or forever.", valueName: "DAYS|forever"))
+    var span: String
+    @OptionGroup var common: CommonOptions
+
+    mutating func validate() throws {
+      guard span == "forever" || Int(span).map({ (0...36_500).contains($0) }) ?? false else {
+        throw ValidationError("Give a number of days from 0 to 36500, or forever.")
+      }
+    }
+
+    mutating func run() async throws {
+      let (path, days) = (try await common.path(of: board), Int(span))
+      try await writing(path) { document throws(DocumentError) in
+        try await document.setRetention(days: days)
+      }
+      try common.say(
+        "board-retained",
+        days.map { "Its history is kept for \($0) days." } ?? "All of its history is kept.",
+        path: path
+      )
     }
   }
 
@@ -227,12 +266,8 @@ struct BoardsCommand: AsyncParsableCommand {
     mutating func run() async throws {
       let path = try await common.path(of: board)
       let days = keep
-      try await filing { () async throws(DocumentError) in
-        let document = try await BoardDocument.open(at: path, mode: .writing)
-        try await document.setRetention(days: days)
-        try await document.compact(now: BoardFile.now)
-        try await document.setRetention(days: nil)
-        try await document.close()
+      try await writing(path) { document throws(DocumentError) in
+        try await document.compact(now: BoardFile.now, keeping: days)
       }
       try common.say("board-compacted", "\(path) is compact.", path: path)
     }
@@ -249,9 +284,7 @@ struct BoardsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let path = try await common.path(of: board)
-      let damage = try await filing { () async throws(DocumentError) in
-        try await BoardDocument.open(at: path, mode: .reading).verify()
-      }
+      let damage = try await BoardFile.verify(path)
       for line in damage { try common.say("board-damage", line, path: path) }
       guard damage.isEmpty else {
         Console.complain("whiteboard-peer boards recover saves what is good.")
@@ -264,7 +297,11 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-peer boards recover`.
   struct Recover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Save what a damaged file still holds to a new one; the damaged one is only read."
+      abstract: "Save what a damaged file still holds to a new one; the damaged one is only read.",
+      discussion: """
+        Host the new file by its path, or move the damaged one out of the data directory: then the
+        new one is the board, by its name and its link. Exits with 1 where something is lost.
+        """
     )
 
     @Argument(help: "The damaged file.") var file: String
@@ -293,7 +330,26 @@ struct BoardsCommand: AsyncParsableCommand {
           + "\(report.assets) photos; \(report.losses.isEmpty ? "nothing is lost" : "see above what is lost").",
         path: target
       )
+      guard report.losses.isEmpty else { throw ExitCode(NodeError.Code.no.rawValue) }
     }
+  }
+}
+
+/// Opens a document for writing, does something with it, and closes it whatever came of that.
+private func writing(
+  _ path: String,
+  _ body: (BoardDocument) async throws(DocumentError) -> Void
+) async throws(NodeError) {
+  try await filing { () async throws(DocumentError) in
+    let document = try await BoardDocument.open(at: path, mode: .writing)
+    do throws(DocumentError) {
+      try await body(document)
+    } catch {
+      // Why it was not done says more than what came of closing.
+      try? await document.close()
+      throw error
+    }
+    try await document.close()
   }
 }
 
@@ -316,9 +372,8 @@ extension CommonOptions {
 
   /// The file of a board that is named by a file, a name, or the start of its id.
   func path(of board: String) async throws(NodeError) -> String {
-    if board.contains("/") || board.hasSuffix("." + BoardLibrary.fileExtension) {
-      return BoardFile.absolute(board)
-    }
+    let isFile = BoardFile.isMeant(by: board)
+    if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }
     let library = try library()
     let all = try await filing { () async throws(DocumentError) in try await library.list() }
     let meant = all.filter {
@@ -326,6 +381,12 @@ extension CommonOptions {
         || (board.utf8.count >= 4 && BoardLine($0).board?.hasPrefix(board.lowercased()) ?? false)
     }
     guard let only = meant.first else {
+      guard !isFile else {
+        throw NodeError(
+          .noInput,
+          "the file \(TerminalText.quoted(board, limit: 256)) is not there"
+        )
+      }
       throw NodeError(
         .noInput,
         "no board is called \(TerminalText.quoted(board)); `whiteboard-peer boards` lists them"
@@ -398,6 +459,24 @@ struct BoardLine: Encodable {
     return json
       ? String(decoding: EventLine.json("board-removed", Removed(path: path)), as: UTF8.self)
       : "removed \(TerminalText.cleaned(path, limit: 4096))\n"
+  }
+}
+
+/// A time whose changes are in no log, as a line tells it: what came of them is in what was kept
+/// whole later.
+struct GapLine: Encodable {
+  let from: String
+  let to: String
+
+  init(_ from: Int64, _ to: Int64) {
+    self.from = BoardFile.time(from)
+    self.to = BoardFile.time(to)
+  }
+
+  func text(json: Bool) -> String {
+    json
+      ? String(decoding: EventLine.json("gap", self), as: UTF8.self)
+      : "not recorded from \(from) to \(to)\n"
   }
 }
 

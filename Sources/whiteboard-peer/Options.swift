@@ -88,7 +88,10 @@ struct BoardOptions: ParsableArguments {
   var admit: String?
 
   @Option(
-    help: ArgumentHelp("The four words that let one in. [WHITEBOARD_CODE]", valueName: "WORDS")
+    help: ArgumentHelp(
+      "The four words that let one in. [WHITEBOARD_CODE, the board's last, new ones]",
+      valueName: "WORDS"
+    )
   )
   var code: String?
 

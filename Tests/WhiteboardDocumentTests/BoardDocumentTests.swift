@@ -245,6 +245,8 @@ import WhiteboardDocument
     let copy = directory.file("copy.whiteboard")
     try await document.save(as: copy)
     #expect(await code { try await document.save(as: copy) } == .exists)
+    let nowhere = directory.file("nowhere/copy.whiteboard")
+    #expect(await code { try await document.save(as: nowhere) } == .readOnly)
     let other = directory.file("other.whiteboard")
     try await document.duplicate(
       to: other,

@@ -93,6 +93,35 @@ import WhiteboardDocument
     unlink(first.path)
     #expect(await changes.next() == .removed(first.path))
   }
+
+  @Test("watching goes on when the directory is removed and made again")
+  func remade() async throws {
+    let library = BoardLibrary(directory: directory.file("boards"))
+    let make = {
+      try FileManager.default.createDirectory(
+        atPath: library.directory,
+        withIntermediateDirectories: true
+      )
+      try Data().write(to: URL(fileURLWithPath: library.directory + "/one.whiteboard"))
+    }
+    try make()
+    var changes = library.watch(interval: .milliseconds(1)).makeAsyncIterator()
+    guard case .added? = await changes.next() else {
+      Issue.record("not added")
+      return
+    }
+    try FileManager.default.removeItem(atPath: library.directory)
+    #expect(await changes.next() == .removed(library.directory + "/one.whiteboard"))
+    try make()
+    while let change = await changes.next() {
+      if case .added = change { break }
+    }
+    // Watched again, and not only looked at now and then.
+    try FileManager.default.removeItem(atPath: library.directory + "/one.whiteboard")
+    while let change = await changes.next() {
+      if case .removed = change { break }
+    }
+  }
 }
 
 @Suite struct PersonalSettingsTests {

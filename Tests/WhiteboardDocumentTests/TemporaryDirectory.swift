@@ -53,5 +53,21 @@ func code(
   }
 }
 
+/// Flips a bit of each place in a file that holds these bytes; returns how many there are.
+@discardableResult
+func damage(_ path: String, where bytes: [UInt8]) throws -> Int {
+  let file = URL(fileURLWithPath: path)
+  var data = try Data(contentsOf: file)
+  var count = 0
+  var from = data.startIndex
+  while let place = data.range(of: Data(bytes), in: from..<data.endIndex) {
+    data[place.lowerBound] ^= 1
+    from = place.upperBound
+    count += 1
+  }
+  try data.write(to: file)
+  return count
+}
+
 /// The SHA-256 of bytes.
 func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }

@@ -56,6 +56,14 @@ package enum BoardFile {
     Timestamp.text(milliseconds: UInt64(max(0, milliseconds)))
   }
 
+  /// The ending of a board's file.
+  package static let fileExtension = BoardLibrary.fileExtension
+
+  /// Whether what a person gave for a board is a file, and not a name.
+  package static func isMeant(by text: String) -> Bool {
+    text.contains("/") || text.hasSuffix("." + fileExtension)
+  }
+
   /// A path as the file system takes it from anywhere.
   package static func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -75,6 +83,32 @@ package enum BoardFile {
       chat: replica.board.chat,
       digest: replica.digest.hex
     )
+  }
+
+  /// Looks at all that a file holds, and says what is damaged, or is not the board it should be.
+  ///
+  /// - Returns: A line for each damage; empty where nothing is.
+  /// - Throws: ``NodeError`` where the file cannot be opened.
+  package static func verify(_ path: String) async throws(NodeError) -> [String] {
+    do throws(DocumentError) {
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      var found = try await document.verify()
+      var number: Int64 = 0
+      while let next = try await document.keyframe(after: number) {
+        number = next.number
+        let content = DocumentContent(
+          keyframe: next.keyframe,
+          entries: [],
+          authors: [],
+          notes: []
+        )
+        let (_, notes) = try replica(of: content, in: document)
+        found += notes.map { "keyframe \(number): \($0)" }
+      }
+      return found
+    } catch {
+      throw NodeError(error)
+    }
   }
 
   /// Makes a new board from what is on another.
@@ -122,7 +156,7 @@ package enum BoardFile {
           notes: []
         )
       }
-      return (try replica(of: content, in: document), try await document.name())
+      return (try replica(of: content, in: document).replica, try await document.name())
     } catch {
       throw NodeError(error)
     }
@@ -131,7 +165,7 @@ package enum BoardFile {
   private static func replica(
     of content: DocumentContent,
     in document: BoardDocument
-  ) throws(DocumentError) -> Replica {
+  ) throws(DocumentError) -> (replica: Replica, notes: [String]) {
     let moment = Moment(wall: UInt64(now), uptime: 1)
     guard let board = BoardID(document.board) else {
       throw DocumentError(.damaged, "\(document.path): it is of no board")
@@ -140,25 +174,24 @@ package enum BoardFile {
       author: Author(board: board, key: IdentityKey(identity: .ephemeral())),
       now: moment
     )
-    try replica.restore(content, of: document, now: moment)
-    return replica
+    let notes = try replica.restore(content, of: document, now: moment)
+    return (replica, notes)
   }
 
-  /// The board at a keyframe.
+  /// The board at a keyframe, and what of it is not as it should be, in words.
   static func state(
     of keyframe: Keyframe,
     in document: BoardDocument
-  ) throws(DocumentError) -> BoardState {
+  ) throws(DocumentError) -> (state: BoardState, notes: [String]) {
     let content = DocumentContent(keyframe: keyframe, entries: [], authors: [], notes: [])
-    return try replica(of: content, in: document).board.state
+    let (replica, notes) = try replica(of: content, in: document)
+    return (replica.board.state, notes)
   }
 }
 
 extension DocumentContent {
-  /// What a replica restores, in order: who wrote, what was, and what came after.
-  ///
-  /// - Throws: `CodecError` where a batch is not of its form.
-  func changes() throws(CodecError) -> [StoredChange] {
+  /// What a replica restores first: who wrote, and what was.
+  var beginning: [StoredChange] {
     var changes: [StoredChange] = []
     for author in authors where !author.record.isEmpty {
       if let incarnation = Incarnation(exactly: author.incarnation) {
@@ -166,6 +199,14 @@ extension DocumentContent {
       }
     }
     if let keyframe { changes.append(.keyframe(keyframe.bytes)) }
+    return changes
+  }
+
+  /// What came after, in order.
+  ///
+  /// - Throws: `CodecError` where a batch is not of its form.
+  func changes() throws(CodecError) -> [StoredChange] {
+    var changes: [StoredChange] = []
     for entry in entries {
       switch entry {
       case .batch(let bytes, _): changes.append(.batch(try EncodedBatch(decoding: bytes)))
@@ -180,14 +221,18 @@ extension DocumentContent {
 extension Replica {
   /// Takes in what a document holds.
   ///
+  /// - Returns: What of it is not as it should be, in words.
   /// - Throws: `damaged` where that makes no board, with what to do.
   func restore(
     _ content: DocumentContent,
     of document: BoardDocument,
     now: Moment
-  ) throws(DocumentError) {
+  ) throws(DocumentError) -> [String] {
     do {
+      try restore(content.beginning, now: now)
+      let isRight = content.keyframe.map { $0.digest == digest.bytes } ?? true
       try restore(content.changes(), now: now)
+      return isRight ? [] : ["the whole board that it begins from is not the one that was written"]
     } catch {
       throw DocumentError(
         .damaged,
@@ -206,7 +251,7 @@ extension NodeError {
       switch error.code {
       case .notFound: .noInput
       case .wrongKind, .newerSchema, .damaged, .wrongBoard: .badData
-      case .badName, .tooLarge: .usage
+      case .badName, .tooLarge, .ambiguous: .usage
       case .exists, .readOnly: .cannotCreate
       case .inUse: .timedOut
       case .full, .closed, .inputOutput: .inputOutput

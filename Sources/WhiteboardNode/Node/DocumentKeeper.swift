@@ -5,14 +5,43 @@ import WhiteboardDocument
 /// Everything recorded gets a number; `kept` is the greatest that is known to survive the end of the
 /// process. Answers to verbs leave in their order, each when what it tells of is kept.
 struct DocumentKeeper {
+  /// A photo whose bytes are in a file of ours, and are to be in the document as well.
+  struct Photo: Hashable, Sendable {
+    /// Its SHA-256.
+    let sha256: [UInt8]
+    /// The file.
+    let path: String
+  }
+
+  /// What is to be written in one go, and the number up to which that is everything.
+  struct Work {
+    /// The photos, before what shows them.
+    let photos: [Photo]
+    /// The entries, oldest first.
+    let entries: [DocumentEntry]
+    /// How much was recorded when it was taken.
+    let mark: Int
+
+    /// Whether there is nothing to do.
+    var isEmpty: Bool { photos.isEmpty && entries.isEmpty }
+  }
+
   /// What is to be appended, oldest first.
   private(set) var entries: [DocumentEntry] = []
+  /// The photos that are not stored yet, oldest first; they stay until they are.
+  private(set) var photos: [Photo] = []
+  /// The bytes of `entries`.
+  private var byteCount = 0
+  /// How many bytes and how many answers may wait before whoever makes more should wait.
+  private static let room = (byteCount: 16 << 20, answers: 4_096)
   /// How much was recorded.
   private(set) var recorded = 0
   /// How much of it is kept.
   private(set) var kept = 0
   /// Whether something could not be appended, so that only a keyframe makes the document whole.
   private(set) var isBehind = false
+  /// Since when, milliseconds since 1970: nothing of before is missing in the log.
+  private(set) var behindSince: Int64?
   /// Why not.
   private(set) var failure: DocumentError?
   /// Whether there is a document, or was: without one nothing is recorded.
@@ -24,6 +53,8 @@ struct DocumentKeeper {
   private var isMending = false
   /// Whether somebody writes now.
   var isWriting = false
+  /// How much was recorded when the library was last told of the board.
+  var told = 0
   /// Whether anything was recorded since the last keyframe.
   var isKeyframeDue = false
   private var answers: [(mark: Int, tell: (DocumentError?) -> Void)] = []
@@ -44,16 +75,38 @@ struct DocumentKeeper {
     guard !isClosed else { return }
     isKeyframeDue = true
     // While the document is behind, the keyframe that mends it will have this.
-    if !isBehind || isMending { entries.append(entry) }
+    if !isBehind || isMending {
+      entries.append(entry)
+      byteCount += entry.byteCount
+    }
   }
 
-  /// What is to be written now, and the number up to which that is everything.
+  /// Takes note of a photo to keep.
+  mutating func record(_ photo: Photo) {
+    // One that waits already is answered for when it is stored.
+    guard isOpen, isClosed || !photos.contains(photo) else { return }
+    recorded += 1
+    if !isClosed { photos.append(photo) }
+  }
+
+  /// What is to be written now.
   ///
-  /// Where the document is behind, that is nothing, and the whole board is to be written.
-  mutating func take() -> (entries: [DocumentEntry], mark: Int) {
-    defer { entries = [] }
+  /// Where the document is behind, the whole board is to be written instead of entries. Photos are
+  /// taken again until ``didStore(_:)``.
+  mutating func take() -> Work {
+    defer { forgetEntries() }
     isMending = isBehind
-    return (entries, recorded)
+    return Work(photos: photos, entries: entries, mark: recorded)
+  }
+
+  private mutating func forgetEntries() {
+    entries = []
+    byteCount = 0
+  }
+
+  /// A photo is stored, or never can be.
+  mutating func didStore(_ photo: Photo) {
+    photos.removeAll { $0 == photo }
   }
 
   /// Everything up to a number is kept.
@@ -61,15 +114,23 @@ struct DocumentKeeper {
     kept = max(kept, mark)
     isBehind = false
     isMending = false
+    behindSince = nil
     failure = nil
   }
 
   /// What was taken could not be kept.
-  mutating func didFail(_ error: DocumentError) {
+  ///
+  /// - Parameters:
+  ///   - error: Why not.
+  ///   - work: What was taken.
+  ///   - now: Milliseconds since 1970.
+  mutating func didFail(_ error: DocumentError, _ work: Work, now: Int64) {
+    let first = (work.entries + entries).lazy.compactMap(\.time).first
+    behindSince = behindSince ?? first ?? now
     isBehind = true
     isMending = false
     failure = error
-    entries = []
+    forgetEntries()
   }
 
   /// Has an answer told when all that was recorded by now is kept, after those before it.
@@ -93,4 +154,11 @@ struct DocumentKeeper {
 
   /// Whether an answer given now may be told at once.
   var isIdle: Bool { answers.isEmpty && recorded <= kept }
+
+  /// Whether the disk keeps up, so that more may be made.
+  ///
+  /// Where it fails altogether the whole board is written later, and nothing waits.
+  var hasRoom: Bool {
+    byteCount < Self.room.byteCount && answers.count < Self.room.answers
+  }
 }

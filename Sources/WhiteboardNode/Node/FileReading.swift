@@ -64,6 +64,13 @@ final class FileReading: Sendable {
     guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }
   }
 
+  /// How many bytes a file of ours has; nil where it cannot be told.
+  static func size(_ file: String) -> Int? {
+    var status = stat()
+    guard stat(file, &status) == 0 else { return nil }
+    return Int(status.st_size)
+  }
+
   /// All bytes of a file.
   ///
   /// - Throws: `fileUnreadable` with the reason, `tooBig` above the limit.

@@ -7,27 +7,50 @@ import WhiteboardSync
 
 /// The board's file: opened before anybody is told of the board, written while it changes.
 extension Node {
+  /// Opens the document of the board that is to be hosted, made where there is none, and says which
+  /// board that is and with which words people got in.
+  ///
+  /// - Throws: ``NodeError`` where it cannot be opened for writing; the file is as it was.
+  func openHosted(
+    _ name: String
+  ) async throws(NodeError) -> (board: SessionID, name: String, code: JoinCode?) {
+    do throws(DocumentError) {
+      let document: BoardDocument
+      if let file = configuration.boardFile {
+        document = try await BoardDocument.open(at: file, mode: .writing)
+      } else {
+        document = try await BoardLibrary(directory: configuration.boardsDirectory)
+          .open(named: name, orMaking: SessionID.random().bytes, now: BoardFile.now)
+      }
+      self.document = document
+      guard let board = SessionID(bytes: document.board) else {
+        throw DocumentError(.damaged, "\(document.path): it is of no board")
+      }
+      let code = try await document.code().flatMap { try? JoinCode(words: $0) }
+      return (board, try await document.name(), code)
+    } catch {
+      throw NodeError(error)
+    }
+  }
+
   /// Opens the document of a board, made where there is none, and takes in what it holds.
   ///
   /// - Throws: ``NodeError`` where it cannot be opened for writing or read; the file is as it was.
   func openDocument(of session: Session, _ replica: Replica) async throws(NodeError) {
     guard configuration.remembersBoards else { return }
-    let board = session.id.bytes
     do throws(DocumentError) {
-      let library = BoardLibrary(directory: configuration.boardsDirectory)
-      let known = try await library.list().first { $0.board == board }
       let document: BoardDocument
-      if let known {
-        document = try await BoardDocument.open(at: known.path, mode: .writing, expecting: board)
+      if let opened = self.document {
+        document = opened
+        try await document.setHosted(code: code?.text)
       } else {
-        document = try await BoardDocument.create(
-          at: library.path(name: boardName, board: board),
-          board: board,
+        document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
+          board: session.id.bytes,
           name: boardName.isEmpty ? "board" : boardName,
           now: BoardFile.now
         )
+        self.document = document
       }
-      self.document = document
       keeper.open()
       try await restore(try await document.load(), to: replica, from: document)
     } catch {
@@ -40,38 +63,92 @@ extension Node {
     to replica: Replica,
     from document: BoardDocument
   ) async throws(DocumentError) {
-    for note in content.notes {
+    for note in content.notes + (try replica.restore(content, of: document, now: now)) {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }
-    try replica.restore(content, of: document, now: now)
-    try await restoreAssets(from: document, to: replica)
+    await restorePhotos(from: document, to: replica)
     for snapshot in replica.board.snapshots { shown[snapshot.id] = snapshot }
     // What was stored is no news.
     _ = replica.board.takeSettingsChange()
     shownSettings = NodeEvent.SettingsDescription(replica.board.settings)
   }
 
-  /// The photos that the document has are at hand as files, as those that came over the network are.
-  private func restoreAssets(
-    from document: BoardDocument,
-    to replica: Replica
-  ) async throws(DocumentError) {
-    let stored = try await document.assetIDs()
+  /// The photos that the document has are at hand as files, as those that came over the network are,
+  /// and those that are at hand are in the document.
+  private func restorePhotos(from document: BoardDocument, to replica: Replica) async {
+    // Where that cannot be told, each of them is looked for.
+    let stored = try? await document.assetIDs()
     for snapshot in replica.board.snapshots {
       guard let asset = snapshot.asset, assetPaths[asset.id] == nil else { continue }
       let path = assetPath(asset.id, asset.format)
-      if !FileManager.default.fileExists(atPath: path) {
-        guard stored.contains(asset.id.bytes) else { continue }
-        let bytes = try await document.asset(asset.id.bytes)
-        do {
-          try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-          throw DocumentError(.inputOutput, "the photo \(path) cannot be written", cause: error)
-        }
-      }
+      let isStored = stored?.contains(asset.id.bytes) ?? true
+      let isAtHand =
+        FileReading.size(path) == asset.byteCount
+        ? await keepPhoto(asset, at: path, isStored: isStored, in: document)
+        : isStored ? await takeOut(asset, to: path, from: document) : false
+      // Others are asked for what is not.
+      guard isAtHand else { continue }
       assetPaths[asset.id] = path
       replica.assetStored(asset.id, now: now)
     }
+  }
+
+  /// Sees that a photo whose file is here is in the document; false where the file is not the photo.
+  private func keepPhoto(
+    _ asset: AssetReference,
+    at path: String,
+    isStored: Bool,
+    in document: BoardDocument
+  ) async -> Bool {
+    guard !isStored else { return true }
+    do throws(DocumentError) {
+      try await document.storeAsset(file: path, sha256: asset.id.bytes)
+    } catch {
+      guard error.code != .damaged || isPhoto(path, asset.id) else {
+        try? FileManager.default.removeItem(atPath: path)
+        photoLost(asset.id, error)
+        return false
+      }
+      // Tried again with whatever is written next.
+      keepPhoto(asset.id, at: path)
+    }
+    return true
+  }
+
+  /// Writes a photo of the document to a file; false where it is damaged, and then it is forgotten.
+  private func takeOut(
+    _ asset: AssetReference,
+    to path: String,
+    from document: BoardDocument
+  ) async -> Bool {
+    do throws(DocumentError) {
+      let bytes = try await document.asset(asset.id.bytes)
+      do {
+        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+      } catch {
+        throw DocumentError(.inputOutput, "\(path) cannot be written", cause: error)
+      }
+      return true
+    } catch {
+      if error.code == .damaged {
+        // What others send takes its place.
+        try? await document.removeAsset(asset.id.bytes)
+      }
+      photoLost(asset.id, error)
+      return false
+    }
+  }
+
+  private func photoLost(_ id: AssetID, _ error: DocumentError) {
+    emit(
+      .warning(
+        .init(
+          code: "photo-lost",
+          message: "The photo \(id) cannot be had from the disk and is asked from others: "
+            + error.message
+        )
+      )
+    )
   }
 
   // MARK: - Keeping
@@ -82,16 +159,10 @@ extension Node {
     writeDocument()
   }
 
-  /// Keeps the bytes of a photo.
-  func keepAsset(_ id: AssetID, at path: String) {
-    guard let document else { return }
-    spawn { node in
-      do throws(DocumentError) {
-        try await document.storeAsset(file: path, sha256: id.bytes)
-      } catch {
-        node.documentFailed(error)
-      }
-    }
+  /// Keeps the bytes of a photo, before whatever is recorded after.
+  func keepPhoto(_ id: AssetID, at path: String) {
+    keeper.record(DocumentKeeper.Photo(sha256: id.bytes, path: path))
+    writeDocument()
   }
 
   /// Answers when all that was recorded by now is kept; at once where nothing waits.
@@ -109,6 +180,11 @@ extension Node {
   private func tellKept() {
     for answer in keeper.takeAnswers() { answer() }
     changed()
+  }
+
+  /// Waits until so little waits to be kept that more may be made.
+  func roomToKeep() async {
+    _ = await wait { $0.keeper.hasRoom }
   }
 
   /// Writes what there is to write, one group after another.
@@ -130,18 +206,53 @@ extension Node {
 
   private func write(to document: BoardDocument) async {
     while true {
-      let (entries, mark) = keeper.take()
-      guard !entries.isEmpty else { return }
+      let work = keeper.take()
+      guard !work.isEmpty else { return }
       do throws(DocumentError) {
-        try await document.append(entries)
-        keeper.didKeep(upTo: mark)
+        try await store(work, in: document)
+        keeper.didKeep(upTo: work.mark)
         tellKept()
       } catch {
-        keeper.didFail(error)
-        documentFailed(error)
-        tellKept()
+        failed(error, work)
         return
       }
+    }
+  }
+
+  /// Stores photos, and then the entries that show them.
+  private func store(
+    _ work: DocumentKeeper.Work,
+    in document: BoardDocument
+  ) async throws(DocumentError) {
+    for photo in work.photos {
+      do throws(DocumentError) {
+        try await document.storeAsset(file: photo.path, sha256: photo.sha256)
+      } catch {
+        // Where the file is gone or another, it is not the document that fails, and trying again
+        // would not help.
+        guard [.notFound, .damaged, .tooLarge].contains(error.code) else { throw error }
+        emit(.warning(.init(code: "photo-not-saved", message: error.message)))
+      }
+      keeper.didStore(photo)
+    }
+    try await document.append(work.entries)
+  }
+
+  private func failed(_ error: DocumentError, _ work: DocumentKeeper.Work) {
+    keeper.didFail(error, work, now: BoardFile.now)
+    documentFailed(error)
+    tellKept()
+  }
+
+  /// Waits until all that was recorded by now is kept.
+  ///
+  /// - Throws: Why it is not.
+  func keepAll() async throws(DocumentError) {
+    let mark = keeper.recorded
+    writeDocument()
+    _ = await wait { $0.keeper.kept >= mark || $0.keeper.isBehind || $0.keeper.isClosed }
+    guard keeper.kept >= mark else {
+      throw keeper.failure ?? DocumentError(.closed, "the board is closed")
     }
   }
 
@@ -197,18 +308,16 @@ extension Node {
       finishedWriting()
       writeDocument()
     }
-    let (entries, mark) = keeper.take()
+    let work = keeper.take()
     let state = replica.snapshotForKeeping()
     let digest = replica.digest.bytes
     let time = BoardFile.now
     do throws(DocumentError) {
-      try await document.append(entries)
-      keeper.didKeep(upTo: mark)
+      try await store(work, in: document)
+      keeper.didKeep(upTo: work.mark)
       tellKept()
     } catch {
-      keeper.didFail(error)
-      documentFailed(error)
-      tellKept()
+      failed(error, work)
       throw error
     }
     try await document.checkpoint(name: name, bytes: state, digest: digest, time: time)
@@ -216,11 +325,30 @@ extension Node {
 
   /// Writes the whole board where that is due, or where some of it could not be written before.
   private func keepKeyframe() async {
-    guard let document, !keeper.isWriting,
-      await document.needsKeyframe(now: BoardFile.now) || keeper.isBehind, !keeper.isWriting
-    else { return }
+    guard let document, !keeper.isWriting else { return }
+    let isDue = await document.needsKeyframe(now: BoardFile.now)
+    guard !keeper.isWriting else { return }
+    guard isDue || keeper.isBehind else {
+      await tellLibrary(document)
+      return
+    }
     await writeKeyframe(to: document)
     writeDocument()
+  }
+
+  /// Stores what lists of boards show, where something changed; they are looked at meanwhile.
+  private func tellLibrary(_ document: BoardDocument) async {
+    guard let replica, keeper.told != keeper.recorded else { return }
+    keeper.told = keeper.recorded
+    do throws(DocumentError) {
+      try await document.setCounts(
+        objects: shown.count,
+        people: people(on: replica.board),
+        changed: BoardFile.now
+      )
+    } catch {
+      configuration.logger.debug("the library was not told of the board: \(error.message)")
+    }
   }
 
   /// Writes the whole board, after what waits to be written.
@@ -230,7 +358,8 @@ extension Node {
     defer { finishedWriting() }
     let wasBehind = keeper.isBehind
     // All of this moment, before anything else changes the board.
-    let (entries, mark) = keeper.take()
+    let work = keeper.take()
+    let lostSince = keeper.behindSince
     let snapshots = replica.board.snapshots
     let people = people(on: replica.board)
     let background = replica.board.background
@@ -238,11 +367,12 @@ extension Node {
     let state = replica.snapshotForKeeping()
     let digest = replica.digest.bytes
     do throws(DocumentError) {
-      try await document.append(entries)
-      if !wasBehind { keeper.didKeep(upTo: mark) }
-      try await document.writeKeyframe(state, digest: digest, time: time)
-      keeper.didKeep(upTo: mark)
-      keeper.isKeyframeDue = keeper.recorded > mark
+      try await store(work, in: document)
+      if !wasBehind { keeper.didKeep(upTo: work.mark) }
+      try await document.writeKeyframe(state, digest: digest, time: time, lostSince: lostSince)
+      keeper.didKeep(upTo: work.mark)
+      keeper.isKeyframeDue = keeper.recorded > work.mark
+      keeper.told = work.mark
       if wasBehind {
         isUnsaved = false
         emit(.note(.init(code: "saved-again", message: "The board is saved again.")))
@@ -253,10 +383,10 @@ extension Node {
         thumbnail: Thumbnail.svg(of: snapshots, background: background),
         changed: Int64(snapshots.map(\.updatedAt).max() ?? UInt64(time))
       )
+      try await document.dropHistory(now: time)
     } catch {
-      if keeper.kept < mark {
-        keeper.didFail(error)
-        documentFailed(error)
+      if keeper.kept < work.mark {
+        failed(error, work)
       } else {
         // All is in the log; there may be room for the whole of it later.
         nextKeyframe = clock.now + .seconds(30)

@@ -122,6 +122,7 @@ extension Node {
       }
       await room()
       await roomToSend()
+      await roomToKeep()
     }
   }
 

@@ -70,7 +70,14 @@ extension Node {
       spawn { node in await node.readLines(input) }
     }
     browse(except: transport.peerID)
-    guard let session = try await begin(transport) else { return }
+    let begun: Session?
+    do {
+      begun = try await begin(transport)
+    } catch {
+      await closeDocument()
+      throw error
+    }
+    guard let session = begun else { return }
     self.session = session
     guard let board = BoardID(session.id.bytes) else {
       throw NodeError(.internal, "the session has no board")
@@ -84,6 +91,7 @@ extension Node {
       try await openDocument(of: session, replica)
     } catch {
       await session.leave()
+      await closeDocument()
       throw error
     }
     // A name of a handshake is within the limit of a profile.
@@ -160,22 +168,26 @@ extension Node {
   private func host(_ name: String, _ transport: PeerTransport) async throws -> Session {
     boardName = name
     var id = SessionID.random()
+    var code: JoinCode?
     if configuration.remembersBoards {
-      let shelf = BoardShelf(directory: configuration.boardsDirectory)
-      let board = try shelf.board(named: name) { id.text }
-      guard let known = SessionID(text: board.id) else {
-        throw NodeError(.badConfiguration, "the list of boards is damaged")
-      }
-      id = known
+      (id, boardName, code) = try await openHosted(name)
     }
-    let policy = admissionPolicy(default: .code)
+    let policy = admissionPolicy(default: .code, kept: code)
     let session = try await transport.host(id, admission: policy)
     announce(transport, session)
     return session
   }
 
-  /// Who is let in, as the session wants it; makes a code where one is needed and none was given.
-  func admissionPolicy(default fallback: NodeConfiguration.Admission) -> AdmissionPolicy {
+  /// Who is let in, as the session wants it; makes a code where one is needed and there is none.
+  ///
+  /// - Parameters:
+  ///   - fallback: Who is let in where nobody says.
+  ///   - kept: The code that the board had before.
+  /// - Returns: The policy.
+  func admissionPolicy(
+    default fallback: NodeConfiguration.Admission,
+    kept: JoinCode? = nil
+  ) -> AdmissionPolicy {
     let admission = configuration.admission ?? fallback
     self.admission = admission
     switch admission {
@@ -183,7 +195,7 @@ extension Node {
     case .known: return .known
     case .anyone: return .anyone
     case .code:
-      let code = configuration.code ?? .random()
+      let code = configuration.code ?? kept ?? .random()
       self.code = code
       return .code(code)
     }

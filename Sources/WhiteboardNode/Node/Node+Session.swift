@@ -11,6 +11,7 @@ extension Node {
       handle(event, session)
       changed()
       await room()
+      await roomToKeep()
     }
     // Left, or ended from outside: what is on the board stays on it.
     for peer in Array(members.keys) {

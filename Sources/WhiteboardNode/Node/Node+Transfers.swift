@@ -143,7 +143,7 @@ extension Node {
     {
       event.path = kept
       assetPaths[id] = kept
-      keepAsset(id, at: kept)
+      keepPhoto(id, at: kept)
       emit(.resourceFinished(event))
       replica.assetStored(id, now: now)
     } else {
@@ -174,6 +174,12 @@ extension Node {
     } catch {
       return nil
     }
+  }
+
+  /// Whether a file is the photo of that hash.
+  func isPhoto(_ path: String, _ id: AssetID) -> Bool {
+    let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes)
+    return bytes.map { Array(SHA256.hash(data: $0)) == id.bytes } ?? false
   }
 
   func assetPath(_ id: AssetID, _ format: PhotoFormat) -> String {
@@ -208,15 +214,14 @@ extension Node {
       }
     }
     let path = assetPath(reference.id, reference.format)
-    if !FileManager.default.fileExists(atPath: path) {
-      do {
-        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-      } catch {
-        throw VerbError(.internal, "the photo cannot be kept in \(configuration.assetsDirectory)")
-      }
+    // Also where a file is there: it may be damaged.
+    do {
+      try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw VerbError(.internal, "the photo cannot be kept in \(configuration.assetsDirectory)")
     }
     assetPaths[reference.id] = path
-    keepAsset(reference.id, at: path)
+    keepPhoto(reference.id, at: path)
     return reference
   }
 

@@ -11,7 +11,9 @@ extension Node {
       switch request.verb {
       case .checkpoint(let name): try await checkpoint(name)
       case .checkpoints: try await tellCheckpoints(of: document, request)
-      case .saveAs(let file): try await document.save(as: BoardFile.absolute(file))
+      case .saveAs(let file):
+        try await keepAll()
+        try await document.save(as: BoardFile.absolute(file))
       default: preconditionFailure("\(request.verb.name.rawValue) is about no versions")
       }
     } catch {
@@ -72,7 +74,13 @@ extension Node {
   private func state(at name: String) async throws(VerbError) -> BoardState {
     let document = try kept()
     do throws(DocumentError) {
-      return try BoardFile.state(of: try await document.version(name), in: document)
+      let version = try await document.version(name)
+      let (state, notes) = try BoardFile.state(of: version, in: document)
+      for note in notes {
+        let message = "\(TerminalText.quoted(name)): \(note)"
+        emit(.warning(.init(code: "document-damaged", message: message)))
+      }
+      return state
     } catch {
       guard error.code == .notFound else { throw VerbError(error) }
       throw VerbError(

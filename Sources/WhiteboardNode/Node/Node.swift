@@ -188,15 +188,11 @@ package actor Node {
   ///
   /// - Throws: ``NodeError``: why it could not begin or go on, or which end its script came to.
   package func run() async throws(NodeError) {
+    // Waited for below. Not cancelled with the caller: a node that ends still says goodbye, and
+    // writes what is to be written.
+    let running = Task { await self.live() }
     await withTaskCancellationHandler {
-      await withDiscardingTaskGroup { group in
-        group.addTask { await self.main() }
-        for await job in jobs {
-          group.addTask { await job(self) }
-        }
-        // What still runs belongs to a node that is over.
-        group.cancelAll()
-      }
+      await running.value
     } onCancel: {
       // Ends by itself at once; nobody waits for it.
       Task { await self.end(.asked) }
@@ -204,6 +200,17 @@ package actor Node {
     await flush()
     if case .failed(let error)? = ending {
       throw error
+    }
+  }
+
+  private func live() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await self.main() }
+      for await job in jobs {
+        group.addTask { await job(self) }
+      }
+      // What still runs belongs to a node that is over.
+      group.cancelAll()
     }
   }
 

@@ -50,8 +50,10 @@ package struct NodeConfiguration: Sendable {
   package var dataDirectory: String
   /// Where the person's name and icon are kept; nil keeps neither.
   package var personalSettings: PersonalSettings?
-  /// Whether the board of a name keeps its id from run to run.
+  /// Whether boards are kept on the disk, so that the board of a name is the same from run to run.
   package var remembersBoards = true
+  /// The file of the board to host; nil: the one of its name in the data directory.
+  package var boardFile: String?
   /// Where to listen; nil means any address, on the default port or the next free one.
   package var listen: PeerAddress?
   /// The only interface to be found on; nil means all.

@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// The library is the one place that knows which boards there are and what they are called: their
+/// files say so themselves.
+extension BoardLibrary {
+  /// Opens for writing the board of that name, made where there is none yet.
+  ///
+  /// Of several boards of that name the one is meant that was hosted here. Two processes that do this
+  /// at once get one board, and the second is told that it is open.
+  /// - Parameters:
+  ///   - name: What the board is called.
+  ///   - newBoard: The id of the board that is made where none is called so.
+  ///   - now: Milliseconds since 1970.
+  /// - Returns: The document, open for writing.
+  /// - Throws: `ambiguous` where several boards are meant; the error of a file that may be the one and
+  ///   cannot be read, which is not passed over; and what opening and making a document throw.
+  /// - Complexity: O(n) in the files, of which only names are read.
+  public func open(
+    named name: String,
+    orMaking newBoard: [UInt8],
+    now: Int64
+  ) async throws(DocumentError) -> BoardDocument {
+    try await open(newBoard, name, now) { file in
+      file.name == name
+    } mayBe: { path in
+      let parts = Self.nameParts(path)
+      let isTagged = parts.tag.utf8.count == Self.tag(of: newBoard).utf8.count
+      return isTagged && parts.stem == Self.stem(of: name)
+    }
+  }
+
+  /// Opens for writing the board of that id, made where there is none yet.
+  ///
+  /// - Parameters:
+  ///   - board: Its id.
+  ///   - name: What it is called where it is made.
+  ///   - now: Milliseconds since 1970.
+  /// - Returns: The document, open for writing.
+  /// - Throws: As ``open(named:orMaking:now:)``.
+  /// - Complexity: O(n) in the files, of which only ids are read.
+  public func open(
+    board: [UInt8],
+    name: String,
+    now: Int64
+  ) async throws(DocumentError) -> BoardDocument {
+    try await open(board, name, now) { file in
+      file.board == board
+    } mayBe: { path in
+      Self.nameParts(path).tag == Self.tag(of: board)
+    }
+  }
+
+  private func open(
+    _ board: [UInt8],
+    _ name: String,
+    _ now: Int64,
+    where isMeant: @escaping @Sendable (Identity) -> Bool,
+    mayBe: @escaping @Sendable (_ path: String) -> Bool
+  ) async throws(DocumentError) -> BoardDocument {
+    let directory = directory
+    let path: String
+    let lock = try await Blocking.run(directory) { try LibraryLock(directory) }
+    let known = try await Blocking.run(directory) {
+      try Self.find(in: directory, where: isMeant, mayBe: mayBe)
+    }
+    if let known {
+      path = known
+    } else {
+      path = self.path(name: name, board: board)
+      try await NewFile.make(at: path, board: board, name: name, now: now) { _ in }
+    }
+    // From here on the file is found by whoever looks.
+    lock.release()
+    return try await BoardDocument.open(at: path, mode: .writing)
+  }
+
+  /// The one file that is meant.
+  private static func find(
+    in directory: String,
+    where isMeant: (Identity) -> Bool,
+    mayBe: (_ path: String) -> Bool
+  ) throws -> String? {
+    var meant: [Identity] = []
+    for path in try paths(in: directory).sorted() {
+      do {
+        let identity = try Identity(path)
+        if isMeant(identity) { meant.append(identity) }
+      } catch {
+        // To begin the board anew beside a file that only cannot be read would be two of it.
+        if mayBe(path) { throw DocumentError.from(error, at: path) }
+      }
+    }
+    if meant.count > 1, meant.count(where: \.isHosted) == 1 { meant.removeAll { !$0.isHosted } }
+    guard meant.count <= 1 else {
+      throw DocumentError(
+        .ambiguous,
+        "\(meant.count) files hold a board of that name or id; give the file, or move all but one "
+          + "away: \(meant.prefix(4).map(\.path).joined(separator: ", "))"
+      )
+    }
+    return meant.first?.path
+  }
+
+  /// The parts of a file name that ``fileName(name:board:)`` made; empty where it did not.
+  private static func nameParts(_ path: String) -> (stem: Substring, tag: Substring) {
+    let name = (path as NSString).lastPathComponent.dropLast(fileExtension.count + 1)
+    guard let dash = name.lastIndex(of: "-") else { return ("", "") }
+    return (name[..<dash], name[name.index(after: dash)...])
+  }
+}
+
+/// What a document says that it is, read without looking at the rest of it.
+private struct Identity {
+  let path: String
+  let board: [UInt8]
+  let name: String
+  let isHosted: Bool
+
+  init(_ path: String) throws {
+    try Opened.checkFile(path, .reading)
+    let database = try Opened.connect(path, .reading)
+    defer { try? database.close() }
+    let found = try database.read { db in
+      try Schema.check(db, at: path)
+      return (
+        board: try Meta.get(db, .board, at: path), name: try Meta.get(db, .name, at: path),
+        hosted: try Meta.get(db, .hosted, at: path)
+      )
+    }
+    guard let board = found.board.flatMap({ Hexadecimal.decode($0) }),
+      board.count == BoardDocument.boardIDLength
+    else { throw DocumentError.damagedRow("the board's id", at: path) }
+    self.path = path
+    self.board = board
+    name = found.name ?? ""
+    isHosted = found.hosted != nil
+  }
+}
+
+/// Holds off other processes while a board is looked for and made.
+private final class LibraryLock: Sendable {
+  private let descriptor: CInt
+
+  /// Waits for the lock of a directory; blocks as long as others look for a board.
+  init(_ directory: String) throws(DocumentError) {
+    descriptor = open(directory + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw DocumentError(
+        errno == ENOSPC ? .full : .readOnly,
+        "\(directory): it may not be written (\(systemMessage())); nothing was changed"
+      )
+    }
+    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+  }
+
+  /// Lets the next one in.
+  func release() { flock(descriptor, LOCK_UN) }
+
+  deinit { close(descriptor) }
+}

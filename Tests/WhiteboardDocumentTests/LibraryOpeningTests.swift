@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+import WhiteboardDocument
+
+/// Which file is opened for a board of a name or an id.
+@Suite struct LibraryOpeningTests {
+  let directory: TemporaryDirectory
+  let library: BoardLibrary
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    library = BoardLibrary(directory: directory.path)
+  }
+
+  private func files() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: directory.path)
+      .filter { $0.hasSuffix(".whiteboard") }
+  }
+
+  private func made(_ name: String, _ board: [UInt8] = someBoard) async throws -> String {
+    let document = try await library.open(named: name, orMaking: board, now: 0)
+    try await document.close()
+    return document.path
+  }
+
+  @Test("a board is made once, and found by its name and its id, also after it was renamed")
+  func names() async throws {
+    let path = try await made("Plans")
+    let again = try await library.open(named: "Plans", orMaking: otherBoard, now: 0)
+    #expect(again.path == path && again.board == someBoard)
+    try await again.rename(to: "Other plans")
+    try await again.close()
+    #expect(try await made("Other plans", otherBoard) == path)
+    let byID = try await library.open(board: someBoard, name: "whatever", now: 0)
+    #expect(byID.path == path)
+    try await byID.close()
+    #expect(try files().count == 1)
+    #expect(try await made("Plans", otherBoard) != path)
+    #expect(try files().count == 2)
+  }
+
+  @Test("those who make a board of one name at once make one")
+  func together() async throws {
+    let library = library
+    let opened = await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          let board = [UInt8](repeating: UInt8(number), count: 16)
+          let document = try? await library.open(named: "one", orMaking: board, now: 0)
+          return document != nil
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(opened.contains(true))
+    #expect(try files().count == 1)
+  }
+
+  @Test("a file that cannot be read is told of, and no second one of its board is begun")
+  func unreadable() async throws {
+    let path = try await made("Plans")
+    let good = try Data(contentsOf: URL(fileURLWithPath: path))
+    var newer = good
+    newer[60] ^= 0x40
+    let cut = good.prefix(good.count / 2)
+    for (bytes, expected) in [(newer, DocumentError.Code.newerSchema), (Data(cut), .damaged)] {
+      try bytes.write(to: URL(fileURLWithPath: path))
+      #expect(await code { _ = try await made("Plans", otherBoard) } == expected)
+      #expect(
+        await code { _ = try await library.open(board: someBoard, name: "x", now: 0) } == expected
+      )
+      #expect(try files().count == 1)
+    }
+    // It has nothing to do with others.
+    #expect(try await made("Ideas", otherBoard) != path)
+  }
+
+  @Test("where two files are meant neither is taken, but one that was hosted here")
+  func several() async throws {
+    let path = try await made("Plans")
+    let document = try await BoardDocument.open(at: path, mode: .reading)
+    try await document.save(as: directory.file("copy.whiteboard"))
+    #expect(
+      await code { _ = try await library.open(board: someBoard, name: "x", now: 0) } == .ambiguous
+    )
+    #expect(await code { _ = try await made("Plans", otherBoard) } == .ambiguous)
+    let writer = try await BoardDocument.open(at: path, mode: .writing)
+    try await writer.setHosted(code: "a-b-c-d")
+    try await writer.close()
+    #expect(try await made("Plans", otherBoard) == path)
+  }
+
+  @Test("the code of a board stays with it, and is in no copy")
+  func codes() async throws {
+    let document = try await library.open(named: "Plans", orMaking: someBoard, now: 0)
+    #expect(try await document.code() == nil)
+    try await document.setHosted(code: "a-b-c-d")
+    try await document.setHosted(code: nil)
+    let copies = [directory.file("copy.whiteboard"), directory.file("other.whiteboard")]
+    try await document.save(as: copies[0])
+    try await document.duplicate(
+      to: copies[1],
+      board: otherBoard,
+      name: "x",
+      keyframe: [],
+      digest: [],
+      now: 0
+    )
+    try await document.close()
+    for copy in copies {
+      let opened = try await BoardDocument.open(at: copy, mode: .reading)
+      #expect(try await opened.code() == nil)
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: copy))
+      #expect(bytes.range(of: Data("a-b-c-d".utf8)) == nil)
+    }
+    let again = try await BoardDocument.open(at: document.path, mode: .writing)
+    #expect(try await again.code() == "a-b-c-d")
+    try await again.close()
+    var status = stat()
+    #expect(stat(again.path, &status) == 0 && status.st_mode & 0o077 == 0)
+  }
+
+  @Test("a link to a file is the file: its lock and its log are in one place")
+  func links() async throws {
+    let path = try await made("Plans")
+    let link = directory.file("link.whiteboard")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let document = try await BoardDocument.open(at: link, mode: .writing)
+    #expect(document.path == path)
+    #expect(await code { _ = try await BoardDocument.open(at: path, mode: .writing) } == .inUse)
+    try await document.append([numbered(1)])
+    let saved = directory.file("saved.whiteboard")
+    let recover = { _ = try await BoardDocument.recover(from: link, to: saved, now: 0) }
+    #expect(await code { try await recover() } == .inUse)
+    try await document.close()
+    try await recover()
+  }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+import Whiteboard
+import WhiteboardDocument
+
+@testable import WhiteboardNode
+
+/// What of a board is on the disk, and what comes back from it.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct NodeDocumentTests: NodeSuite {
+  /// Runs a host of a name or a file in ada's data directory, and ends it.
+  @discardableResult
+  private func host(
+    _ room: NodeRoom,
+    _ name: String = "board",
+    file: String? = nil,
+    _ body: (Puppet) async throws -> Void = { _ in }
+  ) async throws -> NodeEvent.Ready {
+    let host = Puppet()
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      var hosting = await room.configuration(.host(boardName: name), "ada")
+      hosting.boardFile = file
+      let configuration = hosting
+      group.addTask { try await host.run(configuration) }
+      guard let ready = await host.ready() else {
+        try await group.next()
+        throw NodeError(.internal, "it ended before it was ready")
+      }
+      try await body(host)
+      await host.end()
+      try await group.waitForAll()
+      return ready
+    }
+  }
+
+  private func file(_ room: NodeRoom) async throws -> String {
+    try #require(try await library(room).list().first).path
+  }
+
+  private func library(_ room: NodeRoom) -> BoardLibrary {
+    BoardLibrary(directory: room.path("ada/boards"))
+  }
+
+  private func photos(_ path: String) async throws -> Set<[UInt8]> {
+    try await BoardDocument.open(at: path, mode: .reading).assetIDs()
+  }
+
+  private func warnings(_ puppet: Puppet) async -> [String] {
+    var codes: [String] = []
+    for case .warning(let warning) in await puppet.events { codes.append(warning.code) }
+    return codes
+  }
+
+  @Test("a photo is in the file when its verb is done, and in what was saved after")
+  func photo() async throws {
+    try await withRoom { room in
+      let sun = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
+      let copy = room.path("copy.whiteboard")
+      try await host(room) { host in
+        try await host.perform("photo 5,5 \(sun)")
+        #expect(try await photos(try await file(room)).count == 1)
+        try await host.perform("save-as \(copy)")
+      }
+      #expect(try await photos(copy).count == 1)
+    }
+  }
+
+  @Test("a photo that the file lacks is put into it; one that is damaged there is missed alone")
+  func photosThatAreMissing() async throws {
+    try await withRoom { room in
+      let sun = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
+      try await host(room) { try await $0.perform("photo 5,5 \(sun)") }
+      let path = try await file(room)
+      let id = try #require(try await photos(path).first)
+      let document = try await BoardDocument.open(at: path, mode: .writing)
+      try await document.removeAsset(id)
+      try await document.close()
+      try await host(room)
+      #expect(try await photos(path) == [id])
+
+      try FileManager.default.removeItem(atPath: room.path("ada/assets"))
+      var data = try Data(contentsOf: URL(fileURLWithPath: path))
+      let place = try #require(data.range(of: Data(Demo.photo)))
+      data[place.lowerBound + 50] ^= 1
+      try data.write(to: URL(fileURLWithPath: path))
+      try await host(room) { host in
+        #expect(await warnings(host) == ["photo-lost"])
+        try await host.perform("objects")
+        for case .objects(let answer) in await host.events { #expect(answer.count == 1) }
+      }
+      #expect(try await photos(path).isEmpty)
+    }
+  }
+
+  @Test("a node whose task is cancelled writes what is to be written, and ends")
+  func cancelled() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      let hosting = await room.configuration(.host(boardName: "board"), "ada")
+      let running = Task { try await host.run(hosting) }
+      try #require(await host.ready() != nil)
+      for number in 0..<20 { try await host.perform("text 0,0 \(number)") }
+      // Nobody waits for this one.
+      async let last = host.perform("text 0,0 last")
+      running.cancel()
+      try await running.value
+      _ = try? await last
+      let document = try await BoardDocument.open(at: try await file(room), mode: .writing)
+      #expect(!document.wasLeftOpen)
+      try await document.close()
+      #expect(try await BoardFile.read(document.path).objects.count >= 20)
+    }
+  }
+
+  @Test("the link of a board is the same when it is hosted again, and its file tells its name")
+  func hostedAgain() async throws {
+    try await withRoom { room in
+      let first = try await host(room) { try await $0.perform("text 0,0 one") }
+      #expect(first.code != nil)
+      let path = try await file(room)
+      let document = try await BoardDocument.open(at: path, mode: .writing)
+      try await document.rename(to: "Plans")
+      try await document.close()
+      let renamed = try await host(room, "Plans")
+      #expect(renamed.board == first.board && renamed.code == first.code)
+      let copy = try await BoardFile.duplicate(path, as: "copy", in: library(room))
+      let second = try await host(room, "copy")
+      #expect(second.board != first.board && second.code != first.code)
+      #expect(try await BoardFile.verify(copy) == [])
+      let elsewhere = room.path("elsewhere.whiteboard")
+      try FileManager.default.moveItem(atPath: copy, toPath: elsewhere)
+      let moved = try await host(room, "", file: elsewhere)
+      #expect(moved.board == second.board && moved.boardName == "copy")
+      #expect(try await library(room).list().count == 1)
+    }
+  }
+
+  @Test("a file that cannot be opened is told of as what it is")
+  func unreadable() async throws {
+    try await withRoom { room in
+      try await host(room)
+      let path = try await file(room)
+      var data = try Data(contentsOf: URL(fileURLWithPath: path))
+      data[60] ^= 0x40
+      try data.write(to: URL(fileURLWithPath: path))
+      do throws(NodeError) {
+        try await Puppet().run(await room.configuration(.host(boardName: "board"), "ada"))
+        Issue.record("it was hosted")
+      } catch {
+        #expect(error.code == .badData)
+        #expect(error.message.contains("update"))
+      }
+    }
+  }
+
+  @Test("lists are up to date while a board is open")
+  func listed() async throws {
+    try await withRoom { room in
+      try await host(room) { host in
+        for number in 0..<3 { try await host.perform("text 0,0 \(number)") }
+        var changes = library(room).watch().makeAsyncIterator()
+        while let change = await changes.next() {
+          if case .added(let board) = change, board.objects == 3 { break }
+          if case .changed(let board) = change, board.objects == 3 { break }
+        }
+      }
+    }
+  }
+}
