@@ -40,11 +40,12 @@ extension Board {
     }
   }
 
-  /// The groups of which all objects are among these.
+  /// The groups of several objects of which all are among these.
   private func groups(within objects: Set<ObjectID>) -> Set<ObjectID> {
     let around = Set(objects.flatMap { state.groups(of: $0) })
     let whole = state.contents(of: around).filter { _, contents in
-      contents.allSatisfy { objects.contains($0) || state.isGroup($0) }
+      let members = contents.filter(state.isShown)
+      return members.count > 1 && objects.isSuperset(of: members)
     }
     return Set(whole.keys)
   }

@@ -74,6 +74,9 @@ import Testing
     #expect(named.count == 3 && named[outer] == nil)
     #expect(board.members(ofGroup: made) == [ids[0], ids[1]].compactMap { named[$0] })
     #expect(board.groups(of: made).isEmpty)
+    // One object is by itself, be it the only one in its group.
+    try board.delete(ids[0])
+    #expect(try board.duplicate([ids[1]]).keys.sorted() == [ids[1]])
   }
 
   @Test("[BRD-12] a copy beyond the board is refused, and none is made")
