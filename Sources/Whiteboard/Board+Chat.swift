@@ -33,10 +33,12 @@ extension Board {
     }
   }
 
-  /// The chat line of this id, or nil.
+  /// The chat line of this id, or nil; one that says to be of another than its signer is none.
   public func chatLine(_ id: ObjectID) -> ChatLine? {
     guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
-      let line = record.chatLine, let time = record[.kind]?.time
+      let line = record.chatLine, let time = record[.kind]?.time,
+      // Whose the incarnation is was signed; whose the line is was only written (AUT-3).
+      member(of: id.dot.incarnation).map({ $0 == line.author }) ?? true
     else { return nil }
     return ChatLine(
       id: id,

@@ -4,23 +4,25 @@ extension Board {
   ///
   /// A copy is of the same kind and has all that its original shows: text as one run, the ink that is
   /// committed as a finished stroke, what was erased, the photo by reference, the game as it began
-  /// without its moves. Copies of a group's members belong to the copy of the group; a copy without
-  /// its group belongs to the same group as its original. Nobody has selected a copy.
+  /// without its moves. Where all in a group is copied the copies make a group of their own; a copy
+  /// of some of it belongs to none. Nobody has selected a copy.
   ///
   /// - Parameters:
   ///   - ids: what to copy; held and locked objects may be copied.
   ///   - offset: how far the copies are from their originals.
-  /// - Returns: the copy of each object and group.
+  /// - Returns: the copy of each object, and of each group that was copied with them.
   /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`; then nothing is copied.
   @discardableResult
   public func duplicate(
     _ ids: [ObjectID],
     by offset: Point = Point(x: 16, y: 16)
   ) throws(BoardError) -> [ObjectID: ObjectID] {
-    try gesture { () throws(BoardError) in
+    try gesture("duplicate") { () throws(BoardError) in
       let originals = Set(try targets(ids))
       var copies: [ObjectID: ObjectID] = [:]
-      for group in groups(among: ids) { copies[group] = try create(.group) }
+      for group in Set(groups(among: ids)).union(groups(within: originals)).sorted() {
+        copies[group] = try create(.group)
+      }
       for id in objectIDs where originals.contains(id) {
         guard let record = state.record(id), let kind = record.kind else { continue }
         let copy = try create(kind)
@@ -29,11 +31,23 @@ extension Board {
         try copyCells(of: record, to: copy, by: offset)
       }
       for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
-        guard let group = state.groups(of: original).first else { continue }
-        try stage(copy, .group, .dot((copies[group] ?? group).dot))
+        guard let group = state.groups(of: original).first, let copied = copies[group] else {
+          continue
+        }
+        try stage(copy, .group, .dot(copied.dot))
       }
       return copies
     }
+  }
+
+  /// The groups of several objects of which all are among these.
+  private func groups(within objects: Set<ObjectID>) -> Set<ObjectID> {
+    let around = Set(objects.flatMap { state.groups(of: $0) })
+    let whole = state.contents(of: around).filter { _, contents in
+      let members = contents.filter(state.isShown)
+      return members.count > 1 && objects.isSuperset(of: members)
+    }
+    return Set(whole.keys)
   }
 
   private func copyCells(

@@ -1,6 +1,6 @@
 /// Rubbing out parts of strokes (BRD-29).
 extension Board {
-  /// Erases parts of a stroke.
+  /// Erases parts of a stroke; one of which nothing is left is deleted.
   /// - Parameters:
   ///   - id: the stroke.
   ///   - spans: the parts, in 1/16 of the way from one point to the next.
@@ -16,10 +16,11 @@ extension Board {
         $0.lowerBound >= 0 && $0.upperBound <= end && $0.lowerBound < $0.upperBound
       })
     else { throw .outOfRange("spans") }
-    try gesture { () throws(BoardError) in _ = try erase(StrokeSpans(spans), of: id) }
+    try gesture("erase") { () throws(BoardError) in _ = try erase(StrokeSpans(spans), of: id) }
   }
 
-  /// Erases what lies under an eraser that moves along a path, of all strokes that it touches.
+  /// Erases what lies under an eraser that moves along a path, of all strokes that it touches; one of
+  /// which nothing is left is deleted.
   ///
   /// What touches is the middle of the line. Strokes that are held, locked or being drawn by others
   /// are passed over.
@@ -35,7 +36,7 @@ extension Board {
     guard path.count <= BoardLimits.eraserPoints else { throw .tooLong("path") }
     guard radius >= 0, radius < BoardLimits.coordinate else { throw .outOfRange("radius") }
     for place in path { _ = try FixedPoint.position(place) }
-    return try gesture { () throws(BoardError) in
+    return try gesture("erase") { () throws(BoardError) in
       var touched: [ObjectID] = []
       for id in objectIDs where state.record(id)?.kind == .drawing {
         guard (try? requireErasable(id)) != nil, let record = state.record(id) else { continue }
@@ -56,9 +57,15 @@ extension Board {
     guard let record = state.record(id) else { return false }
     let before = record.erased
     let count = record.points.count
-    guard before.union(spans).rest(ofPoints: count) != before.rest(ofPoints: count) else {
-      return false
+    let rest = before.union(spans).rest(ofPoints: count)
+    // A stroke that shows nothing could be neither seen nor taken hold of; two who erased a half
+    // each may have left one. What of ours is still being drawn has more to come.
+    let isBeingDrawn = !record.isFinished && id.dot.incarnation == incarnation
+    guard !rest.isEmpty || spans.ranges.isEmpty || isBeingDrawn else {
+      try stage(id, .deleted, .unsigned(1))
+      return true
     }
+    guard rest != before.rest(ofPoints: count) else { return false }
     let cells = record.entries(of: 130, upTo: BoardLimits.erasuresPerStroke)
     let values = spans.values
     let bytes = cells.reduce(0) { $0 + $1.cell.value.length }

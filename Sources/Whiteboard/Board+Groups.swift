@@ -37,7 +37,7 @@ extension Board {
   /// Ends a group; what was in it belongs to the group around it, if there is one.
   /// - Throws: `unknownObject` where it is none, `held`, `locked`.
   public func ungroup(_ group: ObjectID) throws(BoardError) {
-    try gesture { () throws(BoardError) in
+    try gesture("ungroup") { () throws(BoardError) in
       guard state.isGroup(group) else { throw .unknownObject(group) }
       for id in try targets([group]) { try requireWritable(id) }
       let around = state.groups(of: group).first.map { Value.dot($0.dot) } ?? .none

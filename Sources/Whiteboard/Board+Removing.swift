@@ -20,12 +20,12 @@ extension Board {
   ///
   /// A lock does not keep it away: nobody could open it.
   ///
-  /// - Throws: `unknownObject` where it is not here, purged, or not deleted; `held`.
+  /// - Throws: `unknownObject` where it is not here, or purged; `notDeleted`; `held`.
   public func undelete(_ id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      guard let record = state.record(id), let kind = record.kind, record.isDeleted,
-        kind.isShown || kind == .group, let deletion = record[.deleted]
+      guard let record = state.record(id), let kind = record.kind, kind.isShown || kind == .group
       else { throw .unknownObject(id) }
+      guard record.isDeleted, let deletion = record[.deleted] else { throw .notDeleted(id) }
       var ids = [id]
       if kind == .group {
         ids = state.storedIDs.sorted().filter { other in
@@ -43,11 +43,10 @@ extension Board {
   }
 
   /// Removes a deleted object for good, on every replica (SYN-8).
-  /// - Throws: `unknownObject` where it is not here, or not deleted.
+  /// - Throws: `unknownObject` where it is not here, or purged; `notDeleted`.
   public func purge(_ id: ObjectID) throws(BoardError) {
-    guard let record = state.record(id), record.kind != nil, record.isDeleted else {
-      throw .unknownObject(id)
-    }
+    guard let record = state.record(id), record.kind != nil else { throw .unknownObject(id) }
+    guard record.isDeleted else { throw .notDeleted(id) }
     try write(id, .purge, .none)
   }
 

@@ -8,9 +8,9 @@ public enum StackMove: Hashable, Sendable {
   case forward
   /// Behind the one before.
   case backward
-  /// Right in front of this one.
+  /// Right in front of this one, or of all in this group.
   case above(ObjectID)
-  /// Right behind this one.
+  /// Right behind this one, or behind all in this group.
   case below(ObjectID)
 }
 
@@ -20,12 +20,13 @@ extension Board {
   ///
   /// Only they are written, each at most once.
   ///
-  /// - Throws: `unknownObject`, `held`, `locked`, `stackFull` where no more places fit at that point.
+  /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` where no more places fit
+  ///   at that point.
   public func reorder(_ ids: [ObjectID], _ move: StackMove) throws(BoardError) {
     try gesture { () throws(BoardError) in
       let moving = Set(try targets(ids))
       for id in moving.sorted() { try requireWritable(id) }
-      let order = try Self.order(objectIDs, moving: moving, move)
+      let order = try order(moving: moving, move)
       var start = 0
       while start < order.count {
         guard moving.contains(order[start]) else {
@@ -39,24 +40,40 @@ extension Board {
     }
   }
 
-  private static func order(
-    _ order: [ObjectID],
+  private func order(
     moving: Set<ObjectID>,
     _ move: StackMove
   ) throws(BoardError) -> [ObjectID] {
+    let order = objectIDs
     var rest = order.filter { !moving.contains($0) }
     let moved = order.filter(moving.contains)
     switch move {
     case .front: return rest + moved
     case .back: return moved + rest
-    case .forward: return stepped(order.reversed(), moving).reversed()
-    case .backward: return stepped(order, moving)
-    case .above(let id), .below(let id):
-      guard var index = rest.firstIndex(of: id) else { throw .unknownObject(id) }
-      if case .above = move { index += 1 }
+    case .forward: return Self.stepped(order.reversed(), moving).reversed()
+    case .backward: return Self.stepped(order, moving)
+    case .above(let id):
+      let named = try neighbours(id, moving)
+      guard let index = rest.lastIndex(where: named.contains) else { throw .unknownObject(id) }
+      rest.insert(contentsOf: moved, at: index + 1)
+      return rest
+    case .below(let id):
+      let named = try neighbours(id, moving)
+      guard let index = rest.firstIndex(where: named.contains) else { throw .unknownObject(id) }
       rest.insert(contentsOf: moved, at: index)
       return rest
     }
+  }
+
+  /// The objects that `id` names to lie next to, without those that are moved there.
+  private func neighbours(
+    _ id: ObjectID,
+    _ moving: Set<ObjectID>
+  ) throws(BoardError) -> Set<ObjectID> {
+    let named = Set(try targets([id]))
+    let staying = named.subtracting(moving)
+    guard !staying.isEmpty || named.isEmpty else { throw .nextToItself(id) }
+    return staying
   }
 
   /// Each moving one changes places with the one before it, where that one stays.

@@ -10,16 +10,19 @@ public struct UndoOutcome: Hashable, Sendable {
   public internal(set) var purged = 0
   /// How many cells only an earlier incarnation of ours may write (BRD-25).
   public internal(set) var unwritable = 0
+  /// How many games stay where they are, since moves were made in them, which nothing takes back.
+  public internal(set) var played = 0
 
   /// Whether all of the step was put back.
-  public var isComplete: Bool { overwritten + purged + unwritable == 0 }
+  public var isComplete: Bool { overwritten + purged + unwritable + played == 0 }
 }
 
 /// Undo and redo of this board's own edits, step by step.
 ///
 /// A step is a gesture, or several between `beginStep` and `endStep`. A cell is put back only while
 /// what the step left there still stands: what somebody else wrote is never touched. Selections,
-/// chat lines, moves of games and purges are no steps.
+/// chat lines, moves of games and purges are no steps, and an undo leaves a game in which moves were
+/// made where it is.
 extension Board {
   /// Whether there is a step to undo.
   public var canUndo: Bool { history.latest != nil }
@@ -138,6 +141,12 @@ extension Board {
       }
       guard history.standing(of: item.key, in: state) == from.standing else {
         outcome.overwritten += 1
+        continue
+      }
+      if direction == .undo, item.property == .deleted, to.value == .unsigned(1),
+        record.kind == .game, !record.entries(of: Property.moveNumber, upTo: 1).isEmpty
+      {
+        outcome.played += 1
         continue
       }
       let current = record[item.property]

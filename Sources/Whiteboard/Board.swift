@@ -45,7 +45,7 @@ public final class Board {
     }
 
     let firstSequence: UInt64
-    let label: String?
+    var label: String?
     var operations: [Operation] = []
     /// Where among the operations each cell is written.
     var indices: [Address: Int] = [:]
@@ -133,7 +133,8 @@ public final class Board {
   /// Makes the edits of `body` one batch: all of them, or none where it throws.
   ///
   /// Edits show when the outermost gesture ends. A gesture inside a gesture is part of it. It is one
-  /// step for `undo`; `label` says what it is, in a word, and without one its first change does.
+  /// step for `undo`; `label` says what it is, in a word, and without one its first change does, or
+  /// the label of the gesture inside that makes it.
   public func gesture<Result, Failure: Error>(
     _ label: String? = nil,
     _ body: () throws(Failure) -> Result
@@ -143,6 +144,8 @@ public final class Board {
       leaveClaimedIncarnation()
       let last = written[incarnation].ranges.last?.upperBound ?? 0
       staging = Staging(firstSequence: last + 1, label: label)
+    } else if staging?.label == nil, staging?.operations.isEmpty ?? false {
+      staging?.label = label
     }
     do {
       let result = try body()

@@ -2,6 +2,10 @@
 public enum BoardError: Error, Hashable, Sendable {
   /// There is no such object, or it is deleted.
   case unknownObject(ObjectID)
+  /// It is not deleted: there is nothing to bring back, or to remove for good.
+  case notDeleted(ObjectID)
+  /// It would lie right in front of, or behind, itself.
+  case nextToItself(ObjectID)
   /// A member who is present has selected it.
   case held(ObjectID, by: MemberID)
   /// It is locked: only its lock and its selection can be changed.
@@ -38,6 +42,8 @@ public enum BoardError: Error, Hashable, Sendable {
   public var code: String {
     switch self {
     case .unknownObject: "unknown-object"
+    case .notDeleted: "not-deleted"
+    case .nextToItself: "next-to-itself"
     case .held: "held"
     case .locked: "locked"
     case .unfinished: "unfinished"

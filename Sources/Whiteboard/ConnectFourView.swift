@@ -68,18 +68,18 @@ public struct ConnectFourView: Hashable, Sendable {
     json.add("line", points: line.map { Point(x: Double($0.column), y: Double($0.row)) })
   }
 
-  var text: [String] {
+  func text(naming name: (MemberID) -> String) -> [String] {
     let head = (1...ConnectFour.columns).map { String($0) }.joined()
-    let names = zip(["R", "Y"], players).map { "\($0) is \($1.shortText)" }
-    return grid + [head] + names + [status]
+    let names = zip(["R", "Y"], players).map { "\($0) is \(name($1))" }
+    return grid + [head] + names + [status(naming: name)]
   }
 
-  private var status: String {
+  private func status(naming name: (MemberID) -> String) -> String {
     switch outcome {
-    case .playing: turn.map { "It is \($0.shortText)'s turn." } ?? "A seat is free."
-    case .won(let member): "\(member.shortText) has won."
+    case .playing: turn.map { "It is \(name($0))'s turn." } ?? "A seat is free."
+    case .won(let member): "\(name(member)) has won."
     case .drawn: "Nobody has won."
-    case .resigned(let member): "\(member.shortText) has given up."
+    case .resigned(let member): "\(name(member)) has given up."
     }
   }
 }

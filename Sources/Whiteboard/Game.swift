@@ -32,7 +32,8 @@ package protocol Game: Sendable {
 
   /// The bytes of a move that `member` makes by the operation `dot`.
   ///
-  /// Only the form is checked; whether it is this member's to make is for `apply(_:)`.
+  /// Checked is the form, and that it does not cost its member a turn for nothing; whether it is this
+  /// member's to make is for `apply(_:)`.
   func encode(_ move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8]
 
   /// The time of the latest move that one of `member` has to follow (GAM-4).
@@ -109,6 +110,9 @@ public enum GameError: Error, Hashable, Sendable {
   case malformedMove
   /// It is no word of the list.
   case unknownWord(String)
+  /// This member has guessed the word before: it counts where it arrives, and is refused where it is
+  /// made.
+  case repeatedWord(String)
   /// The column is full.
   case columnFull
   /// It is the other player's turn.
@@ -131,6 +135,7 @@ public enum GameError: Error, Hashable, Sendable {
     case .unknownLanguage: "unknown-language"
     case .malformedMove: "malformed-move"
     case .unknownWord: "unknown-word"
+    case .repeatedWord: "repeated-word"
     case .columnFull: "column-full"
     case .notYourTurn: "not-your-turn"
     case .notAPlayer: "not-a-player"

@@ -40,16 +40,19 @@ public struct GameView: Hashable, Sendable {
   }
 
   /// A few lines for people; without the game's name, which is a peer's.
-  public var text: [String] {
+  public var text: [String] { text { $0.shortText } }
+
+  /// A few lines for people, in which members go by what `name` calls them.
+  public func text(naming name: (MemberID) -> String) -> [String] {
     switch detail {
     case .notJudged(let reason): ["This game is not judged here: \(reason.code)."]
-    case .wordle(let view): view.text + winners.enumerated().map(Self.place)
-    case .connectFour(let view): view.text
+    case .wordle(let view):
+      view.text(naming: name)
+        + winners.enumerated().map { index, winner in
+          "\(index + 1). \(name(winner.member)) \(winner.tries ?? 0)/\(Wordle.tries)"
+        }
+    case .connectFour(let view): view.text(naming: name)
     }
-  }
-
-  private static func place(_ index: Int, _ winner: GameWinner) -> String {
-    "\(index + 1). \(winner.member.shortText) \(winner.tries ?? 0)/\(Wordle.tries)"
   }
 }
 

@@ -4,6 +4,8 @@ public enum PhotoError: Error, Hashable, Sendable {
   case unknownFormat
   /// The header breaks off or contradicts its format.
   case malformed
+  /// What follows the header breaks off before the end of the picture.
+  case truncated
   /// A side of no pixels, or more pixels than `BoardLimits.photoPixels`.
   case tooManyPixels
   /// No bytes, or more than `BoardLimits.photoBytes`.
@@ -14,6 +16,7 @@ public enum PhotoError: Error, Hashable, Sendable {
     switch self {
     case .unknownFormat: "photo-format"
     case .malformed: "photo-malformed"
+    case .truncated: "photo-truncated"
     case .tooManyPixels: "photo-pixels"
     case .tooManyBytes: "photo-bytes"
     }

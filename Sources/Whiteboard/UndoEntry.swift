@@ -49,11 +49,18 @@ struct UndoEntry {
   private var places: [CellKey: Int] = [:]
   /// The objects that the step created: nothing of them is undone but that.
   private var created: Set<ObjectID> = []
-  private let isLabelled: Bool
+  private var isLabelled: Bool
 
   init(label: String?) {
     self.label = label ?? ""
     isLabelled = label != nil
+  }
+
+  /// Says what the step is, where nothing was said yet and nothing has changed.
+  mutating func call(_ name: String?) {
+    guard let name, !isLabelled, items.isEmpty else { return }
+    label = name
+    isLabelled = true
   }
 
   /// Forgets what only further gestures of the step would need.

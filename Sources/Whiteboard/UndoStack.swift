@@ -69,6 +69,7 @@ struct UndoStack {
     guard !isReplaying else { return }
     let isAlone = open == nil
     var entry = open ?? UndoEntry(label: label)
+    entry.call(label)
     // So that the entry is not copied at each gesture of a long step.
     open = nil
     // Chat is not taken back, and what is purged cannot be.

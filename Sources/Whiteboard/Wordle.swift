@@ -68,12 +68,15 @@ package struct Wordle: Game {
     as dot: Dot
   ) throws(GameError) -> [UInt8] {
     guard case .guess(let text) = move else { throw .malformedMove }
+    let player = players[member]
     guard let word = WordleWord(Array(text.lowercased().utf8)), WordleList.words.contains(word)
     else {
       // Who has no try left hears that, whatever the word.
-      if players[member]?.isDone ?? false { throw .gameOver }
+      if player?.isDone ?? false { throw .gameOver }
       throw .unknownWord(text)
     }
+    // It would count (GAM-7), and tell nothing new.
+    if let player, !player.isDone, player.guesses.contains(word) { throw .repeatedWord(word.text) }
     return WordleCipher(id, move: dot).encipher(word)
   }
 

@@ -82,11 +82,11 @@ public struct WordleView: Hashable, Sendable {
     json.add("keyboard", json: keys.text)
   }
 
-  var text: [String] {
+  func text(naming name: (MemberID) -> String) -> [String] {
     var lines = rows.map { ($0.word ?? "") + " " + $0.symbols }
     for player in players where player.member != member {
       let rows = player.rows.map { [$0.word, $0.symbols].compactMap { $0 }.joined(separator: " ") }
-      lines.append(player.member.shortText + ": " + rows.joined(separator: ", "))
+      lines.append(name(player.member) + ": " + rows.joined(separator: ", "))
     }
     if let answer { lines.append("The answer is \(answer).") }
     return lines

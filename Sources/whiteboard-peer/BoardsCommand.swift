@@ -123,7 +123,10 @@ struct BoardsCommand: AsyncParsableCommand {
     )
 
     @Argument(help: "Which board.") var board: String
-    @Option(help: ArgumentHelp("As it was in this version.", valueName: "NAME"))
+    @Option(
+      name: .customLong("at"),
+      help: ArgumentHelp("As it was at this checkpoint.", valueName: "CHECKPOINT")
+    )
     var version: String?
     @OptionGroup var common: CommonOptions
 

@@ -10,19 +10,31 @@ import WhiteboardNode
 struct CommonOptions: ParsableArguments {
   @Option(
     name: .customLong("data-dir"),
-    help: "Where keys, boards and files lie. [WHITEBOARD_DATA_DIR]"
+    help: ArgumentHelp(
+      "Where keys, boards and files lie. [WHITEBOARD_DATA_DIR]",
+      valueName: "DIR"
+    )
   )
   var dataDirectory: String?
 
-  @Option(help: "Use only this network interface. [WHITEBOARD_INTERFACE]")
+  @Option(
+    help: ArgumentHelp(
+      "Use only this network interface. [WHITEBOARD_INTERFACE]",
+      valueName: "IF"
+    )
+  )
   var interface: String?
 
-  @Flag(help: "Write, and read, one JSON object a line.")
+  @Flag(help: "Write one JSON object a line. (Lines of JSON are always read.)")
   var json = false
 
   @Option(
     name: .customLong("log-level"),
-    help: "trace, debug, info, notice, warning, error or critical. [WHITEBOARD_LOG_LEVEL]"
+    help: ArgumentHelp(
+      "trace, debug, info, notice, warning, error or critical; else warning. "
+        + "[WHITEBOARD_LOG_LEVEL]",
+      valueName: "LEVEL"
+    )
   )
   var logLevel: String?
 
@@ -66,13 +78,17 @@ struct CommonOptions: ParsableArguments {
 struct BoardOptions: ParsableArguments {
   @Option(
     name: .customLong("as"),
-    help: "The name to go by. [WHITEBOARD_NAME, the last `profile`, USER]"
+    help: ArgumentHelp(
+      "The name to go by; else that of the last `profile`, or USER. [WHITEBOARD_NAME]",
+      valueName: "NAME"
+    )
   )
   var name: String?
 
   @Option(
     help: ArgumentHelp(
-      "Where to listen; port 0 is any. [WHITEBOARD_LISTEN]",
+      "Where to listen; port 0 is any free one; else every address on 26273 or the next free "
+        + "port. [WHITEBOARD_LISTEN]",
       valueName: "ADDR:PORT"
     )
   )
@@ -84,24 +100,32 @@ struct BoardOptions: ParsableArguments {
   )
   var noAnnounce = false
 
-  @Option(help: "Who is let in: ask, code, known or anyone. [WHITEBOARD_ADMIT]")
+  @Option(
+    help: ArgumentHelp(
+      "Who is let in by us: ask, code, known or anyone; else a host asks on a terminal and wants "
+        + "the code elsewhere, and who joined wants the code that let him in, "
+        + "or lets in those known. [WHITEBOARD_ADMIT]",
+      valueName: "HOW"
+    )
+  )
   var admit: String?
 
   @Option(
     help: ArgumentHelp(
-      "The four words that let one in. [WHITEBOARD_CODE, the board's last, new ones]",
+      "The four words that let one in; else a host keeps the board's last or makes new ones. "
+        + "[WHITEBOARD_CODE]",
       valueName: "WORDS"
     )
   )
   var code: String?
 
-  @Flag(help: "Be nobody we were before: a key for this run only.")
+  @Flag(help: "Be nobody we were before: a key for this run only, and no board is kept.")
   var ephemeral = false
 
   @Option(
     name: .customLong("lost-after"),
     help: ArgumentHelp(
-      "How long a silent peer is waited for. [WHITEBOARD_LOST_AFTER]",
+      "How long a silent peer is waited for: 60, at least 7. [WHITEBOARD_LOST_AFTER]",
       valueName: "SECONDS"
     )
   )

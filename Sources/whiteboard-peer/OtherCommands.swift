@@ -178,7 +178,10 @@ struct PeersCommand: AsyncParsableCommand {
     @Argument(help: "The whole id of the peer, 52 characters.")
     var id: String
 
-    @Option(name: .customLong("as"), help: "What to call it.")
+    @Option(
+      name: .customLong("as"),
+      help: ArgumentHelp("What to call it.", valueName: "NAME")
+    )
     var name = ""
 
     @OptionGroup var common: CommonOptions
@@ -213,7 +216,7 @@ struct PeersCommand: AsyncParsableCommand {
   struct Forget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Forget a peer.")
 
-    @Argument(help: "The id of the peer, or the start of it.")
+    @Argument(help: "The id of the peer, or the start of it: 4 characters at least.")
     var id: String
 
     @OptionGroup var common: CommonOptions

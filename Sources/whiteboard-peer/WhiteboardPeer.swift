@@ -15,18 +15,22 @@ struct WhiteboardPeer: AsyncParsableCommand {
     abstract: "A whiteboard for the people in the room, without a server.",
     discussion: """
       EXAMPLES
-        whiteboard-peer demo                    see two peers share a board
-        whiteboard-peer host standup            make a board; prints a code and a link
-        whiteboard-peer join --code "WORDS"     join the board nearby, which admits by a code
+        whiteboard-peer demo                  see two peers share a board
+        whiteboard-peer host standup          make a board; prints a link
+        whiteboard-peer join --code "WORDS"   join the one board nearby
         whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
         printf 'text 0,0 "hi"\\n' | whiteboard-peer run --join standup --code "…"
-        whiteboard-peer help verbs              what can be typed once on a board
+        whiteboard-peer help verbs            what can be typed on a board
 
       EXIT STATUS
-        0 ok · 1 the answer is no, or a verb failed · 64 usage · 65 a line that cannot be read ·
-        66 no such file · 69 unreachable · 70 internal · 71 the system refuses · 73 cannot create ·
-        74 input or output · 75 not in time · 76 other version · 77 not let in · 78 bad settings ·
-        128+N ended at once by signal N
+        0 ok                                  71 the system refuses
+        1 the answer is no, or a verb failed  73 cannot create a file
+        64 usage                              74 reading or writing failed
+        65 a line or file is not of its form  75 not in time, or none found
+        66 no such file                       76 other version or protocol
+        69 unreachable                        77 not let in
+        70 a fault of ours                    78 a setting cannot be used
+        128+N ended at once by a second signal N
       """,
     version: "0.1.0",
     subcommands: [

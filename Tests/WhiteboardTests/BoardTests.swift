@@ -232,6 +232,21 @@ import Testing
     }
   }
 
+  @Test("[AUT-3] a chat line in another's name is none")
+  func chatInAnothersName() throws {
+    let (anna, bob) = (board(1), board(2))
+    try bob.gesture { () throws(BoardError) in
+      let id = try bob.create(.chat)
+      try bob.stage(id, .chatAuthor, .bytes(anna.member.bytes))
+      try bob.stage(id, .chatText, .text("I am Anna"))
+      try bob.stage(id, .chatTime, .unsigned(1))
+    }
+    try bob.say("I am Bob")
+    anna.authors[bob.incarnation] = bob.member
+    for batch in bob.takeBatches() { try anna.receive(batch) }
+    #expect(anna.chat.map(\.text) == ["I am Bob"])
+  }
+
   @Test("[BRD-6] an edit beats a clock that runs a year ahead")
   func ahead() throws {
     let (anna, bob) = (board(1), board(2))

@@ -62,9 +62,21 @@ import Testing
     let copy = try #require(copies[ids[0]])
     #expect(board.groups(of: copy) == [copies[inner], copies[outer]].compactMap(\.self))
     #expect(board.members(ofGroup: outer) == ids)
-    // Without its group a copy is where its original is.
+    // Without the rest of its group a copy is by itself.
     let alone = try #require(try board.object(ids[2])?.duplicate(by: Point(x: 1, y: 1)))
-    #expect(alone.groups == [outer])
+    #expect(alone.groups.isEmpty)
+    #expect(board.members(ofGroup: outer) == ids)
+    let again = try board.duplicate([inner], by: Point(x: 1, y: 1))
+    #expect(again[inner].map { board.groups(of: $0) } == [])
+    // All that is in a group stands for it.
+    let named = try board.duplicate([ids[1], ids[0]], by: Point(x: 1, y: 1))
+    let made = try #require(named[inner])
+    #expect(named.count == 3 && named[outer] == nil)
+    #expect(board.members(ofGroup: made) == [ids[0], ids[1]].compactMap { named[$0] })
+    #expect(board.groups(of: made).isEmpty)
+    // One object is by itself, be it the only one in its group.
+    try board.delete(ids[0])
+    #expect(try board.duplicate([ids[1]]).keys.sorted() == [ids[1]])
   }
 
   @Test("[BRD-12] a copy beyond the board is refused, and none is made")

@@ -109,7 +109,7 @@ import Testing
     try anna.setLocked(line, true)
     #expect(throws: BoardError.locked(line)) { try anna.erase(line, spans: [0...1]) }
     #expect(try anna.erase(along: [Point(x: 0, y: 0)], radius: 3) == [dot])
-    #expect(anna.snapshot(dot)?.visibleSpans == [])
+    #expect(anna.snapshot(dot) == nil)
     #expect(anna.snapshot(line)?.visibleSpans == [0...32])
     try anna.setLocked(line, false)
     try anna.select([line])
@@ -123,6 +123,31 @@ import Testing
     #expect(throws: BoardError.outOfRange("position")) {
       try bob.erase(along: [Point(x: .infinity, y: 0)], radius: 1)
     }
+  }
+
+  @Test("[BRD-29] a stroke of which nothing is left is deleted, and comes back by an undo")
+  func nothingLeft() throws {
+    let (anna, bob) = (boards.anna, boards.bob)
+    let id = try stroke(3)
+    try anna.erase(id, spans: [0...16])
+    try anna.erase(along: [Point(x: 8, y: 0), Point(x: 30, y: 0)], radius: 5)
+    #expect(anna.state.record(id)?.isDeleted ?? false)
+    #expect(anna.undoLabel == "erase")
+    try anna.undo()
+    #expect(anna.snapshot(id)?.visibleSpans == [16...32])
+    // Each erased a half: neither saw that nothing is left, and the next eraser there does.
+    try boards.share()
+    try anna.erase(id, spans: [16...24])
+    try bob.erase(id, spans: [24...32])
+    try boards.share()
+    #expect(anna.snapshot(id)?.visibleSpans == [])
+    #expect(try bob.erase(along: [Point(x: 10, y: 0)], radius: 3) == [id])
+    #expect(bob.objectIDs.isEmpty)
+    // What is still being drawn has more to come.
+    let begun = try anna.beginDrawing()
+    try anna.appendInk([InkPoint(x: 0, y: 0)], to: begun, first: 0)
+    try anna.erase(begun, spans: [0...1])
+    #expect(anna.snapshot(begun)?.visibleSpans == [])
   }
 
   @Test("[BRD-29] a value reads back as it was written, and in one form only", arguments: 0..<50)

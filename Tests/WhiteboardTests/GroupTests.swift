@@ -156,7 +156,11 @@ import Testing
     #expect(board.members(ofGroup: group) == [ids[1], ids[2]])
     try board.undelete(ids[0])
     #expect(board.members(ofGroup: group) == ids)
-    #expect(throws: BoardError.unknownObject(group)) { try board.undelete(group) }
+    #expect(throws: BoardError.notDeleted(group)) { try board.undelete(group) }
+    #expect(throws: BoardError.notDeleted(ids[1])) { try board.purge(ids[1]) }
+    try board.delete(ids[1])
+    try board.purge(ids[1])
+    #expect(throws: BoardError.unknownObject(ids[1])) { try board.undelete(ids[1]) }
   }
 
   @Test("[BRD-27] a locked object can be selected and unlocked, and nothing else")

@@ -67,6 +67,43 @@ import Testing
     #expect(throws: PhotoError.malformed) { try PhotoHeader(reading: jpeg(0xDA)) }
   }
 
+  @Test("[BRD-17] a photo is whole up to its end, and no byte less")
+  func whole() throws {
+    func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+      var writer = ByteWriter()
+      writer.fixed32(UInt32(data.count))
+      writer.raw(Array(name.utf8) + data)
+      writer.fixed32(0)
+      return writer.bytes
+    }
+    let header = png(width: 20, height: 30)
+    let picture = chunk("IDAT", [1, 2, 3])
+    let wholePNG = header + chunk("tEXt", []) + picture + chunk("IEND", [])
+    // A scan with a stuffed byte, a restart and padding, another scan, and the end.
+    let scan: [UInt8] = [0xFF, 0xDA, 0, 4, 1, 0, 9, 0xFF, 0, 7, 0xFF, 0xD0, 8, 0xFF, 0xFF]
+    let wholeJPEG = jpeg() + scan + [0xC4, 0, 3, 0] + scan + [0xD9]
+    for whole in [wholePNG, wholeJPEG] {
+      #expect(try PhotoHeader(ofWhole: whole) == (try PhotoHeader(reading: whole)))
+      // What follows the end is nothing to us.
+      _ = try PhotoHeader(ofWhole: whole + [1, 2, 3])
+      for length in 0..<whole.count {
+        #expect(throws: PhotoError.self) {
+          try PhotoHeader(ofWhole: Array(whole.prefix(length)))
+        }
+      }
+      #expect(throws: PhotoError.truncated) { try PhotoHeader(ofWhole: whole.dropLast()) }
+      for index in whole.indices {
+        for bit in 0..<8 {
+          var damaged = whole
+          damaged[index] ^= UInt8(1 << bit)
+          _ = try? PhotoHeader(ofWhole: damaged)
+        }
+      }
+    }
+    #expect(throws: PhotoError.truncated) { try PhotoHeader(ofWhole: header + chunk("IEND", [])) }
+    #expect(throws: PhotoError.truncated) { try PhotoHeader(ofWhole: jpeg() + [0xFF, 0xD9]) }
+  }
+
   @Test func `headers cut anywhere or flipped anywhere do not trap`() {
     for original in [png(width: 20, height: 30), jpeg()] {
       for length in 0..<(original.count - 13) {

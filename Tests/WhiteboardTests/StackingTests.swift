@@ -23,7 +23,7 @@ import Testing
     #expect(order() == [5, 2, 0, 1, 4, 3])
     try board.reorder([ids[3], ids[2]], .below(ids[5]))
     #expect(order() == [2, 3, 5, 0, 1, 4])
-    #expect(throws: BoardError.unknownObject(ids[2])) {
+    #expect(throws: BoardError.nextToItself(ids[2])) {
       try board.reorder([ids[2]], .above(ids[2]))
     }
     _ = board.takeBatches()
@@ -122,6 +122,28 @@ import Testing
     }
     #expect(moves > 100)
     #expect(board.snapshots.allSatisfy { $0.zIndex.count <= BoardLimits.zIndexBytes })
+  }
+
+  @Test("[BRD-13] next to a group is next to all in it, and nothing lies next to itself")
+  func nextToGroups() throws {
+    let board = boards.anna
+    let ids = try boards.texts(4)
+    let group = try board.group([ids[1], ids[2]])
+    try board.reorder([ids[0]], .above(group))
+    #expect(board.objectIDs == [ids[1], ids[2], ids[0], ids[3]])
+    try board.reorder([ids[3]], .below(group))
+    #expect(board.objectIDs == [ids[3], ids[1], ids[2], ids[0]])
+    // One that is in the group lies next to the rest of it.
+    try board.reorder([ids[1]], .above(group))
+    #expect(board.objectIDs == [ids[3], ids[2], ids[1], ids[0]])
+    #expect(throws: BoardError.nextToItself(group)) { try board.reorder([group], .below(group)) }
+    #expect(throws: BoardError.nextToItself(ids[0])) {
+      try board.reorder([ids[0]], .above(ids[0]))
+    }
+    try board.delete(ids[0])
+    #expect(throws: BoardError.unknownObject(ids[0])) {
+      try board.reorder([ids[1]], .above(ids[0]))
+    }
   }
 
   @Test func `objects that one gesture creates are stacked in their order`() throws {

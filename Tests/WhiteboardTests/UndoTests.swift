@@ -59,6 +59,53 @@ import Testing
     #expect(board.content == after)
   }
 
+  @Test("[GAM-2] an undo takes a game back, but not one in which moves were made")
+  func games() throws {
+    let world = GameWorld(2)
+    let (anna, bob) = (world.boards[0], world.boards[1])
+    let text = try anna.createText("x", at: origin)
+    let idle = try anna.createConnectFour(at: origin)
+    let played = try anna.createConnectFour(at: origin)
+    try world.share()
+    try bob.play(played, "1")
+    try world.share()
+    try anna.play(played, "2")
+    #expect(try anna.undo() == UndoOutcome(label: "game", played: 1))
+    #expect(anna.object(played)?.kind == .game)
+    #expect(anna.gameView(played, for: anna.member)?.moveCount == 2)
+    #expect(try anna.undo() == UndoOutcome(label: "game", changed: 1))
+    #expect(anna.objectIDs == [text, played])
+    try anna.undo()
+    #expect(anna.objectIDs == [played])
+    try anna.redo()
+    try anna.redo()
+    #expect(anna.objectIDs.contains(idle))
+    // Who deleted it himself may do so again.
+    try anna.delete(played)
+    try anna.undo()
+    try anna.redo()
+    #expect(anna.object(played) == nil)
+  }
+
+  @Test("[I9] a step is called what was done, in a gesture of another's as well")
+  func labels() throws {
+    let board = board(1)
+    let ids = try (0..<2).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
+    let group = try board.gesture { try board.group(ids) }
+    #expect(board.undoLabel == "group")
+    try board.gesture { try board.duplicate(ids) }
+    #expect(board.undoLabel == "duplicate")
+    try board.step { try board.gesture { try board.ungroup(group) } }
+    #expect(board.undoLabel == "ungroup")
+    try board.gesture("mine") { try board.move(ids, by: Point(x: 1, y: 1)) }
+    #expect(board.undoLabel == "mine")
+    try board.gesture {
+      try board.move(ids, by: Point(x: 1, y: 1))
+      try board.duplicate(ids)
+    }
+    #expect(board.undoLabel == "move")
+  }
+
   @Test("[I9] a stroke that was drawn live is one step")
   func liveStroke() throws {
     let board = board(1)

@@ -96,7 +96,11 @@ import Testing
     let (anna, bob, carl, dora) = (
       world.boards[0], world.boards[1], world.boards[2], world.boards[3]
     )
-    for _ in 0..<6 { try anna.play(id, other) }
+    try anna.play(id, other)
+    // It would count, and cost a try for nothing.
+    #expect(throws: BoardError.gameRefused(.repeatedWord(other))) { try anna.play(id, other) }
+    for _ in 0..<5 { try world.forceGuess(other, in: id, by: anna) }
+    #expect(try world.wordleView(id, on: anna).rows.count == 6)
     #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.play(id, answer) }
     #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.play(id, "nonsense") }
     try bob.play(id, other)
@@ -186,6 +190,7 @@ import Testing
         """
     )
     #expect(view.text == ["eerie --~-="])
+    #expect(throws: BoardError.gameRefused(.repeatedWord("eerie"))) { try board.play(id, "EERIE") }
     try board.play(id, "crane")
     let won = try #require(board.gameView(id, for: board.member))
     #expect(
@@ -193,6 +198,7 @@ import Testing
         "eerie --~-=", "crane =====", "The answer is crane.", "1. \(member.prefix(8)) 2/6",
       ]
     )
+    #expect(won.text { _ in "Ada" }.last == "1. Ada 2/6")
   }
 }
 

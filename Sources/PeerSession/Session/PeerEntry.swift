@@ -46,6 +46,8 @@ final class PeerEntry {
   var failedDials = 0
   /// Never dialled again: it refused, left, or was kicked.
   var isBarred = false
+  /// Given up after a broken link: dialled now and then as a newcomer would, for it may be back.
+  var isLost = false
 
   // Acknowledgements owed on the open link (MSG-4).
   var unacknowledgedParts = 0

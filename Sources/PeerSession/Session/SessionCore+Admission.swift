@@ -158,5 +158,7 @@ extension SessionCore {
       entry.observed.append(address)
     }
     entry.observed = Array(entry.observed.suffix(Limits.addresses))
+    // Seen there, it may be back.
+    if entry.isLost, entry.link == nil { entry.nextDial = .now() }
   }
 }

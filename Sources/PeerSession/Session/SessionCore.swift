@@ -195,6 +195,7 @@ final class SessionCore {
     entry.nextDial = nil
     entry.failedDials = 0
     entry.isBarred = false
+    entry.isLost = false
     entry.unacknowledgedParts = 0
     entry.unacknowledgedBytes = 0
     previous?.close(crossed ? .duplicateLink : .replaced)
@@ -606,7 +607,7 @@ extension SessionCore: LinkDelegate {
       if let entry = entries[member.peer] {
         guard !entry.isJoined else { continue }
         entry.member = member
-        if entry.nextDial == nil {
+        if entry.nextDial == nil || entry.isLost {
           entry.isBarred = false
           entry.nextDial = .now() + delay
         }
@@ -624,7 +625,7 @@ extension SessionCore: LinkDelegate {
     if entries.count < Limits.members { return true }
     let gone = entries.values.first { entry in
       !entry.isJoined && !entry.isDialling && entry.link == nil
-        && (entry.nextDial == nil || entry.isBarred)
+        && (entry.nextDial == nil || entry.isBarred || entry.isLost)
     }
     guard let gone else { return false }
     entries[gone.id] = nil
@@ -665,8 +666,9 @@ extension SessionCore: LinkDelegate {
         entry.datagrams?.tick(now)
       } else if let brokenAt = entry.brokenAt, now - brokenAt >= TimeAmount(configuration.lostAfter)
       {
-        entry.isBarred = true
         depart(entry, .lost)
+        entry.isLost = true
+        planDial(entry, after: Self.lostPause)
       }
       dialIfDue(entry, now)
     }
@@ -697,6 +699,7 @@ extension SessionCore: LinkDelegate {
       depart(entry, .refused(error))
       return
     }
+    guard !entry.isLost else { return planDial(entry, after: Self.lostPause) }
     let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
     let wait = waits[min(entry.failedDials, waits.count - 1)]
     entry.failedDials += 1
@@ -706,6 +709,13 @@ extension SessionCore: LinkDelegate {
       entries[entry.id] = nil
       return
     }
+    planDial(entry, after: wait)
+  }
+
+  /// How many milliseconds pass before a lost peer is dialled again.
+  private static let lostPause: Int64 = 15_000
+
+  private func planDial(_ entry: PeerEntry, after wait: Int64) {
     let jitter = Int64.random(in: 0...(wait * 3 / 10))
     entry.nextDial = .now() + .milliseconds(wait + jitter)
   }

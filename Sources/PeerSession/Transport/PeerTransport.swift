@@ -72,6 +72,9 @@ public final class PeerTransport: Sendable {
 
   /// Listens while `body` runs.
   ///
+  /// Whoever connects is kept waiting until ``host(_:admission:)`` or ``join(_:verify:)`` has made the
+  /// first session.
+  ///
   /// When `body` returns or throws, every session has said goodbye, every transfer has ended and
   /// every socket is closed before the call returns. A cancelled task is told to `body` alone.
   ///

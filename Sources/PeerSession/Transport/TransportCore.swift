@@ -40,6 +40,11 @@ final class TransportCore {
   var datagramLinks: [UInt64: DatagramLink] = [:]
 
   private var listeners: [any Channel] = []
+  /// Whether connections are taken: from the first session on.
+  ///
+  /// Before it they wait in the system's queue. Who dials a program that has just begun again would
+  /// be told that it serves no such session, and come back no more.
+  private var isAccepting = false
   private var pendingByAddress: [String: Int] = [:]
   private var handshakes: [ObjectIdentifier: ListenerHandshake] = [:]
   private var addressCache: (at: NIODeadline, addresses: [String])?
@@ -79,6 +84,7 @@ final class TransportCore {
     return ServerBootstrap(group: eventLoop, childGroup: eventLoop)
       .serverChannelOption(.backlog, value: 256)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelOption(.autoRead, value: false)
       .childChannelOption(.writeBufferWaterMark, value: Self.controlWatermark)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel) }
@@ -140,6 +146,10 @@ final class TransportCore {
   }
 
   func add(_ session: SessionCore) {
+    if !isAccepting, let listener = listeners.first {
+      isAccepting = true
+      _ = listener.setOption(.autoRead, value: true)
+    }
     if session.id == .unnamed {
       joining[ObjectIdentifier(session)] = session
     } else {

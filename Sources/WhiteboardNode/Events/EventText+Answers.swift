@@ -3,7 +3,7 @@ extension EventText {
   static func answerLine(_ event: NodeEvent) -> String? {
     switch event {
     case .object(let shown):
-      whole(shown.object)
+      detailed(shown.object)
     case .objects(let list):
       lines(count(list.count, "object"), list.objects.map(object))
     case .found(let list):
@@ -51,29 +51,55 @@ extension EventText {
     )
   }
 
-  /// An answer is worth a line where it names something; otherwise what happened tells it.
+  /// What a verb did, in one line; those that tell something are answered by what they tell.
   static func doneLine(_ done: NodeEvent.Done) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
-    let names = made.map { TerminalText.cleaned($0) }.joined(separator: ", ")
     switch done.verb {
+    case "objects", "show", "find", "chat", "settings", "peers", "digest", "checkpoints", "diff",
+      "help", "profile":
+      return nil
     case "undo", "redo":
       return stepLine(done)
     case "text", "stroke", "photo", "game", "duplicate", "group":
-      return made.isEmpty ? nil : "ok: \(names)"
-    case "wait", "leave", "send", "accept", "decline", "kick", "cancel", "deselect", "checkpoint",
-      "restore", "save-as":
-      return "ok: \(done.verb)"
+      return "ok: \(names(made))"
+    case "deselect":
+      return "ok: deselect"
+    case "erase" where made.isEmpty:
+      return "ok: there was nothing to erase"
+    case "say":
+      // The line itself is told, and what it is called is of no use.
+      return "ok: say"
     default:
-      guard done.changed == false else { return nil }
-      guard !names.isEmpty else { return "ok: it was so already" }
-      return "ok: \(names) \(made.count == 1 ? "was" : "were") so already"
+      let shown = made.count > namesLimit ? "\(made.count) objects" : names(made)
+      guard done.changed == false else {
+        return shown.isEmpty ? "ok: \(done.verb)" : "ok: \(done.verb) \(shown)"
+      }
+      guard !made.isEmpty else { return "ok: it was so already" }
+      return "ok: \(shown) \(made.count == 1 ? "was" : "were") so already"
     }
+  }
+
+  /// The most objects that an answer names which were there before.
+  private static let namesLimit = 8
+
+  private static func names(_ ids: [String]) -> String {
+    ids.map { TerminalText.cleaned($0) }.joined(separator: ", ")
   }
 
   private static func stepLine(_ done: NodeEvent.Done) -> String {
     let step = TerminalText.cleaned(done.step ?? "", limit: 64)
-    let line = "ok: \(done.verb) \(step)"
-    guard let skipped = done.skipped, skipped > 0 else { return line }
-    return "\(line); \(count(skipped, "change")) left, since others changed the same after"
+    let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
+      switch reason {
+      case "overwritten":
+        "; \(count(number, "change")) left, since others changed the same after"
+      case "purged":
+        "; \(count(number, "change")) left, of what was removed for good"
+      case "played":
+        "; \(count(number, "game stays", "games stay")), since moves were made there"
+      default:
+        "; \(count(number, "change")) left that cannot be made any more"
+      }
+    }
+    return "ok: \(done.verb) \(step)" + left.joined()
   }
 }

@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// Lines about who is there.
 extension EventText {
   static func peopleLine(_ event: NodeEvent) -> String? {
@@ -33,7 +35,11 @@ extension EventText {
   }
 
   private static func profileLine(_ profile: NodeEvent.Profile) -> String {
-    let icon = profile.icon.map { ", with the icon \(TerminalText.cleaned($0, limit: 16))" } ?? ""
+    // One of ours has a joiner in it that is left out of others' text.
+    let shown = profile.icon.map {
+      ProfileIcon(rawValue: $0)?.emoji ?? TerminalText.cleaned($0, limit: 16)
+    }
+    let icon = shown.map { ", with the icon \($0)" } ?? ", without an icon"
     return
       "\(profile.request == nil ? "now called " : "")\(person(profile.name, profile.peer))\(icon)"
   }

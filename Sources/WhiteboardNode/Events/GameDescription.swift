@@ -13,10 +13,10 @@ package struct GameDescription: Encodable, Sendable, Equatable {
     self.lines = lines
   }
 
-  /// What a view of a game says.
-  init?(_ view: GameView) {
+  /// What a view of a game says; `name` is what members are called in its lines.
+  init?(_ view: GameView, naming name: (MemberID) -> String) {
     guard let json = JSONValue(view.json) else { return nil }
-    self.init(view: json, lines: view.text)
+    self.init(view: json, lines: view.text(naming: name))
   }
 
   /// Writes the view.

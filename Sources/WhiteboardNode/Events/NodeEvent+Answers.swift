@@ -105,8 +105,10 @@ extension NodeEvent {
     package var changed: Bool?
     /// What was undone or made again, in a word.
     package var step: String?
-    /// How many changes `undo` and `redo` left as they are, since others had changed the same after.
+    /// How many changes `undo` and `redo` left as they are.
     package var skipped: Int?
+    /// Why they were left, and how many of them for each reason.
+    package var left: [String: Int]?
   }
 
   /// A verb has not been carried out, or a line could not be read.

@@ -5,7 +5,7 @@ extension NodeEvent {
   package struct ObjectDescription: Encodable, Sendable, Equatable {
     /// Which.
     package var id: String
-    /// `text`, `drawing`, `photo` or `game`.
+    /// `text`, `drawing`, `photo` or `game`; `group` where one asked for a group.
     package var type: String
     /// The centre, board units.
     package var centerPosition: [Double]
@@ -51,6 +51,8 @@ extension NodeEvent {
     package var isLocked: Bool?
     /// A game as we see it.
     package var game: GameDescription?
+    /// The objects in a group, from back to front.
+    package var members: [String]?
   }
 }
 
@@ -61,7 +63,7 @@ extension NodeEvent.ObjectDescription {
   ///   - snapshot: The object.
   ///   - game: How it stands, where it is a game.
   ///   - path: Where the photo's bytes lie, if here.
-  init(_ snapshot: ObjectSnapshot, game: GameView? = nil, path: String? = nil) {
+  init(_ snapshot: ObjectSnapshot, game: GameDescription? = nil, path: String? = nil) {
     self.init(
       id: snapshot.id.description,
       type: snapshot.kind.name,
@@ -90,7 +92,29 @@ extension NodeEvent.ObjectDescription {
       },
       groups: snapshot.groups.isEmpty ? nil : snapshot.groups.map(\.description),
       isLocked: snapshot.isLocked ? true : nil,
-      game: game.flatMap(GameDescription.init)
+      game: game
+    )
+  }
+
+  /// A group as it was at one moment: its place and size are those of all in it together.
+  init(
+    group id: ObjectID,
+    of members: [ObjectSnapshot],
+    within groups: [ObjectID],
+    _ bounds: Rectangle
+  ) {
+    self.init(
+      id: id.description,
+      type: "group",
+      centerPosition: [bounds.center.x, bounds.center.y],
+      size: [bounds.greatest.x - bounds.least.x, bounds.greatest.y - bounds.least.y],
+      scale: 1,
+      angle: 0,
+      zIndex: Hexadecimal.encode(members.last?.zIndex ?? []),
+      updatedAt: Timestamp.text(milliseconds: members.map(\.updatedAt).max() ?? 0),
+      groups: groups.isEmpty ? nil : groups.map(\.description),
+      isLocked: !members.isEmpty && members.allSatisfy(\.isLocked) ? true : nil,
+      members: members.map(\.id.description)
     )
   }
 

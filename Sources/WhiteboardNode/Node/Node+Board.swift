@@ -223,8 +223,20 @@ extension Node {
   func description(_ snapshot: ObjectSnapshot) -> NodeEvent.ObjectDescription {
     NodeEvent.ObjectDescription(
       snapshot,
-      game: view(snapshot),
+      game: view(snapshot).flatMap { GameDescription($0) { self.called($0) } },
       path: snapshot.asset.flatMap { assetPaths[$0.id] }
+    )
+  }
+
+  /// The group as answers tell it, or nil where there is none of that id.
+  func description(ofGroup id: ObjectID) -> NodeEvent.ObjectDescription? {
+    guard let board = replica?.board, board.state.isGroup(id) else { return nil }
+    let none = Rectangle(Point(x: 0, y: 0), Point(x: 0, y: 0))
+    return NodeEvent.ObjectDescription(
+      group: id,
+      of: board.members(ofGroup: id).compactMap { board.snapshot($0) },
+      within: board.groups(of: id),
+      board.bounds(of: [id]) ?? none
     )
   }
 
@@ -244,6 +256,11 @@ extension Node {
       return ownName
     }
     return PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
+  }
+
+  /// What to call a member in lines for people.
+  private func called(_ member: MemberID) -> String {
+    EventText.person(displayName(member) ?? "", member.description)
   }
 
   private func peers(_ members: [MemberID]) -> [PeerID] {

@@ -176,7 +176,8 @@ extension Node {
       transfers: outcome.transfers,
       changed: outcome.hasChanged,
       step: outcome.step,
-      skipped: outcome.skipped
+      skipped: outcome.skipped,
+      left: outcome.left
     )
     whenKept { failure in
       guard let failure else {

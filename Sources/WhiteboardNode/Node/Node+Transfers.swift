@@ -191,7 +191,7 @@ extension Node {
     let bytes = try FileReading.whole(file, limit: BoardLimits.photoBytes)
     let reference: AssetReference
     do throws(PhotoError) {
-      let header = try PhotoHeader(reading: bytes)
+      let header = try PhotoHeader(ofWhole: bytes)
       guard let id = AssetID(Array(SHA256.hash(data: bytes))) else { throw .malformed }
       reference = try AssetReference(id: id, byteCount: bytes.count, header: header)
     } catch {
@@ -201,6 +201,8 @@ extension Node {
         throw VerbError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
       case .malformed:
         throw VerbError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
+      case .truncated:
+        throw VerbError(.notAPhoto, "\(shown) breaks off before the end of its picture")
       case .tooManyPixels:
         throw VerbError(
           .tooBig,

@@ -19,7 +19,7 @@ extension Node {
     }
     guard let replica else { throw VerbError(.ending, "the board is closed") }
     // All of it is taken back at once.
-    replica.board.beginStep("draw")
+    replica.board.beginStep("drawing")
     defer { replica.board.endStep() }
     do throws(BoardError) {
       let pace = StrokePace(count: points.count, seconds: seconds)

@@ -89,7 +89,8 @@ extension Node {
 
   /// What the board refused, in words.
   func refusal(_ error: BoardError) -> VerbError {
-    VerbError(error) { member in
+    if case .unknownObject(let id) = error { return absence(of: id, as: .present) }
+    return VerbError(error) { member in
       PeerID(bytes: member.bytes).map { self.name(of: $0) } ?? "somebody"
     }
   }
@@ -146,9 +147,14 @@ extension Node {
     let outcome = try onWholeBoard { (board) throws(BoardError) in
       if case .redo = verb { try board.redo() } else { try board.undo() }
     }
+    let left = [
+      "overwritten": outcome.overwritten, "purged": outcome.purged,
+      "unwritable": outcome.unwritable, "played": outcome.played,
+    ].filter { $0.value > 0 }
     return VerbOutcome(
       step: outcome.label,
-      skipped: outcome.overwritten + outcome.purged + outcome.unwritable
+      skipped: left.values.reduce(0, +),
+      left: left.isEmpty ? nil : left
     )
   }
 

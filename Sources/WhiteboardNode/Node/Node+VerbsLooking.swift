@@ -10,10 +10,10 @@ extension Node {
       emit(.objects(.init(count: objects.count, objects: objects, request: request.request)))
     case .show(let reference):
       let id = try resolve(reference)
-      guard let snapshot = replica?.board.snapshot(id) else {
-        throw VerbError(.noSuchObject, "there is no object \(id) to show")
+      let snapshot = replica?.board.snapshot(id)
+      guard let object = snapshot.map({ description($0) }) ?? description(ofGroup: id) else {
+        throw absence(of: id, as: .present)
       }
-      let object = description(snapshot)
       emit(.object(.init(id: object.id, object: object, request: request.request)))
     case .find(let area):
       let objects = (replica?.board.find(area) ?? []).map { description($0) }

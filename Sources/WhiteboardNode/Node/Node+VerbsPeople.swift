@@ -98,7 +98,7 @@ extension Node {
   /// Goes by another name or icon from now on, and tells by which.
   private func changeProfile(
     _ name: String?,
-    _ icon: ProfileIcon?,
+    _ icon: IconChange?,
     _ request: VerbRequest
   ) async throws(VerbError) {
     if let settings = configuration.personalSettings {
@@ -109,7 +109,7 @@ extension Node {
       }
     }
     if let name { ownName = name }
-    if let icon { ownIcon = icon }
+    if let icon { ownIcon = icon.icon }
     do throws(BoardError) {
       try replica?.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
     } catch {

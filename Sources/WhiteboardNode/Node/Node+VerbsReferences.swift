@@ -64,14 +64,19 @@ extension Node {
       }
       return id
     case .id:
-      guard let id = ObjectID(reference.description), isNameable(id, as: nameable) else {
+      guard let id = ObjectID(reference.description) else {
         throw missing(reference, among: nameable)
       }
+      guard isNameable(id, as: nameable) else { throw absence(of: id, as: nameable) }
       return id
     case .sequence(let sequence):
-      let found = (replica?.board.state.records.keys.filter { $0.dot.sequence == sequence } ?? [])
-        .filter { isNameable($0, as: nameable) }.sorted()
-      guard let id = found.first else { throw missing(reference, among: nameable) }
+      let known = (replica?.board.state.records.keys.filter { $0.dot.sequence == sequence } ?? [])
+        .filter { isNameable($0, as: .present) || isNameable($0, as: .deleted) }.sorted()
+      let found = known.filter { isNameable($0, as: nameable) }
+      guard let id = found.first else {
+        if let other = known.first { throw absence(of: other, as: nameable) }
+        throw missing(reference, among: nameable)
+      }
       guard found.count == 1 else {
         throw VerbError(
           .ambiguous,
@@ -90,6 +95,26 @@ extension Node {
     case .deleted:
       VerbError(.noSuchObject, "there is no deleted object \(reference)")
     }
+  }
+
+  /// Why an object cannot be named where those on the board can, or those that were deleted.
+  func absence(of id: ObjectID, as nameable: Nameable) -> VerbError {
+    if nameable == .deleted, isNameable(id, as: .present) {
+      return VerbError(.refused, "\(id) is not deleted")
+    }
+    let state = replica?.board.state
+    if isNameable(id, as: .deleted) {
+      return state?.record(id)?.kind == .group
+        ? VerbError(.noSuchObject, "the group \(id) was taken apart or deleted")
+        : VerbError(.noSuchObject, "\(id) is deleted; `undelete` brings it back")
+    }
+    guard let state, state.record(id) == nil, state.context.contains(id.dot) else {
+      return VerbError(.noSuchObject, "there is no object \(id); `objects` lists the ids")
+    }
+    return VerbError(
+      .noSuchObject,
+      "there is no object \(id); if there was one, it was removed for good"
+    )
   }
 
   private func objectsInHand() throws(VerbError) -> [ObjectID] {

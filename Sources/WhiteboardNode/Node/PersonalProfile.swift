@@ -14,10 +14,10 @@ extension PersonalSettings {
   }
 
   /// Keeps what of both is given.
-  func keep(name: String?, icon: ProfileIcon?) throws(DocumentError) {
+  func keep(name: String?, icon: IconChange?) throws(DocumentError) {
     var changes: [String: String?] = [:]
     if let name { changes["name"] = name }
-    if let icon { changes["icon"] = icon.rawValue }
+    if let icon { changes.updateValue(icon.icon?.rawValue, forKey: "icon") }
     try set(changes)
   }
 }

@@ -10,6 +10,10 @@ extension VerbError {
     switch error {
     case .unknownObject(let id):
       self.init(.noSuchObject, "there is no object \(id)")
+    case .notDeleted(let id):
+      self.init(.refused, "\(id) is not deleted")
+    case .nextToItself(let id):
+      self.init(.badArgument, "\(id) cannot lie in front of or behind itself")
     case .held(let id, let member):
       self.init(.held, "\(name(member)) has \(id) in hand; wait until it is free")
     case .locked(let id):
@@ -52,6 +56,8 @@ extension VerbError {
       "there are no words of the language \(TerminalText.quoted(tag)) here; `set language en`"
     case .malformedMove: "that is no move of this game"
     case .unknownWord(let word): "\(TerminalText.quoted(word)) is not in the list of words"
+    case .repeatedWord(let word):
+      "you have guessed \(TerminalText.quoted(word)) before; try another word"
     case .columnFull: "that column is full"
     case .notYourTurn: "it is the other player's turn"
     case .notAPlayer: "two others play this game"

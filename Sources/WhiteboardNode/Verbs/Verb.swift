@@ -79,7 +79,7 @@ package enum Verb: Equatable, Sendable {
   /// Leaves the board with a goodbye; the program goes on.
   case leave
   /// Changes one's name and icon, or tells them where neither is given.
-  case profile(name: String?, icon: ProfileIcon?)
+  case profile(name: String?, icon: IconChange?)
   /// Says something in the chat.
   case say(words: String)
   /// Sends bytes to peers, past the board; none named means all.
@@ -133,6 +133,22 @@ package enum Verb: Equatable, Sendable {
     switch self {
     case .accept, .decline: true
     default: false
+    }
+  }
+}
+
+/// What becomes of one's icon.
+package enum IconChange: Equatable, Sendable {
+  /// One of those there are.
+  case to(ProfileIcon)
+  /// None.
+  case removed
+
+  /// The icon one has then.
+  var icon: ProfileIcon? {
+    switch self {
+    case .to(let icon): icon
+    case .removed: nil
     }
   }
 }

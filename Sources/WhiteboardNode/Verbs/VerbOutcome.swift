@@ -14,6 +14,8 @@ struct VerbOutcome: Equatable, Sendable {
   var step: String?
   /// How many changes `undo` and `redo` left as they are.
   var skipped: Int?
+  /// How many of them for which reason; nil where there are none.
+  var left: [String: Int]?
 
   /// An outcome about several objects, or just one where they were named as one.
   static func about(_ ids: [ObjectID], asOne: Bool) -> VerbOutcome {

@@ -198,16 +198,26 @@ extension VerbParser {
     return name
   }
 
-  /// Reads an icon by its name or as the emoji that it is.
-  static func icon(_ text: String) throws(VerbError) -> ProfileIcon {
-    if let icon = ProfileIcon.allCases.first(where: { "\($0)" == text || $0.emoji == text }) {
-      return icon
+  /// Reads an icon by its name or as the emoji that it is, or that there is to be none.
+  static func icon(_ text: String) throws(VerbError) -> IconChange {
+    guard text != "none" else { return .removed }
+    let shape = iconShape(text)
+    for icon in ProfileIcon.allCases where "\(icon)" == text || iconShape(icon.emoji) == shape {
+      return .to(icon)
     }
     let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
     throw VerbError(
       .badArgument,
-      "there is no icon \(TerminalText.quoted(text)); there are \(known)"
+      "there is no icon \(TerminalText.quoted(text)); there are \(known), and none"
     )
+  }
+
+  /// The icons there are, each by its name and as its emoji.
+  static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
+
+  /// An emoji without the selector that some keyboards add and others leave out.
+  private static func iconShape(_ text: String) -> [Unicode.Scalar] {
+    text.unicodeScalars.filter { $0 != "\u{FE0F}" }
   }
 
   static func checkedCheckpoint(_ name: String) throws(VerbError) -> String {

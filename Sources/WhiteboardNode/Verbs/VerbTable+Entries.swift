@@ -2,7 +2,46 @@ extension VerbTable {
   /// What is known of a verb.
   package static func entry(_ name: VerbName) -> Entry {
     let (arguments, summary, keys) = columns(name)
-    return Entry(name: name, arguments: arguments, summary: summary, keys: keys)
+    return Entry(
+      name: name,
+      arguments: arguments,
+      summary: summary,
+      keys: keys,
+      notes: notes(name)
+    )
+  }
+
+  /// What else there is to know of a verb.
+  private static func notes(_ name: VerbName) -> [String] {
+    switch name {
+    case .profile:
+      ["ICON is none, or one of these by its name or as the emoji:", VerbParser.icons]
+    case .game, .play:
+      [
+        "wordle: six tries each at a word of five letters, in English; of a guess's letters",
+        "= is in its place, ~ elsewhere in the word, - not in it (or not so often).",
+        "connect-four: without opponent= the first two who move play; R moves first, then Y.",
+        "A move cannot be taken back.",
+      ]
+    case .duplicate:
+      ["Copies of all in a group make a group of their own; copies of some of it are in none."]
+    case .erase:
+      ["A line of which nothing is left is deleted. Lines that are locked or held stay."]
+    case .undo:
+      [
+        "What others changed after stays as it is. Moves of games, chat and purges are no steps,",
+        "and a game in which moves were made stays: `delete` takes it away.",
+      ]
+    case .set:
+      [
+        "grid is the distance of its lines in board units, 0 for none; an empty title is none.",
+        "language is a tag like en; there are words for games in English alone.",
+      ]
+    case .order:
+      ["Next to a group is next to all in it."]
+    default:
+      []
+    }
   }
 
   /// How a verb is written after its name, what it does, and its keys in JSON.
@@ -17,7 +56,7 @@ extension VerbTable {
     case .stroke:
       (
         "X,Y X,Y … [over=SECONDS] [as=ALIAS]",
-        "draw a line through the points, live over that time",
+        "draw a line through the points, at once or live over that time",
         ["points", "over", "as"]
       )
     case .photo:
@@ -35,7 +74,7 @@ extension VerbTable {
     case .duplicate:
       (
         "ID … [by=DX,DY] [as=ALIAS]",
-        "copy objects, 20,20 from where they are",
+        "copy objects, by 20,20 or DX,DY from where they are",
         ["id", "ids", "by", "as"]
       )
     case .select:
@@ -93,7 +132,7 @@ extension VerbTable {
     case .erase:
       (
         "X,Y X,Y … [radius=R]",
-        "erase what of lines is within 8, or R, of the path",
+        "erase what of lines is within 8, or R, of the path, all of a line if nothing is left",
         ["points", "radius"]
       )
     case .delete:
@@ -109,7 +148,7 @@ extension VerbTable {
         ["id", "move"]
       )
     case .undo:
-      ("", "take back the last step you made", [])
+      ("", "take back the last step you made, moves of games aside", [])
     case .redo:
       ("", "make the step again that was taken back last", [])
     case .set:
@@ -138,8 +177,8 @@ extension VerbTable {
       ("", "leave the board with a goodbye, and stay in the program", [])
     case .profile:
       (
-        "[name=NAME] [icon=ICON]",
-        "change your name and icon, or tell them",
+        "[name=NAME] [icon=ICON|none]",
+        "change your name and icon (`help profile` lists them), or tell them",
         ["name", "icon"]
       )
     case .say:
@@ -165,7 +204,7 @@ extension VerbTable {
     case .objects:
       ("", "list the objects on the board", [])
     case .show:
-      ("ID", "tell one object whole, a game as you see it", ["id"])
+      ("ID", "tell one object or group whole, a game as you see it", ["id"])
     case .find:
       (
         "X,Y [X,Y] [inside]",

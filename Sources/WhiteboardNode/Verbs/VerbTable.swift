@@ -10,6 +10,8 @@ package enum VerbTable {
     package let summary: String
     /// The keys of its JSON form, besides `verb` and `request`.
     package let keys: [String]
+    /// What else there is to know, a line each; for the help of this verb alone.
+    package let notes: [String]
 
     /// How to write the verb.
     package var usage: String {
@@ -43,7 +45,7 @@ package enum VerbTable {
   /// What `help VERB` prints.
   package static func text(for name: VerbName) -> String {
     let entry = entry(name)
-    var lines = [entry.usage, "    \(entry.summary)"]
+    var lines = [entry.usage] + ([entry.summary] + entry.notes).map { "    \($0)" }
     let keys = ["verb"] + entry.keys + ["request"]
     lines.append("    JSON keys: \(keys.joined(separator: ", "))")
     return lines.joined(separator: "\n")

@@ -19,6 +19,7 @@ final class CuttingProxy: Sendable {
   private let target: PeerAddress
   private let offsets: ClosedRange<Int>
   private let listener = NIOLockedValueBox<(any Channel)?>(nil)
+  private let (pairs, paired) = AsyncStream<Void>.makeStream()
 
   /// `offsets`: after how many bytes, in whichever direction, a connection is cut.
   init(
@@ -46,6 +47,9 @@ final class CuttingProxy: Sendable {
     listener.withLockedValue { $0 = channel }
     return PeerAddress(host: "127.0.0.1", port: channel.localAddress?.port ?? 0)
   }
+
+  /// Waits until somebody is connected through it.
+  func firstConnection() async { for await _ in pairs { return } }
 
   /// Cuts what there is now, and each further connection until `count` were cut.
   func cut(_ count: Int) {
@@ -90,6 +94,7 @@ final class CuttingProxy: Sendable {
           try inbound.pipeline.syncOperations.addHandler(Forwarder(to: outbound, limit: up, cut))
           try outbound.pipeline.syncOperations.addHandler(Forwarder(to: inbound, limit: down, cut))
           self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = inbound }
+          self.paired.yield()
           inbound.closeFuture.whenComplete { _ in
             self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = nil }
           }

@@ -62,6 +62,71 @@ struct ResumptionTests {
     }
   }
 
+  @Test("[LIV-4] a peer that was given up is dialled where it is seen, and is in again")
+  func backAfterLost() async throws {
+    let identity = PeerIdentity.ephemeral()
+    let id = SessionID.random()
+    // Neither says where it listens, so that every link goes through the proxy.
+    let hide: @Sendable (inout TransportConfiguration) -> Void = {
+      $0.isDiallable = false
+      $0.lostAfter = .milliseconds(100)
+    }
+    let log = EventLog()
+    try await withPeer("bob", configure: hide) { bob in
+      let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+      let joined = try await withPeer("alice", identity: identity, configure: hide) { alice in
+        let proxy = CuttingProxy(to: alice.loopback, seed: 1, offsets: 1...1, group: loops)
+        let address = try await proxy.start()
+        _ = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice, at: address)
+        try await proxy.stop()
+        return joined
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await log.follow(joined) }
+        let reason = try await log.first { event in
+          if case .peerLeft(_, let reason, _) = event { reason } else { nil }
+        }
+        #expect(reason == .lost)
+        // Another run of it, which has never heard of bob and lets nobody in but by a ticket.
+        try await withPeer("alice", identity: identity, configure: hide) { alice in
+          _ = try await alice.host(id, admission: .known)
+          joined.addAddresses([alice.loopback], for: alice.peerID)
+          await log.wait { events in
+            events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2
+          }
+          #expect(joined.connectedPeers() == [alice.peerID])
+        }
+        await joined.leave()
+        try await group.waitForAll()
+      }
+      try await loops.shutdownGracefully()
+    }
+  }
+
+  @Test("[HEL-2] who dials a program that has only begun is answered when it serves the session")
+  func beforeTheSession() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let id = SessionID.random()
+        let code = JoinCode.random()
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let proxy = CuttingProxy(to: alice.loopback, seed: 1, offsets: 1...1, group: loops)
+        let address = try await proxy.start()
+        async let joining = bob.join(id, of: alice, at: address, code: code)
+        await proxy.firstConnection()
+        // The code takes longer to stretch than a handshake takes.
+        let hosted = try await alice.host(id, admission: .code(code))
+        let joined = try await joining
+        #expect(joined.connectedPeers() == [alice.peerID])
+        try await proxy.stop()
+        await joined.leave()
+        await hosted.leave()
+        try await loops.shutdownGracefully()
+      }
+    }
+  }
+
   /// Sends numbers from 0, at least `count`, and on until all cuts were made; then the end mark.
   private func send(
     _ session: Session,

@@ -281,10 +281,25 @@ struct EventTextTests {
     #expect(NodeError(error) == NodeError(.no, "line 3: move: no"))
   }
 
-  @Test("a verb that changed nothing is answered by a line, one that did by what it did")
+  @Test("each verb is answered by a line, one that asks by what it is told")
   func answers() {
+    for name in VerbName.allCases {
+      let isTold = EventText.line(.done(.init(verb: name.rawValue, id: "1-a"))) == nil
+      let asks: Set<VerbName> = [
+        .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help,
+        .profile,
+      ]
+      #expect(isTold == asks.contains(name), "\(name)")
+    }
     var done = NodeEvent.Done(verb: "move", id: "1-abcdefghijklm")
-    #expect(EventText.line(.done(done)) == nil)
+    #expect(EventText.line(.done(done)) == "ok: move 1-abcdefghijklm")
+    let many = NodeEvent.Done(verb: "delete", ids: (1...9).map { "\($0)-a" }, changed: true)
+    #expect(EventText.line(.done(many)) == "ok: delete 9 objects")
+    #expect(EventText.line(.done(.init(verb: "set", changed: true))) == "ok: set")
+    #expect(
+      EventText.line(.done(.init(verb: "erase", ids: [], changed: false)))
+        == "ok: there was nothing to erase"
+    )
     done.changed = false
     #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm was so already")
     #expect(
@@ -301,13 +316,21 @@ struct EventTextTests {
     var done = NodeEvent.Done(verb: "undo", changed: true, step: "move", skipped: 0)
     #expect(EventText.line(.done(done)) == "ok: undo move")
     done.skipped = 2
+    done.left = ["overwritten": 2]
     #expect(
       EventText.line(.done(done))
         == "ok: undo move; 2 changes left, since others changed the same after"
     )
     #expect(
       String(decoding: EventLine.json(.done(done)), as: UTF8.self)
-        == #"{"v":1,"event":"done","changed":true,"skipped":2,"step":"move","verb":"undo"}"# + "\n"
+        == #"{"v":1,"event":"done","changed":true,"left":{"overwritten":2},"skipped":2,"#
+        + #""step":"move","verb":"undo"}"# + "\n"
+    )
+    done.left = ["purged": 1, "played": 1]
+    #expect(
+      EventText.line(.done(done))
+        == "ok: undo move; 1 game stays, since moves were made there; 1 change left, of what was "
+        + "removed for good"
     )
   }
 
@@ -366,7 +389,50 @@ struct EventTextTests {
     let added = NodeEvent.ObjectAdded(id: "1-a", object: object)
     #expect(
       EventText.line(.objectAdded(added))
-        == "+ game 1-a \"wordle\" at 0,0, locked, in group 2-a\n    crane =-~--"
+        == """
+        + game 1-a "wordle" at 0,0, locked, in group 2-a
+            crane =-~--
+            (play 1-a WORD; = is in its place, ~ elsewhere in the word, - not in it)
+        """
+    )
+  }
+
+  @Test("an object that is shown tells how it looks and what is in it")
+  func details() {
+    var object = NodeEvent.ObjectDescription(
+      id: "1-a",
+      type: "drawing",
+      centerPosition: [5, 5],
+      size: [13, 13],
+      scale: 1,
+      angle: 0,
+      zIndex: "",
+      updatedAt: "2026-11-21T06:00:00.000Z",
+      color: "#ff0000ff",
+      points: [[0, 0], [1, 1]],
+      lineWidth: 3,
+      isFinished: true,
+      groups: ["2-a", "3-a"]
+    )
+    #expect(
+      EventText.line(.object(.init(id: "1-a", object: object)))
+        == "drawing 1-a, 2 points at 5,5, in group 2-a, that in group 3-a, size 13 by 13, "
+        + "color #ff0000ff, line 3 wide, changed 2026-11-21T06:00:00.000Z"
+    )
+    object = NodeEvent.ObjectDescription(
+      id: "2-a",
+      type: "group",
+      centerPosition: [0, 0],
+      size: [1, 2],
+      scale: 1,
+      angle: 0,
+      zIndex: "",
+      updatedAt: "",
+      members: ["1-a", "4-a"]
+    )
+    #expect(
+      EventText.line(.object(.init(id: "2-a", object: object)))
+        == "group 2-a, of 2 objects at 0,0, size 1 by 2, holds 1-a, 4-a"
     )
   }
 

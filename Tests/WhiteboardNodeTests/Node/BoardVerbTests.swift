@@ -98,7 +98,10 @@ struct BoardVerbTests: NodeSuite {
       try await host.perform("scale g 2")
       #expect(try await object(host, "a").centerPosition == [-50, 10])
       #expect(await error(host, "ungroup a") == .wrongKind)
-      #expect(await error(host, "show g") == .noSuchObject)
+      let shown = try await object(host, "g")
+      #expect(shown.id == group && shown.type == "group")
+      #expect(shown.members?.first == a && shown.members?.count == 2)
+      #expect(shown.centerPosition == [50, 10])
       try await host.perform("ungroup \(group)")
       #expect(try await object(host, "a").groups == nil)
       #expect(await error(host, "move g +1,1") == .noSuchObject)
@@ -155,7 +158,10 @@ struct BoardVerbTests: NodeSuite {
       #expect(await error(host, "duplicate a b as=c") == .badArgument)
       #expect(await error(host, "duplicate a as=b") == .aliasTaken)
 
-      #expect(await error(host, "undelete a") == .noSuchObject)
+      #expect(await error(host, "undelete a") == .refused)
+      #expect(await error(host, "undelete \(a)") == .refused)
+      #expect(await error(host, "purge a") == .refused)
+      #expect(await error(host, "order a above=a") == .badArgument)
       try await host.perform("delete \(a)")
       #expect(try await host.perform("undelete \(a)").id == a)
       #expect(try await object(host, "a").text == "a")
@@ -163,6 +169,10 @@ struct BoardVerbTests: NodeSuite {
       try await host.perform("purge \(copy)")
       #expect(await error(host, "undelete \(copy)") == .noSuchObject)
       try await host.perform("undelete a")
+      let undone = try await host.perform("undo")
+      #expect(undone.step == "undelete" && undone.left == nil)
+      let left = try await host.perform("undo").left
+      #expect(left == ["purged": 1])
     }
   }
 
@@ -208,7 +218,7 @@ struct BoardVerbTests: NodeSuite {
       #expect(await error(host, "redo") == .nothingToRedo)
 
       try await host.perform("stroke 0,0 5,0 10,0 15,0 20,0 over=0.6 as=line")
-      #expect(try await host.perform("undo").step == "draw")
+      #expect(try await host.perform("undo").step == "drawing")
       #expect(await error(host, "show line") == .noSuchObject)
       try await host.perform("wait objects=2")
       try await host.perform("redo")
@@ -279,6 +289,10 @@ struct BoardVerbTests: NodeSuite {
       #expect(try await object(host, "word").game?.lines.first?.hasPrefix("crane ") == true)
       #expect(await error(host, "game wordle 0,0 opponent=ben") == .badArgument)
       #expect(await error(host, "game connect-four 0,0 opponent=ben") == .noSuchPeer)
+      #expect(await error(host, "play word crane") == .gameRefused)
+      let undone = try await host.perform("undo")
+      #expect(undone.left == ["played": 1] && undone.changed == false)
+      #expect(try await object(host, "word").type == "game")
 
       try await host.perform("game connect-four 300,0 as=four")
       try await host.perform("play four 4")
@@ -313,6 +327,8 @@ struct BoardVerbTests: NodeSuite {
       for game in [here, there] {
         #expect(game?.view["state"] == .string("won"))
         #expect(game?.view["moves"] == .whole(7))
+        #expect(game?.lines.contains { $0.hasPrefix("R is ada (") } == true)
+        #expect(game?.lines.contains { $0.hasPrefix("Y is ben (") } == true)
       }
       #expect(here?.view["winners"] == there?.view["winners"])
     }
@@ -346,6 +362,12 @@ struct BoardVerbTests: NodeSuite {
       var profiles: [NodeEvent.Profile] = []
       for case .profile(let profile) in await host.events { profiles.append(profile) }
       #expect(profiles.last?.name == "Countess")
+      try await host.perform("profile icon=none")
+      let removed = await guest.sees { event in
+        guard case .profile(let profile) = event else { return false }
+        return profile.name == "Countess" && profile.icon == nil
+      }
+      #expect(removed)
     }
   }
 

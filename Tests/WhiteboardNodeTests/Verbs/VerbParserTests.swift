@@ -189,11 +189,21 @@ struct VerbParserTests {
       (
         #"profile name="Ada L." icon=ghost"#,
         #"{"verb":"profile","name":"Ada L.","icon":"ghost"}"#,
-        .profile(name: "Ada L.", icon: .ghost)
+        .profile(name: "Ada L.", icon: .to(.ghost))
       ),
       (
         "profile icon=👻", #"{"verb":"profile","icon":"👻"}"#,
-        .profile(name: nil, icon: .ghost)
+        .profile(name: nil, icon: .to(.ghost))
+      ),
+      (
+        // As some keyboards write it, without the selector.
+        "profile icon=\u{1F636}\u{200D}\u{1F32B}",
+        "{\"verb\":\"profile\",\"icon\":\"\u{1F636}\u{200D}\u{1F32B}\"}",
+        .profile(name: nil, icon: .to(.foggy))
+      ),
+      (
+        "profile icon=none", #"{"verb":"profile","icon":"none"}"#,
+        .profile(name: nil, icon: .removed)
       ),
       ("profile", #"{"verb":"profile"}"#, .profile(name: nil, icon: nil)),
       (#"say "a\nb""#, #"{"verb":"say","text":"a\nb"}"#, .say(words: "a\nb")),

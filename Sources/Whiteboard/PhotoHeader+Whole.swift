@@ -1,0 +1,61 @@
+/// Whether a photo is there to its end, seen without decoding it.
+extension PhotoHeader {
+  /// Reads the header of a photo of which all bytes are here.
+  ///
+  /// What the parts between header and end hold is not looked at, nor what follows the end.
+  ///
+  /// - Throws: as `init(reading:)`, and `truncated` where the picture has no end.
+  /// - Complexity: O(chunks) for a PNG, O(bytes) for a JPEG.
+  public init(ofWhole bytes: [UInt8]) throws(PhotoError) {
+    try self.init(reading: bytes)
+    let isWhole =
+      switch format {
+      case .png: Self.hasPNGEnd(bytes)
+      case .jpeg: Self.hasJPEGEnd(bytes)
+      }
+    guard isWhole else { throw .truncated }
+  }
+
+  /// Whether chunks with a picture among them follow on each other up to `IEND`.
+  private static func hasPNGEnd(_ bytes: [UInt8]) -> Bool {
+    var offset = 8
+    var hasPicture = false
+    // A length, a name, so many bytes, and a checksum.
+    while bytes.count - offset >= 12 {
+      let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+      guard length <= bytes.count - offset - 12 else { return false }
+      let name = bytes[(offset + 4)..<(offset + 8)]
+      if name.elementsEqual("IEND".utf8) { return hasPicture && length == 0 }
+      if name.elementsEqual("IDAT".utf8) { hasPicture = true }
+      offset += 12 + length
+    }
+    return false
+  }
+
+  /// Whether segments and scans follow on each other up to the end-of-image marker.
+  private static func hasJPEGEnd(_ bytes: [UInt8]) -> Bool {
+    var offset = 2
+    var hasScan = false
+    while offset < bytes.count {
+      guard bytes[offset] == 0xFF else {
+        // Only the bytes of a scan stand outside of segments.
+        guard hasScan else { return false }
+        offset += 1
+        continue
+      }
+      guard let code = bytes[offset...].firstIndex(where: { $0 != 0xFF }) else { return false }
+      offset = code + 1
+      switch bytes[code] {
+      case 0xD9: return hasScan
+      case 0x00, 0x01, 0xD0...0xD8: break
+      default:
+        guard bytes.count - offset >= 2 else { return false }
+        let length = Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
+        guard length >= 2 else { return false }
+        if bytes[code] == 0xDA { hasScan = true }
+        offset += length
+      }
+    }
+    return false
+  }
+}
