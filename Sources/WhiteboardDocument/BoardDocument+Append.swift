@@ -97,7 +97,7 @@ extension BoardDocument {
     let result = await onQueue { db in
       var tail = before
       try db.inTransaction(.immediate) {
-        for step in steps { try LogWriter.perform(step, db, &tail) }
+        for step in Self.joined(steps) { try LogWriter.perform(step, db, &tail) }
         return .commit
       }
       return tail
@@ -107,6 +107,22 @@ extension BoardDocument {
       groupsCommitted += 1
     }
     return result.failure
+  }
+
+  /// The same steps, with entries that follow on each other in one: they share rows then.
+  private static func joined(_ steps: [Step]) -> [Step] {
+    var result: [Step] = []
+    var entries: [DocumentEntry] = []
+    for step in steps {
+      if case .entries(let more) = step {
+        entries += more
+      } else {
+        if !entries.isEmpty { result.append(.entries(entries)) }
+        entries = []
+        result.append(step)
+      }
+    }
+    return entries.isEmpty ? result : result + [.entries(entries)]
   }
 }
 

@@ -93,7 +93,7 @@ import Testing
     let ids = try (0..<2).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
     let group = try board.gesture { try board.group(ids) }
     #expect(board.undoLabel == "group")
-    try board.gesture { try board.duplicate(ids) }
+    _ = try board.gesture { try board.duplicate(ids) }
     #expect(board.undoLabel == "duplicate")
     try board.step { try board.gesture { try board.ungroup(group) } }
     #expect(board.undoLabel == "ungroup")
