@@ -111,10 +111,7 @@ struct BoardOptions: ParsableArguments {
   var admit: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The four words that let one in; else a host makes new ones. [WHITEBOARD_CODE]",
-      valueName: "WORDS"
-    )
+    help: ArgumentHelp("The four words that let one in. [WHITEBOARD_CODE]", valueName: "WORDS")
   )
   var code: String?
 
