@@ -52,6 +52,16 @@ extension BoardLibrary {
     }
   }
 
+  /// The files that do not tell which board they are of.
+  /// - Throws: `inputOutput` where the directory cannot be read.
+  /// - Complexity: O(n) in the files, of which only ids are read.
+  public func unreadable() async throws(DocumentError) -> [String] {
+    let directory = directory
+    return try await Blocking.run(directory) {
+      try Self.paths(in: directory).sorted().filter { (try? Identity($0)) == nil }
+    }
+  }
+
   private func open(
     _ board: [UInt8],
     _ name: String,

@@ -1,11 +1,10 @@
 import FoundationEssentials
-import Logging
 import PeerSession
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The board's file: opened before anybody is told of the board, written while it changes.
+/// The board's file, as it is opened, and what comes back from it.
 extension Node {
   /// Opens the document of the board that is to be hosted, made where there is none, and says which
   /// board that is and with which words people got in.
@@ -26,7 +25,9 @@ extension Node {
       guard let board = SessionID(bytes: document.board) else {
         throw DocumentError(.damaged, "\(document.path): it is of no board")
       }
-      let code = try await document.code().flatMap { try? JoinCode(words: $0) }
+      // Words that cannot be read are no reason not to open a board.
+      let words = try? await document.code()
+      let code = words.flatMap { try? JoinCode(words: $0) }
       return (board, try await document.name(), code)
     } catch {
       throw NodeError(error)
@@ -52,10 +53,30 @@ extension Node {
         self.document = document
       }
       keeper.open()
-      try await restore(try await document.load(), to: replica, from: document)
+      let content = try await document.load()
+      if content.keyframe == nil, content.entries.isEmpty { await tellUnreadable() }
+      try await restore(content, to: replica, from: document)
     } catch {
       throw NodeError(error)
     }
+  }
+
+  /// Says that a board that is new here may be in a file that cannot be read: a file that was given
+  /// another board name, or another file name, is not known by it.
+  private func tellUnreadable() async {
+    let library = BoardLibrary(directory: configuration.boardsDirectory)
+    let files = (try? await library.unreadable()) ?? []
+    guard let first = files.first else { return }
+    emit(
+      .warning(
+        .init(
+          code: "unreadable-boards",
+          message: "This board is new here, unless it is in a file that cannot be read: \(first)"
+            + (files.count == 1 ? "" : " and \(files.count - 1) more")
+            + ". `whiteboard-peer boards` says why."
+        )
+      )
+    )
   }
 
   private func restore(
@@ -149,290 +170,5 @@ extension Node {
         )
       )
     )
-  }
-
-  // MARK: - Keeping
-
-  /// Keeps a change, some milliseconds from now with whatever else there is to keep.
-  func keep(_ change: StoredChange) {
-    keeper.record(DocumentEntry(change, time: BoardFile.now))
-    writeDocument()
-  }
-
-  /// Keeps the bytes of a photo, before whatever is recorded after.
-  func keepPhoto(_ id: AssetID, at path: String) {
-    keeper.record(DocumentKeeper.Photo(sha256: id.bytes, path: path))
-    writeDocument()
-  }
-
-  /// Answers when all that was recorded by now is kept; at once where nothing waits.
-  ///
-  /// - Parameter tell: gives the answer; the error is why it is not kept.
-  func whenKept(_ tell: @escaping (DocumentError?) -> Void) {
-    guard !keeper.isIdle else {
-      tell(nil)
-      return
-    }
-    keeper.answer(tell)
-    tellKept()
-  }
-
-  private func tellKept() {
-    for answer in keeper.takeAnswers() { answer() }
-    changed()
-  }
-
-  /// Waits until so little waits to be kept that more may be made.
-  func roomToKeep() async {
-    _ = await wait { $0.keeper.hasRoom }
-  }
-
-  /// Writes what there is to write, one group after another.
-  private func writeDocument() {
-    guard let document, !keeper.isWriting, !keeper.isBehind else { return }
-    keeper.isWriting = true
-    spawn { node in
-      await node.write(to: document)
-      node.finishedWriting()
-    }
-  }
-
-  private func finishedWriting() {
-    keeper.isWriting = false
-    writingWaiter?.resume()
-    writingWaiter = nil
-    changed()
-  }
-
-  private func write(to document: BoardDocument) async {
-    while true {
-      let work = keeper.take()
-      guard !work.isEmpty else { return }
-      do throws(DocumentError) {
-        try await store(work, in: document)
-        keeper.didKeep(upTo: work.mark)
-        tellKept()
-      } catch {
-        failed(error, work)
-        return
-      }
-    }
-  }
-
-  /// Stores photos, and then the entries that show them.
-  private func store(
-    _ work: DocumentKeeper.Work,
-    in document: BoardDocument
-  ) async throws(DocumentError) {
-    for photo in work.photos {
-      do throws(DocumentError) {
-        try await document.storeAsset(file: photo.path, sha256: photo.sha256)
-      } catch {
-        // Where the file is gone or another, it is not the document that fails, and trying again
-        // would not help.
-        guard [.notFound, .damaged, .tooLarge].contains(error.code) else { throw error }
-        emit(.warning(.init(code: "photo-not-saved", message: error.message)))
-      }
-      keeper.didStore(photo)
-    }
-    try await document.append(work.entries)
-  }
-
-  private func failed(_ error: DocumentError, _ work: DocumentKeeper.Work) {
-    keeper.didFail(error, work, now: BoardFile.now)
-    documentFailed(error)
-    tellKept()
-  }
-
-  /// Waits until all that was recorded by now is kept.
-  ///
-  /// - Throws: Why it is not.
-  func keepAll() async throws(DocumentError) {
-    let mark = keeper.recorded
-    writeDocument()
-    _ = await wait { $0.keeper.kept >= mark || $0.keeper.isBehind || $0.keeper.isClosed }
-    guard keeper.kept >= mark else {
-      throw keeper.failure ?? DocumentError(.closed, "the board is closed")
-    }
-  }
-
-  /// Has the whole board written now and then, and what was deleted long ago removed.
-  func lookAfterDocument() {
-    if clock.now >= nextKeyframe {
-      nextKeyframe = clock.now + .seconds(keeper.isBehind ? 5 : 1)
-      spawn { node in await node.keepKeyframe() }
-    }
-    if clock.now >= nextPurge {
-      nextPurge = clock.now + .seconds(60)
-      purge()
-    }
-  }
-
-  /// Removes what was deleted long ago (SYN-8); one of those who are here does it for all.
-  private func purge() {
-    guard let replica, replica.members.allSatisfy({ $0 > replica.board.member }) else { return }
-    let limit = SystemTime.milliseconds - min(BoardLimits.purgeDelay, SystemTime.milliseconds)
-    let ids = replica.board.purgeable(before: limit, excluding: replica.board.objectsInUndo)
-    guard !ids.isEmpty else { return }
-    // What is not done now is done in a minute.
-    _ = try? change { (board) throws(BoardError) in
-      for id in ids.prefix(1000) { try board.purge(id) }
-    }
-  }
-
-  /// What those who wrote something go by: what their lines of chat say, or else who they are.
-  private func people(on board: Board) -> [String] {
-    var names: [MemberID: String] = [:]
-    for line in board.chat { names[line.author] = line.name }
-    return Set(board.authors.values).sorted().map { member in
-      if member == board.member { return configuration.displayName }
-      let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
-      return present ?? names[member] ?? String(member.description.prefix(8))
-    }
-  }
-
-  /// Gives the whole board, as it is in one moment, a name.
-  ///
-  /// Nothing is appended between what is appended here and the version: rows of the log that come
-  /// before a version are taken to be in it.
-  func checkpoint(_ name: String) async throws(DocumentError) {
-    while keeper.isWriting {
-      guard await wait(until: { !$0.keeper.isWriting }) else { break }
-    }
-    guard let document, let replica, !keeper.isWriting else {
-      throw DocumentError(.closed, "the board is closed")
-    }
-    if keeper.isBehind, let failure = keeper.failure { throw failure }
-    keeper.isWriting = true
-    defer {
-      finishedWriting()
-      writeDocument()
-    }
-    let work = keeper.take()
-    let state = replica.snapshotForKeeping()
-    let digest = replica.digest.bytes
-    let time = BoardFile.now
-    do throws(DocumentError) {
-      try await store(work, in: document)
-      keeper.didKeep(upTo: work.mark)
-      tellKept()
-    } catch {
-      failed(error, work)
-      throw error
-    }
-    try await document.checkpoint(name: name, bytes: state, digest: digest, time: time)
-  }
-
-  /// Writes the whole board where that is due, or where some of it could not be written before.
-  private func keepKeyframe() async {
-    guard let document, !keeper.isWriting else { return }
-    let isDue = await document.needsKeyframe(now: BoardFile.now)
-    guard !keeper.isWriting else { return }
-    guard isDue || keeper.isBehind else {
-      await tellLibrary(document)
-      return
-    }
-    await writeKeyframe(to: document)
-    writeDocument()
-  }
-
-  /// Stores what lists of boards show, where something changed; they are looked at meanwhile.
-  private func tellLibrary(_ document: BoardDocument) async {
-    guard let replica, keeper.told != keeper.recorded else { return }
-    keeper.told = keeper.recorded
-    do throws(DocumentError) {
-      try await document.setCounts(
-        objects: shown.count,
-        people: people(on: replica.board),
-        changed: BoardFile.now
-      )
-    } catch {
-      configuration.logger.debug("the library was not told of the board: \(error.message)")
-    }
-  }
-
-  /// Writes the whole board, after what waits to be written.
-  private func writeKeyframe(to document: BoardDocument) async {
-    guard let replica else { return }
-    keeper.isWriting = true
-    defer { finishedWriting() }
-    let wasBehind = keeper.isBehind
-    // All of this moment, before anything else changes the board.
-    let work = keeper.take()
-    let lostSince = keeper.behindSince
-    let snapshots = replica.board.snapshots
-    let people = people(on: replica.board)
-    let background = replica.board.background
-    let time = BoardFile.now
-    let state = replica.snapshotForKeeping()
-    let digest = replica.digest.bytes
-    do throws(DocumentError) {
-      try await store(work, in: document)
-      if !wasBehind { keeper.didKeep(upTo: work.mark) }
-      try await document.writeKeyframe(state, digest: digest, time: time, lostSince: lostSince)
-      keeper.didKeep(upTo: work.mark)
-      keeper.isKeyframeDue = keeper.recorded > work.mark
-      keeper.told = work.mark
-      if wasBehind {
-        isUnsaved = false
-        emit(.note(.init(code: "saved-again", message: "The board is saved again.")))
-      }
-      try await document.setSummary(
-        objects: snapshots.count,
-        people: people,
-        thumbnail: Thumbnail.svg(of: snapshots, background: background),
-        changed: Int64(snapshots.map(\.updatedAt).max() ?? UInt64(time))
-      )
-      try await document.dropHistory(now: time)
-    } catch {
-      if keeper.kept < work.mark {
-        failed(error, work)
-      } else {
-        // All is in the log; there may be room for the whole of it later.
-        nextKeyframe = clock.now + .seconds(30)
-        configuration.logger.warning("the whole board was not written: \(error.message)")
-      }
-    }
-    tellKept()
-  }
-
-  /// Says once what is wrong, until it is mended.
-  private func documentFailed(_ error: DocumentError) {
-    guard !isUnsaved else { return }
-    isUnsaved = true
-    emit(.warning(.init(code: "not-saved", message: error.message)))
-  }
-
-  /// Writes what is left and closes the document.
-  func closeDocument() async {
-    guard let document else { return }
-    // Nobody begins to write any more; what is being written is waited for.
-    self.document = nil
-    if keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
-    if keeper.isKeyframeDue || keeper.isBehind { await writeKeyframe(to: document) }
-    // What was recorded meanwhile.
-    if !keeper.isBehind { await write(to: document) }
-    keeper.close()
-    do throws(DocumentError) {
-      try await document.close()
-    } catch {
-      emit(.warning(.init(code: "not-saved", message: error.message)))
-    }
-    tellKept()
-  }
-}
-
-extension DocumentEntry {
-  /// A change of a replica as a document keeps it.
-  init(_ change: StoredChange, time: Int64) {
-    switch change {
-    case .author(let record, let incarnation):
-      self = .author(record: record, incarnation: incarnation.rawValue)
-    case .batch(let batch): self = .batch(bytes: batch.bytes, time: time)
-    case .answer(let bytes): self = .answer(bytes: bytes, time: time)
-    case .head(let bytes, let incarnation, let sequence):
-      self = .head(bytes: bytes, incarnation: incarnation.rawValue, sequence: sequence)
-    case .keyframe: preconditionFailure("a keyframe is written as one")
-    }
   }
 }

@@ -152,6 +152,15 @@ struct NodeDocumentTests: NodeSuite {
         #expect(error.code == .badData)
         #expect(error.message.contains("update"))
       }
+      // It may be any other as well, for all that can be told.
+      try await host(room, "other") { host in
+        #expect(await warnings(host) == ["unreadable-boards"])
+      }
+      try await host(room, "other") { #expect(await warnings($0) == ["unreadable-boards"]) }
+      try await host(room, "other") { host in
+        try await host.perform("text 0,0 one")
+      }
+      try await host(room, "other") { #expect(await warnings($0).isEmpty) }
     }
   }
 

@@ -1,0 +1,86 @@
+import PeerSession
+import WhiteboardDocument
+import WhiteboardNode
+
+/// One board of the library, as a line tells it.
+struct BoardLine: Encodable {
+  let path: String
+  let name: String
+  let board: String?
+  let objects: Int
+  let people: [String]
+  let changedAt: String
+  let byteCount: Int64
+  let thumbnail: String?
+  let error: String?
+
+  init(_ summary: DocumentSummary) {
+    path = summary.path
+    name = summary.name
+    board = summary.board.flatMap { SessionID(bytes: $0)?.text }
+    objects = summary.objects
+    people = summary.people
+    changedAt = BoardFile.time(summary.changed)
+    byteCount = summary.size
+    thumbnail = summary.thumbnail
+    error = summary.error?.message
+  }
+
+  func text(_ event: String, json: Bool) -> String {
+    guard !json else { return String(decoding: EventLine.json(event, self), as: UTF8.self) }
+    let lead = event == "board" ? "" : event.dropFirst("board-".count) + " "
+    let shown = TerminalText.quoted(name, limit: 128)
+    if let error {
+      return "\(lead)\(shown): \(TerminalText.cleaned(error, limit: 4096))\n"
+    }
+    let who = TerminalText.cleaned(people.joined(separator: ", "), limit: 256)
+    return
+      "\(lead)\(shown)  \(objects) objects  \(who.isEmpty ? "nobody yet" : who)  \(changedAt)  "
+      + "\(byteCount) bytes  \(TerminalText.cleaned(path, limit: 4096))\n"
+  }
+
+  /// The line of a board that is gone.
+  static func removed(_ path: String, json: Bool) -> String {
+    struct Removed: Encodable { let path: String }
+    return json
+      ? String(decoding: EventLine.json("board-removed", Removed(path: path)), as: UTF8.self)
+      : "removed \(TerminalText.cleaned(path, limit: 4096))\n"
+  }
+}
+
+/// A time whose changes are in no log, as a line tells it: what came of them is in what was kept
+/// whole later.
+struct GapLine: Encodable {
+  let from: String
+  let to: String
+
+  init(_ from: Int64, _ to: Int64) {
+    self.from = BoardFile.time(from)
+    self.to = BoardFile.time(to)
+  }
+
+  func text(json: Bool) -> String {
+    json
+      ? String(decoding: EventLine.json("gap", self), as: UTF8.self)
+      : "not recorded from \(from) to \(to)\n"
+  }
+}
+
+/// One version of a board, as a line tells it.
+struct VersionLine: Encodable {
+  let name: String
+  let at: String
+  let byteCount: Int
+
+  init(_ version: DocumentVersion) {
+    name = version.name
+    at = BoardFile.time(version.time)
+    byteCount = version.size
+  }
+
+  func text(json: Bool) -> String {
+    json
+      ? String(decoding: EventLine.json("version", self), as: UTF8.self)
+      : "\(TerminalText.quoted(name, limit: 128))  \(at)  \(byteCount) bytes\n"
+  }
+}
