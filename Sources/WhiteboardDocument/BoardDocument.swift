@@ -38,6 +38,8 @@ public actor BoardDocument {
   let clock: any Clock<Duration>
   /// How many transactions appended something; tests count them.
   package internal(set) var groupsCommitted = 0
+  /// The number of the last row of the log; tests count them.
+  package var lastRow: Int64 { tail.id }
   private var lock: WriterLock?
 
   private init(_ opened: Opened, groupInterval: Duration, clock: any Clock<Duration>) {

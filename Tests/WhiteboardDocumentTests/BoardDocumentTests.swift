@@ -98,7 +98,7 @@ import WhiteboardDocument
     let groups = await document.groupsCommitted
     #expect(groups >= 1 && groups < 100)
     // And a row: one of its own would cost each as much again.
-    #expect(await document.tail.id == Int64(groups))
+    #expect(await document.lastRow == Int64(groups))
     #expect(Set(numbers(try await document.load().entries)) == Set(0..<500))
     try await document.close()
   }
