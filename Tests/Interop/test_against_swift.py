@@ -435,11 +435,14 @@ class Payloads(SwiftCase):
         for what, program, peer, remote in self.both_ways():
             with self.subTest(what):
                 program.do("say", text="hello \u00e9")
-                peer.wait_until(lambda: views.chat_lines(peer.state), 10)
-                line = views.chat_lines(peer.state)[-1]
+                peer.wait_until(lambda: views.chat_lines(peer.state, peer.records), 10)
+                line = views.chat_lines(peer.state, peer.records)[-1]
                 self.assertEqual(line, (remote.peer_id, "hello \u00e9"))
+                # BRD-21: one in another's name is shown to nobody.
+                peer.say("not mine", author=remote.peer_id)
                 peer.say("hi")
-                event = program.events.wait("chat", where=lambda e: e["text"] == "hi")
+                event = program.events.wait("chat", where=lambda e: e["text"] != "hello \u00e9")
+                self.assertEqual(event["text"], "hi")
                 self.assertEqual(event["peer"], peer.identity.text)
 
 

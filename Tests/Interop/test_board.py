@@ -241,9 +241,10 @@ class OverLoopback(InteropCase):
 
     def test_chat_and_data(self):
         guest, to_host = self.guest()
+        guest.say("in your name", author=self.host.id)
         guest.say("hello")
-        self.host.wait_until(lambda: views.chat_lines(self.host.state), 10)
-        self.assertEqual(views.chat_lines(self.host.state), [(guest.id, "hello")])
+        self.host.wait_until(lambda: views.chat_lines(self.host.state, self.host.records), 10)
+        self.assertEqual(views.chat_lines(self.host.state, self.host.records), [(guest.id, "hello")])
         guest.send_data(to_host, b"data")
         self.assertEqual(self.host.events.wait("data")["data"], b"data")
 

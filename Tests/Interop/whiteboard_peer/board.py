@@ -285,11 +285,12 @@ class BoardPeer(Peer):
             ],
         )
 
-    def say(self, words):
+    def say(self, words, author=None):
+        """`author` is whom the line claims to be of; a liar's is another's."""
         return self._create(
             cells.CHAT,
             [
-                (cells.CHAT_AUTHOR, None, cells.BYTES, self.id),
+                (cells.CHAT_AUTHOR, None, cells.BYTES, author or self.id),
                 (cells.CHAT_NAME, None, cells.STRING, self.name.encode("utf-8")),
                 (cells.CHAT_TEXT, None, cells.STRING, words.encode("utf-8")),
                 (cells.CHAT_TIME, None, cells.UNSIGNED, time.time_ns() // 1_000_000),

@@ -271,15 +271,16 @@ def drawn_objects(state):
     return sorted(shown, key=depth)
 
 
-def chat_lines(state):
-    """(author, text) of every line in order (BRD-21)."""
+def chat_lines(state, records):
+    """(author, text) of every line in order (BRD-21); `records` are those known, by incarnation."""
     lines = []
     for identifier in state.visible():
         if state.read(identifier, cells.KIND) != cells.CHAT:
             continue
         author = state.read(identifier, cells.CHAT_AUTHOR)
         text = state.read(identifier, cells.CHAT_TEXT)
-        if author is not None and text is not None:
+        record = records.get(identifier.incarnation)
+        if author is not None and text is not None and (not record or record.member == author):
             time = state.objects[identifier][cells.KIND, None].time
             lines.append((time, identifier, author, text.decode("utf-8")))
     return [line[2:] for line in sorted(lines)]
