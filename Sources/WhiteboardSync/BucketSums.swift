@@ -4,12 +4,12 @@ import Whiteboard
 public enum BucketSums {
   /// The sum of each bucket.
   ///
-  /// Over every cell but the selections of every object that is created, deleted ones included.
+  /// Over every cell but the selections, of deleted objects and of orphans too.
   /// - Complexity: O(cells); computed anew each time.
   public static func sums(of state: BoardState) -> [UInt64] {
     var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
     let start = start(of: state.context)
-    for (id, record) in state.records where !state.orphans.contains(id) {
+    for (id, record) in state.records {
       var sum: UInt64 = 0
       for entry in record.entries where !entry.property.isSelection {
         sum &+= hash(of: entry.cell, at: entry.property, of: id, from: start)

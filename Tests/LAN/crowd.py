@@ -105,7 +105,7 @@ class Editor:
         self.begin("text", "text", then, at=at, text=words)
 
     def stroke(self):
-        points = [self.point() for _ in range(self.crowd.random.randrange(2, 12))]
+        points = [self.point() for _ in range(self.crowd.random.randrange(6, 12))]
         self.begin("stroke", "stroke", lambda answer: self.own.append(Own(answer["id"], "drawing", None)), points=points)
 
     def move(self):
@@ -184,7 +184,10 @@ class Editor:
             self.begin("redo", "redo", lambda _: slot.done(to))
 
     def erase(self):
-        self.begin("erase", "erase", points=[self.point(), self.point()], radius=20)
+        """Short enough that nothing is left of no stroke: of such a one its maker is not told."""
+        x, y = self.point()
+        to = [x + self.crowd.random.randrange(-100, 100), y + self.crowd.random.randrange(-100, 100)]
+        self.begin("erase", "erase", points=[[x, y], to], radius=20)
 
     def select(self):
         if own := self.pick():

@@ -312,7 +312,7 @@ def buckets(named):
             **qualifier_json(number, qualifier),
             "hash": str(cells.cell_hash(identifier, number, qualifier, cell, start)),
         }
-        for identifier in sorted(filter(whole.is_created, whole.objects))
+        for identifier in sorted(whole.objects)
         for (number, qualifier), cell in in_order(whole.objects[identifier])
         if number != cells.SELECTION
     ]
@@ -320,7 +320,7 @@ def buckets(named):
         ("nothing", []),
         ("all of digest.batches", [name for name, _ in named[:DIGESTED]]),
         ("a deleted object", [named[1][0], named[5][0]]),
-        ("an orphan alone, which does not count", [named[3][0]]),
+        ("an orphan alone", [named[3][0]]),
         ("the greatest numbers", [named[10][0]]),
     ]
     return {

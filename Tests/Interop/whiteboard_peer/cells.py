@@ -314,8 +314,6 @@ class State:
         sums = [0] * 16
         start = sums_start(context)
         for identifier, held in self.objects.items():
-            if not self.is_created(identifier):
-                continue
             at = bucket(identifier)
             for (number, qualifier), cell in held.items():
                 if number != SELECTION:
