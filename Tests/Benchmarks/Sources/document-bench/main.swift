@@ -73,7 +73,7 @@ try await document.close()
 report("bytes an operation of 16 at that pace", bytesOnDisk() / 10_000, "bytes")
 
 document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
-start = clock.now
+var start = clock.now
 for number in 0..<5_000 { try await document.append([entry(number)]) }
 report("transactions a second, one caller that waits", 5_000 / seconds(clock.now - start), "/s")
 
