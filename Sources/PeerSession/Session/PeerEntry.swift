@@ -91,7 +91,8 @@ final class PeerEntry {
       name: member.name,
       incarnation: member.incarnation,
       isRelay: member.role == .relay,
-      address: link?.remote ?? observed.first
+      address: link?.remote ?? observed.first,
+      joining: delivery?.outbox.joining ?? 0
     )
   }
 }

@@ -41,6 +41,8 @@ final class SessionCore {
   var knownMembers: Set<PeerID> = []
   /// Whom the host removed, known here or not: refused for as long as the session lasts (MEM-3).
   private(set) var kicked: Set<PeerID> = []
+  /// How many times somebody came in.
+  private var joinings: UInt64 = 0
   var bulk: BulkSide?
 
   /// What we last said of our addresses.
@@ -232,9 +234,14 @@ final class SessionCore {
     }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let peer = entry.id
+    joinings += 1
     entry.delivery = Delivery(
       incarnation: incarnation,
-      outbox: Outbox(capacity: configuration.outboxCapacity, eventLoop: eventLoop) {
+      outbox: Outbox(
+        joining: joinings,
+        capacity: configuration.outboxCapacity,
+        eventLoop: eventLoop
+      ) {
         bound.value.flush(peer)
       }
     )

@@ -127,6 +127,42 @@ struct ResumptionTests {
     }
   }
 
+  @Test("[DUP-3] what is meant for one process of a peer is not sent to the next")
+  func toOneProcess() async throws {
+    let identity = PeerIdentity.ephemeral()
+    let id = SessionID.random()
+    let (log, atBob) = (EventLog(), EventLog())
+    try await withPeer("alice") { alice in
+      try await withPeer("bob", identity: identity) { before in
+        try await withPeer("bob", identity: identity) { after in
+          let hosted = try await alice.host(id, admission: .anyone)
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await log.follow(hosted) }
+            _ = try await before.join(id, of: alice)
+            await log.waitForPeers(1)
+            let joined = try await after.join(id, of: alice)
+            group.addTask { await atBob.follow(joined) }
+            await log.wait { events in
+              events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2
+            }
+            let bobs = await log.all.compactMap {
+              if case .peerJoined(let peer) = $0 { peer } else { nil }
+            }
+            await #expect(throws: SessionError(.notConnected, "")) {
+              try await hosted.send([1], to: bobs[0])
+            }
+            try await hosted.send([2], to: bobs[1])
+            await atBob.waitForMessages(1)
+            #expect(await atBob.messages == [[2]])
+            await joined.leave()
+            await hosted.leave()
+            try await group.waitForAll()
+          }
+        }
+      }
+    }
+  }
+
   /// Sends numbers from 0, at least `count`, and on until all cuts were made; then the end mark.
   private func send(
     _ session: Session,
