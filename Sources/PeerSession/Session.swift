@@ -100,6 +100,21 @@ public final class Session: Sendable {
     }
   }
 
+  /// Sends a message to a peer as it came in with that event, and to nothing that took its place
+  /// since: what was meant for one process of it says nothing to another.
+  ///
+  /// - Throws: What ``send(_:to:mode:)`` throws; `notConnected` also when the peer came in anew.
+  nonisolated(nonsending) package func send(
+    _ bytes: [UInt8],
+    to peer: Peer
+  ) async throws(SessionError) {
+    try check(bytes.count, Limits.message)
+    for outbox in try outboxes([peer.id]) {
+      guard outbox.joining == peer.joining else { throw .notInSession(peer.id) }
+      _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
+    }
+  }
+
   /// Sends a message and waits until every peer's process holds it (MSG-4).
   ///
   /// Whether their applications have read it, this does not tell.

@@ -88,6 +88,8 @@ public struct Peer: Sendable {
   public var isRelay: Bool
   /// Where the link goes, or where the peer was reached last.
   public var address: PeerAddress?
+  /// Which of all the times it is that somebody came into this session.
+  package var joining: UInt64
 }
 
 /// The connection to one peer of the session.

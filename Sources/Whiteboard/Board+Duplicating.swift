@@ -31,9 +31,9 @@ extension Board {
         try copyCells(of: record, to: copy, by: offset)
       }
       for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
-        guard let group = state.groups(of: original).first, let copied = copies[group] else {
-          continue
-        }
+        // A group within it of which one object is left is not copied.
+        let copied = state.groups(of: original).lazy.compactMap { copies[$0] }.first
+        guard let copied else { continue }
         try stage(copy, .group, .dot(copied.dot))
       }
       return copies

@@ -139,11 +139,14 @@ extension Board {
         outcome.purged += 1
         continue
       }
-      guard history.standing(of: item.key, in: state) == from.standing else {
-        outcome.overwritten += 1
+      let standing = history.standing(of: item.key, in: state)
+      guard standing == from.standing else {
+        // A game that an undo left where it was is there already, and nobody else wrote.
+        let isThere = from.standing == .uncreated && standing == to.standing
+        if !isThere { outcome.overwritten += 1 }
         continue
       }
-      if direction == .undo, item.property == .deleted, to.value == .unsigned(1),
+      if direction == .undo, item.property == .deleted, to.standing == .uncreated,
         record.kind == .game, !record.entries(of: Property.moveNumber, upTo: 1).isEmpty
       {
         outcome.played += 1

@@ -198,6 +198,9 @@ public struct BoardState: Sendable {
     if outcome == .added {
       cellCount += 1
       note(property, cell.value, of: id)
+    } else if property.isKind {
+      settingsObjects.remove(id)
+      note(property, cell.value, of: id)
     }
     changes.didChange(at: entry, property)
     return true

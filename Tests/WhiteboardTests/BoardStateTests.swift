@@ -343,6 +343,40 @@ private struct Room {
     #expect(state.difference(since: diverged.context).entries.isEmpty)
   }
 
+  @Test("[SYN-42] what a repair makes of an object decides where it is looked for")
+  func repairedKind() throws {
+    let board = TwoBoards().anna
+    try board.createText("x", at: Point(x: 0, y: 0))
+    let state = board.state
+    var faulty = state.difference(since: Context())
+    faulty.entries = faulty.entries.map { entry in
+      var entry = entry
+      entry.cells = entry.cells.map { known in
+        guard known.property.isKind else { return known }
+        let value = Value.unsigned(ObjectKind.settings.rawValue)
+        return PropertyCell(
+          known.property,
+          Cell(value: value, time: known.cell.time, dot: known.cell.dot)
+        )
+      }
+      return entry
+    }
+    var changes = ChangeLog()
+    var diverged = BoardState()
+    try diverged.merge(faulty, changes: &changes)
+    #expect(diverged.settingsObjects.count == 1)
+    var healed = diverged
+    try healed.merge(state.difference(since: Context()), comparingAll: true, changes: &changes)
+    var other = state
+    try other.merge(faulty, comparingAll: true, changes: &changes)
+    #expect(healed.dump == other.dump)
+    #expect(healed.settingsObjects == other.settingsObjects)
+    for state in [healed, other] {
+      let settings = state.records.filter { $0.value.kind == .settings }.map(\.key)
+      #expect(state.settingsObjects == Set(settings))
+    }
+  }
+
   @Test("[BRD-5] at equal times the greater incarnation wins, then the greater sequence")
   func ties() {
     func cell(_ time: UInt64, _ incarnation: UInt64, _ sequence: UInt64) -> Cell {

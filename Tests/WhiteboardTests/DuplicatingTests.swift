@@ -77,6 +77,10 @@ import Testing
     // One object is by itself, be it the only one in its group.
     try board.delete(ids[0])
     #expect(try board.duplicate([ids[1]]).keys.sorted() == [ids[1]])
+    // With all the rest of the group around that one it is in the copy of it.
+    let rest = try board.duplicate([ids[1], ids[2]])
+    #expect(rest.keys.sorted() == [ids[1], ids[2], outer].sorted())
+    #expect(rest[ids[1]].map { board.groups(of: $0) } == rest[outer].map { [$0] })
   }
 
   @Test("[BRD-12] a copy beyond the board is refused, and none is made")

@@ -73,6 +73,9 @@ import Testing
     #expect(try anna.undo() == UndoOutcome(label: "game", played: 1))
     #expect(anna.object(played)?.kind == .game)
     #expect(anna.gameView(played, for: anna.member)?.moveCount == 2)
+    // It stands there still, and nobody else did anything.
+    #expect(try anna.redo() == UndoOutcome(label: "game"))
+    #expect(try anna.undo() == UndoOutcome(label: "game", played: 1))
     #expect(try anna.undo() == UndoOutcome(label: "game", changed: 1))
     #expect(anna.objectIDs == [text, played])
     try anna.undo()
@@ -84,6 +87,9 @@ import Testing
     try anna.delete(played)
     try anna.undo()
     try anna.redo()
+    #expect(anna.object(played) == nil)
+    try anna.undelete(played)
+    #expect(try anna.undo() == UndoOutcome(label: "undelete", changed: 1))
     #expect(anna.object(played) == nil)
   }
 

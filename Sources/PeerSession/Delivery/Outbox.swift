@@ -23,12 +23,20 @@ final class Outbox: Sendable {
     var failure: SessionError?
   }
 
+  /// Which of all the times it is that somebody came into the session.
+  let joining: UInt64
   private let state: NIOLockedValueBox<State>
   private let eventLoop: any EventLoop
   private let onWork: @Sendable () -> Void
 
   /// Creates an outbox that calls `onWork` on `eventLoop` when there is something to write.
-  init(capacity: Int, eventLoop: any EventLoop, onWork: @escaping @Sendable () -> Void) {
+  init(
+    joining: UInt64,
+    capacity: Int,
+    eventLoop: any EventLoop,
+    onWork: @escaping @Sendable () -> Void
+  ) {
+    self.joining = joining
     self.state = NIOLockedValueBox(State(sender: DeliverySender(capacity: capacity)))
     self.eventLoop = eventLoop
     self.onWork = onWork

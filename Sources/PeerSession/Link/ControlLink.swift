@@ -127,6 +127,9 @@ final class ControlLink: ChannelDuplexHandler {
   /// Stops reading from the network until ``resumeReading()``.
   func pauseReading() { isReadingPaused = true }
 
+  /// Counts the other end as heard at `now`, since we ourselves could not have heard it.
+  func excuseSilence(until now: NIODeadline) { lastHeard = now }
+
   /// Reads again.
   func resumeReading() {
     guard isReadingPaused else { return }

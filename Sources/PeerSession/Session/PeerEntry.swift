@@ -47,7 +47,8 @@ final class PeerEntry {
   /// Never dialled again: it refused, left, or was kicked.
   var isBarred = false
   /// Given up after a broken link: dialled now and then as a newcomer would, for it may be back.
-  var isLost = false
+  var isLost: Bool { lostAt != nil }
+  var lostAt: NIODeadline?
 
   // Acknowledgements owed on the open link (MSG-4).
   var unacknowledgedParts = 0
@@ -91,7 +92,8 @@ final class PeerEntry {
       name: member.name,
       incarnation: member.incarnation,
       isRelay: member.role == .relay,
-      address: link?.remote ?? observed.first
+      address: link?.remote ?? observed.first,
+      joining: delivery?.outbox.joining ?? 0
     )
   }
 }

@@ -158,7 +158,7 @@ extension SessionCore {
       entry.observed.append(address)
     }
     entry.observed = Array(entry.observed.suffix(Limits.addresses))
-    // Seen there, it may be back.
-    if entry.isLost, entry.link == nil { entry.nextDial = .now() }
+    // Seen there, it may be back: it goes before those that are only due.
+    if entry.isLost, entry.link == nil { entry.nextDial = .distantPast }
   }
 }

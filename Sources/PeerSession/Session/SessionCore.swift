@@ -41,6 +41,8 @@ final class SessionCore {
   var knownMembers: Set<PeerID> = []
   /// Whom the host removed, known here or not: refused for as long as the session lasts (MEM-3).
   private(set) var kicked: Set<PeerID> = []
+  /// How many times somebody came in.
+  private var joinings: UInt64 = 0
   var bulk: BulkSide?
 
   /// What we last said of our addresses.
@@ -50,6 +52,7 @@ final class SessionCore {
   /// Whether the application is so far behind that nothing is read for it (MSG-5).
   private(set) var isPaused = false
   private var ticker: RepeatedTask?
+  private var lastTick: NIODeadline?
   private(set) var hasEnded = false
 
   var configuration: TransportConfiguration { transport.configuration }
@@ -195,7 +198,7 @@ final class SessionCore {
     entry.nextDial = nil
     entry.failedDials = 0
     entry.isBarred = false
-    entry.isLost = false
+    entry.lostAt = nil
     entry.unacknowledgedParts = 0
     entry.unacknowledgedBytes = 0
     previous?.close(crossed ? .duplicateLink : .replaced)
@@ -232,9 +235,14 @@ final class SessionCore {
     }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let peer = entry.id
+    joinings += 1
     entry.delivery = Delivery(
       incarnation: incarnation,
-      outbox: Outbox(capacity: configuration.outboxCapacity, eventLoop: eventLoop) {
+      outbox: Outbox(
+        joining: joinings,
+        capacity: configuration.outboxCapacity,
+        eventLoop: eventLoop
+      ) {
         bound.value.flush(peer)
       }
     )
@@ -647,10 +655,15 @@ extension SessionCore: LinkDelegate {
   }
 
   /// Looks after liveness and reconnection.
-  private func tick(_ now: NIODeadline) {
+  func tick(_ now: NIODeadline) {
     tellAddresses()
+    // A process that was stopped heard nobody: what waits in its sockets, perhaps a goodbye, is read
+    // before anybody is found silent (LIV-2).
+    let stoodStill = lastTick.map { now - $0 >= .milliseconds(1_100) } ?? false
+    lastTick = now
     for entry in entries.values {
       if let link = entry.link {
+        if stoodStill { link.excuseSilence(until: now) }
         let silence = link.isReadingPaused ? TimeAmount.zero : now - link.lastHeard
         if silence >= .seconds(6) {
           link.abort()
@@ -667,25 +680,41 @@ extension SessionCore: LinkDelegate {
       } else if let brokenAt = entry.brokenAt, now - brokenAt >= TimeAmount(configuration.lostAfter)
       {
         depart(entry, .lost)
-        entry.isLost = true
-        planDial(entry, after: Self.lostPause)
+        entry.lostAt = now
+        entry.failedDials = 0
+        planLostDial(entry)
       }
-      dialIfDue(entry, now)
+      if !entry.isLost { dialIfDue(entry, now) }
     }
+    dialLost(now)
     deliverEvents()
   }
 
-  private func dialIfDue(_ entry: PeerEntry, _ now: NIODeadline) {
+  private func isDue(_ entry: PeerEntry, _ now: NIODeadline) -> Bool {
     guard !hasEnded, entry.link == nil, !entry.isDialling, !entry.isBarred,
-      !kicked.contains(entry.id),
-      let due = entry.nextDial, now >= due
-    else { return }
+      !kicked.contains(entry.id), let due = entry.nextDial
+    else { return false }
+    return now >= due
+  }
+
+  private func dialIfDue(_ entry: PeerEntry, _ now: NIODeadline) {
+    guard isDue(entry, now) else { return }
     // A member that we only heard of may not exist: few of those are dialled at a time (MEM-6).
     if !entry.isJoined {
-      let strangers = entries.values.count { $0.isDialling && !$0.isJoined }
+      let strangers = entries.values.count { $0.isDialling && !$0.isJoined && !$0.isLost }
       guard strangers < Limits.dialsToStrangers else { return }
     }
     dial(entry)
+  }
+
+  /// Dials the lost peer whose turn it is: one at a time, for most of them are gone (LIV-4).
+  private func dialLost(_ now: NIODeadline) {
+    let lost = entries.values.filter(\.isLost)
+    guard !lost.contains(where: \.isDialling) else { return }
+    let next = lost.filter { isDue($0, now) }.min {
+      ($0.nextDial ?? .distantFuture) < ($1.nextDial ?? .distantFuture)
+    }
+    if let next { dial(next) }
   }
 
   /// Plans the next attempt after a failed one (LIV-3).
@@ -693,13 +722,16 @@ extension SessionCore: LinkDelegate {
     guard !hasEnded else { return }
     entry.isDialling = false
     guard entry.link == nil else { return }
-    if redial == .never {
+    // Where we cannot prove ourselves to a lost peer it was we who gave up; it may yet dial us.
+    if redial == .never && !(entry.isLost && error.code == .withdrawn) {
       entry.isBarred = true
       entry.nextDial = nil
-      depart(entry, .refused(error))
-      return
+      return refused(entry, error)
     }
-    guard !entry.isLost else { return planDial(entry, after: Self.lostPause) }
+    guard !entry.isLost else {
+      entry.failedDials += 1
+      return planLostDial(entry)
+    }
     let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
     let wait = waits[min(entry.failedDials, waits.count - 1)]
     entry.failedDials += 1
@@ -712,8 +744,32 @@ extension SessionCore: LinkDelegate {
     planDial(entry, after: wait)
   }
 
-  /// How many milliseconds pass before a lost peer is dialled again.
-  private static let lostPause: Int64 = 15_000
+  /// Tells that a peer which we dialled ourselves does not want us.
+  private func refused(_ entry: PeerEntry, _ error: SessionError) {
+    if entry.isLost {
+      // That it is out was told when it was given up.
+      emit(
+        .warning(
+          SessionWarning(
+            code: error.code.rawValue,
+            message: "\(entry.member.name), given up before, does not take us back:"
+              + " \(error.message)",
+            peer: entry.id
+          )
+        )
+      )
+      deliverEvents()
+    } else {
+      depart(entry, .refused(error))
+    }
+    if error.code == .kicked && entry.id == host { end(.left, error) }
+  }
+
+  /// Plans when a lost peer is dialled again: ever more rarely, and at last not at all (LIV-4).
+  private func planLostDial(_ entry: PeerEntry) {
+    guard let lostAt = entry.lostAt, .now() - lostAt < .hours(1) else { return }
+    planDial(entry, after: min(15_000 << min(Int64(entry.failedDials), 5), 300_000))
+  }
 
   private func planDial(_ entry: PeerEntry, after wait: Int64) {
     let jitter = Int64.random(in: 0...(wait * 3 / 10))

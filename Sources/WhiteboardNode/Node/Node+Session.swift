@@ -112,9 +112,9 @@ extension Node {
     )
     // A process that took another's place is owed nothing of what that one was.
     queues[peer.id]?.close()
-    queues[peer.id] = SendQueue()
+    queues[peer.id] = SendQueue(joining: peer.joining)
     let id = peer.id
-    spawn { node in await node.sendMessages(to: id, session) }
+    spawn { node in await node.sendMessages(to: peer, session) }
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
     emit(.joined(.init(peer: id.text, name: peer.name.raw)))
     if let member = MemberID(id.bytes) {
@@ -172,29 +172,33 @@ extension Node {
 
   // MARK: - Sending
 
-  private func sendMessages(to peer: PeerID, _ session: Session) async {
+  /// Sends what waits for a peer until it is out; who comes in anew has a queue and a sender anew.
+  private func sendMessages(to peer: Peer, _ session: Session) async {
     while let message = await nextMessage(for: peer) {
+      var isTaken = true
       do throws(SessionError) {
-        try await session.send(message, to: [peer])
+        try await session.send(message, to: peer)
       } catch {
         // The peer is gone or the session over; either is told as an event of the session.
         configuration.logger.debug(
           "a message was not taken",
-          metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
+          metadata: ["peer": "\(peer.id.short)", "code": "\(error.code)"]
         )
+        isTaken = false
       }
-      queues[peer]?.sent(message.count)
+      guard queues[peer.id]?.joining == peer.joining else { return }
+      if isTaken { queues[peer.id]?.sent(message.count) } else { queues[peer.id]?.close() }
       changed()
     }
   }
 
-  private func nextMessage(for peer: PeerID) async -> [UInt8]? {
+  private func nextMessage(for peer: Peer) async -> [UInt8]? {
     await withCheckedContinuation { continuation in
-      guard queues[peer] != nil else {
+      guard queues[peer.id]?.joining == peer.joining else {
         continuation.resume(returning: nil)
         return
       }
-      queues[peer]?.next(continuation)
+      queues[peer.id]?.next(continuation)
     }
   }
 

@@ -3,6 +3,10 @@
 /// Confined to the node's isolation. One queue a peer, so that a peer whose outbox is full holds up
 /// nobody else's messages.
 struct SendQueue {
+  /// Which of all the times it is that somebody came into the session: what waits is for the process
+  /// that the peer was then.
+  let joining: UInt64
+
   private var messages: [[UInt8]] = []
   private var head = 0
   private var waiter: CheckedContinuation<[UInt8]?, Never>?
@@ -25,6 +29,8 @@ struct SendQueue {
   static let pace = 256 * 1024
   /// How many bytes may wait, whatever the pace, before it is disconnected as too slow.
   static let limit = 128 * 1024 * 1024
+
+  init(joining: UInt64) { self.joining = joining }
 
   /// Whether it takes what it is sent too slowly to be waited for any longer.
   var isTooSlow: Bool { byteCount >= SendQueue.limit || isStalled(for: SendQueue.tooSlow) }

@@ -104,6 +104,66 @@ struct ResumptionTests {
     }
   }
 
+  @Test("[LIV-2] who was stopped itself finds nobody silent for it")
+  func stopped() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice)
+        try await hosted.onLoop { core in
+          core.tick(.now())
+          core.tick(.now() + .seconds(7))
+        }
+        #expect(hosted.peers().map(\.state) == [.connected])
+        await joined.leave()
+        await hosted.leave()
+      }
+    }
+  }
+
+  @Test(
+    "[MEM-3] who was kicked while it was away learns so when it dials again",
+    arguments: [Duration.milliseconds(100), .seconds(60)]
+  )
+  func kickedAway(lostAfter: Duration) async throws {
+    let hide: @Sendable (inout TransportConfiguration) -> Void = {
+      $0.isDiallable = false
+      $0.lostAfter = lostAfter
+    }
+    let isLostSoon = lostAfter < .seconds(1)
+    let log = EventLog()
+    try await withPeer("alice") { alice in
+      try await withPeer("bob", configure: hide) { bob in
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let proxy = CuttingProxy(to: alice.loopback, seed: 1, offsets: 1...1, group: loops)
+        let address = try await proxy.start()
+        let hosted = try await alice.host(SessionID.random(), admission: .anyone)
+        let id = hosted.id
+        let joined = try await bob.join(id, of: alice, at: address)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await log.follow(joined) }
+          // Every way back is shut: where alice herself listens is not told yet.
+          try await joined.onLoop { $0.entries[alice.peerID]?.member.port = 0 }
+          try await proxy.stop()
+          _ = try await log.first { event in
+            switch event {
+            case .peerStateChanged(_, .reconnecting) where !isLostSoon: true
+            case .peerLeft(_, .lost, _): true
+            default: nil
+            }
+          }
+          try await hosted.kick(bob.peerID, reason: "enough")
+          joined.addAddresses([alice.loopback], for: alice.peerID)
+          try await group.waitForAll()
+        }
+        await #expect(throws: SessionError(.kicked, "")) { try await joined.send([1]) }
+        await hosted.leave()
+        try await loops.shutdownGracefully()
+      }
+    }
+  }
+
   @Test("[HEL-2] who dials a program that has only begun is answered when it serves the session")
   func beforeTheSession() async throws {
     try await withPeer("alice") { alice in
@@ -123,6 +183,44 @@ struct ResumptionTests {
         await joined.leave()
         await hosted.leave()
         try await loops.shutdownGracefully()
+      }
+    }
+  }
+
+  @Test("[DUP-3] what is meant for one process of a peer is not sent to the next")
+  func toOneProcess() async throws {
+    let identity = PeerIdentity.ephemeral()
+    let id = SessionID.random()
+    let (log, atBob) = (EventLog(), EventLog())
+    try await withPeer("alice") { alice in
+      try await withPeer("bob", identity: identity) { before in
+        try await withPeer("bob", identity: identity) { after in
+          let hosted = try await alice.host(id, admission: .anyone)
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await log.follow(hosted) }
+            let old = try await before.join(id, of: alice)
+            await log.waitForPeers(1)
+            // It is to dial no more, as one that was killed.
+            try await old.onLoop { $0.entries[alice.peerID]?.isBarred = true }
+            let joined = try await after.join(id, of: alice)
+            group.addTask { await atBob.follow(joined) }
+            await log.wait { events in
+              events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2
+            }
+            let bobs = await log.all.compactMap {
+              if case .peerJoined(let peer) = $0 { peer } else { nil }
+            }
+            await #expect(throws: SessionError(.notConnected, "")) {
+              try await hosted.send([1], to: bobs[0])
+            }
+            try await hosted.send([2], to: bobs[1])
+            await atBob.waitForMessages(1)
+            #expect(await atBob.messages == [[2]])
+            await joined.leave()
+            await hosted.leave()
+            try await group.waitForAll()
+          }
+        }
       }
     }
   }
