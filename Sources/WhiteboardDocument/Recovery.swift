@@ -93,6 +93,7 @@ private struct Salvage: Sendable {
   private(set) var assets: [PageScanner.Place] = []
   private(set) var lostRows: [ClosedRange<Int64>] = []
   private(set) var losses: [String] = []
+  private let inventory: Inventory
 
   var board: [UInt8]? {
     let bytes = meta[MetaKey.board.rawValue].flatMap { Hexadecimal.decode($0) }
@@ -113,7 +114,9 @@ private struct Salvage: Sendable {
     marks = found.marks
     assets = found.assets
     keyframes = found.keyframes.values.sorted { ($0.log, $0.id) < ($1.log, $1.id) }
+    inventory = Inventory(source)
     order(found.rows)
+    compareWithInventory()
     let isSomethingLeft =
       !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty
       || (!meta.isEmpty && lostRows.isEmpty)
@@ -144,11 +147,24 @@ private struct Salvage: Sendable {
       last = id
       lastTime = unpacked.last?.time ?? chosen.row.time
     }
-    var end = keyframes.last?.log ?? 0
+    var end = max(keyframes.last?.log ?? 0, min(inventory.lastRow, StoredNumber.limit))
     if let closed = meta[MetaKey.closed.rawValue]?.split(separator: " ").first {
       end = max(end, Int64(closed) ?? 0)
     }
     if end > last, last > 0 || !stands.contains(end) { lose(last + 1...end, lastTime, nil) }
+  }
+
+  /// Finds out what was listed in the file, and was not found whole.
+  private mutating func compareWithInventory() {
+    losses += inventory.problems
+    let saved = Set(keyframes.map(\.id))
+    for lost in inventory.keyframes.sorted(by: { $0.id < $1.id }) where !saved.contains(lost.id) {
+      losses.append(lost.name.map { "the version '\($0)'" } ?? "the whole board of one moment")
+    }
+    let unsigned = inventory.authors.subtracting(authors.keys)
+    losses += unsigned.sorted().map { "the record of incarnation \($0)" }
+    losses += inventory.marks.subtracting(marks.keys).map { _ in "a marker" }
+    losses += inventory.settings.subtracting(meta.keys).sorted().map { "the setting '\($0)'" }
   }
 
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
@@ -238,7 +254,7 @@ private struct Salvage: Sendable {
       )
     }
     counts.assets = good.count
-    for hash in seen.subtracting(good) {
+    for hash in seen.union(inventory.assets).subtracting(good) {
       counts.losses.append("the asset \(Hexadecimal.encode(hash)); peers may have it")
     }
   }
