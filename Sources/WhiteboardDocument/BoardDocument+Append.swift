@@ -239,7 +239,7 @@ enum LogWriter {
     _ name: String,
     _ db: Database
   ) throws {
-    let id = (try Int64.fetchOne(db, sql: "SELECT max(id) FROM mark") ?? 0) + 1
+    let id = try StoredNumber.next(in: "mark", db)
     let crc = StoredMark.checksum(id, kind, time, until, log, name)
     try db.execute(
       sql: "INSERT INTO mark (id, kind, time, until, log, name, crc) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -255,7 +255,7 @@ enum LogWriter {
     _ db: Database,
     _ tail: inout LogTail
   ) throws {
-    let id = (try Int64.fetchOne(db, sql: "SELECT max(id) FROM keyframe") ?? 0) + 1
+    let id = try StoredNumber.next(in: "keyframe", db)
     let row = StoredKeyframe(
       id: id,
       log: tail.id,
@@ -293,7 +293,7 @@ enum LogWriter {
       sql: "SELECT id, entries FROM keyframe WHERE name IS NULL ORDER BY id DESC LIMIT 4"
     )
     guard newest.count == 4, let before = Int64.fromDatabaseValue(newest[3][1]),
-      let after = Int64.fromDatabaseValue(newest[1][1]), after - before <= 16_384,
+      let after = Int64.fromDatabaseValue(newest[1][1]), after &- before <= 16_384,
       let id = Int64.fromDatabaseValue(newest[2][0])
     else { return }
     try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])

@@ -13,7 +13,7 @@ extension BoardDocument {
   /// The greatest asset, in bytes.
   public static let maximumAssetSize = 32 << 20
 
-  /// Stores a photo under its hash; one that is there already is not stored again.
+  /// Stores a photo under its hash, over one that is there and damaged.
   /// - Throws: `damaged` where the bytes do not have that hash, `tooLarge`, `full`, `readOnly`,
   ///   `closed`; then nothing was stored.
   public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
@@ -25,7 +25,10 @@ extension BoardDocument {
         throw DocumentError(.damaged, "\(path): the asset is not what its hash says; get it anew")
       }
       try db.execute(
-        sql: "INSERT INTO asset (sha256, body) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING",
+        sql: """
+          INSERT INTO asset (sha256, body) VALUES (?, ?)
+          ON CONFLICT (sha256) DO UPDATE SET body = excluded.body WHERE body IS NOT excluded.body
+          """,
         arguments: [Data(sha256), Data(bytes)]
       )
     }
@@ -33,17 +36,10 @@ extension BoardDocument {
 
   /// Stores a file's content under its hash, as ``storeAsset(_:sha256:)``.
   /// - Throws: Also `notFound` and `inputOutput` for the file.
-  /// - Complexity: O(n) in the file; one that is stored already is not read.
+  /// - Complexity: O(n) in the file; one that is stored already, and whole, is not read.
   public func storeAsset(file: String, sha256: [UInt8]) async throws(DocumentError) {
     try checkWritable()
-    let isStored = try await read { db in
-      try Int.fetchOne(
-        db,
-        sql: "SELECT 1 FROM asset WHERE sha256 = ?",
-        arguments: [Data(sha256)]
-      ) != nil
-    }
-    guard !isStored else { return }
+    guard (try? await asset(sha256)) == nil else { return }
     let bytes = try await Blocking.run(file) { () -> [UInt8] in
       var status = stat()
       guard stat(file, &status) == 0 else {

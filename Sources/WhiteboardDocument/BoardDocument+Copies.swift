@@ -132,7 +132,7 @@ extension BoardDocument {
       arguments: [base.log]
     )
     guard count == 1 else { return }
-    let id = (try Int64.fetchOne(db, sql: "SELECT max(id) FROM keyframe") ?? 0) + 1
+    let id = try StoredNumber.next(in: "keyframe", db)
     let copy = base.moved(id: id, log: base.log, chain: base.chain, entries: base.entries)
     try LogWriter.store(copy.renamed(nil), db)
   }

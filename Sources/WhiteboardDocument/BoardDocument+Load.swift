@@ -76,7 +76,10 @@ extension BoardDocument {
         arguments: [number]
       )
       while let row = try rows.next() {
-        guard let found = StoredKeyframe(StoredValue.columns(row)) else { continue }
+        // Where pages are damaged, rows come in any order: who goes on from one must come to an end.
+        guard let found = StoredKeyframe(StoredValue.columns(row)), found.id > number else {
+          continue
+        }
         return (
           found.id, Keyframe(bytes: found.body, digest: found.digest, time: found.time)
         )
@@ -220,8 +223,9 @@ struct LogReader {
       )
       while let row = try cursor.next() {
         let columns = StoredValue.columns(row)
-        guard try body(columns, columns.first?.integer ?? last + 1) else { return }
-        last = columns.first?.integer ?? last + 1
+        let number = columns.first?.integer ?? last &+ 1
+        guard try body(columns, number) else { return }
+        last = number
       }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
       throw DocumentError.damagedRow("the log after row \(last)", at: path)
@@ -230,7 +234,9 @@ struct LogReader {
 
   /// A time as people write it.
   static func moment(_ milliseconds: Int64) -> String {
-    Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format()
+    // Years of four digits.
+    let seconds = min(max(0, milliseconds / 1000), 253_402_300_799)
+    return Date(timeIntervalSince1970: Double(seconds)).ISO8601Format()
   }
 
   /// Every damage, in words.
@@ -292,20 +298,20 @@ struct LogReader {
     var chain: UInt32? = 0
     if first != 1 {
       let sql = "SELECT chain FROM keyframe WHERE log = ?"
-      chain = try Int64.fetchOne(db, sql: sql, arguments: [first - 1])
+      chain = try Int64.fetchOne(db, sql: sql, arguments: [first &- 1])
         .map { UInt32(truncatingIfNeeded: $0) }
     }
     if chain == nil { found.append("rows before row \(first) of the log are missing") }
     var next = first
-    try eachRow(after: first - 1) { columns, number in
-      defer { next = number + 1 }
+    try eachRow(after: first &- 1) { columns, number in
+      defer { next = number &+ 1 }
       guard let stored = LogRow.checked(columns) else {
         found.append("row \(number) of the log does not match its checksum")
         chain = nil
         return true
       }
       let row = stored.row
-      if row.id != next { found.append("rows \(next) to \(row.id - 1) of the log are missing") }
+      if row.id != next { found.append("rows \(next) to \(row.id &- 1) of the log are missing") }
       if let before = chain, row.id == next, stored.sum != row.sum(after: before) {
         found.append("row \(number) of the log does not follow the row before it")
       }

@@ -40,7 +40,7 @@ public actor BoardDocument {
   package internal(set) var groupsCommitted = 0
   /// The number of the last row of the log; tests count them.
   package var lastRow: Int64 { tail.id }
-  private var lock: WriterLock?
+  private let lock: WriterLock?
 
   private init(_ opened: Opened, groupInterval: Duration, clock: any Clock<Duration>) {
     path = opened.path
@@ -173,7 +173,7 @@ public actor BoardDocument {
     // An empty group is a barrier: all that was appended before is done when it returns.
     isClosed = true
     let flushed = await enqueue([])
-    defer { lock = nil }
+    defer { lock?.release() }
     let tail = tail
     let mode = mode
     let failure: DocumentError? = await onQueue { db in

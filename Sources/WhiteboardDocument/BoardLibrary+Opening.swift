@@ -62,6 +62,40 @@ extension BoardLibrary {
     }
   }
 
+  /// Gives a board a name that no board of the library has, while nobody else looks for one or makes
+  /// one.
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - file: The file of the board that gets it, which may have it; nil where there is none yet.
+  ///   - body: Gives it.
+  /// - Returns: What `body` does.
+  /// - Throws: `exists` where another board is called so; what `body` throws.
+  /// - Complexity: O(n) in the files, of which only names are read.
+  public func giving<Result>(
+    _ name: String,
+    to file: String? = nil,
+    _ body: () async throws(DocumentError) -> Result
+  ) async throws(DocumentError) -> Result {
+    let directory = directory
+    // Where it may not be written, nobody makes a board.
+    let lock = await Blocking.result(directory) { try LibraryLock(directory) }
+    defer { (try? lock.get())?.release() }
+    let own = file.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
+    let bearer = try await Blocking.run(directory) {
+      try Self.paths(in: directory).sorted().first { path in
+        (try? Identity(path))?.name == name
+          && URL(fileURLWithPath: path).resolvingSymlinksInPath() != own
+      }
+    }
+    guard bearer == nil else {
+      throw DocumentError(
+        .exists,
+        "\(bearer ?? directory): there is a board of that name; choose another"
+      )
+    }
+    return try await body()
+  }
+
   private func open(
     _ board: [UInt8],
     _ name: String,

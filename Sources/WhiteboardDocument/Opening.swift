@@ -90,7 +90,33 @@ struct Opened: Sendable {
     }
   }
 
+  /// Opens the database itself.
+  ///
+  /// Where a process was killed as it began or ended writing, its last step is undone first: who only
+  /// reads cannot do that, and without it nobody could read.
   static func connect(
+    _ path: String,
+    _ mode: BoardDocument.Mode
+  ) throws -> DatabaseQueue {
+    do {
+      return try connectOnce(path, mode)
+    } catch let error as DatabaseError
+      where error.resultCode == .SQLITE_READONLY && mode == .reading
+    {
+      guard undoLastStep(path) else { throw error }
+      return try connectOnce(path, mode)
+    }
+  }
+
+  /// Opens a document for writing for a moment; false where somebody else has it, or it may not be
+  /// written.
+  private static func undoLastStep(_ path: String) -> Bool {
+    guard let lock = try? WriterLock(path) else { return false }
+    defer { lock.release() }
+    return (try? connectOnce(path, .writing).close()) != nil
+  }
+
+  private static func connectOnce(
     _ path: String,
     _ mode: BoardDocument.Mode
   ) throws -> DatabaseQueue {
@@ -99,7 +125,10 @@ struct Opened: Sendable {
     configuration.readonly = mode == .reading
     configuration.busyMode = .timeout(2)
     configuration.observesSuspensionNotifications = false
-    return try DatabaseQueue(path: path, configuration: configuration)
+    let database = try DatabaseQueue(path: path, configuration: configuration)
+    // The first look at the file is what finds a step that is half done.
+    _ = try database.read { db in try Int.fetchOne(db, sql: "PRAGMA schema_version") }
+    return database
   }
 
   static func quickCheck(_ db: Database, at path: String) throws {
@@ -172,6 +201,10 @@ struct LogTail: Sendable {
         sql: "SELECT coalesce(sum(entries), 0) FROM log WHERE id > ?",
         arguments: [keyframeLog]
       ) ?? 0
+    let numbers = [id, entriesBefore, entriesSince]
+    guard numbers.allSatisfy({ (0...StoredNumber.limit).contains($0) }) else {
+      throw DocumentError.damagedRow("the end of the log", at: path)
+    }
   }
 }
 

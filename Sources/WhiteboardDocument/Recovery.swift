@@ -41,13 +41,16 @@ extension BoardDocument {
     now: Int64
   ) async throws(DocumentError) -> RecoveryReport {
     let source = Opened.resolved(source)
-    let found = try await Blocking.run(source) { () throws -> Salvage in
+    // Nobody writes the damaged file while it is read.
+    let lock = try await Blocking.run(source) { () throws -> WriterLock? in
       // A directory that may not be written has no writer either.
       let directory = (source as NSString).deletingLastPathComponent
       let isLockable =
         access(source, F_OK) == 0 && access(directory.isEmpty ? "." : directory, W_OK) == 0
-      return try Salvage(source, isLockable ? WriterLock(source) : nil)
+      return isLockable ? try WriterLock(source) : nil
     }
+    defer { lock?.release() }
+    let found = try await Blocking.run(source) { try Salvage(source) }
     guard let board = found.board ?? board else {
       throw DocumentError(
         .damaged,
@@ -83,8 +86,6 @@ extension BoardDocument {
 /// The rows of a damaged file that prove themselves.
 private struct Salvage: Sendable {
   let source: String
-  /// Nobody writes the damaged file while it is read.
-  let lock: WriterLock?
   private(set) var meta: [String: String] = [:]
   private(set) var rows: [LogRow] = []
   private(set) var keyframes: [StoredKeyframe] = []
@@ -93,6 +94,7 @@ private struct Salvage: Sendable {
   private(set) var assets: [PageScanner.Place] = []
   private(set) var lostRows: [ClosedRange<Int64>] = []
   private(set) var losses: [String] = []
+  private let inventory: Inventory
 
   var board: [UInt8]? {
     let bytes = meta[MetaKey.board.rawValue].flatMap { Hexadecimal.decode($0) }
@@ -102,9 +104,8 @@ private struct Salvage: Sendable {
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } }
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
-  init(_ source: String, _ lock: WriterLock?) throws(DocumentError) {
+  init(_ source: String) throws(DocumentError) {
     self.source = source
-    self.lock = lock
     let scanner = try PageScanner(source)
     var found = Found()
     scanner.scan { place, rowid, columns in found.take(place, rowid, columns) }
@@ -113,7 +114,9 @@ private struct Salvage: Sendable {
     marks = found.marks
     assets = found.assets
     keyframes = found.keyframes.values.sorted { ($0.log, $0.id) < ($1.log, $1.id) }
+    inventory = Inventory(source)
     order(found.rows)
+    compareWithInventory()
     let isSomethingLeft =
       !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty
       || (!meta.isEmpty && lostRows.isEmpty)
@@ -144,11 +147,24 @@ private struct Salvage: Sendable {
       last = id
       lastTime = unpacked.last?.time ?? chosen.row.time
     }
-    var end = keyframes.last?.log ?? 0
+    var end = max(keyframes.last?.log ?? 0, min(inventory.lastRow, StoredNumber.limit))
     if let closed = meta[MetaKey.closed.rawValue]?.split(separator: " ").first {
       end = max(end, Int64(closed) ?? 0)
     }
     if end > last, last > 0 || !stands.contains(end) { lose(last + 1...end, lastTime, nil) }
+  }
+
+  /// Finds out what was listed in the file, and was not found whole.
+  private mutating func compareWithInventory() {
+    losses += inventory.problems
+    let saved = Set(keyframes.map(\.id))
+    for lost in inventory.keyframes.sorted(by: { $0.id < $1.id }) where !saved.contains(lost.id) {
+      losses.append(lost.name.map { "the version '\($0)'" } ?? "the whole board of one moment")
+    }
+    let unsigned = inventory.authors.subtracting(authors.keys)
+    losses += unsigned.sorted().map { "the record of incarnation \($0)" }
+    losses += inventory.marks.subtracting(marks.keys).map { _ in "a marker" }
+    losses += inventory.settings.subtracting(meta.keys).sorted().map { "the setting '\($0)'" }
   }
 
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
@@ -238,7 +254,7 @@ private struct Salvage: Sendable {
       )
     }
     counts.assets = good.count
-    for hash in seen.subtracting(good) {
+    for hash in seen.union(inventory.assets).subtracting(good) {
       counts.losses.append("the asset \(Hexadecimal.encode(hash)); peers may have it")
     }
   }

@@ -52,6 +52,19 @@ public struct StoredAuthor: Hashable, Sendable {
   }
 }
 
+/// Numbers of rows and of entries.
+enum StoredNumber {
+  /// No document comes near it, and what is counted from here cannot overflow.
+  static let limit: Int64 = 1 << 53
+
+  /// The number of the next row of a table.
+  static func next(in table: String, _ db: Database) throws -> Int64 {
+    let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM \(table)") ?? 0
+    guard (0..<limit).contains(last) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+    return last + 1
+  }
+}
+
 /// The whole state at one place of the log.
 struct StoredKeyframe: Hashable, Sendable {
   let id: Int64
@@ -94,7 +107,7 @@ struct StoredKeyframe: Hashable, Sendable {
     self.body = body
   }
 
-  /// The row with these columns, or nil where they do not match their checksum.
+  /// The row with these columns, or nil where they do not match their checksum, or are of no document.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 9, let id = columns[0].integer, let log = columns[1].integer,
       let chain = columns[2].integer, let entries = columns[3].integer,
@@ -111,7 +124,9 @@ struct StoredKeyframe: Hashable, Sendable {
       digest: digest,
       body: body
     )
-    guard crc == Int64(checksum) else { return nil }
+    guard crc == Int64(checksum), id >= 1, log >= 0, entries >= 0,
+      max(id, log, entries) <= StoredNumber.limit
+    else { return nil }
   }
 
   /// The same, at another place.
@@ -188,7 +203,9 @@ extension LogRow {
       let sum = columns[4].integer
     else { return nil }
     let row = LogRow(id: id, time: time, entries: entries, body: body)
-    guard row.ownChecksum == UInt32(UInt64(bitPattern: sum) >> 32) else { return nil }
+    guard row.ownChecksum == UInt32(UInt64(bitPattern: sum) >> 32), id >= 1, entries >= 0,
+      max(id, entries) <= StoredNumber.limit
+    else { return nil }
     return StoredLogRow(row: row, sum: sum)
   }
 

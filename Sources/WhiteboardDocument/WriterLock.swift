@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The right to write one document, against other processes and other parts of this one.
 ///
@@ -6,7 +7,7 @@ import Foundation
 /// descriptor of a file gives up all of SQLite's own locks on it. The kernel releases it however
 /// the process ends; the file that may be left behind then means nothing. Readers never look at it.
 final class WriterLock: Sendable {
-  private let descriptor: CInt
+  private let descriptor: Mutex<CInt?>
   private let path: String
 
   /// Takes the lock of the document at `path`.
@@ -35,7 +36,7 @@ final class WriterLock: Sendable {
       if fstat(descriptor, &ours) == 0, stat(path, &there) == 0, ours.st_ino == there.st_ino,
         ours.st_dev == there.st_dev
       {
-        self.descriptor = descriptor
+        self.descriptor = Mutex(descriptor)
         self.path = path
         return
       }
@@ -43,10 +44,18 @@ final class WriterLock: Sendable {
     }
   }
 
-  deinit {
-    unlink(path)
-    close(descriptor)
+  /// Gives the lock up, now and not when the last reference to it goes: a closure that has run may
+  /// keep one for a moment.
+  func release() {
+    descriptor.withLock { descriptor in
+      guard let open = descriptor else { return }
+      descriptor = nil
+      unlink(path)
+      close(open)
+    }
   }
+
+  deinit { release() }
 }
 
 /// The system's words for the last error.

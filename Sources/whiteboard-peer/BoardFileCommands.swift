@@ -55,8 +55,11 @@ extension BoardsCommand {
 
     mutating func run() async throws {
       let (path, name) = (try await common.path(of: board), try BoardName.checked(name))
+      let library = try common.library()
       try await writing(path) { document throws(DocumentError) in
-        try await document.rename(to: name)
+        try await library.giving(name, to: path) { () async throws(DocumentError) in
+          try await document.rename(to: name)
+        }
       }
       try common.say("board-renamed", "It is called \(TerminalText.quoted(name)) now.", path: path)
     }

@@ -166,4 +166,15 @@ import WhiteboardDocument
     try await PersonalSettings(path: path).set("name", to: "Bob")
     #expect(await changes.next() == ["name": "Bob"])
   }
+
+  @Test("a name that another board has is not given away")
+  func takenName() async throws {
+    let directory = try TemporaryDirectory()
+    let library = BoardLibrary(directory: directory.path)
+    let first = try await library.open(named: "plan", orMaking: someBoard, now: 0)
+    try await first.close()
+    #expect(await code { try await library.giving("plan") {} } == .exists)
+    #expect(await code { try await library.giving("plan", to: first.path) {} } == nil)
+    #expect(await code { try await library.giving("other") {} } == nil)
+  }
 }

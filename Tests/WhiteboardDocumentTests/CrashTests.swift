@@ -131,4 +131,53 @@ import WhiteboardDocument
     #expect(try await again.verify() == [])
     try await again.close()
   }
+
+  @Test("a file whose writer was killed as it began is read as it was")
+  func killedOpening() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    let made = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+    try await made.append([numbered(1)])
+    try await made.close()
+    for round in 0..<3 {
+      try leaveJournal(path)
+      switch round {
+      case 0:
+        let document = try await BoardDocument.open(at: path, mode: .reading)
+        #expect(numbers(try await document.load().entries) == [1])
+        try await document.close()
+      case 1:
+        let library = BoardLibrary(directory: directory.path)
+        #expect(try await library.list().map(\.error) == [nil])
+      default:
+        let library = BoardLibrary(directory: directory.path)
+        let document = try await library.open(named: "x", orMaking: otherBoard, now: 0)
+        #expect(document.board == someBoard)
+        try await document.close()
+      }
+      #expect(!FileManager.default.fileExists(atPath: path + "-journal"))
+    }
+  }
+
+  /// Changes the first page of a file and leaves what undoes it beside the file, as the kill of a
+  /// process does that was changing it.
+  private func leaveJournal(_ path: String) throws {
+    var data = try Data(contentsOf: URL(fileURLWithPath: path))
+    let page = Array(data.prefix(4096))
+    func number(_ value: UInt32) -> [UInt8] {
+      (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+    }
+    let nonce: UInt32 = 7
+    let sum = stride(from: 4096 - 200, to: 0, by: -200).reduce(nonce) { $0 &+ UInt32(page[$1]) }
+    var journal: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    journal += number(1) + number(nonce) + number(UInt32(data.count / 4096))
+    journal += number(512) + number(4096)
+    journal += [UInt8](repeating: 0, count: 512 - journal.count)
+    journal += number(1) + page + number(sum)
+    try Data(journal).write(to: URL(fileURLWithPath: path + "-journal"))
+    // A file with a log, says the header now.
+    data[18] = 2
+    data[19] = 2
+    try data.write(to: URL(fileURLWithPath: path))
+  }
 }

@@ -131,6 +131,64 @@ import WhiteboardDocument
     try await document.close()
   }
 
+  @Test("recovery tells of every version, photo and record whose checksum fails")
+  func everyLossIsTold() async throws {
+    let photo = numberedBytes(8, size: 7000)
+    let losses: [(bytes: [UInt8], loss: String)] = [
+      (numberedBytes(9, size: 64), "the version 'w'"),
+      (photo, "the asset"),
+      (numberedBytes(1, size: 150), "the record of incarnation 1"),
+    ]
+    let (path, _) = try await sound()
+    let document = try await BoardDocument.open(at: path, mode: .writing)
+    try await document.checkpoint(name: "w", bytes: losses[0].bytes, digest: [], time: 9)
+    try await document.close()
+    for (number, (bytes, loss)) in losses.enumerated() {
+      let damaged = directory.file("damaged-\(number).whiteboard")
+      try FileManager.default.copyItem(atPath: path, toPath: damaged)
+      // A photo of this size has its end on a page of its own.
+      #expect(try damage(damaged, where: Array(bytes.prefix(50))) > 0)
+      let saved = directory.file("saved-\(number).whiteboard")
+      let report = try await BoardDocument.recover(from: damaged, to: saved, now: 0)
+      #expect(report.losses.contains { $0.hasPrefix(loss) }, "\(report.losses)")
+    }
+  }
+
+  @Test("recovery of a file whose pages are gone does not say that nothing is lost")
+  func pagesGone() async throws {
+    let (path, _) = try await sound()
+    let good = try Data(contentsOf: URL(fileURLWithPath: path))
+    for page in 1..<(good.count / 4096) {
+      var data = good
+      data.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(count: 4096))
+      let damaged = directory.file("gone.whiteboard")
+      try data.write(to: URL(fileURLWithPath: damaged))
+      let saved = directory.file("gone-\(page).whiteboard")
+      let report = try await BoardDocument.recover(
+        from: damaged,
+        to: saved,
+        board: someBoard,
+        now: 0
+      )
+      #expect(!report.losses.isEmpty, "page \(page)")
+    }
+  }
+
+  @Test("a photo whose bytes are damaged is mended by storing it again")
+  func assetMended() async throws {
+    let (path, _) = try await sound()
+    let bytes = numberedBytes(8, size: 7000)
+    #expect(try damage(path, where: Array(bytes.prefix(50))) == 1)
+    let document = try await BoardDocument.open(at: path, mode: .writing)
+    #expect(await code { _ = try await document.asset(sha256(bytes)) } == .damaged)
+    let file = directory.file("photo.png")
+    try Data(bytes).write(to: URL(fileURLWithPath: file))
+    try await document.storeAsset(file: file, sha256: sha256(bytes))
+    #expect(try await document.asset(sha256(bytes)) == bytes)
+    #expect(try await document.verify() == [])
+    try await document.close()
+  }
+
   @Test("what never was a whiteboard has nothing to save")
   func nothingThere() async throws {
     let path = directory.file("noise")

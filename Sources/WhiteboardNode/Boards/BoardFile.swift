@@ -94,7 +94,7 @@ package enum BoardFile {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       var found = try await document.verify()
       var number: Int64 = 0
-      while let next = try await document.keyframe(after: number) {
+      while let next = try await document.keyframe(after: number), next.number > number {
         number = next.number
         let content = DocumentContent(
           keyframe: next.keyframe,
@@ -126,14 +126,17 @@ package enum BoardFile {
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       let copy = replica.snapshotForAnotherBoard()
-      try await document.duplicate(
-        to: target,
-        board: board.bytes,
-        name: name,
-        keyframe: copy.keyframe,
-        digest: copy.digest.bytes,
-        now: now
-      )
+      let (keyframe, digest) = (copy.keyframe, copy.digest.bytes)
+      try await library.giving(name) { () async throws(DocumentError) in
+        try await document.duplicate(
+          to: target,
+          board: board.bytes,
+          name: name,
+          keyframe: keyframe,
+          digest: digest,
+          now: now
+        )
+      }
     } catch {
       throw NodeError(error)
     }

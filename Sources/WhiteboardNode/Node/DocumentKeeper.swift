@@ -28,8 +28,12 @@ struct DocumentKeeper {
 
   /// What is to be appended, oldest first.
   private(set) var entries: [DocumentEntry] = []
-  /// The photos that are not stored yet, oldest first; they stay until they are.
+  /// The photos that are to be stored, oldest first.
   private(set) var photos: [Photo] = []
+  /// The photos that could not be stored, and why; they are tried again now and then.
+  private(set) var missing: [Photo: DocumentError] = [:]
+  /// The photos that the next answer tells of.
+  private var awaited: Set<Photo> = []
   /// The bytes of `entries`.
   private var byteCount = 0
   /// How many bytes and how many answers may wait before whoever makes more should wait.
@@ -57,7 +61,15 @@ struct DocumentKeeper {
   var told = 0
   /// Whether anything was recorded since the last keyframe.
   var isKeyframeDue = false
-  private var answers: [(mark: Int, tell: (DocumentError?) -> Void)] = []
+  private var answers: [Answer] = []
+
+  private struct Answer {
+    /// What was recorded by then.
+    let mark: Int
+    /// The photos it tells of besides.
+    let photos: Set<Photo>
+    let tell: (DocumentError?) -> Void
+  }
 
   /// There is a document from now on.
   mutating func open() { isOpen = true }
@@ -82,19 +94,28 @@ struct DocumentKeeper {
   }
 
   /// Takes note of a photo to keep.
-  mutating func record(_ photo: Photo) {
+  ///
+  /// - Parameters:
+  ///   - photo: The photo. One that is being stored is stored again: its file may be another now.
+  ///   - isAwaited: Whether the next answer tells of it.
+  mutating func record(_ photo: Photo, isAwaited: Bool = false) {
+    guard isOpen else { return }
+    if isAwaited { awaited.insert(photo) }
     // One that waits already is answered for when it is stored.
-    guard isOpen, isClosed || !photos.contains(photo) else { return }
+    guard isClosed || !photos.contains(photo) else { return }
     recorded += 1
     if !isClosed { photos.append(photo) }
   }
 
   /// What is to be written now.
   ///
-  /// Where the document is behind, the whole board is to be written instead of entries. Photos are
-  /// taken again until ``didStore(_:)``.
+  /// Where the document is behind, the whole board is to be written instead of entries. Of each photo
+  /// it is to be told what became of it.
   mutating func take() -> Work {
-    defer { forgetEntries() }
+    defer {
+      photos = []
+      forgetEntries()
+    }
     isMending = isBehind
     return Work(photos: photos, entries: entries, mark: recorded)
   }
@@ -106,7 +127,19 @@ struct DocumentKeeper {
 
   /// A photo is stored, or never can be.
   mutating func didStore(_ photo: Photo) {
-    photos.removeAll { $0 == photo }
+    missing[photo] = nil
+  }
+
+  /// A photo could not be stored, and may be later.
+  ///
+  /// - Returns: Whether that is new.
+  mutating func didMiss(_ photo: Photo, _ error: DocumentError) -> Bool {
+    missing.updateValue(error, forKey: photo) == nil
+  }
+
+  /// Has the photos that could not be stored taken once more.
+  mutating func retryPhotos() {
+    photos += missing.keys.filter { !photos.contains($0) }
   }
 
   /// Everything up to a number is kept.
@@ -135,7 +168,8 @@ struct DocumentKeeper {
 
   /// Has an answer told when all that was recorded by now is kept, after those before it.
   mutating func answer(_ tell: @escaping (DocumentError?) -> Void) {
-    answers.append((recorded, tell))
+    answers.append(Answer(mark: recorded, photos: awaited, tell: tell))
+    awaited = []
   }
 
   /// The answers that can be told, in order.
@@ -146,14 +180,22 @@ struct DocumentKeeper {
     let ready = failure == nil ? good : answers.count
     let told = answers.prefix(ready).map { answer in
       // What was kept before the failure was kept.
-      { answer.tell(answer.mark <= reached ? nil : failure) }
+      let outcome =
+        answer.mark > reached
+        ? failure : answer.photos.compactMap { missing[$0] }.first
+      return { answer.tell(outcome) }
     }
     answers.removeFirst(ready)
     return told
   }
 
   /// Whether an answer given now may be told at once.
-  var isIdle: Bool { answers.isEmpty && recorded <= kept }
+  var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
+
+  /// Why something that was recorded is not in the document; nil where all is.
+  var loss: DocumentError? {
+    recorded > kept ? failure : missing.first?.value
+  }
 
   /// Whether the disk keeps up, so that more may be made.
   ///

@@ -71,6 +71,9 @@ final class FileReading: Sendable {
     return Int(status.st_size)
   }
 
+  /// Gives a file of ours another name, in place of what had it; false where that cannot be.
+  static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
+
   /// All bytes of a file.
   ///
   /// - Throws: `fileUnreadable` with the reason, `tooBig` above the limit.

@@ -99,41 +99,49 @@ extension Node {
   private func restorePhotos(from document: BoardDocument, to replica: Replica) async {
     // Where that cannot be told, each of them is looked for.
     let stored = try? await document.assetIDs()
-    for snapshot in replica.board.snapshots {
-      guard let asset = snapshot.asset, assetPaths[asset.id] == nil else { continue }
+    // Those of deleted objects too: a deletion can be undone.
+    for (_, record) in replica.board.state.records {
+      guard let asset = record.asset, assetPaths[asset.id] == nil else { continue }
       let path = assetPath(asset.id, asset.format)
       let isStored = stored?.contains(asset.id.bytes) ?? true
-      let isAtHand =
-        FileReading.size(path) == asset.byteCount
-        ? await keepPhoto(asset, at: path, isStored: isStored, in: document)
-        : isStored ? await takeOut(asset, to: path, from: document) : false
-      // Others are asked for what is not.
-      guard isAtHand else { continue }
+      if isWhole(asset, path) {
+        if !isStored { await storePhoto(asset, at: path, in: document) }
+      } else if isStored {
+        guard await takeOut(asset, to: path, from: document) else { continue }
+      } else {
+        forgetFile(asset, path)
+        // Others are asked for it.
+        continue
+      }
       assetPaths[asset.id] = path
       replica.assetStored(asset.id, now: now)
     }
   }
 
-  /// Sees that a photo whose file is here is in the document; false where the file is not the photo.
-  private func keepPhoto(
+  /// Whether a file is the photo: the disk may have damaged it, and others would be sent that.
+  private func isWhole(_ asset: AssetReference, _ path: String) -> Bool {
+    FileReading.size(path) == asset.byteCount && isPhoto(path, asset.id)
+  }
+
+  /// Removes a file that is not the photo any more, where there is one.
+  private func forgetFile(_ asset: AssetReference, _ path: String) {
+    guard FileReading.size(path) != nil else { return }
+    try? FileManager.default.removeItem(atPath: path)
+    photoLost(asset.id, DocumentError(.damaged, "\(path) is not what it was"))
+  }
+
+  /// Puts a photo whose file is here into the document.
+  private func storePhoto(
     _ asset: AssetReference,
     at path: String,
-    isStored: Bool,
     in document: BoardDocument
-  ) async -> Bool {
-    guard !isStored else { return true }
+  ) async {
     do throws(DocumentError) {
       try await document.storeAsset(file: path, sha256: asset.id.bytes)
     } catch {
-      guard error.code != .damaged || isPhoto(path, asset.id) else {
-        try? FileManager.default.removeItem(atPath: path)
-        photoLost(asset.id, error)
-        return false
-      }
       // Tried again with whatever is written next.
       keepPhoto(asset.id, at: path)
     }
-    return true
   }
 
   /// Writes a photo of the document to a file; false where it is damaged, and then it is forgotten.

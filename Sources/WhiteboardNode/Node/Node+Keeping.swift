@@ -13,8 +13,14 @@ extension Node {
   }
 
   /// Keeps the bytes of a photo, before whatever is recorded after.
-  func keepPhoto(_ id: AssetID, at path: String) {
-    keeper.record(DocumentKeeper.Photo(sha256: id.bytes, path: path))
+  ///
+  /// - Parameters:
+  ///   - id: The photo.
+  ///   - path: Its file.
+  ///   - isAwaited: Whether the next answer tells that it is kept.
+  func keepPhoto(_ id: AssetID, at path: String, isAwaited: Bool = false) {
+    let photo = DocumentKeeper.Photo(sha256: id.bytes, path: path)
+    keeper.record(photo, isAwaited: isAwaited)
     writeDocument()
   }
 
@@ -73,6 +79,9 @@ extension Node {
   }
 
   /// Stores photos, and then the entries that show them.
+  ///
+  /// One photo that cannot be stored keeps nothing else from it: its entries lead to a photo that
+  /// others may have, and everything else is what it is.
   private func store(
     _ work: DocumentKeeper.Work,
     in document: BoardDocument
@@ -80,15 +89,32 @@ extension Node {
     for photo in work.photos {
       do throws(DocumentError) {
         try await document.storeAsset(file: photo.path, sha256: photo.sha256)
+        stored(photo)
       } catch {
-        // Where the file is gone or another, it is not the document that fails, and trying again
-        // would not help.
-        guard [.notFound, .damaged, .tooLarge].contains(error.code) else { throw error }
-        emit(.warning(.init(code: "photo-not-saved", message: error.message)))
+        notStored(photo, error)
       }
-      keeper.didStore(photo)
     }
     try await document.append(work.entries)
+  }
+
+  private func stored(_ photo: DocumentKeeper.Photo) {
+    let wasMissing = !keeper.missing.isEmpty
+    keeper.didStore(photo)
+    if wasMissing, keeper.missing.isEmpty {
+      emit(.note(.init(code: "saved-again", message: "The photos are saved again.")))
+    }
+  }
+
+  private func notStored(_ photo: DocumentKeeper.Photo, _ error: DocumentError) {
+    let isNew: Bool
+    if [.notFound, .damaged, .tooLarge].contains(error.code) {
+      // The file is gone or another: trying again would not help.
+      keeper.didStore(photo)
+      isNew = true
+    } else {
+      isNew = keeper.didMiss(photo, error)
+    }
+    if isNew { emit(.warning(.init(code: "photo-not-saved", message: error.message))) }
   }
 
   private func failed(_ error: DocumentError, _ work: DocumentKeeper.Work) {
@@ -112,7 +138,8 @@ extension Node {
   /// Has the whole board written now and then, and what was deleted long ago removed.
   func lookAfterDocument() {
     if clock.now >= nextKeyframe {
-      nextKeyframe = clock.now + .seconds(keeper.isBehind ? 5 : 1)
+      let isMending = keeper.isBehind || !keeper.missing.isEmpty
+      nextKeyframe = clock.now + .seconds(isMending ? 5 : 1)
       spawn { node in await node.keepKeyframe() }
     }
     if clock.now >= nextPurge {
@@ -180,8 +207,11 @@ extension Node {
   private func keepKeyframe() async {
     guard let document, !keeper.isWriting else { return }
     let isDue = await document.needsKeyframe(now: BoardFile.now)
-    guard !keeper.isWriting else { return }
+    // Whoever closes the document writes what there is by himself.
+    guard !keeper.isWriting, self.document != nil else { return }
+    keeper.retryPhotos()
     guard isDue || keeper.isBehind else {
+      if !keeper.photos.isEmpty { writeDocument() }
       await tellLibrary(document)
       return
     }
@@ -256,16 +286,29 @@ extension Node {
     emit(.warning(.init(code: "not-saved", message: error.message)))
   }
 
+  /// Not all of the board was saved: no other end is worse, unless it was a failure of its own.
+  private func endUnsaved(_ error: DocumentError) {
+    if case .failed(let failure) = ending, failure.code != .no { return }
+    guard ending != nil else { return }
+    ending = .failed(NodeError(.inputOutput, "not all is saved: \(error.message)"))
+  }
+
   /// Writes what is left and closes the document.
   func closeDocument() async {
     guard let document else { return }
     // Nobody begins to write any more; what is being written is waited for.
     self.document = nil
     if keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
+    keeper.retryPhotos()
     if keeper.isKeyframeDue || keeper.isBehind { await writeKeyframe(to: document) }
     // What was recorded meanwhile.
-    if !keeper.isBehind { await write(to: document) }
+    if !keeper.isBehind {
+      keeper.isWriting = true
+      await write(to: document)
+      finishedWriting()
+    }
     keeper.close()
+    if let loss = keeper.loss { endUnsaved(loss) }
     do throws(DocumentError) {
       try await document.close()
     } catch {

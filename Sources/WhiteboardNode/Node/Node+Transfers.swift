@@ -164,16 +164,8 @@ extension Node {
       header.width == reference.width, header.height == reference.height
     else { return nil }
     let kept = assetPath(reference.id, header.format)
-    do {
-      if FileManager.default.fileExists(atPath: kept) {
-        try FileManager.default.removeItem(atPath: path)
-      } else {
-        try FileManager.default.moveItem(atPath: path, toPath: kept)
-      }
-      return kept
-    } catch {
-      return nil
-    }
+    // Over one that is there: it may be damaged, and this one is known to be whole.
+    return FileReading.move(path, over: kept) ? kept : nil
   }
 
   /// Whether a file is the photo of that hash.
@@ -223,7 +215,7 @@ extension Node {
       throw VerbError(.internal, "the photo cannot be kept in \(configuration.assetsDirectory)")
     }
     assetPaths[reference.id] = path
-    keepPhoto(reference.id, at: path)
+    keepPhoto(reference.id, at: path, isAwaited: true)
     return reference
   }
 

@@ -64,7 +64,8 @@ final class CuttingProxy: Sendable {
   func stop() async throws {
     try await listener.withLockedValue { $0 }?.close()
     for channel in state.withLockedValue({ Array($0.connections.values) }) {
-      channel.close(promise: nil)
+      // Whoever goes on must not be able to say goodbye on it.
+      try? await channel.close()
     }
   }
 

@@ -94,6 +94,51 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
+  @Test("the photo of an object that was deleted is there when the object comes back later")
+  func photoOfDeleted() async throws {
+    try await withRoom { room in
+      let sun = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
+      var id = ""
+      try await host(room) { host in
+        id = try #require(try await host.perform("photo 5,5 \(sun)").id)
+        try await host.perform("delete \(id)")
+      }
+      try FileManager.default.removeItem(atPath: room.path("ada/assets"))
+      try await host(room) { host in
+        try await host.perform("undelete \(id)")
+        try await host.perform("objects")
+        for case .objects(let answer) in await host.events {
+          #expect(answer.objects.map { $0.path != nil } == [true])
+        }
+      }
+    }
+  }
+
+  @Test("a damaged file of a photo is replaced from the document, and taken out where it has none")
+  func damagedFile() async throws {
+    try await withRoom { room in
+      let sun = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
+      try await host(room) { try await $0.perform("photo 5,5 \(sun)") }
+      let assets = room.path("ada/assets")
+      let name = try #require(try FileManager.default.contentsOfDirectory(atPath: assets).first)
+      let file = URL(fileURLWithPath: "\(assets)/\(name)")
+      var damaged = Data(Demo.photo)
+      damaged[50] ^= 1
+      try damaged.write(to: file)
+      try await host(room) { #expect(await warnings($0).isEmpty) }
+      #expect(try Data(contentsOf: file) == Data(Demo.photo))
+      let path = try await self.file(room)
+      let document = try await BoardDocument.open(at: path, mode: .writing)
+      try await document.removeAsset(try #require(try await document.assetIDs().first))
+      try await document.close()
+      try damaged.write(to: file)
+      try await host(room) { #expect(await warnings($0) == ["photo-lost"]) }
+      #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+  }
+
   @Test("a node whose task is cancelled writes what is to be written, and ends")
   func cancelled() async throws {
     try await withRoom { room in
