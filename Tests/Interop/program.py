@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 
-from whiteboard_peer.events import EventLog
+from whiteboard_peer.events import PATIENCE, EventLog
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(
@@ -114,12 +114,16 @@ class Program:
     def is_running(self):
         return self.process.poll() is None
 
+    def ended(self, timeout):
+        """Waits until it has ended by itself; its exit status."""
+        return self.process.wait(timeout * PATIENCE)
+
     def stop(self, timeout=10):
         """Asks it to end; its exit status."""
         if self.is_running():
             self.process.send_signal(signal.SIGTERM)
         try:
-            status = self.process.wait(timeout)
+            status = self.ended(timeout)
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = self.process.wait()

@@ -122,14 +122,14 @@ class Joining(SwiftCase):
         host = self.peer("host", admission_mode="code", code=CODE)
         link = make_link(host.address, host.session, host.id, "acid-acid-acid-acid")
         program = self.program("join", link)
-        self.assertEqual(program.process.wait(30), EXIT_REFUSED)
+        self.assertEqual(program.ended(30), EXIT_REFUSED)
         self.assertEqual(host.events.all("connected"), [])
 
     def test_swift_does_not_join_another_key_than_its_link_names(self):
         host = self.peer("host")
         link = make_link(host.address, host.session, os.urandom(32))
         program = self.program("join", link)
-        self.assertNotEqual(program.process.wait(60), 0)
+        self.assertNotEqual(program.ended(60), 0)
         self.assertEqual(host.events.all("connected"), [])
 
     def test_a_host_that_does_not_know_the_code_is_not_joined(self):
@@ -140,7 +140,7 @@ class Joining(SwiftCase):
             f"127.0.0.1:{host.address[1]}",
         ):
             program = self.program("join", target, code=CODE)
-            self.assertEqual(program.process.wait(30), EXIT_REFUSED)
+            self.assertEqual(program.ended(30), EXIT_REFUSED)
             host.events.wait("closed", code="not-verified")
         self.assertEqual(host.events.all("message"), [])
 
@@ -205,7 +205,7 @@ class Joining(SwiftCase):
     def test_a_full_session(self):
         host = self.peer("host", maximum=1)
         program = self.program("join", make_link(host.address, host.session, host.id))
-        self.assertEqual(program.process.wait(30), EXIT_REFUSED)
+        self.assertEqual(program.ended(30), EXIT_REFUSED)
 
 
 class Kicking(SwiftCase):
@@ -876,7 +876,7 @@ class ManInTheMiddle(SwiftCase):
                     middle = self.between(host, strategy)
                     link = make_link(middle.address, host.session, host.id, host.code)
                     guest = self.program("join", link, name="guest")
-                    self.assertNotEqual(guest.process.wait(60), 0)
+                    self.assertNotEqual(guest.ended(60), 0)
                     self.assert_kept_out(host, middle)
                     self.assertEqual(middle.read("dialler"), [])
 
@@ -894,7 +894,7 @@ class ManInTheMiddle(SwiftCase):
                 host = self.swift_host("code")
                 middle = self.between(host)
                 guest = self.join_bare(middle, host, host.code, by_link)
-                self.assertEqual(guest.process.wait(60), EXIT_REFUSED)
+                self.assertEqual(guest.ended(60), EXIT_REFUSED)
                 self.assert_kept_out(host, middle)
 
     def test_hel_7_a_pretended_host_gets_nothing_from_who_has_a_code(self):
@@ -905,7 +905,7 @@ class ManInTheMiddle(SwiftCase):
                 guest = self.join_bare(middle, host, host.code)
                 ended = guest.events.wait_any(("invitation", "output-ended"), 60)
                 self.assertEqual(ended["event"], "output-ended", "it fell back to another way")
-                self.assertEqual(guest.process.wait(30), EXIT_REFUSED)
+                self.assertEqual(guest.ended(30), EXIT_REFUSED)
                 self.assert_kept_out(host, middle)
                 self.assertLessEqual(set(middle.read("dialler")), {wire.HELLO, wire.CLOSE})
 
@@ -913,14 +913,14 @@ class ManInTheMiddle(SwiftCase):
         host = self.swift_host("known")
         middle = self.between(host)
         guest = self.join_bare(middle, host)
-        self.assertNotEqual(guest.process.wait(60), 0)
+        self.assertNotEqual(guest.ended(60), 0)
         self.assert_kept_out(host, middle)
 
     def test_ask_passed_on_breaks_the_commitment(self):
         host = self.swift_host("ask")
         middle = self.between(host)
         guest = self.join_bare(middle, host)
-        self.assertNotEqual(guest.process.wait(60), 0)
+        self.assertNotEqual(guest.ended(60), 0)
         self.assertEqual(host.events.all("invitation"), [])
         self.assert_kept_out(host, middle)
 
@@ -932,7 +932,7 @@ class ManInTheMiddle(SwiftCase):
         at_host = host.events.wait("invitation", 30)
         self.assertNotEqual(at_guest["words"], at_host["words"])
         guest.do("decline", target=at_guest["id"])
-        self.assertNotEqual(guest.process.wait(60), 0)
+        self.assertNotEqual(guest.ended(60), 0)
         self.assert_kept_out(host, middle)
 
     def test_hel_4_anyone_is_not_joined_where_no_key_is_named(self):
@@ -942,7 +942,7 @@ class ManInTheMiddle(SwiftCase):
                 host = self.swift_host("anyone")
                 middle = self.between(host)
                 guest = self.join_bare(middle, host, by_link=by_link)
-                self.assertEqual(guest.process.wait(60), EXIT_REFUSED)
+                self.assertEqual(guest.ended(60), EXIT_REFUSED)
                 self.assertEqual(guest.events.all("joined"), [])
                 self.assertLessEqual(set(middle.read("dialler")), {wire.HELLO, wire.CLOSE})
                 for event in host.events.all("joined"):

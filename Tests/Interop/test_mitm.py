@@ -134,7 +134,7 @@ class ManInTheMiddle(InteropCase):
         guest = self.peer("guest", host.session)
         guest.join(host.address, host.id, code=CODE)
         middle = self.between(host)
-        for link in [r.control.link for r in guest.remotes.values()]:
+        for link in [r.control.link for r in guest.remotes.values() if r.control]:
             link.abort()
         with self.assertRaises((Refused, WrongPeer)):
             guest.join(middle.address, host.id)

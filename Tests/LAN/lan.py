@@ -123,6 +123,9 @@ def command(*words, **options):
 
 # --- Waiting ---------------------------------------------------------------------------------
 
+# A machine that others use too takes longer over everything: what is waited for may come so much later.
+PATIENCE = float(os.environ.get("WHITEBOARD_TEST_PATIENCE", "1"))
+
 news = threading.Condition()  # notified whenever any process on the rig writes a line or ends
 
 
@@ -132,7 +135,7 @@ def until(condition, within, what, every=0.25):
     The condition is looked at again at each piece of news, and at least every `every` seconds, for what
     changes without a line being written.
     """
-    deadline = time.monotonic() + within
+    deadline = time.monotonic() + within * PATIENCE
     while True:
         with news:
             value = condition()

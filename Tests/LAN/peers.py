@@ -252,7 +252,7 @@ class Scene:
     def agree(self, *peers, within=10):
         """Waits until all digests are equal, then compares the objects themselves; returns them by id."""
         peers = peers or self.peers
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + within * lan.PATIENCE
         while True:
             digests = [peer.digest() for peer in peers]
             if len(set(digests)) == 1:

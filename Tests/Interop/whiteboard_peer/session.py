@@ -12,7 +12,7 @@ import time
 
 from . import admission, datagram, wire
 from .bulk import BulkMixin, serve_bulk
-from .events import EventLog
+from .events import PATIENCE, EventLog
 from .tls import BINDING, DATAGRAM_LABEL, Link, LinkBroken, LinkTimeout
 from .wire import Violation, base32, malformed, parse_base32, parse_base64
 
@@ -375,7 +375,7 @@ class Peer:
 
     def wait_until(self, condition, timeout):
         with self.condition:
-            if not self.condition.wait_for(condition, timeout):
+            if not self.condition.wait_for(condition, timeout * PATIENCE):
                 raise TimeoutError("the condition did not come true")
 
     # Hooks of a layer above
