@@ -14,7 +14,8 @@ extension BoardDocument {
   /// Writes a document of a new board that begins from a state of this one.
   ///
   /// Records, batches and heads are signed for one board, so the new one has none of them: only
-  /// the assets and the state that is given.
+  /// the state that is given and those assets of it that are here. What was deleted for good goes to
+  /// nobody.
   /// - Throws: As ``save(as:)``, and `badName`.
   public func duplicate(
     to path: String,
@@ -22,6 +23,7 @@ extension BoardDocument {
     name: String,
     keyframe bytes: [UInt8],
     digest: [UInt8],
+    assets: Set<[UInt8]>,
     now: Int64
   ) async throws(DocumentError) {
     try DocumentName.check(name)
@@ -32,6 +34,10 @@ extension BoardDocument {
       try db.execute(
         sql: "DELETE FROM log; DELETE FROM keyframe; DELETE FROM author; DELETE FROM mark"
       )
+      for hash in try Data.fetchAll(db, sql: "SELECT sha256 FROM asset")
+      where !assets.contains(Array(hash)) {
+        try db.execute(sql: "DELETE FROM asset WHERE sha256 = ?", arguments: [hash])
+      }
       try Meta.set(db, .hosted, nil)
       try Meta.set(db, .board, Hexadecimal.encode(board))
       try Meta.set(db, .name, name)

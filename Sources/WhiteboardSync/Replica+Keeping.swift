@@ -29,11 +29,13 @@ extension Replica {
     )
   }
 
-  /// All that the board holds, as a keyframe for the replica of another board.
+  /// All that the board holds, as a keyframe for the replica of another board, with the photos in it.
   ///
   /// Records are of one board (AUT-1): whose the dots were is not known there. So games begin anew, since
   /// a move counts for its member.
-  public func snapshotForAnotherBoard() -> (keyframe: [UInt8], digest: Bytes32) {
+  public func snapshotForAnotherBoard()
+    -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>)
+  {
     var difference = board.state.difference(since: Context())
     for index in difference.entries.indices {
       difference.entries[index].cells.removeAll(where: \.property.isMove)
@@ -43,7 +45,8 @@ extension Replica {
     var changes = ChangeLog()
     // It is part of what is here, where it has room.
     try? state.merge(difference, changes: &changes)
-    return (KeptState.encode([], difference), BoardDigest.digest(of: state))
+    let assets = Set(state.records.compactMap { _, record in record.asset?.id })
+    return (KeptState.encode([], difference), BoardDigest.digest(of: state), assets)
   }
 
   private func restore(_ change: StoredChange) throws(RestoreError) {

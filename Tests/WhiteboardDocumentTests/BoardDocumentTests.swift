@@ -244,6 +244,8 @@ import WhiteboardDocument
   func copies() async throws {
     let document = try await create()
     try await document.append([numbered(1), .author(record: [1], incarnation: 2)])
+    let (shown, gone) = (numberedBytes(1, size: 9000), numberedBytes(2, size: 9000))
+    for bytes in [shown, gone] { try await document.storeAsset(bytes, sha256: sha256(bytes)) }
     let copy = directory.file("copy.whiteboard")
     try await document.save(as: copy)
     #expect(await code { try await document.save(as: copy) } == .exists)
@@ -256,6 +258,7 @@ import WhiteboardDocument
       name: "Other",
       keyframe: [5],
       digest: [6],
+      assets: [sha256(shown)],
       now: 7
     )
     let first = try await BoardDocument.open(at: copy, mode: .writing, expecting: someBoard)
@@ -264,6 +267,10 @@ import WhiteboardDocument
     let content = try await second.load()
     #expect(content.keyframe?.bytes == [5] && content.keyframe?.digest == [6])
     #expect(content.entries.isEmpty && content.authors.isEmpty)
+    #expect(try await first.assetIDs() == [sha256(shown), sha256(gone)])
+    #expect(try await second.assetIDs() == [sha256(shown)])
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: other))
+    #expect(bytes.range(of: Data(gone.suffix(50))) == nil)
     #expect(try await second.name() == "Other")
     for opened in [first, second, document] {
       #expect(try await opened.verify() == [])

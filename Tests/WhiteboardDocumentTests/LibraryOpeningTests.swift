@@ -104,6 +104,7 @@ import WhiteboardDocument
       name: "x",
       keyframe: [],
       digest: [],
+      assets: [],
       now: 0
     )
     try await document.close()

@@ -127,6 +127,7 @@ package enum BoardFile {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       let copy = replica.snapshotForAnotherBoard()
       let (keyframe, digest) = (copy.keyframe, copy.digest.bytes)
+      let assets = Set(copy.assets.map(\.bytes))
       try await library.giving(name) { () async throws(DocumentError) in
         try await document.duplicate(
           to: target,
@@ -134,6 +135,7 @@ package enum BoardFile {
           name: name,
           keyframe: keyframe,
           digest: digest,
+          assets: assets,
           now: now
         )
       }
