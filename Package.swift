@@ -76,19 +76,26 @@ let package = Package(
       dependencies: ["Whiteboard", crypto, grdb],
       swiftSettings: settings
     ),
+    .target(name: "WhiteboardRendering", dependencies: ["Whiteboard"], swiftSettings: settings),
     .target(
       name: "WhiteboardNode",
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardSync", crypto, logging,
+        "WhiteboardRendering", "WhiteboardSync", crypto, logging,
       ],
+      swiftSettings: settings
+    ),
+    .target(name: "CTerminal"),
+    .target(
+      name: "WhiteboardTerminal",
+      dependencies: ["CTerminal", "Whiteboard", "WhiteboardNode", "WhiteboardRendering"],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
-        argumentParser, logging,
+        "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -124,7 +131,17 @@ let package = Package(
       name: "WhiteboardNodeTests",
       dependencies: [
         "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardNode", logging,
+        "WhiteboardNode", "WhiteboardRendering", logging,
+      ]
+    ),
+    .testTarget(
+      name: "WhiteboardRenderingTests",
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardRendering"]
+    ),
+    .testTarget(
+      name: "WhiteboardTerminalTests",
+      dependencies: [
+        "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal",
       ]
     ),
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),

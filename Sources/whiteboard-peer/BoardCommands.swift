@@ -1,5 +1,7 @@
 import ArgumentParser
 import WhiteboardNode
+import WhiteboardRendering
+import WhiteboardTerminal
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -30,7 +32,7 @@ struct HostCommand: AsyncParsableCommand {
       isInteractive: Console.isTerminal
     )
     configuration.boardFile = hosted.file
-    try await Program.run(configuration, json: options.common.json, input: STDIN_FILENO)
+    try await Program.run(configuration, options, input: STDIN_FILENO)
   }
 }
 
@@ -56,7 +58,7 @@ struct JoinCommand: AsyncParsableCommand {
       try Program.joining(target, wait: wait),
       isInteractive: Console.isTerminal
     )
-    try await Program.run(configuration, json: options.common.json, input: STDIN_FILENO)
+    try await Program.run(configuration, options, input: STDIN_FILENO)
   }
 }
 
@@ -114,7 +116,7 @@ struct RunCommand: AsyncParsableCommand {
     var configuration = try await options.configuration(part, isInteractive: false)
     configuration.boardFile = hosted?.file
     configuration.script = .run(keepsGoing: keepsGoing)
-    try await Program.run(configuration, json: options.common.json, input: descriptor)
+    try await Program.run(configuration, options, input: descriptor)
   }
 
   /// Opens the file of verbs; standard input where none is named.
@@ -208,9 +210,15 @@ enum Program {
   /// - Throws: ``NodeError`` with the status to exit with.
   static func run(
     _ configuration: NodeConfiguration,
-    json: Bool,
+    _ options: BoardOptions,
     input: Int32
   ) async throws(NodeError) {
+    let json = options.common.json
+    let wantsLines = json || options.isAccessible || configuration.script != .none
+    if !wantsLines, Console.hasScreen {
+      try await runOnScreen(configuration)
+      return
+    }
     let reader: LineReader
     do throws(InputError) {
       reader = try LineReader(descriptor: input)
@@ -235,6 +243,20 @@ enum Program {
         throw NodeError.unwritable
       }
     }
+  }
+
+  /// Runs a node on the whole terminal.
+  private static func runOnScreen(_ configuration: NodeConfiguration) async throws(NodeError) {
+    let farewell =
+      "whiteboard-peer crashed. The board is kept: host it again and it is as it was.\n"
+    let log = configuration.dataDirectory + "/last-run.log"
+    guard let terminal = Terminal(farewell: farewell, log: log) else {
+      throw NodeError(.system, "the terminal cannot be taken over; --accessible does without")
+    }
+    let screen = BoardTerminal(terminal, TerminalFeatures { Environment[$0] })
+    let termination = Termination { await screen.requestEnd() }
+    defer { withExtendedLifetime(termination) {} }
+    try await screen.run(configuration)
   }
 
   /// Passes the wish to end on to the node.

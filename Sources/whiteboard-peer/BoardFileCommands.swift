@@ -1,6 +1,7 @@
 import ArgumentParser
 import WhiteboardDocument
 import WhiteboardNode
+import WhiteboardRendering
 
 /// The commands of `whiteboard-peer boards` that make, change or mend files.
 extension BoardsCommand {

@@ -1,6 +1,7 @@
 import PeerSession
 import WhiteboardDocument
 import WhiteboardNode
+import WhiteboardRendering
 
 /// One board of the library, as a line tells it.
 struct BoardLine: Encodable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import WhiteboardDocument
 import WhiteboardNode
+import WhiteboardRendering
 
 /// `whiteboard-peer boards`.
 struct BoardsCommand: AsyncParsableCommand {

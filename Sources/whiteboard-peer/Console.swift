@@ -12,6 +12,14 @@ enum Console {
   /// Whether a person types and reads here.
   static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
+  /// Whether a board may take up the whole terminal: one that can move its cursor, and whose reader did
+  /// not ask for lines.
+  static var hasScreen: Bool {
+    let term = Environment["TERM"] ?? ""
+    return isTerminal && !term.isEmpty && term != "dumb"
+      && (Environment["ACCESSIBLE"] ?? "").isEmpty
+  }
+
   /// Writes a text to standard output, whole.
   ///
   /// - Throws: ``NodeError`` when it cannot be written; that its reader is gone is no error.

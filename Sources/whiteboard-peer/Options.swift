@@ -122,6 +122,12 @@ struct BoardOptions: ParsableArguments {
   @Flag(help: "Be nobody we were before: a key for this run only, and no board is kept.")
   var ephemeral = false
 
+  @Flag(
+    name: .customLong("accessible"),
+    help: "Lines instead of a drawn screen, as for screen readers. [ACCESSIBLE]"
+  )
+  var isAccessible = false
+
   @Option(
     name: .customLong("lost-after"),
     help: ArgumentHelp(

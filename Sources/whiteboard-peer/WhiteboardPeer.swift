@@ -1,5 +1,6 @@
 import ArgumentParser
 import WhiteboardNode
+import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

@@ -1,6 +1,7 @@
 import AvahiDiscovery
 import FoundationEssentials
 import PeerDiscovery
+import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

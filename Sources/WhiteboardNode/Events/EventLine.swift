@@ -1,4 +1,5 @@
 import FoundationEssentials
+import WhiteboardRendering
 
 /// Writes events as lines of JSON.
 package enum EventLine {

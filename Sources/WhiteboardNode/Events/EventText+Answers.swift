@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// Lines that answer verbs.
 extension EventText {
   static func answerLine(_ event: NodeEvent) -> String? {

@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// Lines about what happens on the board.
 extension EventText {
   static func boardLine(_ event: NodeEvent) -> String? {

@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// Objects in words.
 extension EventText {
   /// An object in one line.

@@ -1,4 +1,5 @@
 import Whiteboard
+import WhiteboardRendering
 
 /// Lines about who is there.
 extension EventText {

@@ -1,3 +1,4 @@
+import WhiteboardRendering
 import WhiteboardSync
 
 /// Lines about what goes past the board.

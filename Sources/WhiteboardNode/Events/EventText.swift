@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// Tells events in words, one line each, for people and screen readers.
 package enum EventText {
   /// The most characters of somebody's words in one line.

@@ -1,4 +1,5 @@
 import Dispatch
+import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

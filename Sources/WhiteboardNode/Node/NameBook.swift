@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// Finds out whom or what a word of a verb means, among those there are.
 struct NameBook<Value: Sendable>: Sendable {
   private struct Entry: Sendable {

@@ -1,5 +1,6 @@
 import PeerDiscovery
 import PeerSession
+import WhiteboardRendering
 
 /// The boards that discovery knows of, and which of them a person means.
 struct Nearby: Sendable {

@@ -45,6 +45,7 @@ extension Node {
     case .objectAdded(let snapshot, let member):
       shown[snapshot.id] = snapshot
       shownGames[snapshot.id] = view(snapshot)
+      sink.show(.shown(snapshot, shownGames[snapshot.id]))
       emit(
         .objectAdded(
           .init(
@@ -59,8 +60,12 @@ extension Node {
     case .objectRemoved(let id, let member):
       shown[id] = nil
       shownGames[id] = nil
+      sink.show(.removed(id))
       emit(.objectRemoved(.init(id: id.description, by: author(member))))
     case .selected(let id, let member):
+      if let snapshot = replica?.board.snapshot(id) {
+        sink.show(.shown(snapshot, shownGames[id]))
+      }
       emit(
         .selected(
           .init(
@@ -83,9 +88,11 @@ extension Node {
       )
     case .chat(let line, _):
       emit(.chat(.init(line)))
-    case .preview, .presence:
+    case .preview(let preview):
       // What moves on a screen; lines tell what stays.
-      break
+      sink.show(.preview(preview))
+    case .presence(let member, let cursor):
+      sink.show(.cursor(member, cursor))
     case .wantAsset(let reference, let member):
       configuration.logger.debug(
         "asking for a photo",
@@ -120,6 +127,7 @@ extension Node {
     let game = view(snapshot)
     let hasGameChanged = shownGames[snapshot.id] != game
     shownGames[snapshot.id] = game
+    sink.show(.shown(snapshot, game))
     guard let old else {
       emit(
         .objectAdded(

@@ -88,7 +88,10 @@ extension Node {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }
     await restorePhotos(from: document, to: replica)
-    for snapshot in replica.board.snapshots { shown[snapshot.id] = snapshot }
+    for snapshot in replica.board.snapshots {
+      shown[snapshot.id] = snapshot
+      sink.show(.shown(snapshot, replica.board.gameView(snapshot.id, for: replica.board.member)))
+    }
     // What was stored is no news.
     _ = replica.board.takeSettingsChange()
     shownSettings = NodeEvent.SettingsDescription(replica.board.settings)

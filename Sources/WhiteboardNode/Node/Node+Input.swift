@@ -1,5 +1,6 @@
 import PeerSession
 import Whiteboard
+import WhiteboardRendering
 import WhiteboardSync
 
 extension Node {

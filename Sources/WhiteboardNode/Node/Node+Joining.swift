@@ -1,6 +1,7 @@
 import PeerDiscovery
 import PeerSession
 import Whiteboard
+import WhiteboardRendering
 
 extension Node {
   /// Finds the board that is meant and joins it.

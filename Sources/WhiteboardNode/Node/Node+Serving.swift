@@ -108,6 +108,7 @@ extension Node {
 
   /// Lets go of what we hold, and leaves.
   private func goodbye(_ session: Session) async {
+    _ = try? lift()
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
     replica?.prepareToLeave(now: now)
     carryOutActions()

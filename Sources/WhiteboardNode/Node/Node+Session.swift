@@ -2,6 +2,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import Whiteboard
+import WhiteboardRendering
 import WhiteboardSync
 
 extension Node {

@@ -4,6 +4,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import Whiteboard
+import WhiteboardRendering
 import WhiteboardSync
 
 extension Node {

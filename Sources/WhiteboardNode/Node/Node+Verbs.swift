@@ -7,13 +7,17 @@ extension Node {
   func carryOut(_ request: VerbRequest) async {
     do throws(VerbError) {
       switch request.verb {
-      case .text, .stroke, .photo, .game, .duplicate, .select, .deselect, .move, .scale, .rotate,
+      case .text, .stroke, .pen, .lift, .photo, .game, .duplicate, .select, .deselect, .move,
+        .scale, .rotate,
         .color, .width, .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete,
         .undelete, .purge, .play, .undo, .redo, .set, .restore, .say:
         let before = replica?.board.written
         var outcome = try await edit(request.verb)
         outcome.hasChanged = replica?.board.written != before
         done(request, outcome)
+      case .point(let place):
+        try point(at: place)
+        done(request)
       case .accept, .decline, .kick, .cancel, .leave, .profile:
         try await decide(request)
         done(request)

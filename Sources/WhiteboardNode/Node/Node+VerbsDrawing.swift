@@ -5,6 +5,7 @@ extension Node {
   /// Draws a stroke, at once or over a time as a hand would.
   func draw(
     _ points: [BoardPoint],
+    _ pen: Pen,
     seconds: Double,
     _ alias: ObjectAlias?
   ) async throws(VerbError) -> ObjectID {
@@ -12,7 +13,7 @@ extension Node {
       let id = try onBoard { (board) throws(BoardError) in
         var ink: [InkPoint] = []
         for point in points { ink.append(try InkPoint(Point(point))) }
-        return try board.createDrawing(ink)
+        return try board.createDrawing(ink, lineWidth: pen.width, color: pen.color)
       }
       made(id, alias)
       return id
@@ -24,7 +25,7 @@ extension Node {
     do throws(BoardError) {
       let pace = StrokePace(count: points.count, seconds: seconds)
       let begin = clock.now
-      let id = try replica.beginStroke(now: now)
+      let id = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: now)
       made(id, alias)
       carryOutActions()
       var drawn = 0
@@ -44,6 +45,63 @@ extension Node {
       return id
     } catch {
       carryOutActions()
+      throw refusal(error)
+    }
+  }
+}
+
+/// The line that a person draws point by point.
+extension Node {
+  /// Draws on with the line in hand, or begins one.
+  func drawOn(
+    _ points: [BoardPoint],
+    _ pen: Pen,
+    _ alias: ObjectAlias?
+  ) throws(VerbError) -> ObjectID {
+    guard let replica else { throw VerbError(.ending, "the board is closed") }
+    defer { carryOutActions() }
+    do throws(BoardError) {
+      let id: ObjectID
+      if let stroke = strokeInHand {
+        id = stroke
+      } else {
+        // All of it is taken back at once.
+        replica.board.beginStep("drawing")
+        id = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: now)
+        strokeInHand = id
+        made(id, alias)
+      }
+      try replica.extendStroke(id, with: points.map { Point($0) }, now: now)
+      return id
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// Ends the line in hand, where there is one.
+  @discardableResult
+  func lift() throws(VerbError) -> ObjectID? {
+    guard let replica, let id = strokeInHand else { return nil }
+    strokeInHand = nil
+    defer {
+      replica.board.endStep()
+      carryOutActions()
+    }
+    do throws(BoardError) {
+      try replica.endStroke(id, now: now)
+      return id
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// Shows the others where we point.
+  func point(at place: BoardPoint?) throws(VerbError) {
+    guard let replica else { throw VerbError(.ending, "the board is closed") }
+    defer { carryOutActions() }
+    do throws(BoardError) {
+      try replica.moveCursor(to: place.map { Point($0) }, now: now)
+    } catch {
       throw refusal(error)
     }
   }

@@ -6,14 +6,24 @@ import WhiteboardSync
 extension Node {
   /// Carries out a verb that changes the board.
   func edit(_ verb: Verb) async throws(VerbError) -> VerbOutcome {
+    // A line in hand is one step, in which nothing else belongs.
     switch verb {
-    case .text(let at, let words, let alias):
+    case .pen, .lift, .say: break
+    default: try lift()
+    }
+    switch verb {
+    case .text(let at, let words, let color, let alias):
       return try make(alias) { (board) throws(BoardError) in
-        try board.createText(words, at: Point(at))
+        try board.createText(words, at: Point(at), color: color)
       }
-    case .stroke(let points, let seconds, let alias):
+    case .stroke(let points, let pen, let seconds, let alias):
       try check(alias)
-      return VerbOutcome(id: try await draw(points, seconds: seconds, alias))
+      return VerbOutcome(id: try await draw(points, pen, seconds: seconds, alias))
+    case .pen(let points, let pen, let alias):
+      try check(alias)
+      return VerbOutcome(id: try drawOn(points, pen, alias))
+    case .lift:
+      return VerbOutcome(id: try lift())
     case .photo(let at, let file, let alias):
       try check(alias)
       let reference = try importPhoto(file)

@@ -1,5 +1,6 @@
 import Whiteboard
 import WhiteboardDocument
+import WhiteboardRendering
 import WhiteboardSync
 
 /// The verbs about versions of the board, which its document keeps.

@@ -79,6 +79,8 @@ package actor Node {
   // What things are called.
   var aliases: [ObjectAlias: ObjectID] = [:]
   var lastObject: ObjectID?
+  /// The line that is being drawn point by point.
+  var strokeInHand: ObjectID?
   var shown: [ObjectID: ObjectSnapshot] = [:]
   /// The games among what is shown, as we saw them last.
   var shownGames: [ObjectID: GameView] = [:]

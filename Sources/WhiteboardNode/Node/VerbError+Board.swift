@@ -1,4 +1,5 @@
 import Whiteboard
+import WhiteboardRendering
 
 extension VerbError {
   /// What the board refused, as the answer to a verb.

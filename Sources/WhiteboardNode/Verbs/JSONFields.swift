@@ -1,4 +1,5 @@
 import FoundationEssentials
+import WhiteboardRendering
 
 /// The members of a line of JSON, each read into the one type its key has in that verb.
 struct JSONFields: Decodable {
@@ -179,6 +180,18 @@ extension JSONFields {
   func point(_ key: String) throws(VerbError) -> BoardPoint {
     guard let point = try pointIfAny(key) else { throw JSONFields.missing(key) }
     return point
+  }
+
+  func colorIfAny() throws(VerbError) -> UInt32? {
+    try stringIfAny("color").flatMap { (text) throws(VerbError) in try VerbParser.color(text) }
+  }
+
+  func pen() throws(VerbError) -> Pen {
+    var pen = Pen(color: try colorIfAny())
+    if let width = try numberIfAny("width") {
+      pen.width = try VerbParser.checkedWidth(width, key: "width")
+    }
+    return pen
   }
 
   func points(limit: Int, of line: String) throws(VerbError) -> [BoardPoint] {

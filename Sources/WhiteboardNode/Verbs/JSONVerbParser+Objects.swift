@@ -1,14 +1,28 @@
 /// The verbs that make objects and change them.
 extension JSONVerbParser {
   static func text(_ fields: JSONFields) throws(VerbError) -> Verb {
-    .text(at: try fields.point("at"), words: try fields.words(), alias: try fields.alias())
+    .text(
+      at: try fields.point("at"),
+      words: try fields.words(),
+      color: try fields.colorIfAny(),
+      alias: try fields.alias()
+    )
   }
 
   static func stroke(_ fields: JSONFields) throws(VerbError) -> Verb {
     let over = try fields.numberIfAny("over") ?? 0
     return .stroke(
       points: try fields.points(limit: VerbParser.maximumPoints, of: "a stroke"),
+      pen: try fields.pen(),
       seconds: try VerbParser.checkedSeconds(over, key: "over"),
+      alias: try fields.alias()
+    )
+  }
+
+  static func pen(_ fields: JSONFields) throws(VerbError) -> Verb {
+    .pen(
+      points: try fields.points(limit: VerbParser.maximumPoints, of: "a stroke"),
+      pen: try fields.pen(),
       alias: try fields.alias()
     )
   }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import WhiteboardRendering
 
 /// The JSON form of the verb grammar: `{"verb":"move","id":"last","by":[10,0]}`.
 enum JSONVerbParser {
@@ -37,6 +38,8 @@ enum JSONVerbParser {
     switch name {
     case .text: try text(fields)
     case .stroke: try stroke(fields)
+    case .pen: try pen(fields)
+    case .lift: .lift
     case .photo: try photo(fields)
     case .game: try game(fields)
     case .duplicate: try duplicate(fields)
@@ -62,6 +65,7 @@ enum JSONVerbParser {
     case .undo: .undo
     case .redo: .redo
     case .set: .set(try setting(fields))
+    case .point: .point(try fields.pointIfAny("at"))
     case .accept: .accept(target: try fields.target())
     case .decline: .decline(target: try fields.target(), reason: try fields.reason())
     case .kick: .kick(target: try fields.target(), reason: try fields.reason())

@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// The words of a line after its verb, taken one by one.
 struct Arguments {
   private var words: [LineWords.Word]
@@ -101,6 +103,19 @@ struct Arguments {
   mutating func takeAlias() throws(VerbError) -> ObjectAlias? {
     guard let value = try takeValue("as") else { return nil }
     return try VerbParser.alias(value)
+  }
+
+  mutating func takeColor() throws(VerbError) -> UInt32? {
+    guard let value = try takeValue("color") else { return nil }
+    return try VerbParser.color(value)
+  }
+
+  mutating func takePen() throws(VerbError) -> Pen {
+    var pen = Pen(color: try takeColor())
+    if let width = try takeNumber("width") {
+      pen.width = try VerbParser.checkedWidth(width, key: "width")
+    }
+    return pen
   }
 
   mutating func takeSeconds(_ key: String) throws(VerbError) -> Double? {

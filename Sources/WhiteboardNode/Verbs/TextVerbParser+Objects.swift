@@ -1,20 +1,41 @@
+import WhiteboardRendering
+
 /// The verbs that make objects and change them.
 extension TextVerbParser {
   static func text(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let alias = try arguments.takeAlias()
+    let color = try arguments.takeColor()
     let at = try arguments.point("where it goes, as X,Y")
-    return .text(at: at, words: try arguments.words("the words"), alias: alias)
+    let words = try arguments.words("the words")
+    return .text(at: at, words: words, color: color, alias: alias)
   }
 
   static func stroke(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let alias = try arguments.takeAlias()
+    let pen = try arguments.takePen()
     let over = try arguments.takeSeconds("over") ?? 0
     let points = try arguments.points(
       "the points of the line, as X,Y X,Y …",
       limit: VerbParser.maximumPoints,
       of: "a stroke"
     )
-    return .stroke(points: points, seconds: over, alias: alias)
+    return .stroke(points: points, pen: pen, seconds: over, alias: alias)
+  }
+
+  static func pen(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let alias = try arguments.takeAlias()
+    let pen = try arguments.takePen()
+    let points = try arguments.points(
+      "where the pen goes, as X,Y X,Y …",
+      limit: VerbParser.maximumPoints,
+      of: "a stroke"
+    )
+    return .pen(points: points, pen: pen, alias: alias)
+  }
+
+  static func pointer(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let word = try arguments.next("where, as X,Y, or none")
+    return .point(word.text == "none" ? nil : try point(word.text))
   }
 
   static func photo(_ arguments: inout Arguments) throws(VerbError) -> Verb {

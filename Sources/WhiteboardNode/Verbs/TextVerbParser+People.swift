@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// The verbs about people, versions and scripts.
 extension TextVerbParser {
   static func decline(_ arguments: inout Arguments) throws(VerbError) -> Verb {

@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// The words form of the verb grammar: `move last +10,0`.
 enum TextVerbParser {
   static func parse(_ line: some StringProtocol) throws(VerbError) -> VerbRequest? {
@@ -32,6 +34,8 @@ enum TextVerbParser {
     switch name {
     case .text: try text(&arguments)
     case .stroke: try stroke(&arguments)
+    case .pen: try pen(&arguments)
+    case .lift: .lift
     case .photo: try photo(&arguments)
     case .game: try game(&arguments)
     case .duplicate: try duplicate(&arguments)
@@ -57,6 +61,7 @@ enum TextVerbParser {
     case .undo: .undo
     case .redo: .redo
     case .set: .set(try setting(&arguments))
+    case .point: try pointer(&arguments)
     case .accept: .accept(target: try arguments.target("the invitation"))
     case .decline: try decline(&arguments)
     case .kick: try kick(&arguments)

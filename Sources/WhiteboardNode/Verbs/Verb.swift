@@ -9,9 +9,13 @@ package enum Verb: Equatable, Sendable {
   // MARK: Making
 
   /// Puts a text on the board with its centre at a point.
-  case text(at: BoardPoint, words: String, alias: ObjectAlias?)
+  case text(at: BoardPoint, words: String, color: UInt32? = nil, alias: ObjectAlias?)
   /// Draws a line through the points, over the given number of seconds (zero: at once).
-  case stroke(points: [BoardPoint], seconds: Double, alias: ObjectAlias?)
+  case stroke(points: [BoardPoint], pen: Pen = Pen(), seconds: Double, alias: ObjectAlias?)
+  /// Draws on with the line that is being drawn, or begins one.
+  case pen(points: [BoardPoint], pen: Pen = Pen(), alias: ObjectAlias?)
+  /// Ends the line that is being drawn.
+  case lift
   /// Puts a photo from a file on the board with its centre at a point.
   case photo(at: BoardPoint, file: String, alias: ObjectAlias?)
   /// Begins a game; against one other where the game is for two.
@@ -68,6 +72,8 @@ package enum Verb: Equatable, Sendable {
 
   // MARK: People
 
+  /// Shows the others where one points; nil for nowhere.
+  case point(BoardPoint?)
   /// Lets a peer in that asked, or says that the words on both screens are the same (ADM-8).
   case accept(target: String)
   /// Turns a peer away that asked, or says that the words differ.
@@ -135,6 +141,14 @@ package enum Verb: Equatable, Sendable {
     default: false
     }
   }
+}
+
+/// What a line is drawn with.
+package struct Pen: Equatable, Sendable {
+  /// `0xRRGGBBAA`; nil for the colour that lines have by themselves.
+  package var color: UInt32?
+  /// Board units.
+  package var width = 5.0
 }
 
 /// What becomes of one's icon.

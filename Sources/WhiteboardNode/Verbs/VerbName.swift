@@ -4,6 +4,10 @@ package enum VerbName: String, CaseIterable, Sendable {
   case text
   /// Draws a line.
   case stroke
+  /// Draws on with the line that is being drawn.
+  case pen
+  /// Ends the line that is being drawn.
+  case lift
   /// Puts a photo on the board.
   case photo
   /// Begins a game.
@@ -54,6 +58,8 @@ package enum VerbName: String, CaseIterable, Sendable {
   case redo
   /// Sets a setting of the board.
   case set
+  /// Shows where one points.
+  case point
   /// Lets a peer in, or says that words are the same.
   case accept
   /// Turns a peer away, or says that words differ.
@@ -115,6 +121,9 @@ extension Verb {
     switch self {
     case .text: .text
     case .stroke: .stroke
+    case .pen: .pen
+    case .lift: .lift
+    case .point: .point
     case .photo: .photo
     case .game: .game
     case .duplicate: .duplicate

@@ -1,4 +1,5 @@
 import Whiteboard
+import WhiteboardRendering
 
 /// What both forms of the grammar check of the values they read.
 extension VerbParser {

@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// The one parser of every mode: reads a line of a script, of the prompt or of a program into a verb.
 ///
 /// A line whose first character, blanks aside, is `{` is JSON; any other is words.

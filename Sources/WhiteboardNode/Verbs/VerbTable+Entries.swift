@@ -23,6 +23,10 @@ extension VerbTable {
         "connect-four: without opponent= the first two who move play; R moves first, then Y.",
         "A move cannot be taken back.",
       ]
+    case .pen:
+      [
+        "Colour and width are those it begins with. It ends with `lift`, with your next change, or when you leave."
+      ]
     case .duplicate:
       ["Copies of all in a group make a group of their own; copies of some of it are in none."]
     case .erase:
@@ -49,16 +53,26 @@ extension VerbTable {
     switch name {
     case .text:
       (
-        #"X,Y "WORDS" [as=ALIAS]"#,
+        ##"X,Y "WORDS" [color=#RRGGBB] [as=ALIAS]"##,
         "put a text on the board, its centre at X,Y",
-        ["at", "text", "as"]
+        ["at", "text", "color", "as"]
       )
     case .stroke:
       (
-        "X,Y X,Y … [over=SECONDS] [as=ALIAS]",
+        "X,Y X,Y … [color=#RRGGBB] [width=WIDTH] [over=SECONDS] [as=ALIAS]",
         "draw a line through the points, at once or live over that time",
-        ["points", "over", "as"]
+        ["points", "color", "width", "over", "as"]
       )
+    case .pen:
+      (
+        "X,Y X,Y … [color=#RRGGBB] [width=WIDTH] [as=ALIAS]",
+        "draw on with the line you are drawing, or begin one; others see it grow",
+        ["points", "color", "width", "as"]
+      )
+    case .lift:
+      ("", "end the line you are drawing", [])
+    case .point:
+      ("X,Y|none", "show the others where you point", ["at"])
     case .photo:
       (
         "X,Y FILE [as=ALIAS]",

@@ -42,7 +42,7 @@ package enum TerminalText {
   }
 
   /// Whether a code point is shown as itself.
-  static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
     if (0x20...0x7E).contains(scalar.value) {
       return true
     }
@@ -53,6 +53,15 @@ package enum TerminalText {
     default:
       return true
     }
+  }
+
+  /// Whether a character is shown as itself: all its code points are safe, but for what joins emoji.
+  static func isShown(_ character: Character) -> Bool {
+    let scalars = character.unicodeScalars
+    guard let first = scalars.first, isSafe(first) else { return false }
+    guard scalars.count > 1 else { return true }
+    return scalars.count <= 1 + 2 * maximumMarks
+      && scalars.allSatisfy { isSafe($0) || ($0.value == 0x200D && first.properties.isEmoji) }
   }
 
   private static func isMark(_ scalar: Unicode.Scalar) -> Bool {

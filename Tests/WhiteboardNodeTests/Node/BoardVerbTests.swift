@@ -226,6 +226,88 @@ struct BoardVerbTests: NodeSuite {
     }
   }
 
+  @Test("a line that is drawn point by point is one line and one step")
+  func pen() async throws {
+    try await withHost { host in
+      try await host.perform("pen 0,0 color=#102030 width=8 as=line")
+      try await host.perform("pen 5,0 10,0")
+      try await host.perform("say hello")
+      try await host.perform("pen 15,0")
+      let lifted = try await host.perform("lift")
+      let line = try await object(host, "line")
+      #expect(lifted.id == line.id)
+      #expect(line.points?.count == 4 && line.isFinished == true)
+      #expect(line.lineWidth == 8 && line.color == "#102030ff")
+      #expect(try await host.perform("lift").changed == false)
+
+      // Any other change ends it.
+      try await host.perform("pen 0,50 9,50 as=other")
+      try await host.perform("text 0,0 a")
+      #expect(try await object(host, "other").isFinished == true)
+      try await host.perform("undo")
+      #expect(try await host.perform("undo").step == "drawing")
+      #expect(await error(host, "show other") == .noSuchObject)
+      try await host.perform("wait objects=1")
+    }
+  }
+
+  @Test("[SYN-30] [SYN-31] others see a line grow and where one points, before anything is stored")
+  func growing() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      let watcher = Watcher()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let joining = await room.configuration(
+          .join(.link(try BoardLink(ready.link)), patience: .seconds(10)),
+          "ben"
+        )
+        let guest = Node(joining, input: nil, sink: watcher)
+        group.addTask { try await guest.run() }
+        try await host.perform("wait peers=1 timeout=30")
+        try await host.perform("pen 0,0")
+        // Goes on until the other has seen what it waits for.
+        let drawing = Task {
+          var step = 0
+          while !Task.isCancelled {
+            step += 1
+            try await host.perform("pen \(step % 1000),\(step / 1000)")
+            try await host.perform("point \(step % 1000),7")
+          }
+        }
+        var hasPreview = false
+        var hasCursor = false
+        for await change in watcher.changes {
+          switch change {
+          case .preview(let preview): hasPreview = hasPreview || !preview.points.isEmpty
+          case .cursor(_, let cursor): hasCursor = hasCursor || cursor?.y == 7
+          case .shown, .removed: break
+          }
+          if hasPreview, hasCursor { break }
+        }
+        drawing.cancel()
+        _ = await drawing.result
+        await guest.requestEnd()
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  /// Takes what shows on a board as it comes.
+  private final class Watcher: EventSink {
+    let changes: AsyncStream<BoardChange>
+    private let continuation: AsyncStream<BoardChange>.Continuation
+
+    init() { (changes, continuation) = AsyncStream.makeStream() }
+
+    func write(_ events: [NodeEvent]) async throws(OutputError) {}
+
+    func show(_ change: BoardChange) { continuation.yield(change) }
+  }
+
   @Test("an undo leaves what somebody else changed after")
   func othersStay() async throws {
     try await withPair { _, host, guest in

@@ -39,6 +39,32 @@ struct VerbParserTests {
         .stroke(points: [try point(0, 0), try point(100, 5)], seconds: 1.5, alias: nil)
       ),
       (
+        "text 1,2 hi color=#102030", ##"{"verb":"text","at":[1,2],"text":"hi","color":"#102030"}"##,
+        .text(at: try point(1, 2), words: "hi", color: 0x1020_30FF, alias: nil)
+      ),
+      (
+        "stroke 0,0 5,5 width=8 color=#10203040",
+        ##"{"verb":"stroke","points":[[0,0],[5,5]],"width":8,"color":"#10203040"}"##,
+        .stroke(
+          points: [try point(0, 0), try point(5, 5)],
+          pen: Pen(color: 0x1020_3040, width: 8),
+          seconds: 0,
+          alias: nil
+        )
+      ),
+      (
+        "pen 0,0 5,5 width=2 as=cat",
+        #"{"verb":"pen","points":[[0,0],[5,5]],"width":2,"as":"cat"}"#,
+        .pen(
+          points: [try point(0, 0), try point(5, 5)],
+          pen: Pen(color: nil, width: 2),
+          alias: cat
+        )
+      ),
+      ("lift", #"{"verb":"lift"}"#, .lift),
+      ("point 3,4", #"{"verb":"point","at":[3,4]}"#, .point(try point(3, 4))),
+      ("point none", #"{"verb":"point"}"#, .point(nil)),
+      (
         #"photo 1,2 "my cat.jpg" as=cat"#,
         #"{"verb":"photo","at":[1,2],"file":"my cat.jpg","as":"cat"}"#,
         .photo(at: try point(1, 2), file: "my cat.jpg", alias: cat)
@@ -522,7 +548,7 @@ struct VerbParserTests {
     #expect(failure("resource f --name \(name)n")?.code == .tooBig)
 
     let points = Array(repeating: "1,1", count: VerbParser.maximumPoints).joined(separator: " ")
-    guard case .stroke(let drawn, _, _) = try verb("stroke \(points)") else {
+    guard case .stroke(let drawn, _, _, _) = try verb("stroke \(points)") else {
       Issue.record("not a stroke")
       return
     }

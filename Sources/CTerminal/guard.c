@@ -1,0 +1,100 @@
+#include "CTerminal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { leave_limit = 1024, farewell_limit = 4096, log_tail = 4096 };
+
+static struct termios cooked;
+static int terminal_fd = -1;
+static int log_fd = -1;
+static int errors_fd = -1;
+static char leave_bytes[leave_limit];
+static size_t leave_count;
+static char farewell_bytes[farewell_limit];
+static size_t farewell_count;
+static atomic_int is_armed;
+static int is_installed;
+static char alternate_stack[64 * 1024];
+
+static void write_all(int fd, const char *bytes, size_t count) {
+  while (count > 0) {
+    ssize_t written = write(fd, bytes, count);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
+    bytes += written;
+    count -= (size_t)written;
+  }
+}
+
+void terminal_guard_disarm(void) {
+  if (!atomic_exchange(&is_armed, 0)) return;
+  write_all(terminal_fd, leave_bytes, leave_count);
+  tcsetattr(terminal_fd, TCSADRAIN, &cooked);
+}
+
+static void crashed(int number) {
+  if (atomic_load(&is_armed)) {
+    terminal_guard_disarm();
+    if (log_fd >= 0) {
+      static char tail[log_tail];
+      off_t end = lseek(log_fd, 0, SEEK_END);
+      off_t start = end > log_tail ? end - log_tail : 0;
+      ssize_t count = end > 0 ? pread(log_fd, tail, sizeof tail, start) : 0;
+      if (count > 0) write_all(errors_fd, tail, (size_t)count);
+    }
+    write_all(errors_fd, farewell_bytes, farewell_count);
+  }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void install(void) {
+  static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS};
+  stack_t stack = {.ss_sp = alternate_stack, .ss_size = sizeof alternate_stack};
+  sigaltstack(&stack, NULL);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = crashed;
+  action.sa_flags = SA_ONSTACK | SA_RESETHAND;
+  sigemptyset(&action.sa_mask);
+  for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
+    sigaction(numbers[index], &action, NULL);
+  }
+  atexit(terminal_guard_disarm);
+  is_installed = 1;
+}
+
+int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, const char *farewell,
+                       size_t farewell_length, int log, int errors) {
+  if (leave_length > leave_limit || farewell_length > farewell_limit) {
+    errno = E2BIG;
+    return -1;
+  }
+  if (tcgetattr(terminal, &cooked) != 0) return -1;
+  terminal_fd = terminal;
+  log_fd = log;
+  errors_fd = errors;
+  memcpy(leave_bytes, leave, leave_length);
+  leave_count = leave_length;
+  memcpy(farewell_bytes, farewell, farewell_length);
+  farewell_count = farewell_length;
+  if (!is_installed) install();
+  struct termios raw = cooked;
+  cfmakeraw(&raw);
+  raw.c_cc[VMIN] = 1;
+  raw.c_cc[VTIME] = 0;
+  atomic_store(&is_armed, 1);
+  if (tcsetattr(terminal, TCSADRAIN, &raw) != 0) {
+    atomic_store(&is_armed, 0);
+    return -1;
+  }
+  return 0;
+}

@@ -1,0 +1,27 @@
+#ifndef WHITEBOARD_TERMINAL_GUARD_H
+#define WHITEBOARD_TERMINAL_GUARD_H
+
+#include <stddef.h>
+
+/// Keeps a terminal from being left in a state that nobody can type in.
+///
+/// Between `terminal_guard_arm` and `terminal_guard_disarm` the process may die in any way but by SIGKILL:
+/// the terminal is then made as it was, whatever was written to `log` is shown, and the process still ends by
+/// the signal. Nothing here allocates or locks once it is armed.
+
+/// Puts the terminal into raw mode and watches over it.
+///
+/// - terminal: the terminal's descriptor, open for writing.
+/// - leave: what undoes what the program asks of the terminal; copied.
+/// - farewell: what to say after a crash; copied.
+/// - log: a descriptor of what standard error went to meanwhile, open for reading; -1 for none.
+/// - errors: where to say it.
+///
+/// Returns 0, or -1 with errno.
+int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, const char *farewell,
+                       size_t farewell_length, int log, int errors);
+
+/// Makes the terminal as it was; does nothing when it is. The program may arm the guard again.
+void terminal_guard_disarm(void);
+
+#endif

@@ -1,0 +1,57 @@
+/// Text that is fitted into columns.
+package enum TextLines {
+  /// Breaks a text into lines of so many columns at most, at spaces where there are any.
+  ///
+  /// What is beyond `limit` lines is left out, and an `…` says so.
+  package static func wrapped(_ text: String, columns: Int, limit: Int) -> [String] {
+    let columns = max(columns, 1)
+    var lines: [String] = []
+    for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      var line = ""
+      var width = 0
+      var space: String.Index?
+      for character in paragraph {
+        let size = max(CharacterWidth.columns(character), 1)
+        if width + size > columns, !line.isEmpty {
+          if let at = space, character != " " {
+            let rest = String(line[line.index(after: at)...])
+            lines.append(String(line[..<at]))
+            line = rest
+          } else {
+            lines.append(line)
+            line = ""
+          }
+          width = CharacterWidth.columns(line)
+          space = nil
+          if character == " ", line.isEmpty { continue }
+        }
+        line.append(character)
+        width += size
+        if character == " " { space = line.index(before: line.endIndex) }
+        guard lines.count <= limit else { break }
+      }
+      lines.append(line)
+      guard lines.count <= limit else { break }
+    }
+    guard lines.count > limit else { return lines }
+    lines.removeLast(lines.count - limit)
+    if let last = lines.popLast() {
+      lines.append(cut(last + "…", columns: columns))
+    }
+    return lines
+  }
+
+  /// A text of so many columns at most; one that is cut ends in `…`.
+  package static func cut(_ text: String, columns: Int) -> String {
+    guard CharacterWidth.columns(text) > columns else { return text }
+    var result = ""
+    var width = 0
+    for character in text where character != "…" {
+      let size = CharacterWidth.columns(character)
+      guard width + size < columns else { break }
+      result.append(character)
+      width += size
+    }
+    return columns > 0 ? result + "…" : ""
+  }
+}

@@ -1,0 +1,131 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// What the node tells.
+extension BoardClient {
+  /// Something on the board shows in another way.
+  package mutating func take(_ change: BoardChange) {
+    switch change {
+    case .shown(let snapshot, let game):
+      canvas.set(BoardCanvas.Item(snapshot, game: game))
+      let isOurs = snapshot.selectedBy.map { $0.description == own } ?? false
+      if isOurs { selection.insert(snapshot.id) } else { selection.remove(snapshot.id) }
+      showOwnStroke()
+    case .removed(let id):
+      canvas.remove(id)
+      selection.remove(id)
+    case .preview(let preview):
+      canvas.preview(preview.points, from: preview.first, of: preview.stroke)
+    case .cursor(let member, let cursor):
+      people[member.description]?.cursor = cursor
+    }
+  }
+
+  /// What has been drawn shows at once, however much of it is committed.
+  mutating func showOwnStroke() {
+    guard case .stroke(_, let id?, let points)? = gesture,
+      let count = canvas.item(id)?.snapshot.ink?.count, points.count > count
+    else { return }
+    let rest = points[count...].compactMap { try? InkPoint($0) }
+    canvas.preview(rest, from: count, of: id)
+  }
+
+  /// Something happened.
+  package mutating func take(_ event: NodeEvent) -> [Action] {
+    switch event {
+    case .ready(let ready):
+      own = ready.peer
+      boardName = ready.boardName
+      link = ready.link
+      code = ready.code
+    case .joined(let peer):
+      people[peer.peer] = Person(name: peer.name, state: .connected)
+      remark("\(shown(peer.name)) is here")
+    case .left(let peer):
+      people[peer.peer] = nil
+      remark("\(shown(peer.name)) has gone: \(shown(peer.reason))")
+    case .peerState(let news):
+      guard let peer = news.peer else { break }
+      people[peer]?.state = news.state
+      let since = people[peer]?.silentSince ?? now
+      people[peer]?.silentSince = news.state == .connected ? nil : since
+      if news.state == .lost { people[peer] = nil }
+    case .profile(let profile):
+      people[profile.peer]?.name = profile.name
+      people[profile.peer]?.icon = profile.icon
+    case .chat(let line):
+      append(Remark(who: line.name, key: line.peer, text: line.text))
+    case .chatHistory(let history):
+      remarks = []
+      for line in history.lines {
+        append(Remark(who: line.name, key: line.peer, text: line.text))
+      }
+    case .invitation(let invitation) where invitation.mustAnswer:
+      invitations.append(invitation)
+    case .selected(let selected) where selected.lostByUs == true:
+      say("\(shown(selected.name ?? "somebody")) has it in hand")
+    case .done(let done):
+      finished(done)
+    case .error(let failure):
+      if let mark = failure.request?.whole { waiting.remove(mark) }
+      say(failure.message, isBad: true)
+    case .warning(let warning): say(warning.message, isBad: true)
+    case .note(let note): say(note.message)
+    default: break
+    }
+    canvas.names = names
+    return []
+  }
+
+  private mutating func finished(_ done: NodeEvent.Done) {
+    guard let mark = done.request?.whole else { return }
+    waiting.remove(mark)
+    if case .stroke(mark, nil, let points)? = gesture,
+      let id = done.id.flatMap({ ObjectID($0) })
+    {
+      gesture = .stroke(mark: mark, id: id, points: points)
+      showOwnStroke()
+    }
+    switch done.verb {
+    case "undo", "redo":
+      let what = done.step.map { " (\($0))" } ?? ""
+      let left = done.skipped.flatMap { $0 > 0 ? "; \($0) changed by others stay" : nil }
+      say((done.changed == false ? "nothing to \(done.verb)" : done.verb + what) + (left ?? ""))
+    case "play": say("played")
+    default: break
+    }
+  }
+
+  /// What members are called, ourselves too.
+  private var names: [MemberID: String] {
+    var names: [MemberID: String] = [:]
+    for (key, person) in people {
+      if let member = MemberID(key) { names[member] = person.name }
+    }
+    if let member = MemberID(own) { names[member] = "you" }
+    return names
+  }
+
+  private mutating func remark(_ text: String) {
+    append(Remark(who: "", key: "", text: text))
+  }
+
+  private mutating func append(_ remark: Remark) {
+    remarks.append(remark)
+    if remarks.count > Self.remarkLimit { remarks.removeFirst() }
+  }
+
+  /// A name as messages have it.
+  func shown(_ name: String) -> String { TerminalText.cleaned(name, limit: 64) }
+}
+
+extension RequestMark {
+  /// The number that it is.
+  fileprivate var whole: Int64? {
+    switch self {
+    case .number(let number): number
+    case .word(let word): Int64(word)
+    }
+  }
+}

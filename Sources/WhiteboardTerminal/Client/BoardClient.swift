@@ -1,0 +1,200 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The board on a terminal, as one value: input and news go in, verbs and a screen come out.
+///
+/// It knows no terminal, no clock and no node. What a person does becomes the verbs that a script would
+/// write; what is shown is what the node tells.
+package struct BoardClient: Sendable {
+  /// What is to be done outside.
+  package enum Action: Hashable, Sendable {
+    /// A line for the node.
+    case verb(String)
+    /// The board is to be left, and the program to end.
+    case quit
+    /// The terminal is to be cleared and drawn anew.
+    case redraw
+    /// Everything is to stand still until the person comes back.
+    case suspend
+  }
+
+  /// Somebody else on the board.
+  struct Person: Hashable, Sendable {
+    var name: String
+    var icon: String?
+    var state: NodeEvent.PeerState.State
+    var cursor: Point?
+    /// Since when it has not been reached, on the client's clock.
+    var silentSince: Duration?
+  }
+
+  /// A line in the chat or a remark, as it is shown.
+  struct Remark: Hashable, Sendable {
+    let who: String
+    let key: String
+    let text: String
+  }
+
+  /// What the line at the bottom is for.
+  enum Purpose: Hashable, Sendable {
+    case chat, command
+    case text(at: Point)
+    case edit(ObjectID)
+    case guess(ObjectID)
+  }
+
+  /// What the mouse or the keyboard is in the middle of.
+  enum Gesture: Hashable, Sendable {
+    /// A stroke that is being drawn: its verb's mark until its id is known, and its points.
+    case stroke(mark: Int64, id: ObjectID?, points: [Point])
+    case shape(Tool, from: Point, to: Point)
+    case pan(lastX: Int, lastY: Int)
+    case erase([Point])
+    case band(from: Point, to: Point)
+    case drag(from: Point, to: Point)
+  }
+
+  /// The terminal's size and manners.
+  package var columns: Int
+  package var rows: Int
+  package var isASCII: Bool
+
+  var canvas: BoardCanvas
+  var tool = Tool.pen
+  var color = 0
+  var width = 5.0
+  var gesture: Gesture?
+  var selection: Set<ObjectID> = []
+  /// Where the pointer is on the board.
+  var pointer: Point?
+  var isKeyboardPen = false
+  var isPanelShown = true
+  var isHelpShown = false
+  var isInviteShown = false
+  var editor: LineEditor?
+  var purpose = Purpose.command
+  var histories: [String: [String]] = [:]
+
+  // What the node has told.
+  var own: String = ""
+  var boardName = ""
+  var link = ""
+  var code: String?
+  var people: [String: Person] = [:]
+  var remarks: [Remark] = []
+  /// The last thing worth saying, and until when it is said.
+  var notice: (text: String, isBad: Bool, until: Duration)?
+  var invitations: [NodeEvent.Invitation] = []
+  var nextMark: Int64 = 1
+  var waiting: Set<Int64> = []
+  /// When we last told others where we point.
+  var lastPointed = Duration.zero
+  /// Where we told them last.
+  var toldPointer: Point?
+  var isQuitAsked: Duration?
+  var now = Duration.zero
+  /// How many points of the stroke in hand have been handed to the node.
+  var sentPoints = 0
+
+  /// How many remarks are kept.
+  static let remarkLimit = 500
+
+  package init(columns: Int, rows: Int, dotStyle: DotStyle) {
+    self.columns = max(columns, 1)
+    self.rows = max(rows, 1)
+    isASCII = dotStyle == .ascii
+    canvas = BoardCanvas(
+      Viewport(center: Point(x: 0, y: 0), columns: 1, rows: 1),
+      dotStyle: dotStyle
+    )
+    layOut()
+  }
+
+  // MARK: - Place
+
+  /// Whether people and chat have room beside the board.
+  var hasPanel: Bool { isPanelShown && columns >= 90 && rows >= 16 }
+  /// How wide they are.
+  static let panelWidth = 26
+
+  /// Where the board is.
+  var boardArea: CellArea {
+    let isSmall = rows < 4
+    return CellArea(
+      x: 0,
+      y: isSmall ? 0 : 1,
+      width: columns - (hasPanel ? Self.panelWidth : 0),
+      height: isSmall ? rows : rows - 2
+    )
+  }
+
+  /// The terminal has another size.
+  package mutating func resize(columns: Int, rows: Int) {
+    self.columns = max(columns, 1)
+    self.rows = max(rows, 1)
+    layOut()
+  }
+
+  mutating func layOut() {
+    var viewport = canvas.viewport
+    viewport.columns = max(boardArea.width, 1)
+    viewport.rows = max(boardArea.height, 1)
+    canvas.show(viewport)
+  }
+
+  /// The place of the board at a cell of the terminal.
+  func place(_ x: Int, _ y: Int) -> Point {
+    canvas.viewport.place(
+      atCell: x - boardArea.columns.lowerBound,
+      y - boardArea.rows.lowerBound
+    )
+  }
+
+  // MARK: - Verbs
+
+  /// A verb with a mark, so that its answer is known.
+  mutating func verb(_ line: String) -> Action {
+    let mark = nextMark
+    nextMark += 1
+    waiting.insert(mark)
+    return .verb("\(line) request=\(mark)")
+  }
+
+  /// A number as verbs have it.
+  static func text(_ value: Double) -> String {
+    let hundredths = (value * 100).rounded()
+    guard let whole = Int64(exactly: hundredths) else { return "0" }
+    let (units, rest) = (whole.magnitude / 100, whole.magnitude % 100)
+    let sign = whole < 0 ? "-" : ""
+    if rest == 0 { return "\(sign)\(units)" }
+    return rest % 10 == 0
+      ? "\(sign)\(units).\(rest / 10)" : "\(sign)\(units).\(rest < 10 ? "0" : "")\(rest)"
+  }
+
+  static func text(_ point: Point) -> String { "\(text(point.x)),\(text(point.y))" }
+
+  /// Words as verbs have them.
+  static func quoted(_ words: String) -> String {
+    let escaped = words.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      .replacing("\n", with: "\\n")
+    return "\"\(escaped)\""
+  }
+
+  /// The colour and width of the pen as verbs have them.
+  var penOptions: String {
+    let rgb = Pens.colors[color].rgb
+    let digits = rgb.map { value in
+      let text = String(value, radix: 16)
+      return " color=#" + String(repeating: "0", count: 6 - text.count) + text
+    }
+    return "\(digits ?? "") width=\(Self.text(width))"
+  }
+
+  var selectedIDs: String { selection.sorted().map(\.description).joined(separator: " ") }
+
+  /// Says something at the bottom for a while.
+  mutating func say(_ text: String, isBad: Bool = false) {
+    notice = (text, isBad, now + .seconds(isBad ? 8 : 4))
+  }
+}

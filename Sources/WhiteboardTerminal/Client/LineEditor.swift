@@ -1,0 +1,111 @@
+/// A line that is being typed: text, a cursor, and what was typed before.
+package struct LineEditor: Hashable, Sendable {
+  /// What stands before it.
+  let lead: String
+  /// The characters so far.
+  private(set) var characters: [Character] = []
+  /// How many of them are before the cursor.
+  private(set) var cursor = 0
+  private var history: [String]
+  /// Which line of the history is shown; the last is the one being typed.
+  private var place: Int
+  private var draft: [Character] = []
+
+  /// The most characters of a line.
+  static let limit = 4096
+
+  init(lead: String, text: String = "", history: [String] = []) {
+    self.lead = lead
+    self.history = history
+    place = history.count
+    characters = Array(text)
+    cursor = characters.count
+  }
+
+  /// What was typed.
+  package var text: String { String(characters) }
+
+  /// What a key did to a line.
+  enum Outcome: Hashable, Sendable {
+    /// It is edited, or nothing happened.
+    case typing
+    /// It is to be taken.
+    case entered(String)
+    /// It is to be forgotten.
+    case cancelled
+    /// It is to be completed.
+    case complete
+  }
+
+  mutating func take(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Outcome {
+    if modifiers.contains(.control), case .character(let letter) = key { return control(letter) }
+    switch key {
+    case .character(let character) where !modifiers.contains(.alt): insert([character])
+    case .enter: return .entered(text)
+    case .escape: return .cancelled
+    case .tab: return .complete
+    case .backspace:
+      if characters.isEmpty { return .cancelled }
+      remove(cursor - 1)
+    case .delete: remove(cursor)
+    case .left: cursor = max(0, cursor - 1)
+    case .right: cursor = min(characters.count, cursor + 1)
+    case .home: cursor = 0
+    case .end: cursor = characters.count
+    case .up: recall(place - 1)
+    case .down: recall(place + 1)
+    default: break
+    }
+    return .typing
+  }
+
+  private mutating func control(_ letter: Character) -> Outcome {
+    switch letter {
+    case "a": cursor = 0
+    case "e": cursor = characters.count
+    case "u":
+      characters.removeFirst(cursor)
+      cursor = 0
+    case "k": characters.removeLast(characters.count - cursor)
+    case "w":
+      while cursor > 0, characters[cursor - 1] == " " { remove(cursor - 1) }
+      while cursor > 0, characters[cursor - 1] != " " { remove(cursor - 1) }
+    case "c", "g": return .cancelled
+    default: break
+    }
+    return .typing
+  }
+
+  /// Puts text where the cursor is; line ends become spaces.
+  mutating func insert(_ text: some Sequence<Character>) {
+    for character in text where characters.count < Self.limit {
+      characters.insert(character.isNewline ? " " : character, at: cursor)
+      cursor += 1
+    }
+  }
+
+  /// Replaces the word before the cursor.
+  mutating func replaceWord(by word: String) {
+    while cursor > 0, characters[cursor - 1] != " " { remove(cursor - 1) }
+    insert(word)
+  }
+
+  /// The word before the cursor.
+  var word: String {
+    String(characters[..<cursor].reversed().prefix { $0 != " " }.reversed())
+  }
+
+  private mutating func remove(_ index: Int) {
+    guard characters.indices.contains(index) else { return }
+    characters.remove(at: index)
+    if index < cursor { cursor -= 1 }
+  }
+
+  private mutating func recall(_ index: Int) {
+    guard (0...history.count).contains(index) else { return }
+    if place == history.count { draft = characters }
+    place = index
+    characters = index == history.count ? draft : Array(history[index])
+    cursor = characters.count
+  }
+}

@@ -1,0 +1,64 @@
+/// What the left button of the mouse, or the pen of the keyboard, does.
+package enum Tool: String, Hashable, Sendable, CaseIterable {
+  case pen, line, rectangle, ellipse, arrow, text, eraser, select, hand, laser
+
+  /// The key that takes it in hand.
+  package var key: Character {
+    switch self {
+    case .pen: "p"
+    case .line: "l"
+    case .rectangle: "r"
+    case .ellipse: "o"
+    case .arrow: "a"
+    case .text: "t"
+    case .eraser: "e"
+    case .select: "v"
+    case .hand: "h"
+    case .laser: "k"
+    }
+  }
+
+  /// What one does with it, in few words.
+  var hint: String {
+    switch self {
+    case .pen: "drag to draw"
+    case .line, .arrow: "drag from one end to the other"
+    case .rectangle, .ellipse: "drag from corner to corner"
+    case .text: "click, then type"
+    case .eraser: "drag over lines"
+    case .select: "click or drag around; drag what is selected to move it"
+    case .hand: "drag the board"
+    case .laser: "others see where you point"
+    }
+  }
+
+  /// Whether dragging makes a stroke of a given shape.
+  var isShape: Bool {
+    switch self {
+    case .line, .rectangle, .ellipse, .arrow: true
+    default: false
+    }
+  }
+}
+
+/// The colours that keys pick: told apart by those who see fewer, on dark and on light.
+///
+/// The hues are those of Okabe and Ito (2008), brightened a little for dark terminals; the first is the
+/// terminal's own.
+package enum Pens {
+  /// Name and `0xRRGGBB` for the digits from 0 on; nil is as the terminal writes.
+  package static let colors: [(name: String, rgb: UInt32?)] = [
+    ("plain", nil), ("orange", 0xE69F00), ("sky", 0x56B4E9), ("green", 0x1FAE84),
+    ("yellow", 0xF0E442), ("blue", 0x3B8FD9), ("red", 0xE8601C), ("pink", 0xCC79A7),
+    ("grey", 0x999999), ("violet", 0x9A7BE0),
+  ]
+
+  /// The widths that keys step through, in board units.
+  package static let widths: [Double] = [2, 5, 8, 12, 20, 32]
+
+  /// The colour that stands for a member: always the same one.
+  static func color(of key: String) -> UInt32 {
+    let sum = key.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
+    return colors[1 + Int(sum % UInt32(colors.count - 1))].rgb ?? 0xFFFFFF
+  }
+}

@@ -1,0 +1,136 @@
+import CTerminal
+import Dispatch
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// The terminal that the process has: taken over, read, written, and given back however things end.
+// Everything in it is set once; its sources are only ever cancelled, which any thread may do.
+package final class Terminal: @unchecked Sendable {
+  /// What comes from it.
+  package enum News: Hashable, Sendable {
+    /// Bytes that were typed, or that it answered.
+    case bytes([UInt8])
+    /// It has another size.
+    case resized
+    /// It is gone.
+    case hungUp
+  }
+
+  private let input: Int32
+  private let output: Int32
+  private let farewell: String
+  /// Where standard error went before, and goes afterwards.
+  private let errors: Int32
+  /// Where it goes meanwhile; -1 where there is no such file.
+  private let log: Int32
+  /// What comes from it, as it comes; bounded by what a person can do.
+  package let news: AsyncStream<News>
+  private let source: any DispatchSourceRead
+  private let sizeSource: any DispatchSourceSignal
+
+  /// Takes the terminal over; nil where standard input or output is none.
+  ///
+  /// - Parameters:
+  ///   - farewell: What to say should the program crash.
+  ///   - log: The file to which standard error goes meanwhile; told after a crash.
+  package init?(farewell: String, log path: String) {
+    input = STDIN_FILENO
+    output = STDOUT_FILENO
+    self.farewell = farewell
+    guard isatty(input) == 1, isatty(output) == 1 else { return nil }
+    errors = dup(STDERR_FILENO)
+    log = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard Self.arm(output, farewell, log: log, errors: errors) else { return nil }
+    if log >= 0 { dup2(log, STDERR_FILENO) }
+    let (news, continuation) = AsyncStream<News>.makeStream(bufferingPolicy: .bufferingNewest(4096))
+    self.news = news
+    let queue = DispatchQueue(label: "whiteboard.terminal")
+    source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
+    signal(SIGWINCH, SIG_IGN)
+    sizeSource = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: queue)
+    let descriptor = input
+    source.setEventHandler {
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      let count = read(descriptor, &buffer, buffer.count)
+      if count > 0 {
+        continuation.yield(.bytes(Array(buffer[..<count])))
+      } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
+        continuation.yield(.hungUp)
+        continuation.finish()
+      }
+    }
+    sizeSource.setEventHandler { continuation.yield(.resized) }
+    source.activate()
+    sizeSource.activate()
+    write(Array(TerminalFeatures.enter.utf8))
+  }
+
+  deinit {
+    source.cancel()
+    sizeSource.cancel()
+    leave()
+  }
+
+  private static func arm(
+    _ output: Int32,
+    _ farewell: String,
+    log: Int32,
+    errors: Int32
+  ) -> Bool {
+    let leave = TerminalFeatures.leave
+    return terminal_guard_arm(
+      output,
+      leave,
+      leave.utf8.count,
+      farewell,
+      farewell.utf8.count,
+      log,
+      errors
+    ) == 0
+  }
+
+  /// Columns and rows.
+  package var size: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+      return (80, 24)
+    }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Writes all of it; blocks while the terminal takes no more.
+  package func write(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        var wait = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&wait, 1, 1000)
+      } else if errno != EINTR {
+        return
+      }
+    }
+  }
+
+  /// Makes the terminal as it was before; once is enough.
+  package func leave() {
+    terminal_guard_disarm()
+    if log >= 0 { dup2(errors, STDERR_FILENO) }
+  }
+
+  /// Stands still until the person continues the program.
+  package func suspend() {
+    leave()
+    // The whole group, as the terminal itself does it.
+    kill(0, SIGSTOP)
+    _ = Self.arm(output, farewell, log: log, errors: errors)
+    if log >= 0 { dup2(log, STDERR_FILENO) }
+    write(Array(TerminalFeatures.enter.utf8))
+  }
+}

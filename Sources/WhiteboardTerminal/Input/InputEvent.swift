@@ -1,0 +1,82 @@
+/// What a person did at the terminal, or what the terminal answered.
+package enum InputEvent: Hashable, Sendable {
+  /// A key was pressed.
+  case key(Key, Modifiers)
+  /// The mouse did something.
+  case mouse(MouseEvent)
+  /// A text was pasted; it is cut at a limit.
+  case paste(String)
+  /// The terminal got or lost the focus.
+  case focus(Bool)
+  /// The terminal answered a question.
+  case reply(TerminalReply)
+
+  /// A key without what is held with it.
+  package enum Key: Hashable, Sendable {
+    case character(Character)
+    case enter, tab, escape, backspace, delete, insert
+    case up, down, left, right, home, end, pageUp, pageDown
+    case function(Int)
+  }
+
+  /// What is held with a key or a button.
+  package struct Modifiers: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let shift = Modifiers(rawValue: 1)
+    package static let alt = Modifiers(rawValue: 2)
+    package static let control = Modifiers(rawValue: 4)
+  }
+}
+
+/// Something the mouse did.
+package struct MouseEvent: Hashable, Sendable {
+  /// What.
+  package enum Kind: Hashable, Sendable {
+    case press(Button)
+    case release(Button)
+    case drag(Button)
+    case move
+    case scroll(dx: Int, dy: Int)
+  }
+
+  /// A button.
+  package enum Button: Hashable, Sendable {
+    case left, middle, right
+  }
+
+  /// What it did.
+  package let kind: Kind
+  /// From the left, counted from 0, in cells or in pixels, as the terminal was asked to tell.
+  package let x: Int
+  /// From the top.
+  package let y: Int
+  /// What was held with it.
+  package let modifiers: InputEvent.Modifiers
+
+  package init(_ kind: Kind, x: Int, y: Int, modifiers: InputEvent.Modifiers = []) {
+    self.kind = kind
+    self.x = x
+    self.y = y
+    self.modifiers = modifiers
+  }
+}
+
+/// What a terminal says of itself.
+package enum TerminalReply: Hashable, Sendable {
+  /// Primary device attributes: what it can do, by number.
+  case attributes([Int])
+  /// The state of a private mode: 0 is that it does not know it.
+  case mode(Int, Int)
+  /// The flags of the kitty keyboard protocol.
+  case keyboard(Int)
+  /// Height and width of a cell in pixels.
+  case cellSize(height: Int, width: Int)
+  /// Height and width of the window in pixels.
+  case windowSize(height: Int, width: Int)
+  /// The colour behind everything, `0xRRGGBB`.
+  case background(UInt32)
+  /// It took a picture by the kitty protocol, or did not.
+  case graphics(Bool)
+}

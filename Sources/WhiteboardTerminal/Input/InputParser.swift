@@ -1,0 +1,334 @@
+/// Reads what a terminal sends: keys, mouse, pastes, and answers.
+///
+/// Bytes may come in pieces of any size. Whatever comes, what is kept is bounded, and what is not
+/// understood is dropped whole.
+package struct InputParser: Sendable {
+  private var pending: [UInt8] = []
+  /// What was pasted so far, while a paste goes on.
+  private var pasted: [UInt8]?
+  /// Whether a sequence that is too long goes on.
+  private var isSkipping = false
+
+  /// The most bytes of one sequence.
+  private static let sequenceLimit = 4096
+  /// The most bytes of one paste; the rest is dropped.
+  package static let pasteLimit = 1 << 20
+
+  package init() {}
+
+  /// Whether something was begun that a lone Escape may have begun: if nothing follows soon, call
+  /// ``finish()``.
+  package var isWaiting: Bool { !pending.isEmpty && pasted == nil }
+
+  /// What so many more bytes mean.
+  package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
+    var events: [InputEvent] = []
+    for byte in bytes { take(byte, &events) }
+    return events
+  }
+
+  /// What was begun is all that comes: an Escape by itself is the key.
+  package mutating func finish() -> [InputEvent] {
+    guard pasted == nil else { return [] }
+    isSkipping = false
+    defer { pending = [] }
+    guard pending.first == 0x1B else { return [] }
+    switch pending.count {
+    case 1: return [.key(.escape, [])]
+    case 2: return Self.character(pending[1]).map { [.key($0.0, $0.1.union(.alt))] } ?? []
+    default: return []
+    }
+  }
+
+  private mutating func take(_ byte: UInt8, _ events: inout [InputEvent]) {
+    if pasted != nil {
+      takePasted(byte, &events)
+      return
+    }
+    if isSkipping {
+      // Ends where a sequence of any kind would.
+      if byte == 0x1B || byte == 0x07 { isSkipping = false }
+      if byte == 0x1B { pending = [byte] }
+      return
+    }
+    pending.append(byte)
+    switch Self.parse(pending) {
+    case .more:
+      guard pending.count > Self.sequenceLimit else { return }
+      pending = []
+      isSkipping = true
+    case .nothing:
+      pending = []
+    case .again:
+      // The sequence was cut off by another one.
+      pending = []
+      take(byte, &events)
+    case .event(let event):
+      pending = []
+      events.append(event)
+    case .paste:
+      pending = []
+      pasted = []
+    }
+  }
+
+  private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
+
+  private mutating func takePasted(_ byte: UInt8, _ events: inout [InputEvent]) {
+    // Only the end of it is looked at again.
+    pending.append(byte)
+    if pending == Self.pasteEnd {
+      let text = String(decoding: pasted ?? [], as: UTF8.self)
+      (pasted, pending) = (nil, [])
+      events.append(.paste(text))
+      return
+    }
+    while !pending.isEmpty, !Self.pasteEnd.starts(with: pending) {
+      let first = pending.removeFirst()
+      if (pasted?.count ?? 0) < Self.pasteLimit { pasted?.append(first) }
+    }
+  }
+
+  // MARK: - Sequences
+
+  private enum Parsed {
+    case more
+    case nothing
+    case again
+    case event(InputEvent)
+    case paste
+  }
+
+  private static func parse(_ bytes: [UInt8]) -> Parsed {
+    guard let first = bytes.first else { return .more }
+    guard first == 0x1B else { return text(bytes) }
+    guard bytes.count > 1 else { return .more }
+    switch bytes[1] {
+    case UInt8(ascii: "["): return control(bytes)
+    case UInt8(ascii: "O"):
+      guard bytes.count > 2 else { return .more }
+      return key(final: bytes[2], []).map { .event($0) } ?? .nothing
+    case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"):
+      return string(bytes)
+    case 0x1B:
+      // Two at once: the first was the key.
+      return bytes.count == 2 ? .event(.key(.escape, [])) : .nothing
+    default:
+      guard bytes[1] < 0x80 else { return .nothing }
+      return character(bytes[1]).map { .event(.key($0.0, $0.1.union(.alt))) } ?? .nothing
+    }
+  }
+
+  /// UTF-8, or a control character.
+  private static func text(_ bytes: [UInt8]) -> Parsed {
+    let first = bytes[0]
+    if first < 0x80 { return character(first).map { .event(.key($0.0, $0.1)) } ?? .nothing }
+    let length: Int
+    switch first {
+    case 0xC2...0xDF: length = 2
+    case 0xE0...0xEF: length = 3
+    case 0xF0...0xF4: length = 4
+    default: return .nothing
+    }
+    if bytes.count > 1, bytes[bytes.count - 1] & 0xC0 != 0x80 { return .again }
+    guard bytes.count == length else { return .more }
+    guard let text = String(validating: bytes, as: UTF8.self), let character = text.first else {
+      return .nothing
+    }
+    return .event(.key(.character(character), []))
+  }
+
+  private static func character(_ byte: UInt8) -> (InputEvent.Key, InputEvent.Modifiers)? {
+    switch byte {
+    case 0x0D: (.enter, [])
+    case 0x09: (.tab, [])
+    case 0x08, 0x7F: (.backspace, [])
+    case 0x00: (.character(" "), .control)
+    case 0x01...0x1A: (.character(Character(Unicode.Scalar(byte + 0x60))), .control)
+    case 0x1C...0x1F: (.character(Character(Unicode.Scalar(byte + 0x40))), .control)
+    case 0x20...0x7E: (.character(Character(Unicode.Scalar(byte))), [])
+    default: nil
+    }
+  }
+
+  /// `ESC [` with numbers and a letter.
+  private static func control(_ bytes: [UInt8]) -> Parsed {
+    guard bytes.count > 2 else { return .more }
+    let last = bytes[bytes.count - 1]
+    switch last {
+    case 0x1B: return .again
+    case 0x20...0x3F: return .more
+    case 0x40...0x7E: break
+    default: return .nothing
+    }
+    // `ESC [ [ A` is what the console of Linux sends for its first function keys.
+    if bytes.count == 3, last == UInt8(ascii: "[") { return .more }
+    if bytes.count == 4, bytes[2] == UInt8(ascii: "[") {
+      let number = Int(last) - Int(UInt8(ascii: "A")) + 1
+      return (1...5).contains(number) ? .event(.key(.function(number), [])) : .nothing
+    }
+    var body = bytes[2..<bytes.count - 1]
+    let marks = Set("<>=?".utf8)
+    let mark = body.first.flatMap { marks.contains($0) ? $0 : nil }
+    if mark != nil { body = body.dropFirst() }
+    let intermediate = body.last.flatMap { (0x20...0x2F).contains($0) ? $0 : nil }
+    if intermediate != nil { body = body.dropLast() }
+    guard let numbers = numbers(body) else { return .nothing }
+    switch (mark, intermediate, last) {
+    case (UInt8(ascii: "<"), nil, UInt8(ascii: "M")), (UInt8(ascii: "<"), nil, UInt8(ascii: "m")):
+      return mouse(numbers, isRelease: last == UInt8(ascii: "m")).map { .event(.mouse($0)) }
+        ?? .nothing
+    case (UInt8(ascii: "?"), UInt8(ascii: "$"), UInt8(ascii: "y")):
+      guard numbers.count == 2 else { return .nothing }
+      return .event(.reply(.mode(numbers[0], numbers[1])))
+    case (UInt8(ascii: "?"), nil, UInt8(ascii: "c")): return .event(.reply(.attributes(numbers)))
+    case (UInt8(ascii: "?"), nil, UInt8(ascii: "u")):
+      return .event(.reply(.keyboard(numbers.first ?? 0)))
+    case (nil, nil, UInt8(ascii: "t")): return size(numbers)
+    case (nil, nil, UInt8(ascii: "I")): return .event(.focus(true))
+    case (nil, nil, UInt8(ascii: "O")): return .event(.focus(false))
+    case (nil, nil, UInt8(ascii: "Z")): return .event(.key(.tab, .shift))
+    case (nil, nil, UInt8(ascii: "~")): return tilde(numbers)
+    case (nil, nil, UInt8(ascii: "u")): return unicode(numbers)
+    case (nil, nil, _):
+      let modifiers = modifiers(numbers.count > 1 ? numbers[1] : 1)
+      return key(final: last, modifiers).map { .event($0) } ?? .nothing
+    default: return .nothing
+    }
+  }
+
+  /// Numbers with `;` between, none of them too large.
+  ///
+  /// Of those with `:` in them only the first part counts.
+  private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int]? {
+    guard bytes.count <= 64 else { return nil }
+    var numbers: [Int] = []
+    for field in bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+      let digits = field.prefix { $0 != UInt8(ascii: ":") }
+      guard digits.count <= 7, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      numbers.append(digits.reduce(0) { $0 * 10 + Int($1 - 0x30) })
+    }
+    return numbers
+  }
+
+  private static func modifiers(_ number: Int) -> InputEvent.Modifiers {
+    InputEvent.Modifiers(rawValue: UInt8(truncatingIfNeeded: max(number - 1, 0)) & 7)
+  }
+
+  private static func key(final: UInt8, _ modifiers: InputEvent.Modifiers) -> InputEvent? {
+    let keys: [UInt8: InputEvent.Key] = [
+      UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right,
+      UInt8(ascii: "D"): .left, UInt8(ascii: "H"): .home, UInt8(ascii: "F"): .end,
+      UInt8(ascii: "P"): .function(1), UInt8(ascii: "Q"): .function(2),
+      UInt8(ascii: "R"): .function(3), UInt8(ascii: "S"): .function(4),
+      UInt8(ascii: "M"): .enter,
+    ]
+    return keys[final].map { .key($0, modifiers) }
+  }
+
+  private static func tilde(_ numbers: [Int]) -> Parsed {
+    guard let first = numbers.first else { return .nothing }
+    if first == 200 { return .paste }
+    let keys: [Int: InputEvent.Key] = [
+      1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
+      11: .function(1), 12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5),
+      17: .function(6), 18: .function(7), 19: .function(8), 20: .function(9), 21: .function(10),
+      23: .function(11), 24: .function(12),
+    ]
+    guard let key = keys[first] else { return .nothing }
+    return .event(.key(key, modifiers(numbers.count > 1 ? numbers[1] : 1)))
+  }
+
+  /// A key by its code point, as the kitty keyboard protocol tells it.
+  private static func unicode(_ numbers: [Int]) -> Parsed {
+    guard let code = numbers.first else { return .nothing }
+    var modifiers = modifiers(numbers.count > 1 ? numbers[1] : 1)
+    switch code {
+    case 27: return .event(.key(.escape, modifiers))
+    case 13, 57414: return .event(.key(.enter, modifiers))
+    case 9: return .event(.key(.tab, modifiers))
+    case 8, 127: return .event(.key(.backspace, modifiers))
+    case 57344...63743: return .nothing
+    default:
+      guard let scalar = Unicode.Scalar(UInt32(code)), code >= 0x20 else { return .nothing }
+      var character = Character(scalar)
+      if modifiers.contains(.shift), let upper = String(character).uppercased().first {
+        if upper != character { modifiers.remove(.shift) }
+        character = upper
+      }
+      return .event(.key(.character(character), modifiers))
+    }
+  }
+
+  private static func mouse(_ numbers: [Int], isRelease: Bool) -> MouseEvent? {
+    guard numbers.count == 3, numbers[1] > 0, numbers[2] > 0 else { return nil }
+    let (code, x, y) = (numbers[0], numbers[1] - 1, numbers[2] - 1)
+    var modifiers: InputEvent.Modifiers = []
+    if code & 4 != 0 { modifiers.insert(.shift) }
+    if code & 8 != 0 { modifiers.insert(.alt) }
+    if code & 16 != 0 { modifiers.insert(.control) }
+    let kind: MouseEvent.Kind
+    if code & 64 != 0 {
+      let steps = [(0, -1), (0, 1), (-1, 0), (1, 0)]
+      let step = steps[code & 3]
+      kind = .scroll(dx: step.0, dy: step.1)
+    } else {
+      let buttons: [MouseEvent.Button] = [.left, .middle, .right]
+      guard code & 3 < 3 else {
+        return code & 32 != 0 ? .init(.move, x: x, y: y, modifiers: modifiers) : nil
+      }
+      let button = buttons[code & 3]
+      kind = isRelease ? .release(button) : code & 32 != 0 ? .drag(button) : .press(button)
+    }
+    return MouseEvent(kind, x: x, y: y, modifiers: modifiers)
+  }
+
+  private static func size(_ numbers: [Int]) -> Parsed {
+    guard numbers.count == 3 else { return .nothing }
+    switch numbers[0] {
+    case 4: return .event(.reply(.windowSize(height: numbers[1], width: numbers[2])))
+    case 6: return .event(.reply(.cellSize(height: numbers[1], width: numbers[2])))
+    default: return .nothing
+    }
+  }
+
+  /// A string of the terminal's, up to `ESC \` or BEL.
+  private static func string(_ bytes: [UInt8]) -> Parsed {
+    let last = bytes[bytes.count - 1]
+    let body: ArraySlice<UInt8>
+    if last == 0x07 {
+      body = bytes[2..<bytes.count - 1]
+    } else if bytes.count > 3, bytes[bytes.count - 2] == 0x1B {
+      guard last == UInt8(ascii: "\\") else { return .nothing }
+      body = bytes[2..<bytes.count - 2]
+    } else {
+      return .more
+    }
+    let text = String(decoding: body, as: UTF8.self)
+    switch bytes[1] {
+    case UInt8(ascii: "]"):
+      guard text.hasPrefix("11;"), let rgb = color(text.dropFirst(3)) else { return .nothing }
+      return .event(.reply(.background(rgb)))
+    case UInt8(ascii: "_"):
+      guard text.hasPrefix("G") else { return .nothing }
+      return .event(.reply(.graphics(text.hasSuffix(";OK"))))
+    default: return .nothing
+    }
+  }
+
+  /// `rgb:RRRR/GGGG/BBBB`, of one to four digits each.
+  private static func color(_ text: Substring) -> UInt32? {
+    guard text.hasPrefix("rgb:") else { return nil }
+    let parts = text.dropFirst(4).split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    var rgb: UInt32 = 0
+    for part in parts {
+      guard (1...4).contains(part.utf8.count), let value = UInt32(part, radix: 16) else {
+        return nil
+      }
+      let most = UInt32(1) << (4 * UInt32(part.utf8.count)) - 1
+      rgb = rgb << 8 | value * 255 / most
+    }
+    return rgb
+  }
+}

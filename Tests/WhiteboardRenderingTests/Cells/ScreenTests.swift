@@ -1,0 +1,79 @@
+import Testing
+
+@testable import WhiteboardRendering
+
+@Suite("A screen of cells")
+struct ScreenTests {
+  @Test("wide characters take two cells, and are gone when one is overwritten")
+  func wide() {
+    var screen = Screen(width: 6, height: 1)
+    #expect(screen.put("漢字", x: 1, y: 0) == 5)
+    #expect(screen.line(0) == " 漢字")
+    screen.put("x", x: 2, y: 0)
+    #expect(screen.line(0) == "  x字")
+    screen.put("語", x: 5, y: 0)
+    #expect(screen.line(0) == "  x字", "what would be cut is left out")
+  }
+
+  @Test("a text stays in its area")
+  func areas() {
+    var screen = Screen(width: 10, height: 3)
+    let area = CellArea(x: 2, y: 1, width: 4, height: 1)
+    screen.put("abcdefgh", x: 0, y: 1, in: area)
+    screen.put("above", x: 2, y: 0, in: area)
+    #expect(screen.lines == ["", "  cdef", ""])
+  }
+
+  @Test("the background of what lies under a text stays")
+  func background() {
+    var screen = Screen(width: 2, height: 1)
+    let red = CellColor(rgb: 0xFF0000)
+    screen.fill(screen.area, with: Cell(.space, CellStyle(.terminal, on: red)))
+    screen.put("x", x: 0, y: 0, CellStyle(CellColor(rgb: 1)))
+    #expect(screen[0, 0].style == CellStyle(CellColor(rgb: 1), on: red))
+  }
+
+  @Test(
+    "columns of characters",
+    arguments: [
+      ("a", 1), ("é", 1), ("e\u{301}", 1), ("漢", 2), ("⣿", 1), ("█", 1), ("👩‍👩‍👧", 2), ("🇩🇪", 2),
+      ("❤️", 2),
+      ("\u{200B}", 0), ("\u{301}", 0), ("ｶ", 1), ("Ａ", 2),
+    ]
+  )
+  func columns(text: String, columns: Int) {
+    #expect(CharacterWidth.columns(text) == columns)
+  }
+
+  @Test(
+    "text is broken at spaces, and in long words",
+    arguments: [
+      ("hello there world", 11, ["hello there", "world"]),
+      ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
+      ("a\n\nb", 9, ["a", "", "b"]),
+      ("漢字漢字", 5, ["漢字", "漢字"]),
+      ("", 5, [""]),
+    ]
+  )
+  func wrapping(text: String, columns: Int, lines: [String]) {
+    #expect(TextLines.wrapped(text, columns: columns, limit: 9) == lines)
+  }
+
+  @Test("what is beyond the lines there are ends in an ellipsis")
+  func cutting() {
+    #expect(TextLines.wrapped("a b c d", columns: 1, limit: 2) == ["a", "…"])
+    #expect(TextLines.cut("hello", columns: 4) == "hel…")
+    #expect(TextLines.cut("漢字", columns: 3) == "漢…")
+    #expect(TextLines.cut("hello", columns: 5) == "hello")
+  }
+
+  @Test("a pasted screen brings its characters along")
+  func copies() {
+    var inner = Screen(width: 4, height: 1)
+    inner.put("e\u{301}👩‍👩‍👧", x: 0, y: 0)
+    var outer = Screen(width: 8, height: 2)
+    outer.put("🇩🇪", x: 0, y: 0)
+    outer.copy(inner, to: (x: 3, y: 1))
+    #expect(outer.lines == ["🇩🇪", "   e\u{301}👩‍👩‍👧"])
+  }
+}

@@ -1,0 +1,108 @@
+import PeerTestKit
+import Testing
+
+@testable import WhiteboardRendering
+
+@Suite("Writing what changed on a screen")
+struct ScreenWriterTests {
+  private let writer = ScreenWriter(depth: .full)
+
+  private static let texts = [
+    "a", "hello", "漢字", "é", "e\u{301}", "👩‍👩‍👧", "🇩🇪!", "⣿⡇", "x漢", "│─┐", "\u{1B}[2J", "a\nb",
+    "\u{202E}abc",
+  ]
+
+  /// Writes random texts to random places, and removes some.
+  private func scribble(_ screen: inout Screen, _ random: inout SeededGenerator, times: Int) {
+    let colors = [CellColor.terminal, CellColor(rgb: 0xFF0000), CellColor(rgb: 0x00FF80)]
+    for _ in 0..<times {
+      let style = CellStyle(
+        colors[random.below(3)],
+        on: colors[random.below(3)],
+        CellStyle.Attributes(rawValue: UInt8(random.below(16)))
+      )
+      let (x, y) = (random.below(screen.width + 4) - 2, random.below(screen.height))
+      if random.chance(20) {
+        screen.fill(CellArea(x: x, y: y, width: 5, height: 2), with: Cell(.space, style))
+      } else {
+        screen.put(Self.texts[random.below(Self.texts.count)], x: x, y: y, style)
+      }
+    }
+  }
+
+  @Test("a terminal that shows one screen shows the next after the bytes", arguments: 1...60)
+  func anyToAny(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var screen = Screen(width: 1 + random.below(50), height: 1 + random.below(12))
+    var terminal = Terminal(
+      Screen(
+        width: screen.width,
+        height: screen.height,
+        fill: Cell(.space, CellStyle(.terminal, on: .terminal, .reversed))
+      )
+    )
+    var shown: Screen?
+    for _ in 0..<12 {
+      scribble(&screen, &random, times: 1 + random.below(30))
+      terminal.write(writer.bytes(from: shown, to: screen))
+      #expect(terminal.complaints == [], "seed \(seed)")
+      #expect(difference(terminal.screen, screen) == nil, "seed \(seed)")
+      shown = screen
+    }
+  }
+
+  @Test("a screen that did not change costs nothing")
+  func nothing() {
+    var screen = Screen(width: 40, height: 10)
+    screen.put("hello 漢字", x: 3, y: 2)
+    #expect(writer.bytes(from: screen, to: screen) == [])
+  }
+
+  @Test("whatever a text holds, the terminal is not told to do anything by it")
+  func hostile() {
+    var screen = Screen(width: 60, height: 2)
+    for code in 0..<0x300 as Range<UInt32> {
+      guard let scalar = Unicode.Scalar(code) else { continue }
+      screen.put("\(scalar)", x: Int(code) % 60, y: 0)
+    }
+    screen.put("\u{1B}]0;title\u{7}\u{9B}31m\u{2028}\u{202E}\u{200B}", x: 0, y: 1)
+    let bytes = writer.bytes(from: Screen(width: 60, height: 2), to: screen)
+    var terminal = Terminal(Screen(width: 60, height: 2))
+    terminal.write(bytes)
+    #expect(terminal.complaints == [])
+    let text = String(decoding: bytes, as: UTF8.self)
+    for scalar in text.unicodeScalars where scalar != "\u{1B}" {
+      #expect(TerminalText.isSafe(scalar), "\(scalar.value)")
+    }
+    #expect(!text.contains("\u{1B}]"))
+  }
+
+  @Test("a cursor with a name that moved costs at most 100 bytes")
+  func movedCursor() {
+    var board = Screen(width: 200, height: 60)
+    for y in 0..<60 { board.put(String(repeating: "⣿ ⠁⡇", count: 50), x: 0, y: y) }
+    let style = CellStyle(CellColor(rgb: 0xFFFFFF), on: CellColor(rgb: 0x3355AA))
+    var (old, new) = (board, board)
+    old.put("▲ bob", x: 90, y: 30, style)
+    new.put("▲ bob", x: 93, y: 31, style)
+    let bytes = writer.bytes(from: old, to: new)
+    #expect(!bytes.isEmpty && bytes.count <= 100, "\(bytes.count)")
+  }
+
+  @Test("colours are told as the terminal has them")
+  func depths() {
+    var screen = Screen(width: 3, height: 1)
+    screen.put("x", x: 0, y: 0, CellStyle(CellColor(rgb: 0xFF0000), on: CellColor(rgb: 0x00CD00)))
+    func text(_ depth: ColorDepth) -> String {
+      let empty = Screen(width: 3, height: 1)
+      return String(
+        decoding: ScreenWriter(depth: depth).bytes(from: empty, to: screen),
+        as: UTF8.self
+      ).replacing("\u{1B}", with: "^")
+    }
+    #expect(text(.none) == "^[1;1H^[0mx^[0m")
+    #expect(text(.sixteen) == "^[1;1H^[0;91;42mx^[0m")
+    #expect(text(.palette) == "^[1;1H^[0;38;5;196;48;5;40mx^[0m")
+    #expect(text(.full) == "^[1;1H^[0;38;2;255;0;0;48;2;0;205;0mx^[0m")
+  }
+}

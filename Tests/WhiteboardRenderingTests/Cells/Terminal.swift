@@ -1,0 +1,98 @@
+@testable import WhiteboardRendering
+
+/// A terminal that knows what ``ScreenWriter`` writes, and nothing else: what is not known fails.
+struct Terminal {
+  private(set) var screen: Screen
+  private var x = 0
+  private var y = 0
+  private var style = CellStyle.plain
+
+  init(_ screen: Screen) { self.screen = screen }
+
+  /// What it did not understand.
+  private(set) var complaints: [String] = []
+
+  mutating func write(_ bytes: [UInt8]) {
+    var rest = Substring(String(decoding: bytes, as: UTF8.self))
+    while let first = rest.first {
+      guard first == "\u{1B}" else {
+        rest.removeFirst()
+        show(first)
+        continue
+      }
+      guard rest.dropFirst().first == "[",
+        let end = rest.dropFirst(2).firstIndex(where: { $0.isLetter })
+      else {
+        complaints.append("an escape: \(rest.prefix(8).debugDescription)")
+        return
+      }
+      let numbers = rest[rest.index(rest.startIndex, offsetBy: 2)..<end]
+        .split(separator: ";").compactMap { Int($0) }
+      act(rest[end], numbers)
+      rest = rest[rest.index(after: end)...]
+    }
+  }
+
+  private mutating func show(_ character: Character) {
+    let width = CharacterWidth.columns(character)
+    guard width > 0, screen.area.contains(x: x, y: y), x + width <= screen.width else {
+      complaints.append("\(character.debugDescription) at \(x), \(y)")
+      return
+    }
+    screen.fill(CellArea(x: x, y: y, width: width, height: 1), with: Cell(.space, style))
+    screen.put(String(character), x: x, y: y, style)
+    x += width
+  }
+
+  private mutating func act(_ final: Character, _ numbers: [Int]) {
+    switch final {
+    case "H": (x, y) = ((numbers.last ?? 1) - 1, (numbers.first ?? 1) - 1)
+    case "C": x += numbers.first ?? 1
+    case "J": screen.fill(screen.area)
+    case "m": look(numbers)
+    default: complaints.append("\(numbers)\(final)")
+    }
+  }
+
+  private mutating func look(_ numbers: [Int]) {
+    var rest = numbers[...]
+    while let code = rest.popFirst() {
+      switch code {
+      case 0: style = .plain
+      case 1: style.attributes.insert(.bold)
+      case 2: style.attributes.insert(.dim)
+      case 4: style.attributes.insert(.underlined)
+      case 7: style.attributes.insert(.reversed)
+      case 39: style.foreground = .terminal
+      case 49: style.background = .terminal
+      case 38, 48:
+        guard rest.first == 2, rest.count >= 4 else {
+          complaints.append("colour \(rest)")
+          return
+        }
+        let rgb = rest.dropFirst().prefix(3).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        rest = rest.dropFirst(4)
+        if code == 38 {
+          style.foreground = CellColor(rgb: rgb)
+        } else {
+          style.background = CellColor(rgb: rgb)
+        }
+      default: complaints.append("style \(code)")
+      }
+    }
+  }
+}
+
+/// The first place where two screens do not look the same; nil where they do.
+func difference(_ one: Screen, _ other: Screen) -> String? {
+  guard one.width == other.width, one.height == other.height else { return "their sizes" }
+  for index in one.cells.indices {
+    let (first, second) = (one.cells[index], other.cells[index])
+    let texts = (one.text(of: first.glyph), other.text(of: second.glyph))
+    guard first.style == second.style, texts.0 == texts.1 else {
+      let place = (index % one.width, index / one.width)
+      return "\(place): \(texts.0) \(first.style), \(texts.1) \(second.style)"
+    }
+  }
+  return nil
+}

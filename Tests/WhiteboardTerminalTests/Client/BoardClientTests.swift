@@ -1,0 +1,254 @@
+import PeerTestKit
+import Testing
+import WhiteboardRendering
+
+@testable import Whiteboard
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("The board on a terminal")
+struct BoardClientTests {
+  private static let own = try? memberID(1)
+  private static let bob = try? memberID(2)
+
+  private static func memberID(_ number: UInt8) throws -> MemberID {
+    try #require(MemberID(Array(repeating: number, count: 32)))
+  }
+
+  /// A client at a board on which Anna draws, and Bob is there.
+  private struct Desk {
+    let board: Board
+    var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
+    var now = Duration.zero
+    private var known: Set<ObjectID> = []
+
+    init() throws {
+      let own = try memberID(1)
+      board = Board(incarnation: Incarnation(1), member: own, wallClock: 1_700_000_000_000)
+      board.authors[Incarnation(1)] = own
+      board.presentMembers = [try memberID(2)]
+      _ = client.take(
+        .ready(
+          .init(
+            peer: own.description,
+            name: "Anna",
+            addresses: [],
+            port: 1,
+            board: "b",
+            boardName: "Plans",
+            admit: "anyone",
+            code: nil,
+            link: "whiteboard://127.0.0.1:1/b?peer=p",
+            announced: false
+          )
+        )
+      )
+      _ = client.take(.joined(.init(peer: try memberID(2).description, name: "Bob")))
+    }
+
+    /// The client is told what is on the board.
+    mutating func sync() {
+      let snapshots = board.snapshots
+      for id in known.subtracting(snapshots.map(\.id)) { client.take(.removed(id)) }
+      for snapshot in snapshots {
+        client.take(.shown(snapshot, board.gameView(snapshot.id, for: board.member)))
+      }
+      known = Set(snapshots.map(\.id))
+    }
+
+    /// What becomes of keys and the mouse; the marks of verbs are left out.
+    mutating func type(_ text: String) -> [String] {
+      var parser = InputParser()
+      let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
+      now += .milliseconds(50)
+      return events.flatMap { client.take($0, now: now) }.compactMap(Self.line)
+    }
+
+    mutating func tick() -> [String] {
+      now += .milliseconds(50)
+      return client.tick(now: now).compactMap(Self.line)
+    }
+
+    static func line(_ action: BoardClient.Action) -> String? {
+      switch action {
+      case .verb(let line):
+        String(line.prefix(upTo: line.range(of: " request=")?.lowerBound ?? line.endIndex))
+      case .quit: "QUIT"
+      case .redraw: "REDRAW"
+      case .suspend: "SUSPEND"
+      }
+    }
+
+    mutating func lines() -> [String] { client.frame().screen.lines }
+  }
+
+  @Test("every key of the table is there once, and every tool has one")
+  func keyMap() {
+    let keys = KeyMap.bindings.flatMap(\.keys)
+    #expect(Set(keys).count == keys.count, "\(keys)")
+    for tool in Tool.allCases {
+      #expect(KeyMap.command(.character(tool.key), []) == .tool(tool))
+    }
+  }
+
+  @Test("what the mouse does becomes the verbs that a script would write")
+  func mouse() throws {
+    var desk = try Desk()
+    // The board is 74 columns wide, and its middle is the middle of the board.
+    #expect(desk.type("^[<0;38;13M") == ["pen 4,8 width=5"])
+    #expect(desk.type("^[<32;40;13M^[<32;40;14M") == [])
+    #expect(desk.tick() == ["pen 20,8 20,24", "point 20,24"])
+    #expect(desk.type("^[<0;40;14m") == ["lift"])
+    #expect(
+      desk.type("3}l^[<0;38;13M^[<32;42;13M^[<0;42;13m") == [
+        "stroke 4,8 36,8 color=#1fae84 width=8"
+      ]
+    )
+    #expect(
+      desk.type("0r^[<0;38;13M^[<32;39;14M^[<0;39;14m") == [
+        "stroke 4,8 12,8 12,24 4,24 4,8 width=8"
+      ]
+    )
+    #expect(desk.type("e^[<0;38;13M^[<32;39;13M^[<0;39;13m") == ["erase 4,8 12,8 radius=8"])
+    #expect(desk.type("t^[<0;38;13Msay \"hi\"\r") == [#"text 4,8 "say \"hi\"""#])
+    let before = desk.client.canvas.viewport.center
+    #expect(desk.type("h^[<0;38;13M^[<32;39;13M^[<0;39;13m^[<65;3;3M") == [])
+    #expect(desk.client.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48))
+  }
+
+  @Test("what is selected is moved, turned, coloured and deleted by keys and by the mouse")
+  func selection() throws {
+    var desk = try Desk()
+    let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
+    desk.sync()
+    #expect(desk.type("d").isEmpty, "nothing is selected")
+    #expect(desk.type("v^[<0;38;13M") == ["select \(id)"])
+    try desk.board.select([id])
+    desk.sync()
+    #expect(desk.type("^[<32;40;13M^[<0;40;13m") == ["move \(id) +16,0"])
+    #expect(desk.type("^[C") == ["move \(id) +8,0"])
+    #expect(desk.type(".>") == ["rotate \(id) 15", "rotate \(id) 1"])
+    #expect(desk.type("S") == ["scale \(id) 1.1"])
+    #expect(desk.type("2") == ["color \(id) #56b4e9"])
+    #expect(
+      desk.type("][gLdx") == [
+        "order \(id) front", "order \(id) back", "group \(id)", "lock \(id)", "duplicate \(id)",
+        "delete \(id)",
+      ]
+    )
+    #expect(desk.type("\r world\r") == [#"edit \#(id) "hello world""#])
+    #expect(desk.type("^") == ["deselect"])
+    #expect(desk.type("^[<0;70;3M^[<32;3;22M^[<0;3;22m") == ["deselect", "select \(id)"])
+  }
+
+  @Test("the keyboard draws as the mouse does")
+  func keyboardPen() throws {
+    var desk = try Desk()
+    #expect(desk.type("; ") == ["pen 0,0 width=5"])
+    #expect(desk.type("^[C^[C^[B") == [])
+    #expect(desk.tick() == ["pen 4,0 8,0 8,4", "point 8,4"])
+    #expect(desk.type(" ;") == ["lift"])
+  }
+
+  @Test("words go to the chat, to the board and to the prompt, whatever they hold")
+  func words() throws {
+    var desk = try Desk()
+    #expect(desk.type("chi \\ \"there\"\r") == [#"say "hi \\ \"there\"""#])
+    #expect(desk.type(":move last +1,1\r") == ["move last +1,1"])
+    #expect(desk.type(":m\u{7F}\u{7F}u") == ["undo"], "an empty prompt is left by Backspace")
+    #expect(desk.type(":q\r") == ["QUIT"])
+    #expect(desk.type(":dese\t\r") == ["deselect "])
+    #expect(desk.type("^[200~two\nlines^[201~") == [#"text 0,0 "two\nlines""#])
+    #expect(desk.type("^[200~/tmp/a b.PNG^[201~") == [#"photo 0,0 "/tmp/a b.PNG""#])
+    #expect(desk.type("w") == ["game wordle 0,0"])
+  }
+
+  @Test("Ctrl+C leaves when it is pressed twice, and q at once")
+  func leaving() throws {
+    var desk = try Desk()
+    #expect(desk.type("\u{3}") == [])
+    #expect(desk.type("\u{3}") == ["QUIT"])
+    var other = try Desk()
+    #expect(other.type("\u{3}") == [])
+    other.now += .seconds(3)
+    #expect(other.tick().isEmpty)
+    #expect(other.type("\u{3}") == [])
+    #expect(other.type("q") == ["QUIT"])
+  }
+
+  @Test("the screen shows the board, who is there, what was said and how things stand")
+  func screen() throws {
+    var desk = try Desk()
+    #expect(desk.lines().contains { $0.contains("Drag to draw") })
+    try desk.board.createText("hello", at: Point(x: 0, y: 0))
+    desk.sync()
+    let bob = try Self.memberID(2)
+    desk.client.take(.cursor(bob, Point(x: -100, y: -100)))
+    _ = desk.client.take(
+      .chat(.init(id: "1", peer: bob.description, name: "Bob", text: "hi\u{1B}[2J", at: ""))
+    )
+    let lines = desk.lines()
+    #expect(lines[0].contains("Plans") && lines[0].contains("2 people"))
+    #expect(lines.contains { $0.contains("hello") })
+    #expect(lines.contains { $0.contains("▲Bob") })
+    #expect(lines.contains { $0.contains("● Bob") })
+    #expect(lines.contains { $0.contains(#"Bob: hi\u{1b}[2J"#) })
+    #expect(lines.last?.contains("saved; synced with 1") == true)
+    let away = NodeEvent.PeerState(peer: bob.description, name: "Bob", state: .reconnecting)
+    _ = desk.client.take(.peerState(away))
+    desk.now += .seconds(8)
+    _ = desk.tick()
+    #expect(desk.lines().last?.contains("Bob unreachable for 8 s; your changes are kept") == true)
+  }
+
+  @Test("a selection that somebody else holds shows whose it is")
+  func heldByOthers() throws {
+    var desk = try Desk()
+    let id = try desk.board.createText("hello", at: Point(x: 0, y: 0))
+    let bob = try Self.memberID(2)
+    let other = Board(incarnation: Incarnation(2), member: bob, wallClock: 1_700_000_000_000)
+    for batch in desk.board.takeBatches() { try other.receive(batch) }
+    try other.select([id])
+    desk.board.authors[Incarnation(2)] = bob
+    for batch in other.takeBatches() { try desk.board.receive(batch) }
+    #expect(desk.board.snapshot(id)?.selectedBy == bob)
+    desk.sync()
+    #expect(desk.lines().contains { $0.contains(" Bob ") && $0.contains("·") })
+    #expect(desk.client.selection.isEmpty)
+  }
+
+  @Test(
+    "whatever the size, everything is drawn",
+    arguments: [(1, 1), (3, 2), (40, 12), (89, 15), (300, 100)]
+  )
+  func sizes(columns: Int, rows: Int) throws {
+    var desk = try Desk()
+    try desk.board.createDrawing([InkPoint(x: -900, y: -900), InkPoint(x: 900, y: 900)])
+    desk.sync()
+    desk.client.resize(columns: columns, rows: rows)
+    for keys in ["", "?", "x", "i", "x", "c漢字", "^", "l^[<0;2;2M^[<32;3;3M"] {
+      _ = desk.type(keys)
+      let screen = desk.client.frame().screen
+      #expect(screen.width == columns && screen.height == rows)
+    }
+  }
+
+  @Test("an invitation asks, and is answered by one key")
+  func invitations() throws {
+    var desk = try Desk()
+    let invitation = NodeEvent.Invitation(
+      id: "i1",
+      peer: "abcdefgh",
+      name: "Eve",
+      words: "one two three four",
+      direction: .incoming,
+      mustAnswer: true,
+      deadline: nil,
+      warning: nil
+    )
+    _ = desk.client.take(.invitation(invitation))
+    #expect(desk.lines().contains { $0.contains("one two three four") })
+    #expect(desk.type("y") == [#"accept "i1""#])
+    #expect(desk.client.invitations.isEmpty)
+  }
+}
