@@ -36,7 +36,7 @@ package final class Terminal: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - farewell: What to say should the program crash.
-  ///   - log: The file to which standard error goes meanwhile; told after a crash.
+  ///   - path: The file to which standard error goes meanwhile; told after a crash.
   package init?(farewell: String, log path: String) {
     input = STDIN_FILENO
     output = STDOUT_FILENO
