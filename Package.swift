@@ -88,7 +88,9 @@ let package = Package(
     .target(name: "CTerminal"),
     .target(
       name: "WhiteboardTerminal",
-      dependencies: ["CTerminal", "Whiteboard", "WhiteboardNode", "WhiteboardRendering"],
+      dependencies: [
+        "CTerminal", "PeerDiscovery", "Whiteboard", "WhiteboardNode", "WhiteboardRendering",
+      ],
       swiftSettings: settings
     ),
     .executableTarget(
@@ -110,6 +112,14 @@ let package = Package(
       name: "board-worlds",
       dependencies: ["BoardWorlds"],
       path: "Tests/BoardWorlds/Program",
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "render-bench",
+      dependencies: [
+        "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal",
+      ],
+      path: "Tests/Benchmarks/Rendering",
       swiftSettings: settings
     ),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery", "PeerTestKit"]),

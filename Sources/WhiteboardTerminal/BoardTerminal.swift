@@ -1,27 +1,60 @@
+import PeerDiscovery
 import Synchronization
 import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
 
-/// A node on a terminal: what a person does goes to the node, and what it tells is drawn.
+/// Where a person begins: what the lobby needs from the program.
+package struct Lobby: Sendable {
+  /// How boards are found.
+  package let discovery: any Discovery
+  /// What a new board is called unless the person says otherwise.
+  package let suggestion: String
+  /// The boards that are kept here.
+  package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
+  /// What a choice means.
+  package let configuration:
+    @Sendable (LobbyClient.Choice) async throws(NodeError) -> NodeConfiguration?
+
+  package init(
+    discovery: any Discovery,
+    suggestion: String,
+    boards: @escaping @Sendable () async -> [LobbyClient.OwnBoard],
+    configuration:
+      @escaping @Sendable (LobbyClient.Choice) async throws(NodeError)
+      -> NodeConfiguration?
+  ) {
+    self.discovery = discovery
+    self.suggestion = suggestion
+    self.boards = boards
+    self.configuration = configuration
+  }
+}
+
+/// Nodes on a terminal: what a person does goes to the node, and what it tells is drawn.
 ///
-/// The one owner of a ``BoardClient``. A frame is drawn when something changed, at most sixty times a
-/// second; nothing is done while nothing happens.
+/// The one owner of a ``BoardClient`` and a ``LobbyClient``. A frame is drawn when something changed, at most
+/// sixty times a second; nothing is done while nothing happens.
 package actor BoardTerminal: EventSink {
   private let terminal: Terminal
+  private let features: TerminalFeatures
   private let writer: ScreenWriter
-  private let feed = LineFeed()
   private let changes = ChangeQueue()
   private let clock = ContinuousClock()
   private let began: ContinuousClock.Instant
   private let wake: AsyncStream<Void>
   private let wakeUp: AsyncStream<Void>.Continuation
-  private var client: BoardClient
+  /// The board that is shown, else the lobby.
+  private var board: BoardClient?
+  private var lobby: LobbyClient?
+  private var choice: CheckedContinuation<LobbyClient.Choice, Never>?
+  private var isEnding = false
+  private var feed = LineFeed()
+  private var node: Node?
   private var parser = InputParser()
   private var inputCount = 0
   private var shown: Screen?
   private var shownCursor: (x: Int, y: Int)?
-  private var node: Node?
   private var isTickDue = false
 
   /// The time between two frames.
@@ -29,36 +62,112 @@ package actor BoardTerminal: EventSink {
   /// How long an Escape may be the beginning of more.
   private static let escapePatience = Duration.milliseconds(30)
 
-  /// Takes over for a board.
+  /// Takes over a terminal.
   package init(_ terminal: Terminal, _ features: TerminalFeatures) {
     self.terminal = terminal
+    self.features = features
     writer = ScreenWriter(depth: features.depth)
     began = clock.now
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let size = terminal.size
-    client = BoardClient(columns: size.columns, rows: size.rows, dotStyle: features.dotStyle)
   }
 
-  /// Runs a node until it is over, and shows its board.
+  /// Runs one node until it is over, and shows its board.
   ///
   /// - Throws: What ended the node.
   package func run(_ configuration: NodeConfiguration) async throws(NodeError) {
+    let tasks = start()
+    defer { stop(tasks) }
+    try await show(configuration)
+  }
+
+  /// Shows the lobby, and the boards that are chosen there, until the person leaves.
+  package func run(_ lobby: Lobby) async {
+    let tasks = start()
+    defer { stop(tasks) }
+    let size = terminal.size
+    self.lobby = LobbyClient(
+      columns: size.columns,
+      rows: size.rows,
+      isASCII: features.dotStyle == .ascii,
+      suggestion: lobby.suggestion
+    )
+    while !isEnding {
+      self.lobby?.keep(await lobby.boards())
+      shown = nil
+      wakeUp.yield()
+      // Ends with the choice, below.
+      let browsing = Task { await self.browse(lobby.discovery) }
+      let choice = await nextChoice()
+      browsing.cancel()
+      _ = await browsing.value
+      do throws(NodeError) {
+        guard let configuration = try await lobby.configuration(choice) else { return }
+        try await show(configuration)
+      } catch {
+        var target: String?
+        if case .join(let wanted, _) = choice, error.code == .notAllowed { target = wanted }
+        self.lobby?.failed(error.message, wantsCodeFor: target)
+      }
+    }
+  }
+
+  /// Both end with the program that the person runs.
+  private func start() -> [Task<Void, Never>] {
+    [Task { await self.listen() }, Task { await self.draw() }]
+  }
+
+  private func stop(_ tasks: [Task<Void, Never>]) {
+    for task in tasks { task.cancel() }
+    terminal.leave()
+  }
+
+  private func show(_ configuration: NodeConfiguration) async throws(NodeError) {
+    let size = terminal.size
+    feed = LineFeed()
     let node = Node(configuration, input: feed, sink: self)
     self.node = node
-    // Both end with the node, below.
-    let listening = Task { await self.listen() }
-    let drawing = Task { await self.draw() }
+    _ = changes.takeAll()
+    board = BoardClient(columns: size.columns, rows: size.rows, dotStyle: features.dotStyle)
+    shown = nil
     wakeUp.yield()
-    defer {
-      listening.cancel()
-      drawing.cancel()
-      terminal.leave()
-    }
+    defer { (self.node, board, shown) = (nil, nil, nil) }
     try await node.run()
   }
 
-  /// Asks the node to end.
-  package func requestEnd() async { await node?.requestEnd() }
+  private func browse(_ discovery: any Discovery) async {
+    await discovery.browse(BrowserQuery(excluding: nil)) { events in
+      for await event in events { self.saw(event) }
+    }
+  }
+
+  private func saw(_ event: BrowserEvent) {
+    switch event {
+    case .found(let peer), .updated(let peer): lobby?.found(NodeEvent.FoundBoard(peer))
+    case .lost(let peer): lobby?.lost(NodeEvent.LostBoard(peer))
+    case .unavailable(let problem): lobby?.isBlind(problem.description)
+    case .available: break
+    }
+    wakeUp.yield()
+  }
+
+  private func nextChoice() async -> LobbyClient.Choice {
+    if isEnding { return .quit }
+    return await withCheckedContinuation { choice = $0 }
+  }
+
+  private func choose(_ wanted: LobbyClient.Choice) {
+    choice?.resume(returning: wanted)
+    choice = nil
+  }
+
+  /// Asks whatever is shown to end, and the program after it.
+  package func requestEnd() async {
+    isEnding = true
+    choose(.quit)
+    await node?.requestEnd()
+  }
+
+  private var time: Duration { clock.now - began }
 
   // MARK: - What happens
 
@@ -68,7 +177,8 @@ package actor BoardTerminal: EventSink {
       case .bytes(let bytes): await take(bytes)
       case .resized:
         let size = terminal.size
-        client.resize(columns: size.columns, rows: size.rows)
+        board?.resize(columns: size.columns, rows: size.rows)
+        lobby?.resize(columns: size.columns, rows: size.rows)
         shown = nil
         wakeUp.yield()
       case .hungUp: await requestEnd()
@@ -95,7 +205,13 @@ package actor BoardTerminal: EventSink {
 
   private func take(_ events: [InputEvent]) async {
     drainChanges()
-    for event in events { await carryOut(client.take(event, now: clock.now - began)) }
+    for event in events {
+      if board != nil {
+        await carryOut(board?.take(event, now: time) ?? [])
+      } else if let wanted = lobby?.take(event, now: time) {
+        choose(wanted)
+      }
+    }
     wakeUp.yield()
   }
 
@@ -103,7 +219,7 @@ package actor BoardTerminal: EventSink {
     for action in actions {
       switch action {
       case .verb(let line): await feed.push(line)
-      case .quit: await requestEnd()
+      case .quit: await node?.requestEnd()
       case .redraw: shown = nil
       case .suspend:
         terminal.suspend()
@@ -116,7 +232,7 @@ package actor BoardTerminal: EventSink {
 
   package func write(_ events: [NodeEvent]) async throws(OutputError) {
     drainChanges()
-    for event in events { await carryOut(client.take(event)) }
+    for event in events { await carryOut(board?.take(event) ?? []) }
     wakeUp.yield()
   }
 
@@ -126,7 +242,7 @@ package actor BoardTerminal: EventSink {
   }
 
   private func drainChanges() {
-    for change in changes.takeAll() { client.take(change) }
+    for change in changes.takeAll() { board?.take(change) }
   }
 
   // MARK: - Drawing
@@ -143,9 +259,10 @@ package actor BoardTerminal: EventSink {
 
   private func drawFrame() async {
     drainChanges()
-    await carryOut(client.tick(now: clock.now - began))
+    lobby?.tick(now: time)
+    await carryOut(board?.tick(now: time) ?? [])
     scheduleNext()
-    let (screen, cursor) = client.frame()
+    guard let (screen, cursor) = board?.frame() ?? lobby?.frame() else { return }
     var bytes = writer.bytes(from: shown, to: screen)
     let isCursorElsewhere = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || isCursorElsewhere else { return }
@@ -159,7 +276,7 @@ package actor BoardTerminal: EventSink {
 
   /// What is said for a while, or counts seconds, is drawn again without anything happening.
   private func scheduleNext() {
-    guard client.isTicking, !isTickDue else { return }
+    guard board?.isTicking ?? lobby?.isTicking ?? false, !isTickDue else { return }
     isTickDue = true
     // Ends after its sleep; a late one draws nothing new.
     Task {

@@ -216,7 +216,12 @@ enum Program {
     let json = options.common.json
     let wantsLines = json || options.isAccessible || configuration.script != .none
     if !wantsLines, Console.hasScreen {
-      try await runOnScreen(configuration)
+      var configuration = configuration
+      configuration.isTyped = true
+      try await withScreen(dataDirectory: configuration.dataDirectory) {
+        [configuration] screen throws(NodeError) in
+        try await screen.run(configuration)
+      }
       return
     }
     let reader: LineReader
@@ -245,18 +250,22 @@ enum Program {
     }
   }
 
-  /// Runs a node on the whole terminal.
-  private static func runOnScreen(_ configuration: NodeConfiguration) async throws(NodeError) {
+  /// Runs something on the whole terminal.
+  ///
+  /// - Throws: ``NodeError`` where the terminal cannot be taken over, and what `body` throws.
+  static func withScreen(
+    dataDirectory: String,
+    _ body: (BoardTerminal) async throws(NodeError) -> Void
+  ) async throws(NodeError) {
     let farewell =
       "whiteboard-peer crashed. The board is kept: host it again and it is as it was.\n"
-    let log = configuration.dataDirectory + "/last-run.log"
-    guard let terminal = Terminal(farewell: farewell, log: log) else {
+    guard let terminal = Terminal(farewell: farewell, log: dataDirectory + "/last-run.log") else {
       throw NodeError(.system, "the terminal cannot be taken over; --accessible does without")
     }
     let screen = BoardTerminal(terminal, TerminalFeatures { Environment[$0] })
     let termination = Termination { await screen.requestEnd() }
     defer { withExtendedLifetime(termination) {} }
-    try await screen.run(configuration)
+    try await body(screen)
   }
 
   /// Passes the wish to end on to the node.

@@ -16,6 +16,7 @@ struct WhiteboardPeer: AsyncParsableCommand {
     abstract: "A whiteboard for the people in the room, without a server.",
     discussion: """
       EXAMPLES
+        whiteboard-peer                       the boards nearby and your own, on a terminal
         whiteboard-peer demo                  see two peers share a board
         whiteboard-peer host standup          make a board; prints a link
         whiteboard-peer join --code "WORDS"   join the one board nearby
@@ -40,8 +41,12 @@ struct WhiteboardPeer: AsyncParsableCommand {
     ]
   )
 
-  /// Without a command: help, as usage is not right.
+  /// Without a command: the lobby on a terminal, else help, as usage is not right.
   mutating func run() async throws {
+    guard !Console.hasScreen else {
+      try await LobbyProgram.run()
+      return
+    }
     Console.complain(WhiteboardPeer.helpMessage())
     throw ExitCode(NodeError.Code.usage.rawValue)
   }

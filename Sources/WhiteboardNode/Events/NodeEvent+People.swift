@@ -103,6 +103,11 @@ extension NodeEvent {
     package var peer: String
     /// Its name.
     package var name: String
+
+    package init(peer: String, name: String) {
+      self.peer = peer
+      self.name = name
+    }
   }
 
   /// A peer is no longer part of the session.

@@ -206,16 +206,7 @@ extension BoardClient {
     let area = CellArea(x: 0, y: y, width: columns, height: 1)
     if let editor {
       screen.fill(area, with: Cell(.space, Self.bar))
-      let start = screen.put(editor.lead, x: 0, y: y, Self.bar.bold, in: area)
-      // The end of a long line shows, as far as the cursor.
-      var first = 0
-      let characters = editor.characters
-      func columnsBefore() -> Int {
-        CharacterWidth.columns(String(characters[first..<editor.cursor]))
-      }
-      while first < editor.cursor, columnsBefore() >= columns - start { first += 1 }
-      screen.put(String(characters[first...]), x: start, y: y, Self.bar, in: area)
-      return (min(start + columnsBefore(), columns - 1), y)
+      return editor.draw(on: &screen, in: area, Self.bar)
     }
     if let notice {
       let style = notice.isBad ? Self.bad : Self.bar

@@ -1,3 +1,5 @@
+import WhiteboardRendering
+
 /// A line that is being typed: text, a cursor, and what was typed before.
 package struct LineEditor: Hashable, Sendable {
   /// What stands before it.
@@ -99,6 +101,22 @@ package struct LineEditor: Hashable, Sendable {
     guard characters.indices.contains(index) else { return }
     characters.remove(at: index)
     if index < cursor { cursor -= 1 }
+  }
+
+  /// Draws it on a row; where the cursor is.
+  func draw(
+    on screen: inout Screen,
+    in area: CellArea,
+    _ style: CellStyle
+  ) -> (x: Int, y: Int) {
+    let y = area.rows.lowerBound
+    let start = screen.put(lead, x: area.columns.lowerBound, y: y, style.bold, in: area)
+    // The end of a long line shows, as far as the cursor.
+    var first = 0
+    func columnsBefore() -> Int { CharacterWidth.columns(String(characters[first..<cursor])) }
+    while first < cursor, columnsBefore() >= area.columns.upperBound - start { first += 1 }
+    screen.put(String(characters[first...]), x: start, y: y, style, in: area)
+    return (min(start + columnsBefore(), max(area.columns.upperBound - 1, 0)), y)
   }
 
   private mutating func recall(_ index: Int) {

@@ -1,0 +1,269 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The boards nearby and one's own, on a terminal, as one value: where everything begins.
+package struct LobbyClient: Sendable {
+  /// What a person wants.
+  package enum Choice: Hashable, Sendable {
+    /// To join a board: a name, an id, a link or an address; by a code where there is one.
+    case join(target: String, code: String?)
+    /// To have a board of this name or file, new or not.
+    case host(String)
+    /// To leave.
+    case quit
+  }
+
+  /// A board of one's own.
+  package struct OwnBoard: Hashable, Sendable {
+    let name: String
+    let path: String
+    let about: String
+
+    /// One by its name and its file, with a few words about it.
+    package init(name: String, path: String, about: String) {
+      self.name = name
+      self.path = path
+      self.about = about
+    }
+  }
+
+  private enum Row: Hashable, Sendable {
+    case nearby(String)
+    case own(OwnBoard)
+  }
+
+  private enum Purpose: Hashable, Sendable {
+    case address, name
+    case code(target: String)
+  }
+
+  private var columns: Int
+  private var rows: Int
+  private let isASCII: Bool
+  private var nearby: [String: NodeEvent.FoundBoard] = [:]
+  private var own: [OwnBoard] = []
+  private var chosen = 0
+  private var editor: LineEditor?
+  private var purpose = Purpose.name
+  /// What went wrong last.
+  private var trouble: String?
+  /// What keeps boards from being found.
+  private var blindness: String?
+  private var now = Duration.zero
+  private let suggestion: String
+
+  /// An empty lobby; a new board is called `suggestion` unless the person says otherwise.
+  package init(columns: Int, rows: Int, isASCII: Bool, suggestion: String) {
+    self.columns = max(columns, 1)
+    self.rows = max(rows, 1)
+    self.isASCII = isASCII
+    self.suggestion = suggestion
+  }
+
+  package mutating func resize(columns: Int, rows: Int) {
+    self.columns = max(columns, 1)
+    self.rows = max(rows, 1)
+  }
+
+  // MARK: - What there is
+
+  /// A board nearby is there, or not as it was.
+  package mutating func found(_ board: NodeEvent.FoundBoard) {
+    nearby[board.board ?? board.peer] = board
+    blindness = nil
+  }
+
+  /// A board nearby is gone.
+  package mutating func lost(_ board: NodeEvent.LostBoard) {
+    nearby[board.board ?? board.peer] = nil
+  }
+
+  /// Boards cannot be found, and why.
+  package mutating func isBlind(_ why: String) { blindness = why }
+
+  /// The boards that are kept here.
+  package mutating func keep(_ boards: [OwnBoard]) { own = boards }
+
+  /// Something went wrong; where a code is wanted, it is asked for.
+  package mutating func failed(_ message: String, wantsCodeFor target: String?) {
+    trouble = message
+    guard let target else { return }
+    purpose = .code(target: target)
+    editor = LineEditor(lead: "the four words of the code: ")
+  }
+
+  private var list: [Row] {
+    nearby.keys.sorted { (nearby[$0]?.boardName ?? "", $0) < (nearby[$1]?.boardName ?? "", $1) }
+      .map { .nearby($0) } + own.map { .own($0) }
+  }
+
+  // MARK: - What is done
+
+  /// A person did something, at a time since the program began; what is wanted, if that is clear.
+  package mutating func take(_ event: InputEvent, now: Duration) -> Choice? {
+    self.now = now
+    switch event {
+    case .key(let key, let modifiers): return take(key, modifiers)
+    case .mouse(let event):
+      guard case .press(.left) = event.kind, let index = places[event.y] else { return nil }
+      chosen = index
+      return open()
+    case .paste(let text):
+      editor?.insert(text.trimmed)
+      return nil
+    case .focus, .reply: return nil
+    }
+  }
+
+  /// Time goes by.
+  package mutating func tick(now: Duration) { self.now = now }
+
+  private mutating func take(
+    _ key: InputEvent.Key,
+    _ modifiers: InputEvent.Modifiers
+  ) -> Choice? {
+    if editor != nil { return type(key, modifiers) }
+    trouble = nil
+    switch KeyMap.name(key, modifiers) {
+    case "up", "k", "shift+tab": chosen = max(0, chosen - 1)
+    case "down", "j", "tab": chosen = min(max(list.count - 1, 0), chosen + 1)
+    case "enter", "space": return open()
+    case "n":
+      purpose = .name
+      editor = LineEditor(lead: "name of the new board: ", text: suggestion)
+    case "a":
+      purpose = .address
+      editor = LineEditor(lead: "link, name or HOST:PORT: ")
+    case "q", "ctrl+c", "ctrl+d", "escape": return .quit
+    default: break
+    }
+    return nil
+  }
+
+  private mutating func type(
+    _ key: InputEvent.Key,
+    _ modifiers: InputEvent.Modifiers
+  ) -> Choice? {
+    guard let outcome = editor?.take(key, modifiers) else { return nil }
+    switch outcome {
+    case .typing, .complete: return nil
+    case .cancelled:
+      editor = nil
+      return nil
+    case .entered(let text):
+      editor = nil
+      let words = text.trimmed
+      guard !words.isEmpty else { return nil }
+      switch purpose {
+      case .name: return .host(words)
+      case .address: return .join(target: words, code: nil)
+      case .code(let target): return .join(target: target, code: words)
+      }
+    }
+  }
+
+  private mutating func open() -> Choice? {
+    guard list.indices.contains(chosen) else { return .host(suggestion) }
+    switch list[chosen] {
+    case .nearby(let id): return .join(target: id, code: nil)
+    case .own(let board): return .host(board.path)
+    }
+  }
+
+  // MARK: - What is seen
+
+  private static let bar = CellStyle(CellColor(rgb: 0xE8E8E8), on: CellColor(rgb: 0x303A46))
+  private static let strong = CellStyle(.terminal, on: .terminal, .bold)
+  private static let quiet = CellStyle(.terminal, on: .terminal, .dim)
+  private static let chosenStyle = CellStyle(.terminal, on: .terminal, .reversed)
+  private static let bad = CellStyle(CellColor(rgb: 0xE8601C))
+
+  /// Which row of the list is on which row of the screen.
+  private var places: [Int: Int] {
+    var places: [Int: Int] = [:]
+    for (y, line) in lines.enumerated() { if let index = line.index { places[y] = index } }
+    return places
+  }
+
+  private struct Line {
+    let text: String
+    let style: CellStyle
+    var index: Int?
+  }
+
+  private var lines: [Line] {
+    var lines = [Line(text: "", style: .plain), Line(text: " boards nearby", style: Self.quiet)]
+    let list = list
+    for (index, row) in list.enumerated() {
+      if case .own = row, index == nearby.count {
+        lines += nearby.isEmpty ? emptiness : []
+        lines += [Line(text: "", style: .plain), Line(text: " your boards", style: Self.quiet)]
+      }
+      let style = index == chosen ? Self.chosenStyle : .plain
+      lines.append(Line(text: " \(text(row)) ", style: style, index: index))
+    }
+    if list.isEmpty { lines += emptiness }
+    return lines
+  }
+
+  /// What an empty lobby says: what was tried, and what to do.
+  private var emptiness: [Line] {
+    if let blindness {
+      return [
+        Line(text: " \(TerminalText.cleaned(blindness, limit: 300))", style: Self.bad),
+        Line(text: " a joins by link or address; n makes a board.", style: .plain),
+      ]
+    }
+    let seconds = Int(now / .seconds(1))
+    guard seconds >= 5 else {
+      return [Line(text: " looking…  n makes a board, a joins by link or address", style: .plain)]
+    }
+    return [
+      Line(text: " nobody has answered on this network in \(seconds) s", style: .plain),
+      Line(
+        text:
+          " n makes a board; a joins by link or address; whiteboard-peer doctor looks for the cause",
+        style: .plain
+      ),
+    ]
+  }
+
+  private func text(_ row: Row) -> String {
+    switch row {
+    case .nearby(let id):
+      guard let board = nearby[id] else { return "" }
+      let people = board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
+      let name = TerminalText.cleaned(board.boardName ?? "", limit: 64)
+      let who = EventText.person(board.name, board.peer)
+      return [name, who, people, board.addresses.first ?? ""].filter { !$0.isEmpty }
+        .joined(separator: "  ")
+    case .own(let board):
+      return "\(TerminalText.cleaned(board.name, limit: 64))  \(board.about)"
+    }
+  }
+
+  /// The screen as it is to be now, and where the terminal's own cursor is to stand; nil hides it.
+  package func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
+    var screen = Screen(width: columns, height: rows)
+    for (y, line) in lines.enumerated() where y < rows - 1 {
+      screen.put(TextLines.cut(line.text, columns: columns), x: 0, y: y, line.style)
+    }
+    let title = CellArea(x: 0, y: 0, width: columns, height: 1)
+    screen.fill(title, with: Cell(.space, Self.bar))
+    screen.put(" whiteboard", x: 0, y: 0, Self.bar.bold, in: title)
+    let bottom = CellArea(x: 0, y: rows - 1, width: columns, height: 1)
+    screen.fill(bottom, with: Cell(.space, Self.bar))
+    if let trouble, rows > 2 {
+      screen.put(" \(TerminalText.cleaned(trouble, limit: 500))", x: 0, y: rows - 2, Self.bad)
+    }
+    guard let editor else {
+      let hints = " Enter open  n new board  a link or address  q leave"
+      screen.put(hints, x: 0, y: rows - 1, Self.bar, in: bottom)
+      return (screen, nil)
+    }
+    return (screen, editor.draw(on: &screen, in: bottom, Self.bar))
+  }
+
+  /// Whether something on the screen changes with time alone.
+  package var isTicking: Bool { nearby.isEmpty && now < .seconds(600) }
+}

@@ -1,0 +1,89 @@
+import Testing
+import WhiteboardRendering
+
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("The lobby on a terminal")
+struct LobbyClientTests {
+  private static func lobby() -> LobbyClient {
+    LobbyClient(columns: 90, rows: 16, isASCII: false, suggestion: "ada board")
+  }
+
+  private static func found(_ name: String, _ board: String) -> NodeEvent.FoundBoard {
+    NodeEvent.FoundBoard(
+      peer: "abcdefghijk",
+      name: "Ben",
+      board: board,
+      boardName: name,
+      addresses: ["192.0.2.7:26273"],
+      participants: 3,
+      role: nil
+    )
+  }
+
+  private static func type(_ text: String, _ lobby: inout LobbyClient) -> [LobbyClient.Choice] {
+    var parser = InputParser()
+    let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
+    return events.compactMap { lobby.take($0, now: .seconds(1)) }
+  }
+
+  @Test("Enter in an empty lobby makes a board: never more than a keypress from drawing")
+  func empty() {
+    var lobby = Self.lobby()
+    #expect(lobby.frame().screen.lines.contains { $0.contains("looking") })
+    #expect(Self.type("\r", &lobby) == [.host("ada board")])
+    lobby.tick(now: .seconds(7))
+    let lines = lobby.frame().screen.lines
+    #expect(lines.contains { $0.contains("nobody has answered on this network in 7 s") })
+    #expect(lines.contains { $0.contains("doctor") })
+    lobby.isBlind("The system D-Bus is not running.")
+    #expect(lobby.frame().screen.lines.contains { $0.contains("D-Bus is not running") })
+  }
+
+  @Test("boards nearby come and go, and one's own are below them; keys and the mouse open them")
+  func boards() {
+    var lobby = Self.lobby()
+    lobby.keep([.init(name: "mine", path: "/boards/mine.whiteboard", about: "3 objects")])
+    lobby.found(Self.found("Team", "teamid"))
+    lobby.found(Self.found("Art\u{1B}[2J", "artid"))
+    let lines = lobby.frame().screen.lines
+    #expect(lines[2].contains(#"Art\u{1b}[2J"#) && lines[2].contains("3 people"))
+    #expect(lines[3].contains("Team") && lines[3].contains("Ben (abcdefgh)"))
+    #expect(lines[6].contains("mine  3 objects"))
+    #expect(Self.type("\r", &lobby) == [.join(target: "artid", code: nil)])
+    #expect(Self.type("^[B\r", &lobby) == [.join(target: "teamid", code: nil)])
+    #expect(Self.type("^[B^[B^[B\r", &lobby) == [.host("/boards/mine.whiteboard")])
+    #expect(Self.type("^[<0;5;4M", &lobby) == [.join(target: "teamid", code: nil)])
+    #expect(Self.type("^[<0;5;2M", &lobby) == [], "a heading opens nothing")
+    lobby.lost(.init(peer: "abcdefghijk", name: "Ben", board: "artid"))
+    #expect(!lobby.frame().screen.lines.contains { $0.contains("Art") })
+  }
+
+  @Test("a link or a name can be typed, and a code is asked for where one is wanted")
+  func prompts() {
+    var lobby = Self.lobby()
+    #expect(Self.type("n\u{15}plans\r", &lobby) == [.host("plans")])
+    #expect(
+      Self.type("a192.0.2.1:26273\r", &lobby) == [.join(target: "192.0.2.1:26273", code: nil)]
+    )
+    lobby.failed("This board admits by a code.", wantsCodeFor: "teamid")
+    #expect(lobby.frame().screen.lines.contains { $0.contains("admits by a code") })
+    #expect(lobby.frame().cursor?.y == 15)
+    #expect(Self.type("a-b-c-d\r", &lobby) == [.join(target: "teamid", code: "a-b-c-d")])
+    lobby.failed("no", wantsCodeFor: "teamid")
+    #expect(Self.type("^", &lobby) == [], "Escape leaves the prompt")
+    #expect(Self.type("q", &lobby) == [.quit])
+  }
+
+  @Test("whatever the size, the lobby is drawn", arguments: [(1, 1), (5, 2), (20, 4), (200, 70)])
+  func sizes(columns: Int, rows: Int) {
+    var lobby = Self.lobby()
+    lobby.found(Self.found("Team", "teamid"))
+    lobby.resize(columns: columns, rows: rows)
+    for keys in ["", "n漢字", "^"] {
+      _ = Self.type(keys, &lobby)
+      #expect(lobby.frame().screen.width == columns && lobby.frame().screen.height == rows)
+    }
+  }
+}
