@@ -32,6 +32,9 @@ package struct Screen: Hashable, Sendable {
     set { cells[y * width + x] = newValue }
   }
 
+  /// The cells of a row.
+  func row(_ y: Int) -> ArraySlice<Cell> { cells[y * width..<(y + 1) * width] }
+
   /// What stands in a cell, as text; empty for the right half of a wide character.
   package func text(of glyph: Glyph) -> String {
     if let index = glyph.clusterIndex { return clusters[index] }
@@ -120,8 +123,17 @@ package struct Screen: Hashable, Sendable {
   package mutating func copy(_ other: Screen, to origin: (x: Int, y: Int)) {
     let target = CellArea(x: origin.x, y: origin.y, width: other.width, height: other.height)
       .clamped(to: area)
+    let isPlain = other.clusters.isEmpty
     for y in target.rows {
       tear(target.columns, y)
+      if isPlain, let first = target.columns.first {
+        let source = (y - origin.y) * other.width + first - origin.x
+        cells.replaceSubrange(
+          y * width + first..<y * width + target.columns.upperBound,
+          with: other.cells[source..<source + target.width]
+        )
+        continue
+      }
       for x in target.columns {
         var cell = other[x - origin.x, y - origin.y]
         if let index = cell.glyph.clusterIndex {
@@ -182,6 +194,11 @@ package struct CellArea: Hashable, Sendable {
   /// The part of it that is in another one.
   package func clamped(to other: CellArea) -> CellArea {
     CellArea(columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
+  }
+
+  /// Whether both have a cell in common.
+  func touches(_ other: CellArea) -> Bool {
+    columns.overlaps(other.columns) && rows.overlaps(other.rows)
   }
 
   /// The least area that holds both.

@@ -18,7 +18,11 @@ package struct ScreenWriter: Sendable {
     let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
     var output = Output(depth: depth)
     if old == nil { output.text("\u{1B}[0m\u{1B}[2J") }
-    for y in 0..<new.height { row(y, old, new, &output) }
+    let isOneTable = old.map { $0.clusters == new.clusters } ?? false
+    for y in 0..<new.height {
+      if isOneTable, let old, old.row(y) == new.row(y) { continue }
+      row(y, old, new, &output)
+    }
     output.reset()
     return output.bytes
   }
@@ -113,53 +117,68 @@ package struct ScreenWriter: Sendable {
         column = column.map { $0 + 1 }
         return
       }
-      text(screen.text(of: glyph))
       // Braille and frames have one column everywhere; of others the terminal may think otherwise.
-      let isSure = (0x2500...0x28FF).contains(glyph.bits)
-      column = isSure ? column.map { $0 + 1 } : nil
+      guard (0x2500...0x28FF).contains(glyph.bits) else {
+        text(screen.text(of: glyph))
+        column = nil
+        return
+      }
+      bytes.append(0xE2)
+      bytes.append(UInt8(0x80 | glyph.bits >> 6 & 0x3F))
+      bytes.append(UInt8(0x80 | glyph.bits & 0x3F))
+      column = column.map { $0 + 1 }
     }
 
     mutating func style(_ next: CellStyle) {
       guard next != style else { return }
-      var codes: [String] = []
-      let before = style ?? .plain
+      var before = style ?? .plain
+      let start = bytes.count
+      bytes.append(0x1B)
+      bytes.append(UInt8(ascii: "["))
+      let first = bytes.count
       if style == nil || !before.attributes.subtracting(next.attributes).isEmpty {
-        codes.append("0")
-        codes += attributeCodes(next.attributes)
-        codes += colorCodes(next.foreground, .terminal, isBackground: false)
-        codes += colorCodes(next.background, .terminal, isBackground: true)
-      } else {
-        codes += attributeCodes(next.attributes.subtracting(before.attributes))
-        codes += colorCodes(next.foreground, before.foreground, isBackground: false)
-        codes += colorCodes(next.background, before.background, isBackground: true)
+        code(0)
+        before = .plain
       }
+      let added = next.attributes.subtracting(before.attributes)
+      if added.contains(.bold) { code(1) }
+      if added.contains(.dim) { code(2) }
+      if added.contains(.underlined) { code(4) }
+      if added.contains(.reversed) { code(7) }
+      if next.foreground != before.foreground { color(next.foreground, 30) }
+      if next.background != before.background { color(next.background, 40) }
       style = next
-      guard !codes.isEmpty else { return }
-      text("\u{1B}[" + codes.joined(separator: ";") + "m")
+      guard bytes.count > first else {
+        bytes.removeLast(bytes.count - start)
+        return
+      }
+      bytes[bytes.count - 1] = UInt8(ascii: "m")
     }
 
-    private func attributeCodes(_ attributes: CellStyle.Attributes) -> [String] {
-      let all: [(CellStyle.Attributes, String)] = [
-        (.bold, "1"), (.dim, "2"), (.underlined, "4"), (.reversed, "7"),
-      ]
-      return all.compactMap { attributes.contains($0.0) ? $0.1 : nil }
+    /// One number of a style, with what parts it from the next.
+    private mutating func code(_ number: Int) {
+      digits(number)
+      bytes.append(UInt8(ascii: ";"))
     }
 
-    private func colorCodes(
-      _ color: CellColor,
-      _ before: CellColor,
-      isBackground: Bool
-    ) -> [String] {
-      guard color != before, depth != .none else { return [] }
-      let base = isBackground ? 40 : 30
-      guard let rgb = color.rgb else { return ["\(base + 9)"] }
+    private mutating func color(_ color: CellColor, _ base: Int) {
+      guard depth != .none else { return }
+      guard let rgb = color.rgb else { return code(base + 9) }
       switch depth {
-      case .none: return []
+      case .none: break
       case .sixteen:
         let index = Int(PaletteColor.index16(rgb))
-        return ["\(index < 8 ? base + index : base + 52 + index)"]
-      case .palette: return ["\(base + 8);5;\(PaletteColor.index256(rgb))"]
-      case .full: return ["\(base + 8);2;\(rgb >> 16);\(rgb >> 8 & 0xFF);\(rgb & 0xFF)"]
+        code(index < 8 ? base + index : base + 52 + index)
+      case .palette:
+        code(base + 8)
+        code(5)
+        code(Int(PaletteColor.index256(rgb)))
+      case .full:
+        code(base + 8)
+        code(2)
+        code(Int(rgb >> 16))
+        code(Int(rgb >> 8 & 0xFF))
+        code(Int(rgb & 0xFF))
       }
     }
 

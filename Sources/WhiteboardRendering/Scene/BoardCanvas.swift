@@ -32,13 +32,20 @@ package struct BoardCanvas: Sendable {
   private var dots: DotLayer
   /// Texts, games and photos, on which lines lie.
   private var ground: Screen
-  /// Back to front.
-  private var order: [ObjectID] = []
+  /// Back to front, with where each object shows: what is looked through for every change.
+  private var order: [Place] = []
   private var items: [ObjectID: Item] = [:]
-  /// Where each object shows; none for those out of view.
-  private var areas: [ObjectID: CellArea] = [:]
   private var photos: [AssetID: PhotoPixels] = [:]
   private var damage: [CellArea] = []
+
+  /// Where an object shows.
+  private struct Place: Sendable {
+    let id: ObjectID
+    /// Empty out of view.
+    var area: CellArea
+    /// Whether it has words, which are painted whole.
+    var hasLabel: Bool
+  }
 
   /// How many places are painted one by one.
   private static let damageLimit = 12
@@ -55,7 +62,7 @@ package struct BoardCanvas: Sendable {
   // MARK: - What there is
 
   /// The objects, from back to front.
-  package var objects: [ObjectID] { order }
+  package var objects: [ObjectID] { order.map(\.id) }
 
   /// An object as it is shown.
   package func item(_ id: ObjectID) -> Item? { items[id] }
@@ -77,26 +84,27 @@ package struct BoardCanvas: Sendable {
     var item = item
     if let old = items[id] {
       item.preview = Self.rest(of: old.preview, committed: item.snapshot.ink?.count ?? 0, old)
+      let index = index(of: id)
       if let grown = growth(from: old, to: item) {
         items[id] = item
-        place(item, known: areas[id])
+        order[index] = place(item)
         spoil(grown)
         return
       }
-      spoil(areas[id])
+      spoil(order[index].area)
       if old.snapshot.zIndex != item.snapshot.zIndex {
-        order.removeAll { $0 == id }
+        order.remove(at: index)
         items[id] = item
-        insert(id)
+        order.insert(place(item), at: self.index(of: id))
       } else {
         items[id] = item
+        order[index] = place(item)
       }
     } else {
       items[id] = item
-      insert(id)
+      order.insert(place(item), at: index(of: id))
     }
-    place(item, known: nil)
-    spoil(areas[id])
+    spoil(order[index(of: id)].area)
   }
 
   /// Shows a stroke as far as it is drawn, though that is not committed.
@@ -112,28 +120,31 @@ package struct BoardCanvas: Sendable {
     guard drawn.count >= item.preview.count else { return }
     item.preview = drawn
     items[id] = item
+    let index = index(of: id)
+    order[index] = place(item)
     spoil(area(ofPreview: old))
     spoil(area(ofPreview: item))
   }
 
   /// Takes an object away.
   package mutating func remove(_ id: ObjectID) {
-    guard let item = items.removeValue(forKey: id) else { return }
-    spoil(areas.removeValue(forKey: id))
-    spoil(area(ofPreview: item))
-    order.removeAll { $0 == id }
+    guard items[id] != nil else { return }
+    let index = index(of: id)
+    spoil(order[index].area)
+    order.remove(at: index)
+    items[id] = nil
   }
 
   /// Takes everything away.
   package mutating func removeAll() {
-    (order, items, areas) = ([], [:], [:])
+    (order, items) = ([], [:])
     damage = [screen.area]
   }
 
   /// Shows a photo by its pixels from now on.
   package mutating func setPhoto(_ pixels: PhotoPixels, of asset: AssetID) {
     photos[asset] = pixels
-    for (id, item) in items where item.snapshot.asset?.id == asset { spoil(areas[id]) }
+    for place in order where items[place.id]?.snapshot.asset?.id == asset { spoil(place.area) }
   }
 
   /// Shows another part of the board, or at another size.
@@ -145,7 +156,7 @@ package struct BoardCanvas: Sendable {
       dots = DotLayer(columns: viewport.columns, rows: viewport.rows)
     }
     self.viewport = viewport
-    for (_, item) in items { place(item, known: nil) }
+    order = order.map { items[$0.id].map(place) ?? $0 }
     damage = [screen.area]
   }
 
@@ -155,13 +166,14 @@ package struct BoardCanvas: Sendable {
     damage = [screen.area]
   }
 
-  private mutating func insert(_ id: ObjectID) {
+  /// Where an object is in the order, or belongs.
+  private func index(of id: ObjectID) -> Int {
     var (low, high) = (0, order.count)
     while low < high {
       let middle = (low + high) / 2
-      if isBehind(order[middle], id) { low = middle + 1 } else { high = middle }
+      if isBehind(order[middle].id, id) { low = middle + 1 } else { high = middle }
     }
-    order.insert(id, at: low)
+    return low
   }
 
   private func isBehind(_ one: ObjectID, _ other: ObjectID) -> Bool {
@@ -179,9 +191,10 @@ package struct BoardCanvas: Sendable {
     damage = [damage.reduce(CellArea(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }]
   }
 
-  private mutating func place(_ item: Item, known: CellArea?) {
-    let area = area(of: item)
-    areas[item.snapshot.id] = area.isEmpty ? nil : area
+  private func place(_ item: Item) -> Place {
+    var area = area(of: item)
+    if let preview = self.area(ofPreview: item) { area = area.union(preview) }
+    return Place(id: item.snapshot.id, area: area, hasLabel: item.snapshot.kind != .drawing)
   }
 
   /// Where an object shows.
@@ -285,9 +298,9 @@ package struct BoardCanvas: Sendable {
     var isGrowing = true
     while isGrowing {
       isGrowing = false
-      for (id, place) in areas where items[id]?.snapshot.kind != .drawing {
-        guard !place.clamped(to: whole).isEmpty else { continue }
-        let next = whole.union(place)
+      for place in order where place.hasLabel {
+        guard !place.area.clamped(to: whole).isEmpty else { continue }
+        let next = whole.union(place.area)
         isGrowing = isGrowing || next != whole
         whole = next
       }
@@ -298,11 +311,8 @@ package struct BoardCanvas: Sendable {
   private mutating func paint(_ area: CellArea) {
     dots.clear(area)
     ground.fill(area)
-    for id in order {
-      guard let item = items[id] else { continue }
-      let hasPreview = !item.preview.isEmpty
-      guard hasPreview || areas[id].map({ !$0.clamped(to: area).isEmpty }) == true else { continue }
-      draw(item, in: area)
+    for place in order where place.area.touches(area) {
+      if let item = items[place.id] { draw(item, in: area) }
     }
     for y in area.rows {
       for x in area.columns {

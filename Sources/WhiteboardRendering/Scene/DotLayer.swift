@@ -96,8 +96,9 @@ struct DotLayer: Sendable {
     within area: DotArea
   ) {
     // Wide lines show a little beside their middle.
-    let near = area.widened(by: thickness)
-    guard let (first, last) = near.shares(start, end) else { return }
+    let isInside = area.holds(start, thickness) && area.holds(end, thickness)
+    guard let (first, last) = isInside ? (0, 1) : area.widened(by: thickness).shares(start, end)
+    else { return }
     let (stepX, stepY) = (end.x - start.x, end.y - start.y)
     let isFlat = stepX.magnitude >= stepY.magnitude
     let count = (isFlat ? stepX : stepY).magnitude.rounded(.up)
@@ -114,7 +115,7 @@ struct DotLayer: Sendable {
       let column = Int((start.x + Double(step) * dx).rounded(.down))
       let row = Int((start.y + Double(step) * dy).rounded(.down))
       if thickness == 1 {
-        if area.contains(column, row) { dots[row * width + column] = color }
+        if isInside || area.contains(column, row) { dots[row * width + column] = color }
       } else if isFlat {
         let rows = area.rows.clamped(to: row - before..<row - before + thickness)
         if area.columns.contains(column) {
@@ -186,6 +187,12 @@ struct DotArea: Sendable {
   }
 
   func contains(_ x: Int, _ y: Int) -> Bool { columns.contains(x) && rows.contains(y) }
+
+  /// Whether a place is so many dots inside.
+  func holds(_ place: (x: Double, y: Double), _ margin: Int) -> Bool {
+    place.x >= Double(columns.lowerBound + margin) && place.x < Double(columns.upperBound - margin)
+      && place.y >= Double(rows.lowerBound + margin) && place.y < Double(rows.upperBound - margin)
+  }
 
   func widened(by count: Int) -> DotArea {
     DotArea(

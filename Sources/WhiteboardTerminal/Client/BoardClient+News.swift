@@ -11,10 +11,12 @@ extension BoardClient {
       canvas.set(BoardCanvas.Item(snapshot, game: game))
       let isOurs = snapshot.selectedBy.map { $0.description == own } ?? false
       if isOurs { selection.insert(snapshot.id) } else { selection.remove(snapshot.id) }
+      if snapshot.selectedBy != nil { held.insert(snapshot.id) } else { held.remove(snapshot.id) }
       showOwnStroke()
     case .removed(let id):
       canvas.remove(id)
       selection.remove(id)
+      held.remove(id)
     case .preview(let preview):
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .cursor(let member, let cursor):

@@ -97,7 +97,7 @@ extension BoardClient {
   }
 
   private func drawSelections(on screen: inout Screen) {
-    for id in canvas.objects {
+    for id in held.sorted() {
       guard let snapshot = canvas.item(id)?.snapshot, let holder = snapshot.selectedBy?.description
       else { continue }
       let isOurs = holder == own

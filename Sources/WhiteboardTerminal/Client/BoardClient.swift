@@ -66,6 +66,8 @@ package struct BoardClient: Sendable {
   var width = 5.0
   var gesture: Gesture?
   var selection: Set<ObjectID> = []
+  /// What anybody has in hand.
+  var held: Set<ObjectID> = []
   /// Where the pointer is on the board.
   var pointer: Point?
   var isKeyboardPen = false
