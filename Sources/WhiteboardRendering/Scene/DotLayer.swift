@@ -96,7 +96,14 @@ struct DotLayer: Sendable {
     within area: DotArea
   ) {
     // Wide lines show a little beside their middle.
-    let isInside = area.holds(start, thickness) && area.holds(end, thickness)
+    let margin = Double(thickness)
+    let isInside = area.holds(start, margin) && area.holds(end, margin)
+    if isInside, thickness == 1, (end.x - start.x).magnitude < 1, (end.y - start.y).magnitude < 1 {
+      // Most segments of a stroke are as short as that.
+      dots[Int(start.y) * width + Int(start.x)] = color
+      if start.x != end.x || start.y != end.y { dots[Int(end.y) * width + Int(end.x)] = color }
+      return
+    }
     guard let (first, last) = isInside ? (0, 1) : area.widened(by: thickness).shares(start, end)
     else { return }
     let (stepX, stepY) = (end.x - start.x, end.y - start.y)
@@ -173,25 +180,32 @@ struct DotLayer: Sendable {
 struct DotArea: Sendable {
   let columns: Range<Int>
   let rows: Range<Int>
+  private let x: (least: Double, end: Double)
+  private let y: (least: Double, end: Double)
 
   init(columns: Range<Int>, rows: Range<Int>) {
     self.columns = columns
     self.rows = rows
+    x = (Double(columns.lowerBound), Double(columns.upperBound))
+    y = (Double(rows.lowerBound), Double(rows.upperBound))
   }
 
   /// The dots of an area of cells.
   init(_ cells: CellArea) {
-    columns =
-      cells.columns.lowerBound * DotLayer.across..<cells.columns.upperBound * DotLayer.across
-    rows = cells.rows.lowerBound * DotLayer.down..<cells.rows.upperBound * DotLayer.down
+    self.init(
+      columns: cells.columns.lowerBound * DotLayer.across..<cells.columns.upperBound
+        * DotLayer.across,
+      rows: cells.rows.lowerBound * DotLayer.down..<cells.rows.upperBound * DotLayer.down
+    )
   }
 
   func contains(_ x: Int, _ y: Int) -> Bool { columns.contains(x) && rows.contains(y) }
 
   /// Whether a place is so many dots inside.
-  func holds(_ place: (x: Double, y: Double), _ margin: Int) -> Bool {
-    place.x >= Double(columns.lowerBound + margin) && place.x < Double(columns.upperBound - margin)
-      && place.y >= Double(rows.lowerBound + margin) && place.y < Double(rows.upperBound - margin)
+  @inline(__always)
+  func holds(_ place: (x: Double, y: Double), _ margin: Double) -> Bool {
+    place.x >= x.least + margin && place.x < x.end - margin && place.y >= y.least + margin
+      && place.y < y.end - margin
   }
 
   func widened(by count: Int) -> DotArea {
