@@ -105,7 +105,11 @@ package actor BoardTerminal: EventSink {
         try await show(configuration)
       } catch {
         var target: String?
-        if case .join(let wanted, _) = choice, error.code == .notAllowed { target = wanted }
+        if case .join(let wanted, let code) = choice,
+          error.code == .notAllowed || (code != nil && error.code == .usage)
+        {
+          target = wanted
+        }
         self.lobby?.failed(error.message, wantsCodeFor: target)
       }
     }

@@ -113,14 +113,12 @@ extension BoardClient {
   private func drawCursors(on screen: inout Screen) {
     for (key, person) in people.sorted(by: { $0.key < $1.key }) {
       guard let place = person.cursor, let cell = cell(place) else { continue }
-      let sign = isASCII ? "^" : "▲"
-      screen.put(
-        "\(sign)\(shown(person.name))",
-        x: cell.x,
-        y: cell.y,
-        label(Pens.color(of: key)),
-        in: boardArea
-      )
+      let style = label(Pens.color(of: key))
+      screen.put(isASCII ? "^" : "▲", x: cell.x, y: cell.y, style, in: boardArea)
+      // Beside the pointer, so that what is pointed at can be read.
+      let isLast = cell.y + 1 >= boardArea.rows.upperBound
+      let row = isLast ? cell.y - 1 : cell.y + 1
+      screen.put(shown(person.name), x: cell.x + 1, y: row, style, in: boardArea)
     }
   }
 

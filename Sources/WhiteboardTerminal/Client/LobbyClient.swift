@@ -261,7 +261,8 @@ package struct LobbyClient: Sendable {
       screen.put(hints, x: 0, y: rows - 1, Self.bar, in: bottom)
       return (screen, nil)
     }
-    return (screen, editor.draw(on: &screen, in: bottom, Self.bar))
+    let cursor = editor.draw(on: &screen, in: bottom, Self.bar)
+    return (screen, cursor)
   }
 
   /// Whether something on the screen changes with time alone.

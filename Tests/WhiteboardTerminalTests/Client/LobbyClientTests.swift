@@ -70,6 +70,7 @@ struct LobbyClientTests {
     lobby.failed("This board admits by a code.", wantsCodeFor: "teamid")
     #expect(lobby.frame().screen.lines.contains { $0.contains("admits by a code") })
     #expect(lobby.frame().cursor?.y == 15)
+    #expect(lobby.frame().screen.lines.last == "the four words of the code:")
     #expect(Self.type("a-b-c-d\r", &lobby) == [.join(target: "teamid", code: "a-b-c-d")])
     lobby.failed("no", wantsCodeFor: "teamid")
     #expect(Self.type("^", &lobby) == [], "Escape leaves the prompt")
