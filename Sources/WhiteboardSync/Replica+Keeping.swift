@@ -8,14 +8,19 @@ extension Replica {
   /// afterwards. The incarnation stays the new one, so that no dot is used twice, however much of the
   /// end of what was kept was lost (BRD-1).
   ///
+  /// - Parameters:
+  ///   - changes: What was kept.
+  ///   - now: The time.
+  ///   - isWhole: Whether nothing more follows; until then a record counts whose batches may follow.
   /// - Throws: ``RestoreError``; what came before it is on the board.
   public func restore(
     _ changes: some Sequence<StoredChange>,
-    now: Moment
+    now: Moment,
+    isWhole: Bool = true
   ) throws(RestoreError) {
     precondition(peers.isEmpty, "a board is restored before anybody joins")
     begin(now)
-    defer { forgetChanges(now) }
+    defer { if isWhole { forgetChanges(now) } }
     for change in changes { try restore(change) }
   }
 

@@ -234,7 +234,7 @@ extension Replica {
     now: Moment
   ) throws(DocumentError) -> [String] {
     do {
-      try restore(content.beginning, now: now)
+      try restore(content.beginning, now: now, isWhole: false)
       let isRight = content.keyframe.map { $0.digest == digest.bytes } ?? true
       try restore(content.changes(), now: now)
       return isRight ? [] : ["the whole board that it begins from is not the one that was written"]

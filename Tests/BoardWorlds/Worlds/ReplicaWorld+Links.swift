@@ -74,7 +74,10 @@ extension ReplicaWorld {
       node.document = Array(node.document.dropLast(random.below(20)))
     }
     do throws(RestoreError) {
-      try node.replica.restore(node.document, now: now(number))
+      // In two parts, as a document gives it: what was whole, and what came after.
+      let count = random.below(node.document.count + 1)
+      try node.replica.restore(node.document.prefix(count), now: now(number), isWhole: false)
+      try node.replica.restore(node.document.dropFirst(count), now: now(number))
     } catch {
       complaints.append("I11: what was kept is not restored: \(error)")
     }

@@ -51,6 +51,33 @@ struct NodeDocumentTests: NodeSuite {
     return codes
   }
 
+  @Test("moves of who came after the last state that was kept whole count when the file is opened")
+  func movesAfterKeyframe() async throws {
+    try await withPair { room, host, guest in
+      let game = try #require(try await host.perform("game connect-four 0,0").id)
+      try await guest.perform("wait objects=1 timeout=30")
+      try await host.perform("checkpoint first")
+      try await guest.perform("play \(game) 3")
+      try await guest.perform("wait synced timeout=30")
+      let copy = room.path("copy.whiteboard")
+      try await host.perform("save-as \(copy)")
+      let again = Puppet()
+      var hosting = await room.configuration(.host(boardName: ""), "eve")
+      hosting.boardFile = copy
+      let configuration = hosting
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await again.run(configuration) }
+        _ = await again.ready()
+        try await again.perform("show \(game)")
+        var lines: [String] = []
+        for case .object(let shown) in await again.events { lines = shown.object.game?.lines ?? [] }
+        #expect(lines.contains("..R...."), "\(lines)")
+        await again.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("a photo is in the file when its verb is done, and in what was saved after")
   func photo() async throws {
     try await withRoom { room in
