@@ -263,7 +263,7 @@ class Scene:
             else:
                 complaint = f"digests differ: {dict(zip(map(str, peers), digests))}"
             if time.monotonic() > deadline:
-                raise Late(f"not within {within:g} s: the boards to be one board: {complaint}")
+                raise Wrong(f"not within {within:g} s: the boards to be one board: {complaint}")
             with lan.news:
                 lan.news.wait(0.1)
 

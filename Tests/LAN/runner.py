@@ -15,6 +15,7 @@ import lan
 import peers
 
 _scenarios = {}
+LATE = 76  # the exit status of a scenario in which something did not come in time
 
 
 class Skip(Exception):
@@ -46,7 +47,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=1, help="play each so often (1)")
     parser.add_argument("--seed", type=int, default=None, help="the seed of all random choices")
     parser.add_argument("--logs", action="store_true", help="print what the programs said on success too")
-    parser.add_argument("--again", action="store_true", help="play what failed once more, by itself")
+    parser.add_argument("--again", action="store_true", help="play what was late once more, by itself")
     parser.add_argument("--strict", action="store_true", help="what would be skipped is a failure")
     options = parser.parse_args()
     wanted = [name.replace("_", " ").lower() for name in options.names]
@@ -71,7 +72,7 @@ def main():
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
     print(f"{len(chosen)} scenarios with {peers.program()}, seed {seed}", flush=True)
     counts = {"ok": 0, "FAIL": 0, "skip": 0}
-    failed = []
+    late = []
     began = time.monotonic()
     # The workers live as long as the pool: a rig ends when the thread that started it does.
     for alone in (False, True):
@@ -79,11 +80,12 @@ def main():
             these = [one for one in chosen if one.alone == alone]
             plays = [pool.submit(outside, one, seed, options) for one in these for _ in range(options.repeat)]
             for play_ in concurrent.futures.as_completed(plays):
-                counts[play_.result()] += 1
-                if play_.result() == "FAIL":
-                    failed.append(these[plays.index(play_) // options.repeat])
-    # One that fails beside others may lack nothing but time: it is played once more, by itself, and named.
-    for one in failed if options.again else ():
+                outcome = play_.result()
+                counts["FAIL" if outcome == "LATE" else outcome] += 1
+                if outcome == "LATE":
+                    late.append(these[plays.index(play_) // options.repeat])
+    # What is late may lack nothing but time: it is played once more, by itself, and named. What is wrong is not.
+    for one in late if options.again else ():
         if outside(one, seed, options) == "ok":
             counts["FAIL"] -= 1
             counts["ok"] += 1
@@ -112,7 +114,7 @@ def outside(one, seed, options):
         child.kill()
         output, _ = child.communicate()
         output += "the driver itself hung, and was killed\n"
-    outcome = {0: "ok", 75: "skip"}.get(child.returncode, "FAIL")
+    outcome = {0: "ok", 75: "skip", LATE: "LATE"}.get(child.returncode, "FAIL")
     text = "".join(f"      {line}\n" for line in output.splitlines())
     print(f"{outcome:<5} {time.monotonic() - began:5.1f} s  {one.sentence}\n{text}", end="", flush=True)
     return outcome
@@ -134,11 +136,11 @@ def play(one, seed, logs):
                 scene.finish()
             except Skip:
                 raise
-            except BaseException:
+            except BaseException as error:
                 traceback.print_exc(file=sys.stdout)
                 print(f"seed {seed}")
                 print(rig.logs())
-                return 1
+                return LATE if isinstance(error, lan.Late) else 1
             finally:
                 signal.alarm(0)
             if logs:
