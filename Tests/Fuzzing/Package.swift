@@ -21,6 +21,11 @@ let package = Package(
   targets: [
     .target(name: "PeerWire", path: "Shared/PeerWire", swiftSettings: settings),
     .target(name: "PeerDiscovery", path: "Shared/PeerDiscovery", swiftSettings: settings),
+    .target(
+      name: "WhiteboardTerminal",
+      path: "Shared/WhiteboardTerminal/Input",
+      swiftSettings: settings
+    ),
     .target(name: "FuzzSupport", swiftSettings: settings),
     fuzzer("frames", ["PeerWire"]),
     fuzzer("messages", ["PeerWire"]),
@@ -29,6 +34,7 @@ let package = Package(
     fuzzer("datagrams", ["PeerWire"]),
     fuzzer("base32", ["PeerWire"]),
     fuzzer("discovery", ["PeerDiscovery"]),
+    fuzzer("keys", ["WhiteboardTerminal"]),
   ],
   swiftLanguageModes: [.v6]
 )

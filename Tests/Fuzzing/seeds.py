@@ -35,8 +35,16 @@ def compact(value):
     return json.dumps(value, separators=(",", ":")).encode()
 
 
+KEYS = (
+    "a", "\u00e9\u6f22\U0001f44d", "^[A", "^OB", "^[1;5C", "^[3~", "^[[A", "^[97;5u", "^[<0;10;5M", "^[<64;1;1M", "^[<35;3;4m", "^",
+    "^[200~pasted^[201~", "^[I", "^[?63;1;4c", "^[?2026;2$y", "^[6;20;10t", "^]11;rgb:1e1e/2020/ffff\7", "^_Gi=31;OK^\\",
+)
+
+
 def main():
     documents()
+    for i, text in enumerate(KEYS):
+        write("keys", str(i), b"\x00\x03" + text.replace("^", "\x1b").encode())
     for kind, i, v in both(VECTORS["base32"]):
         write("base32", f"{kind}-{i}", bytes([len(v.get("hex", "")) // 2]) + v["text"].encode())
 
