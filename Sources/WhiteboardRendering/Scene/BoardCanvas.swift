@@ -8,15 +8,19 @@ package struct BoardCanvas: Sendable {
   /// One object as it is shown.
   package struct Item: Sendable {
     /// The object.
-    package var snapshot: ObjectSnapshot
+    package let snapshot: ObjectSnapshot
     /// The game that it is.
     package var game: GameView?
     /// Points that were drawn and are not committed yet, where they were drawn.
     package var preview: [InkPoint] = []
 
+    /// The middle of a stroke's points, where they were drawn.
+    let inkCenter: Point?
+
     package init(_ snapshot: ObjectSnapshot, game: GameView? = nil) {
       self.snapshot = snapshot
       self.game = game
+      inkCenter = snapshot.ink.flatMap { InkBounds($0)?.center }
     }
   }
 
@@ -247,17 +251,13 @@ package struct BoardCanvas: Sendable {
       old.snapshot.scale == 1, old.snapshot.angle == 0,
       old.snapshot.erased == new.snapshot.erased, old.snapshot.zIndex == new.snapshot.zIndex,
       old.snapshot.color == new.snapshot.color, old.snapshot.lineWidth == new.snapshot.lineWidth,
-      Self.isInPlace(old.snapshot), Self.isInPlace(new.snapshot), after.starts(with: before)
+      old.inkCenter == old.snapshot.centerPosition, new.inkCenter == new.snapshot.centerPosition,
+      after.starts(with: before)
     else { return nil }
     let drawn = after[(before.count - 1)...]
     let previews = [area(ofPreview: old), area(ofPreview: new)].compactMap(\.self)
     let grown = area(of: drawn, lineWidth: new.snapshot.lineWidth ?? 1)
     return previews.reduce(grown ?? CellArea(x: 0, y: 0, width: 0, height: 0)) { $0.union($1) }
-  }
-
-  /// Whether a stroke shows where it was drawn.
-  private static func isInPlace(_ snapshot: ObjectSnapshot) -> Bool {
-    snapshot.ink.flatMap { InkBounds($0)?.center } == snapshot.centerPosition
   }
 
   /// What is left of a preview once so many points are committed.
@@ -367,7 +367,7 @@ package struct BoardCanvas: Sendable {
         drawLine(shown, width, color, area)
       }
     } else {
-      let place = InkPlacement(snapshot, viewport)
+      let place = InkPlacement(item, viewport)
       var last = place.dot(first)
       if ink.count == 1, item.preview.isEmpty {
         dots.line(from: last, to: last, width: width, color, within: area)
@@ -498,8 +498,9 @@ private struct InkPlacement {
   private let x: (Double, Double, Double)
   private let y: (Double, Double, Double)
 
-  init(_ snapshot: ObjectSnapshot, _ viewport: Viewport) {
-    let center = snapshot.ink.flatMap { InkBounds($0)?.center } ?? snapshot.centerPosition
+  init(_ item: BoardCanvas.Item, _ viewport: Viewport) {
+    let snapshot = item.snapshot
+    let center = item.inkCenter ?? snapshot.centerPosition
     let rotation = Rotation(radians: snapshot.angle)
     let factor = snapshot.scale * viewport.scale
     let (cosine, sine) = (rotation.cosine * factor, rotation.sine * factor)
