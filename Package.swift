@@ -21,16 +21,16 @@ let nioConcurrencyHelpers = Target.Dependency.product(
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
+extension Product {
+  /// One target for the use of others.
+  static func of(_ target: String) -> Product { library(name: target, targets: [target]) }
+}
+
 let package = Package(
   name: "whiteboard",
   products: [
-    .library(name: "AvahiDiscovery", targets: ["AvahiDiscovery"]),
-    .library(name: "PeerDiscovery", targets: ["PeerDiscovery"]),
-    .library(name: "PeerSession", targets: ["PeerSession"]),
-    .library(name: "PeerWire", targets: ["PeerWire"]),
-    .library(name: "Whiteboard", targets: ["Whiteboard"]),
-    .library(name: "WhiteboardDocument", targets: ["WhiteboardDocument"]),
-    .library(name: "WhiteboardSync", targets: ["WhiteboardSync"]),
+    Product.of("AvahiDiscovery"), .of("PeerDiscovery"), .of("PeerSession"), .of("PeerWire"),
+    .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardSync"),
     .executable(name: "whiteboard-peer", targets: ["whiteboard-peer"]),
   ],
   dependencies: [
