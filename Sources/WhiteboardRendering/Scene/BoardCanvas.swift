@@ -77,7 +77,7 @@ package struct BoardCanvas: Sendable {
   /// The rectangle around all objects; nil where there are none.
   package var bounds: Rectangle? {
     items.values.reduce(nil) { whole, item in
-      let bounds = Self.bounds(item.snapshot)
+      let bounds = item.snapshot.bounds
       return whole?.union(bounds) ?? bounds
     }
   }
@@ -206,7 +206,7 @@ package struct BoardCanvas: Sendable {
     let snapshot = item.snapshot
     let bounds = viewport.area(
       of: snapshot.kind == .drawing
-        ? widened(Self.bounds(snapshot)) : Self.bounds(snapshot)
+        ? widened(snapshot.bounds) : snapshot.bounds
     )
     guard let label = label(item) else { return bounds }
     let origin = origin(of: label, snapshot)
@@ -264,20 +264,6 @@ package struct BoardCanvas: Sendable {
   private static func rest(of preview: [InkPoint], committed: Int, _ old: Item) -> [InkPoint] {
     let before = old.snapshot.ink?.count ?? 0
     return Array(preview.dropFirst(max(0, committed - before)))
-  }
-
-  /// The rectangle around an object's turned box.
-  package static func bounds(_ snapshot: ObjectSnapshot) -> Rectangle {
-    let rotation = Rotation(radians: snapshot.angle)
-    let width = snapshot.size.width * snapshot.scale / 2
-    let height = snapshot.size.height * snapshot.scale / 2
-    let x = rotation.cosine.magnitude * width + rotation.sine.magnitude * height
-    let y = rotation.sine.magnitude * width + rotation.cosine.magnitude * height
-    let center = snapshot.centerPosition
-    return Rectangle(
-      Point(x: center.x - x, y: center.y - y),
-      Point(x: center.x + x, y: center.y + y)
-    )
   }
 
   // MARK: - Painting
@@ -357,7 +343,7 @@ package struct BoardCanvas: Sendable {
     let color = DotLayer.dot(Self.color(snapshot.color))
     let width = thickness((snapshot.lineWidth ?? 1) * snapshot.scale)
     if let lines = snapshot.erased.flatMap({ $0.ranges.isEmpty ? nil : snapshot.visibleLines }) {
-      let rotation = Rotation(radians: snapshot.angle)
+      let rotation = snapshot.rotation
       for line in lines {
         let shown = line.map { (offset) -> (x: Double, y: Double) in
           let place = snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
@@ -405,8 +391,8 @@ package struct BoardCanvas: Sendable {
   }
 
   private mutating func drawPhoto(_ snapshot: ObjectSnapshot, in area: CellArea) {
-    let box = viewport.area(of: Self.bounds(snapshot)).clamped(to: area)
-    let rotation = Rotation(radians: snapshot.angle)
+    let box = viewport.area(of: snapshot.bounds).clamped(to: area)
+    let rotation = snapshot.rotation
     let pixels = snapshot.asset.flatMap { photos[$0.id] }
     let width = max(snapshot.size.width * snapshot.scale, 1)
     let height = max(snapshot.size.height * snapshot.scale, 1)
@@ -501,7 +487,7 @@ private struct InkPlacement {
   init(_ item: BoardCanvas.Item, _ viewport: Viewport) {
     let snapshot = item.snapshot
     let center = item.inkCenter ?? snapshot.centerPosition
-    let rotation = Rotation(radians: snapshot.angle)
+    let rotation = snapshot.rotation
     let factor = snapshot.scale * viewport.scale
     let (cosine, sine) = (rotation.cosine * factor, rotation.sine * factor)
     let origin = viewport.dot(of: snapshot.centerPosition)
@@ -517,13 +503,5 @@ private struct InkPlacement {
   func dot(_ point: InkPoint) -> (x: Double, y: Double) {
     let (right, down) = (Double(point.x), Double(point.y))
     return (x.0 * right + x.1 * down + x.2, y.0 * right + y.1 * down + y.2)
-  }
-}
-
-extension Rotation {
-  /// The turn by an angle, in the steps in which angles are kept.
-  package init(radians: Double) {
-    let steps = (radians / (2 * Double.pi) * 4096).rounded()
-    self.init(steps: steps.isFinite && steps >= 0 && steps < 1e9 ? UInt64(steps) : 0)
   }
 }

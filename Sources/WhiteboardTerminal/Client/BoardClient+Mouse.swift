@@ -205,51 +205,8 @@ extension BoardClient {
   private mutating func select(inside band: Rectangle) -> [Action] {
     select(
       canvas.objects.filter { id in
-        canvas.item(id).map { band.contains(BoardCanvas.bounds($0.snapshot)) } ?? false
+        canvas.item(id).map { band.contains($0.snapshot.bounds) } ?? false
       }
     )
-  }
-}
-
-extension ObjectSnapshot {
-  /// Whether it shows at a place, or at most so far away.
-  func isNear(_ place: Point, within tolerance: Double) -> Bool {
-    let rotation = Rotation(radians: angle)
-    let offset = Point(x: place.x - centerPosition.x, y: place.y - centerPosition.y)
-    // As it was made: upright and unscaled.
-    let own = Point(
-      x: (offset.x * rotation.cosine + offset.y * rotation.sine) / scale,
-      y: (offset.y * rotation.cosine - offset.x * rotation.sine) / scale
-    )
-    let reach = tolerance / scale
-    guard abs(own.x) <= size.width / 2 + reach, abs(own.y) <= size.height / 2 + reach else {
-      return false
-    }
-    guard let lines = visibleLines else { return true }
-    let broad = reach + (lineWidth ?? 0) / 2
-    return lines.contains { line in
-      guard var last = line.first else { return false }
-      if line.count == 1 { return last.distance(to: own) <= broad }
-      return line.dropFirst().contains { next in
-        defer { last = next }
-        return own.distance(toLineFrom: last, to: next) <= broad
-      }
-    }
-  }
-}
-
-extension Point {
-  func distance(to other: Point) -> Double {
-    let (dx, dy) = (other.x - x, other.y - y)
-    return (dx * dx + dy * dy).squareRoot()
-  }
-
-  /// The distance to the nearest place between two others.
-  func distance(toLineFrom start: Point, to end: Point) -> Double {
-    let (dx, dy) = (end.x - start.x, end.y - start.y)
-    let square = dx * dx + dy * dy
-    let along = (x - start.x) * dx + (y - start.y) * dy
-    let share = square > 0 ? min(max(along / square, 0), 1) : 0
-    return distance(to: Point(x: start.x + share * dx, y: start.y + share * dy))
   }
 }

@@ -83,7 +83,7 @@ extension BoardClient {
     _ rgb: UInt32,
     on screen: inout Screen
   ) {
-    let rotation = Rotation(radians: snapshot.angle)
+    let rotation = snapshot.rotation
     let (width, height) = (snapshot.size.width / 2, snapshot.size.height / 2)
     let corners = [(-1.0, -1.0), (1, -1), (1, 1), (-1, 1), (-1, -1)].map { x, y in
       let corner = snapshot.shown(
@@ -104,7 +104,7 @@ extension BoardClient {
       if isOurs, case .drag = gesture { continue }
       let rgb = isOurs ? 0x56B4E9 : Pens.color(of: holder)
       outline(snapshot, by: Point(x: 0, y: 0), rgb, on: &screen)
-      guard !isOurs, let corner = cell(BoardCanvas.bounds(snapshot).least) else { continue }
+      guard !isOurs, let corner = cell(snapshot.bounds.least) else { continue }
       let name = people[holder].map { shown($0.name) } ?? String(holder.prefix(8))
       screen.put(" \(name) ", x: corner.x, y: corner.y, label(rgb), in: boardArea)
     }
