@@ -67,6 +67,7 @@ extension Node {
       } else {
         // All of it is taken back at once.
         replica.board.beginStep("drawing")
+        defer { if strokeInHand == nil { replica.board.endStep() } }
         id = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: now)
         strokeInHand = id
         made(id, alias)

@@ -1,9 +1,7 @@
 import Logging
 import PeerDiscovery
 import PeerSession
-import Whiteboard
 import WhiteboardDocument
-import WhiteboardSync
 
 /// What a node is made from.
 package struct NodeConfiguration: Sendable {
@@ -121,18 +119,6 @@ package protocol EventSink: Sendable {
 
 extension EventSink {
   package func show(_ change: BoardChange) {}
-}
-
-/// What shows in another way on the board.
-package enum BoardChange: Sendable {
-  /// An object is new or not as it was; with the game that it is.
-  case shown(ObjectSnapshot, GameView?)
-  /// An object is gone.
-  case removed(ObjectID)
-  /// A stroke goes on, elsewhere, and that is not committed yet.
-  case preview(StrokePreview)
-  /// A member points somewhere else, or nowhere.
-  case cursor(MemberID, Point?)
 }
 
 /// Tells events as lines, of JSON or of words.

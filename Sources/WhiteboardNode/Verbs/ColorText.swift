@@ -1,7 +1,7 @@
 /// How colours are written: `#rrggbb` or `#rrggbbaa`.
-enum ColorText {
+package enum ColorText {
   /// The colour with all eight digits.
-  static func text(_ color: UInt32) -> String {
+  package static func text(_ color: UInt32) -> String {
     let digits = String(color, radix: 16)
     return "#" + String(repeating: "0", count: 8 - digits.count) + digits
   }

@@ -53,7 +53,8 @@ extension BoardClient {
       return []
     case .color(let index):
       color = index
-      return selection.isEmpty ? [] : [recolour(index)]
+      let wanted = colorText ?? "default"
+      return selection.isEmpty ? [] : onSelection { "color \($0) \(wanted)" }
     case .thinner: return widen(-1)
     case .broader: return widen(1)
     case .pan(let dx, let dy): return arrow(dx, dy)
@@ -129,13 +130,6 @@ extension BoardClient {
     return selection.isEmpty ? [] : onSelection { "width \($0) \(broad)" }
   }
 
-  private mutating func recolour(_ index: Int) -> Action {
-    guard let rgb = Pens.colors[index].rgb else { return verb("color \(selectedIDs) default") }
-    let digits = String(rgb, radix: 16)
-    let zeros = String(repeating: "0", count: 6 - digits.count)
-    return verb("color \(selectedIDs) #\(zeros)\(digits)")
-  }
-
   private mutating func onSelection(_ line: (String) -> String) -> [Action] {
     guard !selection.isEmpty else {
       say("select something first: v and click, or Tab")
@@ -206,7 +200,7 @@ extension BoardClient {
   private var inView: [ObjectID] {
     let view = canvas.viewport.rectangle
     return canvas.objects.filter { id in
-      canvas.item(id).map { view.touches(BoardCanvas.bounds($0.snapshot)) } ?? false
+      canvas.item(id).map { view.touches($0.snapshot.bounds) } ?? false
     }
   }
 
@@ -306,7 +300,7 @@ extension BoardClient {
     case .chat: return [verb("say \(Self.quoted(text))")]
     case .text(let place):
       let at = Self.text(place)
-      return [verb("text \(at) \(Self.quoted(text))\(textColor)")]
+      return [verb("text \(at) \(Self.quoted(text))\(colorText.map { " color=\($0)" } ?? "")")]
     case .edit(let id): return [verb("edit \(id) \(Self.quoted(text))")]
     case .guess(let id): return [verb("play \(id) \(Self.quoted(text))")]
     case .command:
@@ -316,12 +310,6 @@ extension BoardClient {
       default: return [verb(text)]
       }
     }
-  }
-
-  private var textColor: String {
-    guard let rgb = Pens.colors[color].rgb else { return "" }
-    let digits = String(rgb, radix: 16)
-    return " color=#" + String(repeating: "0", count: 6 - digits.count) + digits
   }
 
   /// Completes the first word to a verb, and lists the verbs where there are several.

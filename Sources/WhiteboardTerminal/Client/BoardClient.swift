@@ -183,14 +183,14 @@ package struct BoardClient: Sendable {
     return "\"\(escaped)\""
   }
 
+  /// The colour of the pen as verbs have it; nil for the one that things have by themselves.
+  var colorText: String? {
+    Pens.colors[color].rgb.map { ColorText.text($0 << 8 | 0xFF) }
+  }
+
   /// The colour and width of the pen as verbs have them.
   var penOptions: String {
-    let rgb = Pens.colors[color].rgb
-    let digits = rgb.map { value in
-      let text = String(value, radix: 16)
-      return " color=#" + String(repeating: "0", count: 6 - text.count) + text
-    }
-    return "\(digits ?? "") width=\(Self.text(width))"
+    "\(colorText.map { " color=\($0)" } ?? "") width=\(Self.text(width))"
   }
 
   var selectedIDs: String { selection.sorted().map(\.description).joined(separator: " ") }

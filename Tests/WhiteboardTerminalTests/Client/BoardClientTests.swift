@@ -101,7 +101,7 @@ struct BoardClientTests {
     #expect(desk.type("^[<0;40;14m") == ["lift"])
     #expect(
       desk.type("3}l^[<0;38;13M^[<32;42;13M^[<0;42;13m") == [
-        "stroke 4,8 36,8 color=#1fae84 width=8"
+        "stroke 4,8 36,8 color=#1fae84ff width=8"
       ]
     )
     #expect(
@@ -129,7 +129,7 @@ struct BoardClientTests {
     #expect(desk.type("^[C") == ["move \(id) +8,0"])
     #expect(desk.type(".>") == ["rotate \(id) 15", "rotate \(id) 1"])
     #expect(desk.type("S") == ["scale \(id) 1.1"])
-    #expect(desk.type("2") == ["color \(id) #56b4e9"])
+    #expect(desk.type("2") == ["color \(id) #56b4e9ff"])
     #expect(
       desk.type("][gLdx") == [
         "order \(id) front", "order \(id) back", "group \(id)", "lock \(id)", "duplicate \(id)",

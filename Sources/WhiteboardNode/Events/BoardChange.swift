@@ -1,0 +1,14 @@
+import Whiteboard
+import WhiteboardSync
+
+/// What shows in another way on the board.
+package enum BoardChange: Sendable {
+  /// An object is new or not as it was; with the game that it is.
+  case shown(ObjectSnapshot, GameView?)
+  /// An object is gone.
+  case removed(ObjectID)
+  /// A stroke goes on, elsewhere, and that is not committed yet.
+  case preview(StrokePreview)
+  /// A member points somewhere else, or nowhere.
+  case cursor(MemberID, Point?)
+}
