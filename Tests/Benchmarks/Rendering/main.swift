@@ -73,17 +73,9 @@ for count in [500, 5_000] {
   }
   report("full repaint", count, times, bytes)
 
-  // One stroke grows point by point, in front of the others.
-  let live = try board.beginDrawing(lineWidth: 5, color: 0xFF00_00FF)
-  try board.appendInk([InkPoint(x: 0, y: 0)], to: live, first: 0)
-  (times, bytes) = ([], [])
-  for round in 1...rounds {
-    try board.appendInk(
-      [InkPoint(x: Int32(round * 30), y: Int32(round % 7) * 40)],
-      to: live,
-      first: round
-    )
-    guard let snapshot = board.snapshot(live) else { continue }
+  /// Shows an object as it is now, and brings the terminal up to date.
+  func redraw(_ id: ObjectID) {
+    guard let snapshot = board.snapshot(id) else { return }
     let before = canvas.screen
     var size = 0
     times.append(
@@ -95,6 +87,19 @@ for count in [500, 5_000] {
     )
     bytes.append(size)
   }
+
+  // One stroke grows point by point, in front of the others.
+  let live = try board.beginDrawing(lineWidth: 5, color: 0xFF00_00FF)
+  try board.appendInk([InkPoint(x: 0, y: 0)], to: live, first: 0)
+  (times, bytes) = ([], [])
+  for round in 1...rounds {
+    try board.appendInk(
+      [InkPoint(x: Int32(round * 30), y: Int32(round % 7) * 40)],
+      to: live,
+      first: round
+    )
+    redraw(live)
+  }
   report("a stroke grew", count, times, bytes)
 
   let ids = board.objectIDs
@@ -102,17 +107,7 @@ for count in [500, 5_000] {
   for round in 0..<rounds {
     let id = ids[round * 7 % ids.count]
     try board.move([id], by: Point(x: 9, y: -5))
-    guard let snapshot = board.snapshot(id) else { continue }
-    let before = canvas.screen
-    var size = 0
-    times.append(
-      clock.measure {
-        canvas.set(BoardCanvas.Item(snapshot))
-        canvas.paint()
-        size = writer.bytes(from: before, to: canvas.screen).count
-      }
-    )
-    bytes.append(size)
+    redraw(id)
   }
   report("an object moved", count, times, bytes)
 

@@ -260,10 +260,7 @@ struct BoardVerbTests: NodeSuite {
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
         let ready = try #require(await host.ready())
-        let joining = await room.configuration(
-          .join(.link(try BoardLink(ready.link)), patience: .seconds(10)),
-          "ben"
-        )
+        let joining = try await room.joining(ready)
         let guest = Node(joining, input: nil, sink: watcher)
         group.addTask { try await guest.run() }
         try await host.perform("wait peers=1 timeout=30")

@@ -38,6 +38,11 @@ struct NodeRoom {
     )
   }
 
+  /// What joins a board by its link, as "ben".
+  func joining(_ ready: NodeEvent.Ready) async throws -> NodeConfiguration {
+    await configuration(.join(.link(try BoardLink(ready.link)), patience: .seconds(10)), "ben")
+  }
+
   func path(_ name: String) -> String { "\(directory)/\(name)" }
 }
 
@@ -69,10 +74,7 @@ extension NodeSuite {
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
         let ready = try #require(await host.ready())
-        let joining = await room.configuration(
-          .join(.link(try BoardLink(ready.link)), patience: .seconds(10)),
-          "ben"
-        )
+        let joining = try await room.joining(ready)
         group.addTask { try await guest.run(joining) }
         if await guest.ready() == nil {
           // What ended it says more than that it has ended.

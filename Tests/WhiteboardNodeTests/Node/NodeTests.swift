@@ -49,10 +49,7 @@ struct NodeTests: NodeSuite {
         group.addTask { try await host.run(hosting) }
         let ready = try #require(await host.ready())
         try await host.perform(#"text 10,20 "before""#)
-        let joining = await room.configuration(
-          .join(.link(try BoardLink(ready.link)), patience: .seconds(10)),
-          "ben"
-        )
+        let joining = try await room.joining(ready)
         group.addTask { try await guest.run(joining) }
         try await guest.perform("wait objects=1 timeout=30")
         try await guest.perform("wait synced timeout=30")
