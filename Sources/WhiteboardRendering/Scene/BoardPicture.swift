@@ -1,0 +1,43 @@
+import Whiteboard
+
+/// What of a board is drawn on a page: its objects, and the part of the board that is shown.
+package struct BoardPicture: Sendable {
+  /// The objects from back to front.
+  package var items: [BoardCanvas.Item]
+  /// The part of the board that the page shows.
+  package var region: Rectangle
+  /// `0xRRGGBB` of the paper; nil leaves it open.
+  package var background: UInt32?
+  /// What members are called, for games.
+  package var names: [MemberID: String]
+  /// A photo's file as it was put on the board; nil where it is not here.
+  package var photo: @Sendable (AssetID) -> [UInt8]?
+
+  /// A picture of objects from back to front, with white paper.
+  package init(
+    items: [BoardCanvas.Item],
+    region: Rectangle,
+    background: UInt32? = 0xFFFFFF,
+    names: [MemberID: String] = [:],
+    photo: @escaping @Sendable (AssetID) -> [UInt8]? = { _ in nil }
+  ) {
+    self.items = items
+    self.region = region
+    self.background = background
+    self.names = names
+    self.photo = photo
+  }
+
+  /// The paper that shows all of these objects, with a margin in board units; nil where there are none.
+  package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
+    let whole = items.reduce(Rectangle?.none) { whole, item in
+      whole?.union(item.snapshot.bounds) ?? item.snapshot.bounds
+    }
+    return whole.map { whole in
+      Rectangle(
+        Point(x: whole.least.x - margin, y: whole.least.y - margin),
+        Point(x: whole.greatest.x + margin, y: whole.greatest.y + margin)
+      )
+    }
+  }
+}
