@@ -37,7 +37,8 @@ static void write_all(int fd, const char *bytes, size_t count) {
 void terminal_guard_disarm(void) {
   if (!atomic_exchange(&is_armed, 0)) return;
   write_all(terminal_fd, leave_bytes, leave_count);
-  tcsetattr(terminal_fd, TCSADRAIN, &cooked);
+  // What the terminal still sends of the mouse, or answers, is not for the shell.
+  tcsetattr(terminal_fd, TCSAFLUSH, &cooked);
 }
 
 static void crashed(int number) {

@@ -37,7 +37,9 @@ package struct Lobby: Sendable {
 /// sixty times a second; nothing is done while nothing happens.
 package actor BoardTerminal: EventSink {
   private let terminal: Terminal
-  private let features: TerminalFeatures
+  private let settings: TerminalSettings
+  private let keys: KeyMap
+  private var features: TerminalFeatures
   private let writer: ScreenWriter
   private let changes = ChangeQueue()
   private let clock = ContinuousClock()
@@ -62,11 +64,19 @@ package actor BoardTerminal: EventSink {
   /// How long an Escape may be the beginning of more.
   private static let escapePatience = Duration.milliseconds(30)
 
-  /// Takes over a terminal.
-  package init(_ terminal: Terminal, _ features: TerminalFeatures) {
+  /// Draws on a terminal that was taken over, and asks it what it can do.
+  package init(
+    _ terminal: Terminal,
+    _ features: TerminalFeatures,
+    _ settings: TerminalSettings,
+    _ keys: KeyMap
+  ) {
     self.terminal = terminal
-    self.features = features
-    writer = ScreenWriter(depth: features.depth)
+    self.settings = settings
+    self.keys = keys
+    self.features = features.applying(settings)
+    self.features.cellSize = terminal.cellSize
+    writer = ScreenWriter(depth: self.features.depth)
     began = clock.now
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
@@ -117,7 +127,8 @@ package actor BoardTerminal: EventSink {
 
   /// Both end with the program that the person runs.
   private func start() -> [Task<Void, Never>] {
-    [Task { await self.listen() }, Task { await self.draw() }]
+    terminal.write(Array(TerminalFeatures.questions.utf8))
+    return [Task { await self.listen() }, Task { await self.draw() }]
   }
 
   private func stop(_ tasks: [Task<Void, Never>]) {
@@ -131,7 +142,12 @@ package actor BoardTerminal: EventSink {
     let node = Node(configuration, input: feed, sink: self)
     self.node = node
     _ = changes.takeAll()
-    board = BoardClient(columns: size.columns, rows: size.rows, dotStyle: features.dotStyle)
+    board = BoardClient(
+      columns: size.columns,
+      rows: size.rows,
+      dotStyle: features.dotStyle,
+      keys: keys
+    )
     shown = nil
     wakeUp.yield()
     defer { (self.node, board, shown) = (nil, nil, nil) }
@@ -181,6 +197,7 @@ package actor BoardTerminal: EventSink {
       case .bytes(let bytes): await take(bytes)
       case .resized:
         let size = terminal.size
+        features.cellSize = terminal.cellSize ?? features.cellSize
         board?.resize(columns: size.columns, rows: size.rows)
         lobby?.resize(columns: size.columns, rows: size.rows)
         shown = nil
@@ -209,7 +226,14 @@ package actor BoardTerminal: EventSink {
 
   private func take(_ events: [InputEvent]) async {
     drainChanges()
-    for event in events {
+    for var event in events {
+      if case .reply(let reply) = event {
+        terminal.write(Array(features.take(reply, settings).utf8))
+        continue
+      }
+      if case .mouse(let mouse) = event, features.hasPixelMouse, let cell = features.cellSize {
+        event = .mouse(mouse.inCells(width: cell.width, height: cell.height))
+      }
       if board != nil {
         await carryOut(board?.take(event, now: time) ?? [])
       } else if let wanted = lobby?.take(event, now: time) {
@@ -227,7 +251,13 @@ package actor BoardTerminal: EventSink {
       case .redraw: shown = nil
       case .suspend:
         terminal.suspend()
+        if features.hasPixelMouse { terminal.write(Array("\u{1B}[?1016h".utf8)) }
         shown = nil
+      case .clipboard(let text):
+        // The terminal puts it where other programs paste from; many allow that, and none answers.
+        terminal.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
+      case .findFiles(let beginning):
+        board?.complete(files: FileCompletion.paths(beginning: beginning), for: beginning)
       }
     }
   }

@@ -262,7 +262,12 @@ enum Program {
     guard let terminal = Terminal(farewell: farewell, log: dataDirectory + "/last-run.log") else {
       throw NodeError(.system, "the terminal cannot be taken over; --accessible does without")
     }
-    let screen = BoardTerminal(terminal, TerminalFeatures { Environment[$0] })
+    let screen = BoardTerminal(
+      terminal,
+      TerminalFeatures { Environment[$0] },
+      TerminalSettings(),
+      .standard
+    )
     let termination = Termination { await screen.requestEnd() }
     defer { withExtendedLifetime(termination) {} }
     try await body(screen)

@@ -39,6 +39,8 @@ extension NodeEvent {
     package var participants: Int?
     /// `member` or `relay`, as announced.
     package var role: String?
+    /// How who asks is let in, as announced: `anyone`, `ask`, `code` or `known`.
+    package var admit: String?
   }
 
   /// A board seen before that is gone from discovery.

@@ -68,7 +68,8 @@ extension NodeEvent.FoundBoard {
       boardName: peer.announcement.boardName.raw,
       addresses: peer.endpoints.map(\.description),
       participants: peer.announcement.participants.map(Int.init),
-      role: peer.announcement.role.rawValue
+      role: peer.announcement.role.rawValue,
+      admit: peer.announcement.admission?.rawValue
     )
   }
 }

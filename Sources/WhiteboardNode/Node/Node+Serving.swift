@@ -243,7 +243,7 @@ extension Node {
       let port = UInt16(exactly: transport.port)
     else { return }
     isAnnouncing = true
-    let first = Announcement(
+    var announcement = Announcement(
       peer: peer,
       session: board,
       incarnation: AnnouncedIncarnation(session.incarnation.value),
@@ -251,6 +251,8 @@ extension Node {
       hostName: configuration.displayName,
       participants: 1
     )
+    announcement.admission = admission
+    let first = announcement
     let advertisement = Advertisement(port: port, announcement: first)
     spawn { node in
       let changes = node.participantChanges

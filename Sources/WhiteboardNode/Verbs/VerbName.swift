@@ -177,3 +177,16 @@ extension Verb {
     }
   }
 }
+
+extension VerbName {
+  /// Whether it changes the board for others too.
+  package var changesBoard: Bool {
+    switch self {
+    case .text, .stroke, .pen, .photo, .game, .duplicate, .move, .scale, .rotate, .color, .width,
+      .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete, .undelete, .purge,
+      .play, .undo, .redo, .set, .restore, .say:
+      true
+    default: false
+    }
+  }
+}

@@ -473,7 +473,7 @@ package struct BoardCanvas: Sendable {
   }
 
   /// A colour of the board; what has none of its own, and black, is as the terminal writes.
-  static func color(_ rgba: UInt32?) -> CellColor {
+  package static func color(_ rgba: UInt32?) -> CellColor {
     guard let rgba, rgba >> 8 != 0 else { return .terminal }
     return CellColor(rgb: rgba >> 8)
   }
@@ -503,5 +503,37 @@ private struct InkPlacement {
   func dot(_ point: InkPoint) -> (x: Double, y: Double) {
     let (right, down) = (Double(point.x), Double(point.y))
     return (x.0 * right + x.1 * down + x.2, y.0 * right + y.1 * down + y.2)
+  }
+}
+
+extension BoardCanvas {
+  /// The cell in which the next letter of a text goes, after so many of its Unicode scalars; nil where it
+  /// shows no words.
+  package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
+    guard let item = items[id], item.snapshot.kind == .text, let label = label(item),
+      let text = item.snapshot.text
+    else { return nil }
+    let origin = origin(of: label, item.snapshot)
+    // Lines are cut out of the words in their order; what is left out between them is blank.
+    var rest = text.unicodeScalars[...]
+    var count = 0
+    for (row, line) in label.lines.enumerated() {
+      let words = line.reduce("") { $0 + $1.text }.unicodeScalars
+      while let first = rest.first, first != words.first, count < scalars {
+        (rest, count) = (rest.dropFirst(), count + 1)
+        // A blank or the end of a line, behind which the caret is.
+        if first == "\n" { break }
+      }
+      let isLast = row == label.lines.count - 1
+      let inLine = scalars - count
+      if inLine <= words.count || isLast {
+        let before = String(String.UnicodeScalarView(words.prefix(max(0, inLine))))
+        let blanks = isLast ? max(0, inLine - words.count) : 0
+        return (origin.x + CharacterWidth.columns(before) + blanks, origin.y + row)
+      }
+      rest = rest.dropFirst(words.count)
+      count += words.count
+    }
+    return nil
   }
 }

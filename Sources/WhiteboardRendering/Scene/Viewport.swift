@@ -52,15 +52,15 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// The place of the board in the middle of a cell.
-  package func place(atCell x: Int, _ y: Int) -> Point {
+  /// The place of the board so many columns and rows from the top left.
+  package func place(atColumn column: Double, row: Double) -> Point {
     place(
-      atDot: Point(
-        x: (Double(x) + 0.5) * Double(DotLayer.across),
-        y: (Double(y) + 0.5) * Double(DotLayer.down)
-      )
+      atDot: Point(x: column * Double(DotLayer.across), y: row * Double(DotLayer.down))
     )
   }
+
+  /// Board units that a cell is broad; it is twice as high.
+  package var cellWidth: Double { Double(DotLayer.across) / scale }
 
   /// The cell in which a place of the board shows, and that may lie outside.
   package func cell(of place: Point) -> (x: Int, y: Int) {

@@ -13,6 +13,7 @@ extension BoardClient {
     case .paste(let text): return paste(text)
     case .focus(false):
       pointer = nil
+      toldPointer = nil
       return [.verb("point none")]
     case .focus(true), .reply: return []
     }
@@ -23,6 +24,7 @@ extension BoardClient {
     self.now = now
     if let notice, notice.until <= now { self.notice = nil }
     if let asked = isQuitAsked, now - asked > .seconds(2) { isQuitAsked = nil }
+    follow()
     return handOnStroke() + handOnPointer()
   }
 
@@ -30,18 +32,70 @@ extension BoardClient {
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
   ) -> [Action] {
-    if editor != nil { return type(key, modifiers) }
-    if isHelpShown || isInviteShown {
-      (isHelpShown, isInviteShown) = (false, false)
-      return []
-    }
+    if editor != nil { return edit(key, modifiers) }
+    if typing != nil { return type(key, modifiers) }
+    if box != nil { return take(inBox: key, modifiers) }
     if let invitation = invitations.first, case .character(let letter) = key, "yn".contains(letter)
     {
       invitations.removeFirst()
       return [verb("\(letter == "y" ? "accept" : "decline") \(Self.quoted(invitation.id))")]
     }
-    guard let command = KeyMap.command(key, modifiers) else { return [] }
+    guard let command = keys.command(key, modifiers) else { return [] }
+    // Both press and let go, where there is something to do it with.
+    if isKeyboardPen, command == .menu || command == .edit { return pressByKey() }
     return carryOut(command)
+  }
+
+  // MARK: - Boxes
+
+  private mutating func take(
+    inBox key: InputEvent.Key,
+    _ modifiers: InputEvent.Modifiers
+  ) -> [Action] {
+    switch (box, key) {
+    case (.help(let first), .down), (.help(let first), .pageDown), (.help(let first), .tab):
+      box = .help(from: first + (key == .down ? 1 : max(rows - 4, 1)))
+      return []
+    case (.help(let first), .up), (.help(let first), .pageUp):
+      box = .help(from: max(0, first - (key == .up ? 1 : max(rows - 4, 1))))
+      return []
+    case (.menu(var menu), .down), (.menu(var menu), .tab):
+      menu.step(1)
+      box = .menu(menu)
+      return []
+    case (.menu(var menu), .up):
+      menu.step(-1)
+      box = .menu(menu)
+      return []
+    case (.menu(let menu), .enter): return pick(menu.command)
+    case (.menu(let menu), _):
+      box = nil
+      guard let command = keys.command(key, modifiers), command != .menu, command != .selectNone,
+        command != .interrupt || menu.items.isEmpty
+      else { return [] }
+      return carryOut(command)
+    default:
+      box = nil
+      return []
+    }
+  }
+
+  /// What was picked in the menu is done.
+  mutating func pick(_ command: KeyMap.Command?) -> [Action] {
+    box = nil
+    return command.map { carryOut($0) } ?? []
+  }
+
+  mutating func openMenu(at cell: Menu.Cell?) {
+    let snapshots = selectedSnapshots
+    let items =
+      snapshots.isEmpty
+      ? Menu.ofBoard
+      : Menu.ofSelection(
+        hasText: snapshots.count == 1 && snapshots[0].kind == .text,
+        hasGame: snapshots.count == 1 && snapshots[0].kind == .game
+      )
+    box = .menu(Menu(items, at: cell))
   }
 
   // MARK: - Commands
@@ -49,70 +103,82 @@ extension BoardClient {
   private mutating func carryOut(_ command: KeyMap.Command) -> [Action] {
     switch command {
     case .tool(let tool):
+      // What is in the middle of being drawn is done.
+      let actions = endGesture()
       self.tool = tool
-      return []
+      return actions
     case .color(let index):
-      color = index
+      ink = Pens.colors[index].rgb
       let wanted = colorText ?? "default"
       return selection.isEmpty ? [] : onSelection { "color \($0) \(wanted)" }
     case .thinner: return widen(-1)
     case .broader: return widen(1)
-    case .pan(let dx, let dy): return arrow(dx, dy)
+    case .arrow(let dx, let dy, let isWide): return arrow(dx, dy, isWide)
     case .zoomIn: return zoom(1.25)
     case .zoomOut: return zoom(0.8)
     case .fit:
-      if let bounds = canvas.bounds {
-        var viewport = canvas.viewport
-        viewport.fit(bounds)
-        canvas.show(viewport)
-      }
+      if let bounds = canvas.bounds { see(bounds) }
       return []
     case .actualSize: return zoom(1 / canvas.viewport.zoom)
+    case .follow:
+      followNext()
+      return []
     case .undo: return [verb("undo")]
     case .redo: return [verb("redo")]
     case .delete: return onSelection { "delete \($0)" }
     case .duplicate: return onSelection { "duplicate \($0)" }
+    case .copy: return copy()
+    case .paste: return [verb("paste \(Self.text(pointer ?? canvas.viewport.center))")]
     case .group: return onSelection { "group \($0)" }
     case .ungroup: return ungroup()
     case .lock: return lock()
     case .raise: return onSelection { "order \($0) front" }
     case .lower: return onSelection { "order \($0) back" }
-    case .turn(let degrees): return turn(degrees)
-    case .scale(let percent): return scale(percent / 100)
+    case .turn(let degrees): return turned(by: degrees)
+    case .scale(let percent): return scaled(by: percent / 100)
     case .next: return step(1)
     case .previous: return step(-1)
     case .selectAll: return select(inView)
     case .selectNone: return letGo()
-    case .edit: return edit()
+    case .edit: return editSelection()
     case .keyboardPen:
       isKeyboardPen.toggle()
       pointer = isKeyboardPen ? pointer ?? canvas.viewport.center : nil
       return isKeyboardPen ? [] : endGesture()
-    case .penToggle: return isKeyboardPen ? togglePen() : []
-    case .chat:
-      begin(.chat, lead: "say: ")
+    case .snap:
+      isSnapping.toggle()
+      say(isSnapping ? "what is moved snaps to what is there" : "nothing snaps")
       return []
-    case .command:
-      begin(.command, lead: ":")
+    case .chat: return prompt(.chat, lead: "say: ")
+    case .command: return prompt(.command, lead: ":")
+    case .photo:
+      return prompt(.photo(at: pointer ?? canvas.viewport.center), lead: "photo file: ")
+    case .menu:
+      openMenu(at: nil)
       return []
     case .help:
-      isHelpShown = true
+      box = .help(from: 0)
       return []
     case .invite:
-      isInviteShown = true
+      box = .invite
       return []
     case .panel:
       isPanelShown.toggle()
       layOut()
       return []
     case .saved:
-      say("everything is saved as it happens")
+      say("everything is saved as it happens; :export FILE makes a picture of it")
       return []
     case .redraw: return [.redraw]
     case .quit: return [.quit]
     case .interrupt: return interrupt()
     case .game: return play()
     }
+  }
+
+  private mutating func prompt(_ purpose: Purpose, lead: String) -> [Action] {
+    begin(purpose, lead: lead)
+    return []
   }
 
   private mutating func interrupt() -> [Action] {
@@ -130,9 +196,9 @@ extension BoardClient {
     return selection.isEmpty ? [] : onSelection { "width \($0) \(broad)" }
   }
 
-  private mutating func onSelection(_ line: (String) -> String) -> [Action] {
+  mutating func onSelection(_ line: (String) -> String) -> [Action] {
     guard !selection.isEmpty else {
-      say("select something first: v and click, or Tab")
+      say("select something first: \(keys.key(for: .tool(.select)) ?? "select") and click, or Tab")
       return []
     }
     return [verb(line(selectedIDs))]
@@ -152,47 +218,40 @@ extension BoardClient {
     return onSelection { "\(isLocked ? "unlock" : "lock") \($0)" }
   }
 
+  private mutating func copy() -> [Action] {
+    guard selection.isEmpty else { return [verb("copy \(selectedIDs)")] }
+    say("copied: whiteboard-peer join '\(link)'")
+    return [.clipboard(link)]
+  }
+
+  // MARK: - Arrows
+
   /// An arrow moves what is selected, the pen of the keyboard, or the view.
-  private mutating func arrow(_ dx: Int, _ dy: Int) -> [Action] {
-    let dot = 1 / canvas.viewport.scale
+  private mutating func arrow(_ dx: Int, _ dy: Int, _ isWide: Bool) -> [Action] {
+    let cell = canvas.viewport.cellWidth
+    let (right, down) = isWide ? (cell, cell * 2) : (cell / 2, cell / 2)
+    let step = Point(x: Double(dx) * right, y: Double(dy) * down)
     if isKeyboardPen {
       let from = pointer ?? canvas.viewport.center
-      let to = Point(x: from.x + Double(dx) * dot, y: from.y + Double(dy) * dot)
+      let to = Point(x: from.x + step.x, y: from.y + step.y)
       pointer = to
-      if case .stroke = gesture { drawOn(to) }
+      keepInView(to)
+      drag(to)
       return []
     }
     guard selection.isEmpty else {
-      let (x, y) = (Double(dx) * 2 * dot, Double(dy) * 2 * dot)
-      return [verb("move \(selectedIDs) +\(Self.text(x)),\(Self.text(y))")]
+      return [verb("move \(selectedIDs) +\(Self.text(step.x)),\(Self.text(step.y))")]
     }
-    var viewport = canvas.viewport
-    viewport.pan(byDots: Double(dx * 8), Double(dy * 16))
-    canvas.show(viewport)
+    let cells = isWide ? 16 : 4
+    pan(byDots: Double(dx * cells * 2), Double(dy * cells * 4))
     return []
   }
 
   private mutating func zoom(_ factor: Double) -> [Action] {
     var viewport = canvas.viewport
     viewport.zoom(by: factor, around: pointer ?? viewport.center)
-    canvas.show(viewport)
+    look(viewport)
     return []
-  }
-
-  private mutating func turn(_ degrees: Double) -> [Action] {
-    guard selection.count == 1, let id = selection.first, let item = canvas.item(id) else {
-      return onSelection { "rotate \($0) \(Self.text(degrees))" }
-    }
-    // One object's angle is set, several are turned.
-    let before = item.snapshot.angle * 180 / .pi
-    return [verb("rotate \(id) \(Self.text(before + degrees))")]
-  }
-
-  private mutating func scale(_ factor: Double) -> [Action] {
-    guard selection.count == 1, let id = selection.first, let item = canvas.item(id) else {
-      return onSelection { "scale \($0) \(Self.text(factor))" }
-    }
-    return [verb("scale \(id) \(Self.text(item.snapshot.scale * factor))")]
   }
 
   // MARK: - Selecting
@@ -209,35 +268,43 @@ extension BoardClient {
     return [verb("select \(ids.map(\.description).joined(separator: " "))")]
   }
 
+  /// Goes to the next object by age, or the one before, wherever it is.
   private mutating func step(_ by: Int) -> [Action] {
-    let ids = inView.sorted()
+    let ids = canvas.objects.sorted()
     guard !ids.isEmpty else { return [] }
-    guard let last = selection.max(), let index = ids.firstIndex(of: last) else {
-      return select([by > 0 ? ids[0] : ids[ids.count - 1]])
+    var index = by > 0 ? 0 : ids.count - 1
+    if let last = selection.max(), let before = ids.firstIndex(of: last) {
+      index = (before + by + ids.count) % ids.count
     }
-    return select([ids[(index + by + ids.count) % ids.count]])
+    return go(to: ids[index])
+  }
+
+  /// Selects an object, and shows it where it is out of view.
+  mutating func go(to id: ObjectID) -> [Action] {
+    if let bounds = canvas.item(id)?.snapshot.bounds,
+      !canvas.viewport.rectangle.contains(bounds)
+    {
+      var viewport = canvas.viewport
+      viewport.center = bounds.center
+      look(viewport)
+    }
+    return select([id])
   }
 
   private mutating func letGo() -> [Action] {
-    if gesture != nil { return endGesture() }
+    if gesture != nil { return cancelGesture() }
     isKeyboardPen = false
+    followed = nil
     return selection.isEmpty ? [] : [verb("deselect")]
   }
 
-  // MARK: - Words
-
-  mutating func begin(_ purpose: Purpose, lead: String, text: String = "") {
-    self.purpose = purpose
-    editor = LineEditor(lead: lead, text: text, history: histories[lead] ?? [])
-  }
-
-  private mutating func edit() -> [Action] {
+  private mutating func editSelection() -> [Action] {
     guard selection.count == 1, let id = selection.first, let item = canvas.item(id) else {
-      say("select one text to edit it")
+      say("select one text to type in it")
       return []
     }
     switch item.snapshot.kind {
-    case .text: begin(.edit(id), lead: "text: ", text: item.snapshot.text ?? "")
+    case .text: return typeIn(item.snapshot)
     case .game: begin(.guess(id), lead: "move: ")
     default: say("this has no words")
     }
@@ -256,82 +323,5 @@ extension BoardClient {
       return []
     }
     return [verb("game wordle \(Self.text(canvas.viewport.center))")]
-  }
-
-  private mutating func paste(_ text: String) -> [Action] {
-    if editor != nil {
-      editor?.insert(text)
-      return []
-    }
-    let words = String(text.prefix(10_000)).trimmed
-    guard !words.isEmpty else { return [] }
-    let at = pointer ?? canvas.viewport.center
-    let isPhoto = ["png", "jpg", "jpeg"].contains { words.lowercased().hasSuffix("." + $0) }
-    if isPhoto, words.hasPrefix("/"), !words.contains("\n") {
-      return [verb("photo \(Self.text(at)) \(Self.quoted(words))")]
-    }
-    return [verb("text \(Self.text(at)) \(Self.quoted(words))")]
-  }
-
-  private mutating func type(
-    _ key: InputEvent.Key,
-    _ modifiers: InputEvent.Modifiers
-  ) -> [Action] {
-    guard let outcome = editor?.take(key, modifiers) else { return [] }
-    switch outcome {
-    case .typing: return []
-    case .complete:
-      if purpose == .command { complete() }
-      return []
-    case .cancelled:
-      editor = nil
-      return []
-    case .entered(let text):
-      let lead = editor?.lead ?? ""
-      editor = nil
-      if !text.isEmpty, histories[lead]?.last != text { histories[lead, default: []].append(text) }
-      return entered(text)
-    }
-  }
-
-  private mutating func entered(_ text: String) -> [Action] {
-    guard !text.isEmpty else { return [] }
-    switch purpose {
-    case .chat: return [verb("say \(Self.quoted(text))")]
-    case .text(let place):
-      let at = Self.text(place)
-      return [verb("text \(at) \(Self.quoted(text))\(colorText.map { " color=\($0)" } ?? "")")]
-    case .edit(let id): return [verb("edit \(id) \(Self.quoted(text))")]
-    case .guess(let id): return [verb("play \(id) \(Self.quoted(text))")]
-    case .command:
-      switch text.trimmed {
-      case "q", "quit": return [.quit]
-      case "suspend": return [.suspend]
-      default: return [verb(text)]
-      }
-    }
-  }
-
-  /// Completes the first word to a verb, and lists the verbs where there are several.
-  private mutating func complete() {
-    guard let word = editor?.word, editor?.text.contains(" ") == false else { return }
-    let verbs = VerbName.allCases.map(\.rawValue).filter { $0.hasPrefix(word) }.sorted()
-    guard let first = verbs.first, let last = verbs.last else { return }
-    if verbs.count == 1 {
-      editor?.replaceWord(by: first + " ")
-      return
-    }
-    let common = zip(first, last).prefix { $0 == $1 }.map(\.0)
-    editor?.replaceWord(by: String(common))
-    say(verbs.prefix(12).joined(separator: "  "))
-  }
-}
-
-extension String {
-  /// It without blanks at its ends.
-  var trimmed: String {
-    let isBlank: (Character) -> Bool = { $0.isWhitespace }
-    let rest = drop(while: isBlank)
-    return String(rest.reversed().drop(while: isBlank).reversed())
   }
 }

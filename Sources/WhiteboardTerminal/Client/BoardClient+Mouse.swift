@@ -5,21 +5,37 @@ import WhiteboardRendering
 extension BoardClient {
   mutating func take(_ event: MouseEvent) -> [Action] {
     let isOnBoard = boardArea.contains(x: event.x, y: event.y)
-    let place = place(event.x, event.y)
+    let place = place(event.column, event.row)
     if isOnBoard { pointer = place }
     switch event.kind {
     case .press(let button):
+      if box != nil { return press(inBox: event) }
       guard isOnBoard else { return [] }
-      if isHelpShown || isInviteShown {
-        (isHelpShown, isInviteShown) = (false, false)
-        return []
-      }
       return press(button, place, event)
-    case .drag: return drag(place, event)
+    case .drag:
+      if case .pan(let x, let y) = gesture {
+        pan(byDots: (x - event.column) * 2, (y - event.row) * 4)
+        gesture = .pan(lastX: event.column, lastY: event.row)
+      } else {
+        drag(place)
+      }
+      return []
     case .release: return endGesture()
     case .move: return []
-    case .scroll(let dx, let dy): return scroll(dx, dy, event, place)
+    case .scroll(let dx, let dy):
+      guard box == nil else { return [] }
+      return scroll(dx, dy, event, place)
     }
+  }
+
+  /// In the menu a click picks; elsewhere it takes the box away.
+  private mutating func press(inBox event: MouseEvent) -> [Action] {
+    guard case .menu(var menu) = box, let index = menuRow(at: event.x, event.y) else {
+      box = nil
+      return []
+    }
+    menu.choose(index)
+    return pick(menu.command)
   }
 
   private mutating func press(
@@ -28,38 +44,66 @@ extension BoardClient {
     _ event: MouseEvent
   ) -> [Action] {
     // What was not finished, for its release was lost, is finished first.
-    let before = endGesture()
-    if button == .middle || tool == .hand {
-      gesture = .pan(lastX: event.x, lastY: event.y)
+    let before = endGesture() + endTyping()
+    switch button {
+    case .right:
+      let cell = Menu.Cell(x: event.x, y: event.y)
+      guard let id = object(at: place), !selection.contains(id) else {
+        openMenu(at: cell)
+        return before
+      }
+      menuCell = cell
+      return before + select([id])
+    case .middle:
+      gesture = .pan(lastX: event.column, lastY: event.row)
       return before
+    case .left where tool == .hand:
+      gesture = .pan(lastX: event.column, lastY: event.row)
+      return before
+    case .left:
+      let isMore = event.modifiers.contains(.control) || event.modifiers.contains(.alt)
+      return before + press(place, isMore: isMore)
     }
-    guard button == .left else { return before }
-    switch tool {
-    case .pen: return before + [beginStroke(place)]
-    case .line, .rectangle, .ellipse, .arrow: gesture = .shape(tool, from: place, to: place)
-    case .text: begin(.text(at: place), lead: "text: ")
-    case .eraser: gesture = .erase([place])
-    case .select: return before + pick(place, event)
-    case .hand, .laser: break
-    }
-    return before
   }
 
-  private mutating func drag(_ place: Point, _ event: MouseEvent) -> [Action] {
+  /// The tool is put down at a place, by the mouse or by the keyboard.
+  private mutating func press(_ place: Point, isMore: Bool = false) -> [Action] {
+    switch tool {
+    case .pen: return [beginStroke(place)]
+    case .line, .rectangle, .ellipse, .arrow: gesture = .shape(tool, from: place, to: place)
+    case .text: return typeText(at: place)
+    case .eraser: gesture = .erase([place])
+    case .remover:
+      gesture = .remove([])
+      drag(place)
+    case .picker: pickInk(at: place)
+    case .select: return pick(place, isMore: isMore)
+    case .hand, .laser: break
+    }
+    return []
+  }
+
+  /// What is in the middle of being done goes on at a place.
+  mutating func drag(_ place: Point) {
     switch gesture {
     case .stroke: drawOn(place)
     case .shape(let tool, let from, _): gesture = .shape(tool, from: from, to: place)
-    case .pan(let x, let y):
-      var viewport = canvas.viewport
-      viewport.pan(byDots: Double((x - event.x) * 2), Double((y - event.y) * 4))
-      canvas.show(viewport)
-      gesture = .pan(lastX: event.x, lastY: event.y)
     case .erase(let path): gesture = .erase(path + [place])
+    case .remove(let ids):
+      guard let id = object(at: place), !ids.contains(id) else { break }
+      gesture = .remove(ids + [id])
     case .band(let from, _): gesture = .band(from: from, to: place)
     case .drag(let from, _): gesture = .drag(from: from, to: place)
-    case nil: break
+    case .scale(let frame, let from, _): gesture = .scale(frame, from: from, to: place)
+    case .turn(let frame, _): gesture = .turn(frame, to: place)
+    case .pan, nil: break
     }
-    return []
+  }
+
+  /// The key that presses and lets go.
+  mutating func pressByKey() -> [Action] {
+    if gesture != nil { return endGesture() }
+    return press(pointer ?? canvas.viewport.center)
   }
 
   private mutating func scroll(
@@ -68,15 +112,15 @@ extension BoardClient {
     _ event: MouseEvent,
     _ place: Point
   ) -> [Action] {
-    var viewport = canvas.viewport
     if event.modifiers.contains(.control) {
+      var viewport = canvas.viewport
       viewport.zoom(by: dy < 0 ? 1.25 : 0.8, around: place)
+      look(viewport)
     } else if event.modifiers.contains(.shift) {
-      viewport.pan(byDots: Double(dy * 8), 0)
+      pan(byDots: Double(dy * 8), 0)
     } else {
-      viewport.pan(byDots: Double(dx * 8), Double(dy * 12))
+      pan(byDots: Double(dx * 8), Double(dy * 12))
     }
-    canvas.show(viewport)
     return []
   }
 
@@ -91,28 +135,34 @@ extension BoardClient {
     case .erase(let path):
       let points = path.prefix(256).map { Self.text($0) }.joined(separator: " ")
       return [verb("erase \(points) radius=\(Self.text(eraserRadius))")]
+    case .remove(let ids):
+      guard !ids.isEmpty else { return [] }
+      return [verb("delete \(ids.map(\.description).joined(separator: " "))")]
     case .band(let from, let to): return select(inside: Rectangle(from, to))
     case .drag(let from, let to):
-      let (x, y) = (to.x - from.x, to.y - from.y)
-      guard x != 0 || y != 0, !selection.isEmpty else { return [] }
-      return [verb("move \(selectedIDs) +\(Self.text(x)),\(Self.text(y))")]
+      let offset = moving(from, to).offset
+      guard offset.x != 0 || offset.y != 0, !selection.isEmpty else { return [] }
+      return [verb("move \(selectedIDs) +\(Self.text(offset))")]
+    case .scale(let frame, let from, let to): return scaled(by: frame.factor(from: from, to: to))
+    case .turn(let frame, let to): return turned(by: degrees(frame, to))
     case .pan, nil: return []
     }
   }
 
+  /// What is being done is not to be.
+  mutating func cancelGesture() -> [Action] {
+    defer { gesture = nil }
+    guard case .stroke = gesture else { return [] }
+    return handOnStroke(isLast: true) + [verb("undo")]
+  }
+
   /// An eraser is as broad as a cell, however large the board is shown.
-  private var eraserRadius: Double { max(4, 2 / canvas.viewport.scale) }
+  private var eraserRadius: Double { max(4, reach) }
 
   private mutating func beginStroke(_ place: Point) -> Action {
     sentPoints = 1
     gesture = .stroke(mark: nextMark, id: nil, points: [place])
     return verb("pen \(Self.text(place))\(penOptions)")
-  }
-
-  /// Puts the pen of the keyboard down, or lifts it.
-  mutating func togglePen() -> [Action] {
-    if gesture != nil { return endGesture() }
-    return [beginStroke(pointer ?? canvas.viewport.center)]
   }
 
   mutating func drawOn(_ place: Point) {
@@ -178,35 +228,4 @@ extension BoardClient {
     }
   }
 
-  // MARK: - Picking
-
-  private mutating func pick(_ place: Point, _ event: MouseEvent) -> [Action] {
-    guard let id = object(at: place) else {
-      gesture = .band(from: place, to: place)
-      return selection.isEmpty ? [] : [verb("deselect")]
-    }
-    gesture = .drag(from: place, to: place)
-    if event.modifiers.contains(.control) || event.modifiers.contains(.alt) {
-      let ids = selection.symmetricDifference([id])
-      return select(ids.sorted())
-    }
-    return selection.contains(id) ? [] : select([id])
-  }
-
-  /// The frontmost object at a place, with a cell's tolerance.
-  func object(at place: Point) -> ObjectID? {
-    let tolerance = 2 / canvas.viewport.scale
-    return canvas.objects.last { id in
-      guard let snapshot = canvas.item(id)?.snapshot else { return false }
-      return snapshot.isNear(place, within: tolerance)
-    }
-  }
-
-  private mutating func select(inside band: Rectangle) -> [Action] {
-    select(
-      canvas.objects.filter { id in
-        canvas.item(id).map { band.contains($0.snapshot.bounds) } ?? false
-      }
-    )
-  }
 }

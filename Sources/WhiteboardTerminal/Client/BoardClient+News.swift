@@ -6,17 +6,26 @@ import WhiteboardRendering
 extension BoardClient {
   /// Something on the board shows in another way.
   package mutating func take(_ change: BoardChange) {
+    defer { settleTyping() }
     switch change {
     case .shown(let snapshot, let game):
       canvas.set(BoardCanvas.Item(snapshot, game: game))
       let isOurs = snapshot.selectedBy.map { $0.description == own } ?? false
       if isOurs { selection.insert(snapshot.id) } else { selection.remove(snapshot.id) }
       if snapshot.selectedBy != nil { held.insert(snapshot.id) } else { held.remove(snapshot.id) }
+      if isOurs, let cell = menuCell {
+        menuCell = nil
+        openMenu(at: cell)
+      }
       showOwnStroke()
     case .removed(let id):
       canvas.remove(id)
       selection.remove(id)
       held.remove(id)
+      if typing?.id == id {
+        typing = nil
+        say("the text was deleted")
+      }
     case .preview(let preview):
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .cursor(let member, let cursor):
@@ -41,6 +50,7 @@ extension BoardClient {
       boardName = ready.boardName
       link = ready.link
       code = ready.code
+      return [.verb("settings"), .verb("chat")]
     case .joined(let peer):
       people[peer.peer] = Person(name: peer.name, state: .connected)
       remark("\(shown(peer.name)) is here")
@@ -52,6 +62,7 @@ extension BoardClient {
       people[peer]?.state = news.state
       let since = people[peer]?.silentSince ?? now
       people[peer]?.silentSince = news.state == .connected ? nil : since
+      if news.state == .connected { people[peer]?.waitingChanges = 0 }
       if news.state == .lost { people[peer] = nil }
     case .profile(let profile):
       people[profile.peer]?.name = profile.name
@@ -70,8 +81,14 @@ extension BoardClient {
     case .done(let done):
       finished(done)
     case .error(let failure):
-      if let mark = failure.request?.whole { waiting.remove(mark) }
+      if let mark = failure.request?.whole {
+        waiting.remove(mark)
+        typing?.inFlight.remove(mark)
+        settleTyping()
+      }
       say(failure.message, isBad: true)
+    case .settings(let answer): take(answer.settings)
+    case .settingChanged(let change): take(change.settings)
     case .warning(let warning): say(warning.message, isBad: true)
     case .note(let note): say(note.message)
     default: break
@@ -80,9 +97,23 @@ extension BoardClient {
     return []
   }
 
+  private mutating func take(_ settings: NodeEvent.SettingsDescription) {
+    grid = settings.grid
+    if let title = settings.title, !title.isEmpty { boardName = title }
+  }
+
   private mutating func finished(_ done: NodeEvent.Done) {
     guard let mark = done.request?.whole else { return }
     waiting.remove(mark)
+    if VerbName(rawValue: done.verb)?.changesBoard == true {
+      for (key, person) in people where person.silentSince != nil {
+        people[key]?.waitingChanges += 1
+      }
+    }
+    if typing?.inFlight.remove(mark) != nil {
+      if typing?.id == nil, let id = done.id { typing?.id = ObjectID(id) }
+      settleTyping()
+    }
     if case .stroke(mark, nil, let points)? = gesture,
       let id = done.id.flatMap({ ObjectID($0) })
     {
@@ -95,6 +126,11 @@ extension BoardClient {
       let left = done.skipped.flatMap { $0 > 0 ? "; \($0) changed by others stay" : nil }
       say((done.changed == false ? "nothing to \(done.verb)" : done.verb + what) + (left ?? ""))
     case "play": say("played")
+    case "copy":
+      say(
+        "copied \(done.ids?.count ?? 1); \(keys.key(for: .paste) ?? ":paste") puts it on any board"
+      )
+    case "export": say("written")
     default: break
     }
   }

@@ -19,15 +19,23 @@ extension BoardClient {
     if rows >= 4 { drawTitle(on: &screen) }
     let cursor = drawBottom(on: &screen)
     if let invitation = invitations.first { drawInvitation(invitation, on: &screen) }
-    if isInviteShown { drawBox(inviteLines, on: &screen) }
-    if isHelpShown { drawBox(helpLines, on: &screen) }
-    if let cursor { return (screen, cursor) }
-    return (screen, isKeyboardPen ? pointer.flatMap(cell) : nil)
+    drawBox(on: &screen)
+    return (screen, cursor ?? typingCell ?? (isKeyboardPen ? pointer.flatMap(cell) : nil))
   }
 
-  private static let bar = CellStyle(CellColor(rgb: 0xE8E8E8), on: CellColor(rgb: 0x303A46))
-  private static let quiet = CellStyle(.terminal, on: .terminal, .dim)
-  private static let strong = CellStyle(.terminal, on: .terminal, .bold)
+  /// Where the next letter goes.
+  private var typingCell: (x: Int, y: Int)? {
+    guard let typing else { return nil }
+    guard let id = typing.id, let caret = canvas.caret(in: id, after: typing.caret) else {
+      return cell(typing.place)
+    }
+    let (x, y) = (caret.x + boardArea.columns.lowerBound, caret.y + boardArea.rows.lowerBound)
+    return boardArea.contains(x: x, y: y) ? (x, y) : nil
+  }
+
+  static let bar = CellStyle(CellColor(rgb: 0xE8E8E8), on: CellColor(rgb: 0x303A46))
+  static let quiet = CellStyle(.terminal, on: .terminal, .dim)
+  static let strong = CellStyle(.terminal, on: .terminal, .bold)
   private static let bad = CellStyle(CellColor(rgb: 0xFFFFFF), on: CellColor(rgb: 0x9A3324))
 
   /// The cell of the terminal where a place of the board shows; nil outside.
@@ -42,20 +50,48 @@ extension BoardClient {
   private func drawGesture(on screen: inout Screen) {
     switch gesture {
     case .shape(let tool, let from, let to):
-      dot(Self.points(tool, from, to), Pens.colors[color].rgb, on: &screen)
+      dot(Self.points(tool, from, to), ink, on: &screen)
     case .band(let from, let to):
-      dot(Self.points(.rectangle, from, to), 0x56B4E9, on: &screen)
+      dot(Self.points(.rectangle, from, to), Self.ours, on: &screen)
     case .erase(let path):
-      dot(path, 0xCC79A7, on: &screen)
-    case .drag(let from, let to):
-      let (dx, dy) = (to.x - from.x, to.y - from.y)
-      for id in selection {
-        guard let snapshot = canvas.item(id)?.snapshot else { continue }
-        outline(snapshot, by: Point(x: dx, y: dy), 0x56B4E9, on: &screen)
+      dot(path, Self.removing, on: &screen)
+    case .remove(let ids):
+      for id in ids {
+        guard let frame = frame(of: id) else { continue }
+        dot(closed(frame.corners), Self.removing, on: &screen)
       }
+    case .drag(let from, let to):
+      let moving = moving(from, to)
+      for id in selection {
+        guard let frame = frame(of: id) else { continue }
+        dot(closed(frame.moved(by: moving.offset)), Self.ours, on: &screen)
+      }
+      let view = canvas.viewport.rectangle
+      if let x = moving.x {
+        let ends = [Point(x: x, y: view.least.y), Point(x: x, y: view.greatest.y)]
+        dot(ends, Self.removing, on: &screen)
+      }
+      if let y = moving.y {
+        let ends = [Point(x: view.least.x, y: y), Point(x: view.greatest.x, y: y)]
+        dot(ends, Self.removing, on: &screen)
+      }
+    case .scale(let frame, let from, let to):
+      dot(closed(frame.scaled(by: frame.factor(from: from, to: to))), Self.ours, on: &screen)
+    case .turn(let frame, let to):
+      dot(closed(frame.turned(byDegrees: degrees(frame, to))), Self.ours, on: &screen)
     case .stroke, .pan, nil: break
     }
   }
+
+  /// What is ours in hand, and what is about to go or is kept to.
+  private static let ours: UInt32 = 0x56B4E9
+  private static let removing: UInt32 = 0xCC79A7
+
+  private func frame(of id: ObjectID) -> SelectionFrame? {
+    canvas.item(id).flatMap { SelectionFrame([$0.snapshot], scale: canvas.viewport.scale) }
+  }
+
+  private func closed(_ corners: [Point]) -> [Point] { corners + corners.prefix(1) }
 
   /// Marks a path by dots, cell by cell.
   private func dot(_ points: [Point], _ rgb: UInt32?, on screen: inout Screen) {
@@ -77,36 +113,26 @@ extension BoardClient {
     }
   }
 
-  private func outline(
-    _ snapshot: ObjectSnapshot,
-    by offset: Point,
-    _ rgb: UInt32,
-    on screen: inout Screen
-  ) {
-    let rotation = snapshot.rotation
-    let (width, height) = (snapshot.size.width / 2, snapshot.size.height / 2)
-    let corners = [(-1.0, -1.0), (1, -1), (1, 1), (-1, 1), (-1, -1)].map { x, y in
-      let corner = snapshot.shown(
-        Point(x: x * width, y: y * height),
-        sine: rotation.sine,
-        cosine: rotation.cosine
-      )
-      return Point(x: corner.x + offset.x, y: corner.y + offset.y)
-    }
-    dot(corners, rgb, on: &screen)
-  }
-
   private func drawSelections(on screen: inout Screen) {
     for id in held.sorted() {
-      guard let snapshot = canvas.item(id)?.snapshot, let holder = snapshot.selectedBy?.description
+      guard let snapshot = canvas.item(id)?.snapshot, let holder = snapshot.selectedBy?.description,
+        let frame = frame(of: id)
       else { continue }
       let isOurs = holder == own
-      if isOurs, case .drag = gesture { continue }
-      let rgb = isOurs ? 0x56B4E9 : Pens.color(of: holder)
-      outline(snapshot, by: Point(x: 0, y: 0), rgb, on: &screen)
+      if isOurs, gesture != nil { continue }
+      let rgb = isOurs ? Self.ours : Pens.color(of: holder)
+      dot(closed(frame.corners), rgb, on: &screen)
       guard !isOurs, let corner = cell(snapshot.bounds.least) else { continue }
       let name = people[holder].map { shown($0.name) } ?? String(holder.prefix(8))
       screen.put(" \(name) ", x: corner.x, y: corner.y, label(rgb), in: boardArea)
+    }
+    guard gesture == nil, let frame = selectionFrame else { return }
+    // What the mouse takes hold of.
+    for (place, sign) in frame.corners.map({ ($0, isASCII ? "#" : "■") })
+      + [(frame.knob, isASCII ? "o" : "◯")]
+    {
+      guard let cell = cell(place) else { continue }
+      screen.put(sign, x: cell.x, y: cell.y, CellStyle(CellColor(rgb: Self.ours)), in: boardArea)
     }
   }
 
@@ -127,10 +153,13 @@ extension BoardClient {
   }
 
   private func drawWelcome(on screen: inout Screen) {
+    func key(_ command: KeyMap.Command) -> String { keys.key(for: command) ?? ":" }
     let lines = [
-      "Drag to draw. t writes, v selects, u takes back.",
-      people.isEmpty ? "i shows how others join." : "",
-      "? shows all keys. Everything is saved as it happens.",
+      "Drag to draw. \(key(.tool(.text))) writes, \(key(.tool(.select))) selects, "
+        + "\(key(.undo)) takes back.",
+      people.isEmpty ? "\(key(.invite)) shows how others join." : "",
+      "\(key(.menu)) shows what can be done, \(key(.help)) all keys. "
+        + "Everything is saved as it happens.",
     ].filter { !$0.isEmpty }
     let top = boardArea.rows.lowerBound + (boardArea.height - lines.count) / 2
     for (row, line) in lines.enumerated() {
@@ -149,12 +178,14 @@ extension BoardClient {
     let who = count == 1 ? "only you" : "\(count) people"
     let x = screen.put(" \(shown(boardName)) ", x: 0, y: 0, Self.bar.bold, in: area)
     screen.put(" \(dot) \(who)", x: x, y: 0, Self.bar, in: area)
-    let pen = Pens.colors[color]
     let zoom = Int((canvas.viewport.zoom * 100).rounded())
-    let right = "\(tool.rawValue)  \(pen.name) \(Self.text(width))  \(zoom)% "
-    let start = max(x, columns - right.count - 2)
+    let following =
+      followed.flatMap { people[$0] }.map { "following \(shown($0.name))  " } ?? ""
+    let right =
+      "\(following)\(tool.rawValue)  \(Pens.name(of: ink)) \(Self.text(width))  \(zoom)% "
+    let start = max(x, columns - CharacterWidth.columns(right) - 2)
     let sign = CellStyle(
-      pen.rgb.map { CellColor(rgb: $0) } ?? Self.bar.foreground,
+      ink.map { CellColor(rgb: $0) } ?? Self.bar.foreground,
       on: Self.bar.background
     )
     screen.put(dot, x: start, y: 0, sign, in: area)
@@ -225,7 +256,12 @@ extension BoardClient {
     let away = people.filter { $0.value.state != .connected }.sorted { $0.key < $1.key }
     if let (_, person) = away.first, let since = person.silentSince {
       let seconds = Int((now - since) / .seconds(1))
-      return "\(shown(person.name)) unreachable for \(seconds) s; your changes are kept"
+      let kept =
+        person.waitingChanges == 0
+        ? "your changes are kept"
+        : person.waitingChanges == 1
+          ? "1 change waiting" : "\(person.waitingChanges) changes waiting"
+      return "\(shown(person.name)) unreachable for \(seconds) s; \(kept)"
     }
     let saved = waiting.isEmpty ? "saved" : "saving \(waiting.count)"
     return people.isEmpty
@@ -234,70 +270,17 @@ extension BoardClient {
 
   /// What keys do now.
   private var hints: String {
-    if isKeyboardPen { return "arrows move  Space pen up or down  ; done" }
-    if !selection.isEmpty { return "arrows move  x delete  d duplicate  . , turn  Esc let go" }
-    return "\(tool.rawValue): \(tool.hint)  : command  ? keys"
-  }
-
-  // MARK: - Boxes
-
-  private func drawInvitation(_ invitation: NodeEvent.Invitation, on screen: inout Screen) {
-    let who = EventText.person(invitation.name, invitation.peer)
-    var lines = [
-      invitation.direction == .incoming ? "\(who) asks to join." : "Joining \(who)."
-    ]
-    if let words = invitation.words {
-      lines += ["Both screens must show these words:", "", "  \(shown(words))", ""]
+    func key(_ command: KeyMap.Command) -> String { keys.key(for: command) ?? ":" }
+    if typing != nil { return "type  Enter done  Alt+Enter new line" }
+    if isKeyboardPen {
+      return "arrows move  Space \(gesture == nil ? "press" : "let go")  \(key(.keyboardPen)) done"
     }
-    if let warning = invitation.warning { lines.append(TerminalText.cleaned(warning, limit: 200)) }
-    lines.append("y yes   n no")
-    drawBox(lines, on: &screen)
-  }
-
-  private var inviteLines: [String] {
-    var lines = ["People nearby see \(shown(boardName)) in whiteboard-peer.", ""]
-    if let code { lines += ["The code: \(code)", ""] }
-    lines += ["From elsewhere:", "whiteboard-peer join '\(link)'"]
-    return lines
-  }
-
-  private var helpLines: [String] {
-    KeyMap.bindings.compactMap { binding in
-      guard !binding.help.isEmpty else { return nil }
-      if case .tool = binding.command { return "\(binding.keys[0])  \(binding.help)" }
-      let isSelfExplaining =
-        binding.help.first.map { !$0.isLowercase } ?? false || binding.keys.isEmpty
-      return isSelfExplaining || binding.help.contains(binding.keys[0] + " ")
-        ? binding.help : "\(binding.keys[0])  \(binding.help)"
+    if !selection.isEmpty {
+      return "arrows move  \(key(.delete)) delete  \(key(.duplicate)) duplicate  "
+        + "\(key(.turn(degrees: -15))) \(key(.turn(degrees: 15))) turn  "
+        + "\(key(.menu)) more  \(key(.selectNone)) let go"
     }
-  }
-
-  private func drawBox(_ lines: [String], on screen: inout Screen) {
-    let shown = lines.flatMap { wrapped($0, columns: max(columns - 6, 8)) }
-    let width = min((shown.map { CharacterWidth.columns($0) }.max() ?? 0) + 4, columns)
-    let height = min(shown.count + 2, rows)
-    let area = CellArea(
-      x: (columns - width) / 2,
-      y: max(0, (rows - height) / 2),
-      width: width,
-      height: height
-    )
-    screen.fill(area, with: Cell(.space, Self.bar))
-    screen.frame(area, Self.bar, isASCII: isASCII)
-    let inner = area.inset(by: 1)
-    for (row, line) in shown.prefix(inner.height).enumerated() {
-      screen.put(
-        line,
-        x: inner.columns.lowerBound + 1,
-        y: inner.rows.lowerBound + row,
-        Self.bar,
-        in: inner
-      )
-    }
-  }
-
-  private func wrapped(_ text: String, columns: Int) -> [String] {
-    TextLines.wrapped(text, columns: columns, limit: 100)
+    return "\(tool.rawValue): \(tool.hint)  \(key(.menu)) menu  \(key(.help)) keys"
   }
 }
 

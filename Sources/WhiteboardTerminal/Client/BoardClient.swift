@@ -17,6 +17,10 @@ package struct BoardClient: Sendable {
     case redraw
     /// Everything is to stand still until the person comes back.
     case suspend
+    /// A text is to go where other programs paste from.
+    case clipboard(String)
+    /// The files whose paths begin so are wanted, for ``BoardClient/complete(files:for:)``.
+    case findFiles(String)
   }
 
   /// Somebody else on the board.
@@ -27,6 +31,8 @@ package struct BoardClient: Sendable {
     var cursor: Point?
     /// Since when it has not been reached, on the client's clock.
     var silentSince: Duration?
+    /// How many changes of ours have been made since.
+    var waitingChanges = 0
   }
 
   /// A line in the chat or a remark, as it is shown.
@@ -39,9 +45,16 @@ package struct BoardClient: Sendable {
   /// What the line at the bottom is for.
   enum Purpose: Hashable, Sendable {
     case chat, command
-    case text(at: Point)
-    case edit(ObjectID)
+    case photo(at: Point)
     case guess(ObjectID)
+  }
+
+  /// What lies over the board until a key is pressed.
+  enum Box: Hashable, Sendable {
+    /// The keys, from a line on.
+    case help(from: Int)
+    case invite
+    case menu(Menu)
   }
 
   /// What the mouse or the keyboard is in the middle of.
@@ -49,10 +62,13 @@ package struct BoardClient: Sendable {
     /// A stroke that is being drawn: its verb's mark until its id is known, and its points.
     case stroke(mark: Int64, id: ObjectID?, points: [Point])
     case shape(Tool, from: Point, to: Point)
-    case pan(lastX: Int, lastY: Int)
+    case pan(lastX: Double, lastY: Double)
     case erase([Point])
+    case remove([ObjectID])
     case band(from: Point, to: Point)
     case drag(from: Point, to: Point)
+    case scale(SelectionFrame, from: Point, to: Point)
+    case turn(SelectionFrame, to: Point)
   }
 
   /// The terminal's size and manners.
@@ -60,11 +76,17 @@ package struct BoardClient: Sendable {
   package var rows: Int
   package var isASCII: Bool
 
+  let keys: KeyMap
   var canvas: BoardCanvas
   var tool = Tool.pen
-  var color = 0
+  /// `0xRRGGBB` of the pen; nil is as the terminal writes.
+  var ink: UInt32?
   var width = 5.0
   var gesture: Gesture?
+  /// Where and when the last click was.
+  var lastClick: (place: Point, time: Duration)?
+  /// Where the menu is to open once what was clicked is selected.
+  var menuCell: Menu.Cell?
   var selection: Set<ObjectID> = []
   /// What anybody has in hand.
   var held: Set<ObjectID> = []
@@ -72,9 +94,12 @@ package struct BoardClient: Sendable {
   var pointer: Point?
   var isKeyboardPen = false
   var isPanelShown = true
-  var isHelpShown = false
-  var isInviteShown = false
+  var isSnapping = true
+  /// Whose view we see, by the key of ``people``.
+  var followed: String?
+  var box: Box?
   var editor: LineEditor?
+  var typing: TextTyping?
   var purpose = Purpose.command
   var histories: [String: [String]] = [:]
 
@@ -85,6 +110,8 @@ package struct BoardClient: Sendable {
   var code: String?
   var people: [String: Person] = [:]
   var remarks: [Remark] = []
+  /// The distance of the board's lines; nil for none.
+  var grid: Double?
   /// The last thing worth saying, and until when it is said.
   var notice: (text: String, isBad: Bool, until: Duration)?
   var invitations: [NodeEvent.Invitation] = []
@@ -102,7 +129,8 @@ package struct BoardClient: Sendable {
   /// How many remarks are kept.
   static let remarkLimit = 500
 
-  package init(columns: Int, rows: Int, dotStyle: DotStyle) {
+  package init(columns: Int, rows: Int, dotStyle: DotStyle, keys: KeyMap = .standard) {
+    self.keys = keys
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
     isASCII = dotStyle == .ascii
@@ -145,11 +173,11 @@ package struct BoardClient: Sendable {
     canvas.show(viewport)
   }
 
-  /// The place of the board at a cell of the terminal.
-  func place(_ x: Int, _ y: Int) -> Point {
+  /// The place of the board at a place of the terminal, that in cells.
+  func place(_ x: Double, _ y: Double) -> Point {
     canvas.viewport.place(
-      atCell: x - boardArea.columns.lowerBound,
-      y - boardArea.rows.lowerBound
+      atColumn: x - Double(boardArea.columns.lowerBound),
+      row: y - Double(boardArea.rows.lowerBound)
     )
   }
 
@@ -185,7 +213,7 @@ package struct BoardClient: Sendable {
 
   /// The colour of the pen as verbs have it; nil for the one that things have by themselves.
   var colorText: String? {
-    Pens.colors[color].rgb.map { ColorText.text($0 << 8 | 0xFF) }
+    ink.map { ColorText.text($0 << 8 | 0xFF) }
   }
 
   /// The colour and width of the pen as verbs have them.
@@ -194,6 +222,14 @@ package struct BoardClient: Sendable {
   }
 
   var selectedIDs: String { selection.sorted().map(\.description).joined(separator: " ") }
+
+  /// The objects that are selected, as they are.
+  var selectedSnapshots: [ObjectSnapshot] {
+    selection.sorted().compactMap { canvas.item($0)?.snapshot }
+  }
+
+  /// How far from a place something may be to be meant: a cell.
+  var reach: Double { canvas.viewport.cellWidth }
 
   /// Says something at the bottom for a while.
   mutating func say(_ text: String, isBad: Bool = false) {

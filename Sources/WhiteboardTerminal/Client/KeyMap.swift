@@ -1,100 +1,114 @@
-/// What keys do on a board, as one table: the keys, the hints and the help are made from it.
-package enum KeyMap {
+import WhiteboardNode
+
+/// What keys do on a board, as one table: the keys, the hints, the menu and the help are made from it.
+package struct KeyMap: Hashable, Sendable {
   /// Something that a key does.
   package enum Command: Hashable, Sendable {
     case tool(Tool)
     case color(Int)
     case thinner, broader
-    case pan(dx: Int, dy: Int)
-    case zoomIn, zoomOut, fit, actualSize
+    /// By single dots, or by whole cells.
+    case arrow(dx: Int, dy: Int, isWide: Bool)
+    case zoomIn, zoomOut, fit, actualSize, follow
     case undo, redo
-    case delete, duplicate, group, ungroup, lock
+    case delete, duplicate, copy, paste, group, ungroup, lock
     case raise, lower
     case turn(degrees: Double)
     case scale(percent: Double)
     case next, previous, selectAll, selectNone
     case edit
-    case keyboardPen, penToggle
-    case chat, command, help, quit, redraw, panel, interrupt
+    case keyboardPen, snap
+    case chat, command, photo, menu, help, quit, redraw, panel, interrupt
     case saved, invite, game
   }
 
   /// One line of the table.
-  package struct Binding: Sendable {
-    package let keys: [String]
+  package struct Binding: Hashable, Sendable {
+    /// What settings call the command.
+    package let name: String
+    /// What it is pressed by.
+    package internal(set) var keys: [String]
+    /// What it does.
     package let command: Command
+    /// What the help says of it; nothing where another line says it.
     package let help: String
+    /// The commands of which that line tells as well.
+    let others: [String]
 
-    init(_ keys: [String], _ command: Command, _ help: String = "") {
+    init(
+      _ name: String,
+      _ keys: [String],
+      _ command: Command,
+      _ help: String = "",
+      and others: [String] = []
+    ) {
+      self.name = name
       self.keys = keys
       self.command = command
       self.help = help
+      self.others = others
     }
   }
 
   /// All of it, in the order of the help.
-  package static let bindings: [Binding] =
-    Tool.allCases.map { Binding([String($0.key)], .tool($0), "\($0.rawValue): \($0.hint)") }
-    + Pens.colors.enumerated().map { index, color in
-      Binding(["\(index)"], .color(index), index == 0 ? "0–9 the colour" : "")
-    }
-    + [
-      Binding(["{"], .thinner, "{ } a thinner or a broader pen"),
-      Binding(["}"], .broader),
-      Binding(["left"], .pan(dx: -1, dy: 0), "arrows move the board, or what is selected"),
-      Binding(["right"], .pan(dx: 1, dy: 0)),
-      Binding(["up"], .pan(dx: 0, dy: -1)),
-      Binding(["down"], .pan(dx: 0, dy: 1)),
-      Binding(["+", "="], .zoomIn, "+ - larger, smaller"),
-      Binding(["-"], .zoomOut),
-      Binding(["f"], .fit, "show everything"),
-      Binding(["z"], .actualSize, "show it as large as it is"),
-      Binding(["u", "ctrl+z"], .undo, "take back your last step"),
-      Binding(["U", "ctrl+y"], .redo, "make it again"),
-      Binding(["tab"], .next, "Tab, Shift+Tab: select the next, the one before"),
-      Binding(["shift+tab"], .previous),
-      Binding(["ctrl+a"], .selectAll, "select all that is in view"),
-      Binding(["escape"], .selectNone, "let go; cancel"),
-      Binding(["enter"], .edit, "edit the text that is selected"),
-      Binding(["delete", "backspace", "x"], .delete, "delete what is selected"),
-      Binding(["d"], .duplicate, "duplicate it"),
-      Binding(["g"], .group, "g G make a group, take it apart"),
-      Binding(["G"], .ungroup),
-      Binding(["L"], .lock, "lock or unlock it"),
-      Binding(["]"], .raise, "] [ to the front, to the back"),
-      Binding(["["], .lower),
-      Binding(["."], .turn(degrees: 15), ". , turn it by 15°; > < by 1°"),
-      Binding([","], .turn(degrees: -15)),
-      Binding([">"], .turn(degrees: 1)),
-      Binding(["<"], .turn(degrees: -1)),
-      Binding(["S"], .scale(percent: 110), "S s larger, smaller"),
-      Binding(["s"], .scale(percent: 100 / 1.1)),
-      Binding([";"], .keyboardPen, "draw with the keyboard: arrows move, Space puts the pen down"),
-      Binding(["space"], .penToggle),
-      Binding(["c", "/"], .chat, "say something"),
-      Binding(["w"], .game, "begin a Wordle, or play the game that is selected"),
-      Binding([":"], .command, "any verb, as in scripts; Tab completes"),
-      Binding(["i", "J"], .invite, "how others join"),
-      Binding(["P"], .panel, "show or hide people and chat"),
-      Binding(["ctrl+l"], .redraw, "draw the screen anew"),
-      Binding(["ctrl+s"], .saved),
-      Binding(["?", "f1"], .help, "these keys"),
-      Binding(["q"], .quit, "q, or Ctrl+C twice: leave the board; it is saved"),
-      Binding(["ctrl+c"], .interrupt),
-    ]
+  package private(set) var bindings: [Binding]
+  private var table: [String: Command]
 
-  private static let table: [String: Command] = Dictionary(
-    bindings.flatMap { binding in binding.keys.map { ($0, binding.command) } },
-    uniquingKeysWith: { first, _ in first }
-  )
+  /// The keys that everybody begins with.
+  package static let standard = KeyMap(bindings: standardBindings)
+
+  private init(bindings: [Binding]) {
+    self.bindings = bindings
+    table = Dictionary(
+      bindings.flatMap { binding in binding.keys.map { ($0, binding.command) } },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  /// The standard keys, some of which do what a person wants of them.
+  ///
+  /// A key that is given to a command is taken from the one that had it.
+  ///
+  /// - Throws: ``NodeError`` where a command or a key is none, with the place where that was said.
+  package init(_ wanted: [KeyBinding]) throws(NodeError) {
+    var bindings = Self.standardBindings
+    for line in wanted {
+      guard let index = bindings.firstIndex(where: { $0.name == line.command }) else {
+        let names = bindings.map(\.name).joined(separator: ", ")
+        throw NodeError(
+          .badConfiguration,
+          "\(line.place): there is no command \(line.command); the commands are \(names)"
+        )
+      }
+      for key in line.keys where !Self.isKey(key) {
+        throw NodeError(
+          .badConfiguration,
+          "\(line.place): \(key) is no key; a key is a character, or one of \(Self.namedKeys), "
+            + "with ctrl+ or alt+ before it where that is held"
+        )
+      }
+      for other in bindings.indices {
+        bindings[other].keys.removeAll { other == index || line.keys.contains($0) }
+      }
+      bindings[index].keys = line.keys
+    }
+    self.init(bindings: bindings)
+  }
 
   /// What a key does, if anything.
-  package static func command(
+  package func command(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
   ) -> Command? {
-    table[name(key, modifiers)]
+    table[Self.name(key, modifiers)]
   }
+
+  /// The key that does something, as a person reads it; nil where none does.
+  package func key(for command: Command) -> String? {
+    bindings.first { $0.command == command }?.keys.first.map(Self.shown)
+  }
+
+  // MARK: - Names of keys
 
   /// How the table calls a key.
   static func name(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> String {
@@ -109,5 +123,132 @@ package enum KeyMap {
     if modifiers.contains(.alt) { name = "alt+" + name }
     if modifiers.contains(.control) { name = "ctrl+" + name }
     return name
+  }
+
+  private static let named =
+    [
+      "space", "enter", "tab", "shift+tab", "escape", "backspace", "delete", "insert", "up", "down",
+      "left", "right", "home", "end", "pageUp", "pageDown",
+    ] + (1...12).map { "f\($0)" }
+
+  private static var namedKeys: String { named.joined(separator: ", ") }
+
+  private static func isKey(_ name: String) -> Bool {
+    for held in ["ctrl+", "alt+"] where name.hasPrefix(held) && name.count > held.count {
+      return isKey(String(name.dropFirst(held.count)))
+    }
+    return name.count == 1 || named.contains(name)
+  }
+
+  private static func shown(_ name: String) -> String {
+    for held in ["ctrl+", "alt+", "shift+"] where name.hasPrefix(held) && name.count > held.count {
+      return held.prefix(1).uppercased() + held.dropFirst()
+        + shown(String(name.dropFirst(held.count)))
+    }
+    return name.count == 1 ? name : name.prefix(1).uppercased() + name.dropFirst()
+  }
+
+  // MARK: - The table
+
+  private static let standardBindings: [Binding] =
+    Tool.allCases.map { tool in
+      Binding(tool.name, [String(tool.key)], .tool(tool), "\(tool.rawValue): \(tool.hint)")
+    }
+    + Pens.colors.indices.map { index in
+      Binding(
+        "color-\(index)",
+        ["\(index)"],
+        .color(index),
+        index == 0 ? "the colour" : "",
+        and: index == 0 ? Pens.colors.indices.dropFirst().map { "color-\($0)" } : []
+      )
+    }
+    + [
+      Binding("thinner", ["{"], .thinner, "a thinner or a broader pen", and: ["broader"]),
+      Binding("broader", ["}"], .broader),
+      Binding(
+        "left",
+        ["left"],
+        .arrow(dx: -1, dy: 0, isWide: false),
+        "move the board, or what is selected; Ctrl for more",
+        and: ["right", "up", "down"]
+      ),
+      Binding("right", ["right"], .arrow(dx: 1, dy: 0, isWide: false)),
+      Binding("up", ["up"], .arrow(dx: 0, dy: -1, isWide: false)),
+      Binding("down", ["down"], .arrow(dx: 0, dy: 1, isWide: false)),
+      Binding("far-left", ["ctrl+left"], .arrow(dx: -1, dy: 0, isWide: true)),
+      Binding("far-right", ["ctrl+right"], .arrow(dx: 1, dy: 0, isWide: true)),
+      Binding("far-up", ["ctrl+up"], .arrow(dx: 0, dy: -1, isWide: true)),
+      Binding("far-down", ["ctrl+down"], .arrow(dx: 0, dy: 1, isWide: true)),
+      Binding("zoom-in", ["+"], .zoomIn, "larger, smaller; so does Ctrl+wheel", and: ["zoom-out"]),
+      Binding("zoom-out", ["-"], .zoomOut),
+      Binding("fit", ["="], .fit, "show everything"),
+      Binding("actual-size", ["z"], .actualSize, "show it as large as it is"),
+      Binding("follow", ["f"], .follow, "follow somebody: see what they see"),
+      Binding(
+        "undo",
+        ["u", "ctrl+z"],
+        .undo,
+        "take back your last step; make it again",
+        and: ["redo"]
+      ),
+      Binding("redo", ["U", "ctrl+y"], .redo),
+      Binding("next", ["tab"], .next, "go to the next object, the one before", and: ["previous"]),
+      Binding("previous", ["shift+tab"], .previous),
+      Binding("select-all", ["ctrl+a"], .selectAll, "select all that is in view"),
+      Binding("let-go", ["escape"], .selectNone, "let go; cancel"),
+      Binding("edit", ["enter"], .edit, "type in the text that is selected, play the game"),
+      Binding("delete", ["x", "delete", "backspace"], .delete, "delete what is selected"),
+      Binding("duplicate", ["d"], .duplicate, "duplicate it"),
+      Binding("copy", ["y"], .copy, "copy it, for any board; with nothing selected, the link"),
+      Binding("paste", ["V", "ctrl+v"], .paste, "put here what was copied"),
+      Binding("group", ["g"], .group, "make a group, take it apart", and: ["ungroup"]),
+      Binding("ungroup", ["G"], .ungroup),
+      Binding("lock", ["L"], .lock, "lock or unlock it"),
+      Binding("front", ["]"], .raise, "to the front, to the back", and: ["back"]),
+      Binding("back", ["["], .lower),
+      Binding("turn-right", ["."], .turn(degrees: 15), "turn it by 15°", and: ["turn-left"]),
+      Binding("turn-left", [","], .turn(degrees: -15)),
+      Binding(
+        "turn-a-bit-right",
+        [">"],
+        .turn(degrees: 1),
+        "turn it by 1°",
+        and: ["turn-a-bit-left"]
+      ),
+      Binding("turn-a-bit-left", ["<"], .turn(degrees: -1)),
+      Binding("larger", ["S"], .scale(percent: 110), "larger, smaller", and: ["smaller"]),
+      Binding("smaller", ["s"], .scale(percent: 100 / 1.1)),
+      Binding("snap", ["'"], .snap, "whether what is moved snaps to what is there"),
+      Binding(
+        "keyboard-pen",
+        [";"],
+        .keyboardPen,
+        "use the tool by keyboard: arrows move, Space presses and lets go"
+      ),
+      Binding("photo", ["I"], .photo, "put a photo on the board, from a file"),
+      Binding("game", ["w"], .game, "begin a Wordle, or play the game that is there"),
+      Binding("chat", ["c", "/"], .chat, "say something"),
+      Binding("command", [":"], .command, "any verb, as in scripts; Tab completes"),
+      Binding("menu", ["space"], .menu, "what can be done, as a menu; so does the right button"),
+      Binding("invite", ["J"], .invite, "how others join"),
+      Binding("panel", ["P"], .panel, "show or hide people and chat"),
+      Binding("redraw", ["ctrl+l"], .redraw, "draw the screen anew"),
+      Binding("save", ["ctrl+s"], .saved),
+      Binding("help", ["?", "f1"], .help, "these keys"),
+      Binding("quit", ["q"], .quit, "leave the board; it is saved. Ctrl+C twice leaves, too"),
+      Binding("interrupt", ["ctrl+c"], .interrupt),
+    ]
+
+  /// The lines of the help: what can be done, with its keys as they are.
+  var help: [(keys: String, what: String)] {
+    bindings.compactMap { binding in
+      guard !binding.help.isEmpty else { return nil }
+      let keys = ([binding.name] + binding.others).compactMap { name in
+        bindings.first { $0.name == name }?.keys.first.map(Self.shown)
+      }
+      guard let first = keys.first, let last = keys.last else { return nil }
+      return (keys.count > 4 ? "\(first)–\(last)" : keys.joined(separator: " "), binding.help)
+    }
   }
 }

@@ -86,6 +86,13 @@ package struct LineEditor: Hashable, Sendable {
     }
   }
 
+  /// Replaces all of it.
+  mutating func replace(by text: String) {
+    characters = []
+    cursor = 0
+    insert(text)
+  }
+
   /// Replaces the word before the cursor.
   mutating func replaceWord(by word: String) {
     while cursor > 0, characters[cursor - 1] != " " { remove(cursor - 1) }

@@ -128,7 +128,8 @@ package struct LobbyClient: Sendable {
     case "up", "k", "shift+tab": chosen = max(0, chosen - 1)
     case "down", "j", "tab": chosen = min(max(list.count - 1, 0), chosen + 1)
     case "enter", "space": return open()
-    case "n":
+    case "n": return .host(suggestion)
+    case "N":
       purpose = .name
       editor = LineEditor(lead: "name of the new board: ", text: suggestion)
     case "a":
@@ -211,18 +212,18 @@ package struct LobbyClient: Sendable {
     if let blindness {
       return [
         Line(text: " \(TerminalText.cleaned(blindness, limit: 300))", style: Self.bad),
-        Line(text: " a joins by link or address; n makes a board.", style: .plain),
+        Line(text: " a joins by link or address; n begins a board.", style: .plain),
       ]
     }
     let seconds = Int(now / .seconds(1))
     guard seconds >= 5 else {
-      return [Line(text: " looking…  n makes a board, a joins by link or address", style: .plain)]
+      return [Line(text: " looking…  n begins a board, a joins by link or address", style: .plain)]
     }
     return [
       Line(text: " nobody has answered on this network in \(seconds) s", style: .plain),
       Line(
         text:
-          " n makes a board; a joins by link or address; whiteboard-peer doctor looks for the cause",
+          " n begins a board, a joins by link or address; whiteboard-peer doctor looks for the cause",
         style: .plain
       ),
     ]
@@ -235,12 +236,19 @@ package struct LobbyClient: Sendable {
       let people = board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
       let name = TerminalText.cleaned(board.boardName ?? "", limit: 64)
       let who = EventText.person(board.name, board.peer)
-      return [name, who, people, board.addresses.first ?? ""].filter { !$0.isEmpty }
+      let way = board.admit.flatMap { Self.ways[$0] } ?? ""
+      return [name, who, people, board.addresses.first ?? "", way].filter { !$0.isEmpty }
         .joined(separator: "  ")
     case .own(let board):
       return "\(TerminalText.cleaned(board.name, limit: 64))  \(board.about)"
     }
   }
+
+  /// What it takes to join, by what a board announces.
+  private static let ways = [
+    "anyone": "open to all", "ask": "asks first", "code": "by a code",
+    "known": "for people it knows",
+  ]
 
   /// The screen as it is to be now, and where the terminal's own cursor is to stand; nil hides it.
   package func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
@@ -257,7 +265,7 @@ package struct LobbyClient: Sendable {
       screen.put(" \(TerminalText.cleaned(trouble, limit: 500))", x: 0, y: rows - 2, Self.bad)
     }
     guard let editor else {
-      let hints = " Enter open  n new board  a link or address  q leave"
+      let hints = " Enter open  n new board  N by a name  a link or address  q leave"
       screen.put(hints, x: 0, y: rows - 1, Self.bar, in: bottom)
       return (screen, nil)
     }

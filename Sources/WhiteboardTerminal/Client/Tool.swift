@@ -1,8 +1,11 @@
 /// What the left button of the mouse, or the pen of the keyboard, does.
 package enum Tool: String, Hashable, Sendable, CaseIterable {
-  case pen, line, rectangle, ellipse, arrow, text, eraser, select, hand, laser
+  case pen, line, rectangle, ellipse, arrow, text, eraser
+  case remover = "object eraser"
+  case picker = "colour picker"
+  case select, hand, laser
 
-  /// The key that takes it in hand.
+  /// The key that takes it in hand, unless settings say otherwise.
   package var key: Character {
     switch self {
     case .pen: "p"
@@ -12,11 +15,16 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     case .arrow: "a"
     case .text: "t"
     case .eraser: "e"
+    case .remover: "E"
+    case .picker: "i"
     case .select: "v"
     case .hand: "h"
     case .laser: "k"
     }
   }
+
+  /// What settings call it.
+  var name: String { rawValue.replacing(" ", with: "-") }
 
   /// What one does with it, in few words.
   var hint: String {
@@ -24,19 +32,13 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     case .pen: "drag to draw"
     case .line, .arrow: "drag from one end to the other"
     case .rectangle, .ellipse: "drag from corner to corner"
-    case .text: "click, then type"
-    case .eraser: "drag over lines"
-    case .select: "click or drag around; drag what is selected to move it"
+    case .text: "click and type; Enter ends, Alt+Enter begins a line"
+    case .eraser: "drag over parts of lines"
+    case .remover: "drag over things, all of each goes"
+    case .picker: "click a thing to draw in its colour and width"
+    case .select: "click or drag around; drag what is selected, its corners or its knob"
     case .hand: "drag the board"
     case .laser: "others see where you point"
-    }
-  }
-
-  /// Whether dragging makes a stroke of a given shape.
-  var isShape: Bool {
-    switch self {
-    case .line, .rectangle, .ellipse, .arrow: true
-    default: false
     }
   }
 }
@@ -55,6 +57,13 @@ package enum Pens {
 
   /// The widths that keys step through, in board units.
   package static let widths: [Double] = [2, 5, 8, 12, 20, 32]
+
+  /// What a colour is called.
+  static func name(of rgb: UInt32?) -> String {
+    if let known = colors.first(where: { $0.rgb == rgb }) { return known.name }
+    let digits = String(rgb ?? 0, radix: 16)
+    return "#" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+  }
 
   /// The colour that stands for a member: always the same one.
   static func color(of key: String) -> UInt32 {

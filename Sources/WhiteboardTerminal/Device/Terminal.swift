@@ -23,6 +23,8 @@ package final class Terminal: @unchecked Sendable {
   private let input: Int32
   private let output: Int32
   private let farewell: String
+  /// What takes the terminal over.
+  private let enter: String
   /// Where standard error went before, and goes afterwards.
   private let errors: Int32
   /// Where it goes meanwhile; -1 where there is no such file.
@@ -35,9 +37,15 @@ package final class Terminal: @unchecked Sendable {
   /// Takes the terminal over; nil where standard input or output is none.
   ///
   /// - Parameters:
+  ///   - mouse: How the mouse is to be heard.
   ///   - farewell: What to say should the program crash.
   ///   - path: The file to which standard error goes meanwhile; told after a crash.
-  package init?(farewell: String, log path: String) {
+  package init?(
+    mouse: TerminalSettings.Mouse = .auto,
+    farewell: String,
+    log path: String
+  ) {
+    enter = TerminalFeatures.enter(mouse)
     input = STDIN_FILENO
     output = STDOUT_FILENO
     self.farewell = farewell
@@ -66,7 +74,7 @@ package final class Terminal: @unchecked Sendable {
     sizeSource.setEventHandler { continuation.yield(.resized) }
     source.activate()
     sizeSource.activate()
-    write(Array(TerminalFeatures.enter.utf8))
+    write(Array(enter.utf8))
   }
 
   deinit {
@@ -95,11 +103,27 @@ package final class Terminal: @unchecked Sendable {
 
   /// Columns and rows.
   package var size: (columns: Int, rows: Int) {
+    guard let window else { return (80, 24) }
+    return (Int(window.ws_col), Int(window.ws_row))
+  }
+
+  /// Pixels of a cell, where the kernel has been told.
+  package var cellSize: TerminalFeatures.CellSize? {
+    guard let window, window.ws_xpixel >= window.ws_col, window.ws_ypixel >= window.ws_row else {
+      return nil
+    }
+    return TerminalFeatures.CellSize(
+      width: Double(window.ws_xpixel) / Double(window.ws_col),
+      height: Double(window.ws_ypixel) / Double(window.ws_row)
+    )
+  }
+
+  private var window: winsize? {
     var size = winsize()
     guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
-      return (80, 24)
+      return nil
     }
-    return (Int(size.ws_col), Int(size.ws_row))
+    return size
   }
 
   /// Writes all of it; blocks while the terminal takes no more.
@@ -131,6 +155,6 @@ package final class Terminal: @unchecked Sendable {
     kill(0, SIGSTOP)
     _ = Self.arm(output, farewell, log: log, errors: errors)
     if log >= 0 { dup2(log, STDERR_FILENO) }
-    write(Array(TerminalFeatures.enter.utf8))
+    write(Array(enter.utf8))
   }
 }

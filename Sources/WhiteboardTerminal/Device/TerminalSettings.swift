@@ -77,13 +77,3 @@ package struct TerminalSettings: Hashable, Sendable {
   /// Settings that leave everything to the terminal.
   package init() {}
 }
-
-extension TerminalFeatures {
-  /// The features as a person wants them to be used.
-  package func applying(_ settings: TerminalSettings) -> TerminalFeatures {
-    var features = self
-    features.depth = settings.color.depth ?? depth
-    features.dotStyle = settings.pen.dotStyle ?? dotStyle
-    return features
-  }
-}

@@ -54,12 +54,45 @@ package struct MouseEvent: Hashable, Sendable {
   package let y: Int
   /// What was held with it.
   package let modifiers: InputEvent.Modifiers
+  /// Cells from the left, as finely as is known: the middle of the cell where it is not.
+  package let column: Double
+  /// Cells from the top.
+  package let row: Double
 
   package init(_ kind: Kind, x: Int, y: Int, modifiers: InputEvent.Modifiers = []) {
-    self.kind = kind
-    self.x = x
-    self.y = y
-    self.modifiers = modifiers
+    self.init(
+      kind,
+      x: x,
+      y: y,
+      column: Double(x) + 0.5,
+      row: Double(y) + 0.5,
+      modifiers: modifiers
+    )
+  }
+
+  private init(
+    _ kind: Kind,
+    x: Int,
+    y: Int,
+    column: Double,
+    row: Double,
+    modifiers: InputEvent.Modifiers
+  ) {
+    (self.kind, self.x, self.y) = (kind, x, y)
+    (self.column, self.row, self.modifiers) = (column, row, modifiers)
+  }
+
+  /// What was told in pixels, in cells of a size.
+  func inCells(width: Double, height: Double) -> MouseEvent {
+    let (column, row) = ((Double(x) + 0.5) / width, (Double(y) + 0.5) / height)
+    return MouseEvent(
+      kind,
+      x: Int(column),
+      y: Int(row),
+      column: column,
+      row: row,
+      modifiers: modifiers
+    )
   }
 }
 

@@ -76,6 +76,8 @@ struct BoardClientTests {
       case .quit: "QUIT"
       case .redraw: "REDRAW"
       case .suspend: "SUSPEND"
+      case .clipboard(let text): "CLIPBOARD \(text)"
+      case .findFiles(let beginning): "FILES \(beginning)"
       }
     }
 
@@ -84,10 +86,10 @@ struct BoardClientTests {
 
   @Test("every key of the table is there once, and every tool has one")
   func keyMap() {
-    let keys = KeyMap.bindings.flatMap(\.keys)
+    let keys = KeyMap.standard.bindings.flatMap(\.keys)
     #expect(Set(keys).count == keys.count, "\(keys)")
     for tool in Tool.allCases {
-      #expect(KeyMap.command(.character(tool.key), []) == .tool(tool))
+      #expect(KeyMap.standard.command(.character(tool.key), []) == .tool(tool))
     }
   }
 
@@ -110,7 +112,6 @@ struct BoardClientTests {
       ]
     )
     #expect(desk.type("e^[<0;38;13M^[<32;39;13M^[<0;39;13m") == ["erase 4,8 12,8 radius=8"])
-    #expect(desk.type("t^[<0;38;13Msay \"hi\"\r") == [#"text 4,8 "say \"hi\"""#])
     let before = desk.client.canvas.viewport.center
     #expect(desk.type("h^[<0;38;13M^[<32;39;13M^[<0;39;13m^[<65;3;3M") == [])
     #expect(desk.client.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48))
@@ -126,7 +127,7 @@ struct BoardClientTests {
     try desk.board.select([id])
     desk.sync()
     #expect(desk.type("^[<32;40;13M^[<0;40;13m") == ["move \(id) +16,0"])
-    #expect(desk.type("^[C") == ["move \(id) +8,0"])
+    #expect(desk.type("^[C^[1;5C") == ["move \(id) +4,0", "move \(id) +8,0"])
     #expect(desk.type(".>") == ["rotate \(id) 15", "rotate \(id) 1"])
     #expect(desk.type("S") == ["scale \(id) 1.1"])
     #expect(desk.type("2") == ["color \(id) #56b4e9ff"])
@@ -136,7 +137,7 @@ struct BoardClientTests {
         "delete \(id)",
       ]
     )
-    #expect(desk.type("\r world\r") == [#"edit \#(id) "hello world""#])
+    #expect(desk.type("y'") == ["copy \(id)"])
     #expect(desk.type("^") == ["deselect"])
     #expect(desk.type("^[<0;70;3M^[<32;3;22M^[<0;3;22m") == ["deselect", "select \(id)"])
   }
@@ -157,10 +158,123 @@ struct BoardClientTests {
     #expect(desk.type(":move last +1,1\r") == ["move last +1,1"])
     #expect(desk.type(":m\u{7F}\u{7F}u") == ["undo"], "an empty prompt is left by Backspace")
     #expect(desk.type(":q\r") == ["QUIT"])
-    #expect(desk.type(":dese\t\r") == ["deselect "])
+    #expect(desk.type(":dese\t\r") == ["deselect"])
     #expect(desk.type("^[200~two\nlines^[201~") == [#"text 0,0 "two\nlines""#])
     #expect(desk.type("^[200~/tmp/a b.PNG^[201~") == [#"photo 0,0 "/tmp/a b.PNG""#])
+    #expect(desk.type("^[200~'/tmp/a b.jpg' ^[201~") == [#"photo 0,0 "/tmp/a b.jpg""#])
+    #expect(desk.type("^[200~file:///tmp/a\\ b.jpg^[201~") == [#"photo 0,0 "/tmp/a b.jpg""#])
+    #expect(desk.type("I~/pic\t") == ["FILES ~/pic"])
+    desk.client.complete(files: ["~/picture.png"], for: "~/pic")
+    #expect(desk.type("\r") == [#"photo 0,0 "~/picture.png""#])
+    #expect(desk.type("y") == ["CLIPBOARD whiteboard://127.0.0.1:1/b?peer=p"])
+    #expect(desk.type("V") == ["paste 0,0"])
     #expect(desk.type("w") == ["game wordle 0,0"])
+  }
+
+  @Test("what is typed on the board goes there letter by letter, and others may type there too")
+  func typing() throws {
+    var desk = try Desk()
+    #expect(
+      desk.type("t^[<0;38;13M^[<0;38;13mhi") == [
+        #"text 4,8 "h" as=typed-1"#, #"insert typed-1 1 "i""#,
+      ]
+    )
+    let id = try desk.board.createText("hi", at: Point(x: 4, y: 8))
+    desk.sync()
+    for mark in [1, 2] {
+      _ = desk.client.take(
+        .done(.init(verb: "text", request: .word("\(mark)"), id: id.description))
+      )
+    }
+    #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
+    try desk.board.editText(id, replacing: 0..<0, with: "oh ")
+    desk.sync()
+    #expect(desk.type("\u{7F}") == [#"insert typed-1 4 "" replacing=1"#])
+    #expect(desk.type("\r") == [])
+    #expect(desk.type("p") == [], "keys are tools again")
+    // A click on a text types in it; one that is left empty goes.
+    #expect(desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5"#])
+    #expect(desk.type("^") == ["delete \(id)"])
+    #expect(desk.type("^[<0;9;4M^[<0;9;4m^") == [], "nothing was typed")
+  }
+
+  @Test("a corner scales, the knob turns, and a drag snaps unless that is off")
+  func handles() throws {
+    var desk = try Desk()
+    let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
+    let other = try desk.board.createText("other", at: Point(x: 10, y: 200))
+    desk.sync()
+    try desk.board.select([id])
+    desk.sync()
+    // The box is 200 by 50: its corners are 12 cells and about 2 rows from the middle.
+    #expect(desk.lines().filter { $0.contains("■") }.count == 2)
+    #expect(
+      desk.type("v^[<0;50;15M^[<32;63;16M^[<0;63;16m").first?.hasPrefix("scale \(id) 2.0") == true
+    )
+    #expect(desk.type("^[<0;38;9M^[<32;50;13M^[<0;50;13m") == ["rotate \(id) 90"])
+    #expect(desk.type("^[<0;38;13M^[<32;39;20M^[<0;39;20m") == ["move \(id) +6,112"])
+    desk.now += .seconds(1)
+    #expect(desk.type("'^[<0;38;13M^[<32;39;20M^[<0;39;20m") == ["move \(id) +8,112"])
+    desk.now += .seconds(1)
+    #expect(desk.type("^[<0;38;13M^[<32;39;20M^") == [], "Escape cancels")
+    #expect(desk.type("^[<0;39;20m") == [])
+    #expect(desk.type("E^[<0;38;25M^[<32;38;24M^[<0;38;24m") == [])
+    #expect(other != id)
+  }
+
+  @Test("the menu says what can be done, and does it by key, by arrows and by the mouse")
+  func menu() throws {
+    var desk = try Desk()
+    #expect(desk.type(" ") == [])
+    #expect(desk.lines().contains { $0.contains("photo from a file") })
+    #expect(desk.type("^[A\r") == ["QUIT"], "the last line")
+    #expect(desk.type(" u") == ["undo"], "any key does what it does")
+    #expect(desk.type(" ^") == [], "and Escape nothing")
+    let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
+    desk.sync()
+    #expect(desk.type("^[<2;38;13M") == ["select \(id)"])
+    try desk.board.select([id])
+    desk.sync()
+    #expect(desk.lines()[12].contains("type in it"))
+    #expect(desk.type("^[<0;45;14M") == ["duplicate \(id)"])
+    #expect(desk.client.box == nil)
+  }
+
+  @Test("going to an object and following a person show them, and a look elsewhere ends that")
+  func looking() throws {
+    var desk = try Desk()
+    let id = try desk.board.createText("far away", at: Point(x: 5_000, y: 5_000))
+    desk.sync()
+    #expect(desk.type(":go FAR\r") == ["select \(id)"])
+    #expect(desk.client.canvas.viewport.center == Point(x: 5_000, y: 5_000))
+    desk.client.take(.cursor(try Self.memberID(2), Point(x: -300, y: 40)))
+    #expect(desk.type("f") == [])
+    #expect(desk.tick().isEmpty)
+    #expect(desk.client.canvas.viewport.center == Point(x: -300, y: 40))
+    #expect(desk.lines()[0].contains("following Bob"))
+    #expect(desk.type("+") == [])
+    #expect(desk.client.followed == nil)
+  }
+
+  @Test("keys do what settings say, and wrong settings say where they are")
+  func rebinding() throws {
+    let keys = try KeyMap([
+      KeyBinding(command: "undo", keys: ["ctrl+u", "d"], place: "config:3"),
+      KeyBinding(command: "follow", keys: [], place: "config:4"),
+    ])
+    #expect(keys.command(.character("u"), .control) == .undo)
+    #expect(keys.command(.character("d"), []) == .undo, "taken from duplicate")
+    #expect(keys.command(.character("u"), []) == nil && keys.command(.character("f"), []) == nil)
+    #expect(keys.help.contains { $0.keys == "Ctrl+u U" })
+    #expect(!keys.help.contains { $0.what.contains("follow somebody") })
+    for (command, key) in [("fly", "x"), ("undo", "ctrl+"), ("undo", "hyper")] {
+      let binding = KeyBinding(command: command, keys: [key], place: "config:7")
+      #expect {
+        try KeyMap([binding])
+      } throws: { error in
+        (error as? NodeError)?.message.hasPrefix("config:7: ") == true
+      }
+    }
   }
 
   @Test("Ctrl+C leaves when it is pressed twice, and q at once")
@@ -227,7 +341,7 @@ struct BoardClientTests {
     try desk.board.createDrawing([InkPoint(x: -900, y: -900), InkPoint(x: 900, y: 900)])
     desk.sync()
     desk.client.resize(columns: columns, rows: rows)
-    for keys in ["", "?", "x", "i", "x", "c漢字", "^", "l^[<0;2;2M^[<32;3;3M"] {
+    for keys in ["", "?", "x", "J", "x", " ", "x", "c漢字", "^", "l^[<0;2;2M^[<32;3;3M"] {
       _ = desk.type(keys)
       let screen = desk.client.frame().screen
       #expect(screen.width == columns && screen.height == rows)

@@ -63,7 +63,7 @@ struct LobbyClientTests {
   @Test("a link or a name can be typed, and a code is asked for where one is wanted")
   func prompts() {
     var lobby = Self.lobby()
-    #expect(Self.type("n\u{15}plans\r", &lobby) == [.host("plans")])
+    #expect(Self.type("N\u{15}plans\r", &lobby) == [.host("plans")])
     #expect(
       Self.type("a192.0.2.1:26273\r", &lobby) == [.join(target: "192.0.2.1:26273", code: nil)]
     )

@@ -1,0 +1,24 @@
+import PeerDiscovery
+
+/// What an announcement says of how its board lets people in: a hint for who picks from a list.
+extension Announcement {
+  private static let admissionKey = "admit"
+
+  /// How the board says that it lets in who asks; nil where it says nothing that we know.
+  var admission: NodeConfiguration.Admission? {
+    get {
+      extra[Self.admissionKey].flatMap { bytes in
+        NodeConfiguration.Admission(rawValue: String(decoding: bytes, as: UTF8.self))
+      }
+    }
+    set {
+      var info = DiscoveryInfo()
+      do throws(DiscoveryInfoError) {
+        if let newValue { try info.append(Self.admissionKey, Array(newValue.rawValue.utf8)) }
+        try setExtra(info)
+      } catch {
+        preconditionFailure("a pair as short as that fits into what is kept free")
+      }
+    }
+  }
+}

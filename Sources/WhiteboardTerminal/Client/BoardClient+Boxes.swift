@@ -1,0 +1,132 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// What lies over the board: questions, the menu, the keys, and how others join.
+extension BoardClient {
+  func drawInvitation(_ invitation: NodeEvent.Invitation, on screen: inout Screen) {
+    let who = EventText.person(invitation.name, invitation.peer)
+    var lines = [
+      invitation.direction == .incoming ? "\(who) asks to join." : "Joining \(who)."
+    ]
+    if let words = invitation.words {
+      lines += ["Both screens must show these words:", "", "  \(shown(words))", ""]
+    }
+    if let warning = invitation.warning { lines.append(TerminalText.cleaned(warning, limit: 200)) }
+    lines.append("y yes   n no")
+    draw(lines, on: &screen)
+  }
+
+  mutating func drawBox(on screen: inout Screen) {
+    switch box {
+    case .help(let first): drawHelp(from: first, on: &screen)
+    case .invite: draw(inviteLines, on: &screen)
+    case .menu(let menu): draw(menu, on: &screen)
+    case nil: break
+    }
+  }
+
+  private var inviteLines: [String] {
+    var lines = ["People nearby see \(shown(boardName)) in whiteboard-peer.", ""]
+    if let code { lines += ["The code: \(code)", ""] }
+    lines += ["From elsewhere:", "whiteboard-peer join '\(link)'"]
+    return lines
+  }
+
+  // MARK: - Help
+
+  /// The keys in as many columns as there is room for, and the rest by going down.
+  private mutating func drawHelp(from first: Int, on screen: inout Screen) {
+    let entries = keys.help
+    let keyWidth = entries.map { CharacterWidth.columns($0.keys) }.max() ?? 0
+    let lines = entries.map { entry in
+      entry.keys + String(repeating: " ", count: keyWidth - CharacterWidth.columns(entry.keys) + 2)
+        + entry.what
+    }
+    let height = max(rows - 4, 1)
+    let width = lines.map { CharacterWidth.columns($0) }.max() ?? 0
+    let across = max(1, (columns - 4) / (width + 3))
+    let start = min(first, max(0, lines.count - height * across))
+    box = .help(from: start)
+    let shown = lines[start...].prefix(height * across)
+    let down = across == 1 ? shown.count : (shown.count + across - 1) / across
+    var page = (0..<down).map { row in
+      stride(from: start + row, to: start + shown.count, by: down).map { index in
+        lines[index]
+          + String(repeating: " ", count: width - CharacterWidth.columns(lines[index]))
+      }.joined(separator: "   ")
+    }
+    if lines.count > shown.count {
+      page.append("\(start + shown.count) of \(lines.count); arrows show the others")
+    }
+    draw(page, on: &screen)
+  }
+
+  // MARK: - Menu
+
+  private func area(of menu: Menu) -> CellArea {
+    let width = (menu.items.map { CharacterWidth.columns($0.words) }.max() ?? 0) + 12
+    let height = menu.items.count + 2
+    let corner = menu.cell ?? Menu.Cell(x: 2, y: rows)
+    return CellArea(
+      x: max(0, min(corner.x + 1, columns - width)),
+      y: max(0, min(corner.y, rows - 1 - height)),
+      width: min(width, columns),
+      height: min(height, rows)
+    )
+  }
+
+  /// The item of the menu that is shown at a cell.
+  func menuRow(at x: Int, _ y: Int) -> Int? {
+    guard case .menu(let menu) = box else { return nil }
+    let inner = area(of: menu).inset(by: 1)
+    return inner.contains(x: x, y: y) ? y - inner.rows.lowerBound : nil
+  }
+
+  private func draw(_ menu: Menu, on screen: inout Screen) {
+    let area = area(of: menu)
+    screen.fill(area, with: .init(.space, Self.bar))
+    screen.frame(area, Self.bar, isASCII: isASCII)
+    let inner = area.inset(by: 1)
+    for (index, item) in menu.items.prefix(inner.height).enumerated() {
+      let y = inner.rows.lowerBound + index
+      var style = Self.bar
+      if index == menu.chosen { style.attributes.insert(.reversed) }
+      let row = CellArea(x: inner.columns.lowerBound, y: y, width: inner.width, height: 1)
+      screen.fill(row, with: .init(.space, style))
+      let key = keys.key(for: item.command) ?? ""
+      screen.put(" \(key)", x: row.columns.lowerBound, y: y, style.bold, in: row)
+      screen.put(item.words, x: row.columns.lowerBound + 8, y: y, style, in: row)
+    }
+  }
+
+  // MARK: - Frames
+
+  private func draw(_ lines: [String], on screen: inout Screen) {
+    let shown = lines.flatMap { wrapped($0, columns: max(columns - 6, 8)) }
+    let width = min((shown.map { CharacterWidth.columns($0) }.max() ?? 0) + 4, columns)
+    let height = min(shown.count + 2, rows)
+    let area = CellArea(
+      x: (columns - width) / 2,
+      y: max(0, (rows - height) / 2),
+      width: width,
+      height: height
+    )
+    screen.fill(area, with: .init(.space, Self.bar))
+    screen.frame(area, Self.bar, isASCII: isASCII)
+    let inner = area.inset(by: 1)
+    for (row, line) in shown.prefix(inner.height).enumerated() {
+      screen.put(
+        line,
+        x: inner.columns.lowerBound + 1,
+        y: inner.rows.lowerBound + row,
+        Self.bar,
+        in: inner
+      )
+    }
+  }
+
+  func wrapped(_ text: String, columns: Int) -> [String] {
+    TextLines.wrapped(text, columns: columns, limit: 100)
+  }
+}

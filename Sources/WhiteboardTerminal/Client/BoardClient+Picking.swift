@@ -1,0 +1,119 @@
+import Whiteboard
+import WhiteboardRendering
+
+/// What the tool takes hold of, and where it goes.
+extension BoardClient {
+  /// What is at a place is selected, or what is selected is taken hold of.
+  mutating func pick(_ place: Point, isMore: Bool) -> [Action] {
+    if !isMore, let frame = selectionFrame, let handle = frame.handle(at: place, within: reach) {
+      switch handle {
+      case .corner: gesture = .scale(frame, from: place, to: place)
+      case .knob: gesture = .turn(frame, to: place)
+      }
+      return []
+    }
+    guard let id = object(at: place) else {
+      gesture = .band(from: place, to: place)
+      return selection.isEmpty || isMore ? [] : [verb("deselect")]
+    }
+    if isTwice(at: place), let snapshot = canvas.item(id)?.snapshot, snapshot.kind == .text {
+      return typeIn(snapshot)
+    }
+    gesture = .drag(from: place, to: place)
+    if isMore { return select(selection.symmetricDifference([id]).sorted()) }
+    return selection.contains(id) ? [] : select([id])
+  }
+
+  /// Whether a place was clicked a moment ago as well.
+  private mutating func isTwice(at place: Point) -> Bool {
+    defer { lastClick = (place, now) }
+    guard let (before, time) = lastClick, now - time < .milliseconds(400) else { return false }
+    return (before.x - place.x).magnitude < reach && (before.y - place.y).magnitude < reach
+  }
+
+  /// The frame around what is selected.
+  var selectionFrame: SelectionFrame? {
+    SelectionFrame(selectedSnapshots, scale: canvas.viewport.scale)
+  }
+
+  /// The frontmost object at a place, with a cell's tolerance.
+  func object(at place: Point) -> ObjectID? {
+    canvas.objects.last { id in
+      guard let snapshot = canvas.item(id)?.snapshot else { return false }
+      return snapshot.isNear(place, within: reach)
+    }
+  }
+
+  mutating func select(inside band: Rectangle) -> [Action] {
+    select(
+      canvas.objects.filter { id in
+        canvas.item(id).map { band.contains($0.snapshot.bounds) } ?? false
+      }
+    )
+  }
+
+  /// Takes on the colour and width of what is at a place, and the pen.
+  mutating func pickInk(at place: Point) {
+    guard let id = object(at: place), let snapshot = canvas.item(id)?.snapshot else {
+      say("there is nothing to take a colour from")
+      return
+    }
+    ink = BoardCanvas.color(snapshot.color).rgb
+    width = snapshot.lineWidth ?? width
+    tool = snapshot.kind == .text ? .text : .pen
+  }
+
+  // MARK: - Moving
+
+  /// Where what is dragged from one place to another comes to lie.
+  func moving(_ from: Point, _ to: Point) -> Snapping {
+    let offset = Point(x: to.x - from.x, y: to.y - from.y)
+    let bounds = selectedSnapshots.map(\.bounds)
+    guard let first = bounds.first, from != to, isSnapping else {
+      return Snapping(
+        Rectangle(from, from),
+        by: offset,
+        to: [],
+        grid: nil,
+        reach: 0
+      )
+    }
+    let view = canvas.viewport.rectangle
+    let others = canvas.objects.compactMap { id -> Rectangle? in
+      guard !selection.contains(id), let bounds = canvas.item(id)?.snapshot.bounds,
+        view.touches(bounds)
+      else { return nil }
+      return bounds
+    }
+    return Snapping(
+      bounds.dropFirst().reduce(first) { $0.union($1) },
+      by: offset,
+      to: others,
+      grid: grid,
+      reach: reach / 2
+    )
+  }
+
+  /// By how much the frame is turned whose knob is dragged to a place: in steps of 15°, where things snap.
+  func degrees(_ frame: SelectionFrame, _ place: Point) -> Double {
+    let by = frame.degrees(to: place)
+    guard isSnapping else { return by }
+    // One thing comes to stand at such an angle, several are turned by one.
+    let before = selection.count == 1 ? (selectedSnapshots.first?.angle ?? 0) * 180 / .pi : 0
+    return ((before + by) / 15).rounded() * 15 - before
+  }
+
+  /// What is selected becomes larger; one thing's scale is set, several are scaled.
+  mutating func scaled(by factor: Double) -> [Action] {
+    guard factor != 1 else { return [] }
+    let before = selection.count == 1 ? selectedSnapshots.first?.scale ?? 1 : 1
+    return onSelection { "scale \($0) \(Self.text(before * factor))" }
+  }
+
+  /// What is selected is turned; one thing's angle is set, several are turned.
+  mutating func turned(by degrees: Double) -> [Action] {
+    guard degrees != 0 else { return [] }
+    let before = selection.count == 1 ? (selectedSnapshots.first?.angle ?? 0) * 180 / .pi : 0
+    return onSelection { "rotate \($0) \(Self.text(before + degrees))" }
+  }
+}

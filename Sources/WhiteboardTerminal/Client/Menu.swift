@@ -1,0 +1,61 @@
+/// What can be done now, as a list to pick from.
+struct Menu: Hashable, Sendable {
+  /// One line.
+  struct Item: Hashable, Sendable {
+    let command: KeyMap.Command
+    let words: String
+  }
+
+  let items: [Item]
+  /// The item that Enter takes.
+  private(set) var chosen = 0
+  /// The cell of the terminal beside which it is shown; nil for the corner.
+  let cell: Cell?
+
+  /// A cell of the terminal.
+  struct Cell: Hashable, Sendable {
+    let x: Int
+    let y: Int
+  }
+
+  init(_ items: [Item], at cell: Cell?) {
+    self.items = items
+    self.cell = cell
+  }
+
+  /// The item that is chosen.
+  var command: KeyMap.Command? { items.indices.contains(chosen) ? items[chosen].command : nil }
+
+  /// Goes up or down.
+  mutating func step(_ by: Int) {
+    guard !items.isEmpty else { return }
+    chosen = (chosen + by + items.count) % items.count
+  }
+
+  /// Goes to an item.
+  mutating func choose(_ index: Int) { if items.indices.contains(index) { chosen = index } }
+
+  /// What can be done with what is selected.
+  static func ofSelection(hasText: Bool, hasGame: Bool) -> [Item] {
+    var items: [Item] = []
+    if hasText { items.append(Item(command: .edit, words: "type in it")) }
+    if hasGame { items.append(Item(command: .edit, words: "play")) }
+    return items + [
+      Item(command: .duplicate, words: "duplicate"), Item(command: .copy, words: "copy"),
+      Item(command: .raise, words: "to the front"), Item(command: .lower, words: "to the back"),
+      Item(command: .group, words: "group"), Item(command: .ungroup, words: "ungroup"),
+      Item(command: .lock, words: "lock or unlock"), Item(command: .delete, words: "delete"),
+      Item(command: .selectNone, words: "let go"),
+    ]
+  }
+
+  /// What can be done where nothing is selected.
+  static let ofBoard: [Item] =
+    [Tool.pen, .text, .select, .eraser].map { Item(command: .tool($0), words: $0.rawValue) } + [
+      Item(command: .photo, words: "photo from a file"), Item(command: .game, words: "Wordle"),
+      Item(command: .paste, words: "paste"), Item(command: .fit, words: "show everything"),
+      Item(command: .follow, words: "follow somebody"), Item(command: .invite, words: "invite"),
+      Item(command: .chat, words: "say something"), Item(command: .command, words: "any command"),
+      Item(command: .help, words: "all keys"), Item(command: .quit, words: "leave"),
+    ]
+}

@@ -1,0 +1,52 @@
+import Whiteboard
+
+/// Where something that is moved comes to lie when it is held to the edges and middles of other things.
+struct Snapping: Hashable, Sendable {
+  /// How far it is moved in all.
+  let offset: Point
+  /// The upright line that it keeps to, if any.
+  let x: Double?
+  /// The level line that it keeps to, if any.
+  let y: Double?
+
+  /// Holds `box`, moved by `offset`, to what is within `reach` of it.
+  ///
+  /// - Parameters:
+  ///   - grid: The distance of the board's lines, to whose crossings the middle is held where nothing is
+  ///     nearer; nil for none.
+  init(_ box: Rectangle, by offset: Point, to others: [Rectangle], grid: Double?, reach: Double) {
+    let horizontal = Self.nearest(
+      [box.least.x, box.center.x, box.greatest.x].map { $0 + offset.x },
+      others.flatMap { [$0.least.x, $0.center.x, $0.greatest.x] },
+      grid: grid.map { (box.center.x + offset.x, $0) },
+      reach
+    )
+    let vertical = Self.nearest(
+      [box.least.y, box.center.y, box.greatest.y].map { $0 + offset.y },
+      others.flatMap { [$0.least.y, $0.center.y, $0.greatest.y] },
+      grid: grid.map { (box.center.y + offset.y, $0) },
+      reach * 2
+    )
+    self.offset = Point(x: offset.x + (horizontal?.by ?? 0), y: offset.y + (vertical?.by ?? 0))
+    (x, y) = (horizontal?.line, vertical?.line)
+  }
+
+  private static func nearest(
+    _ own: [Double],
+    _ lines: [Double],
+    grid: (middle: Double, distance: Double)?,
+    _ reach: Double
+  ) -> (by: Double, line: Double)? {
+    var best: (by: Double, line: Double)?
+    func offer(_ place: Double, _ line: Double) {
+      let by = line - place
+      guard by.magnitude <= reach, by.magnitude < best?.by.magnitude ?? .infinity else { return }
+      best = (by, line)
+    }
+    for line in lines { for place in own { offer(place, line) } }
+    if best == nil, let grid, grid.distance > 0 {
+      offer(grid.middle, (grid.middle / grid.distance).rounded() * grid.distance)
+    }
+    return best
+  }
+}

@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The files that a person may mean who has typed the beginning of a path.
+enum FileCompletion {
+  /// How many files of a directory are looked at.
+  private static let limit = 10_000
+
+  /// The paths that begin so, those of directories with a slash at the end; in no order.
+  ///
+  /// Files whose names begin with a dot are offered where that dot was typed.
+  static func paths(beginning: String) -> [String] {
+    let slash = beginning.lastIndex(of: "/")
+    let folder = slash.map { String(beginning[...$0]) } ?? ""
+    let name = slash.map { beginning[beginning.index(after: $0)...] } ?? beginning[...]
+    guard let directory = opendir(folder.isEmpty ? "." : folder) else { return [] }
+    defer { closedir(directory) }
+    var paths: [String] = []
+    var seen = 0
+    while seen < limit, let entry = readdir(directory) {
+      seen += 1
+      let file = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard let file, file != ".", file != "..", file.hasPrefix(name),
+        !file.hasPrefix(".") || name.hasPrefix(".")
+      else { continue }
+      let isDirectory = entry.pointee.d_type == UInt8(DT_DIR)
+      paths.append(folder + file + (isDirectory ? "/" : ""))
+    }
+    return paths
+  }
+}

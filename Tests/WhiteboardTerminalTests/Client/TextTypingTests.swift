@@ -1,0 +1,114 @@
+import PeerTestKit
+import Testing
+import WhiteboardNode
+
+@testable import Whiteboard
+@testable import WhiteboardTerminal
+
+@Suite("Typing in a text on the board")
+struct TextTypingTests {
+  private func typing(_ words: String) throws -> TextTyping {
+    let board = Board(
+      incarnation: Incarnation(1),
+      member: try #require(MemberID([UInt8](repeating: 1, count: 32))),
+      wallClock: 1
+    )
+    let id = try board.createText(words, at: Point(x: 0, y: 0))
+    return TextTyping(try #require(board.snapshot(id)))
+  }
+
+  @Test("a letter is put where the caret is, and nothing else is told")
+  func letters() throws {
+    var words = try typing("held")
+    _ = words.take(.left, [])
+    #expect(words.take(.character("l"), []) == false)
+    #expect(words.takeChange() == .init(at: 3, replacing: 0, words: "l"))
+    #expect(words.takeChange() == nil)
+    _ = words.take(.backspace, [])
+    #expect(words.takeChange() == .init(at: 3, replacing: 1, words: ""))
+    #expect(words.words == "held" && words.caret == 3)
+  }
+
+  @Test("a character of several scalars goes and comes as one")
+  func clusters() throws {
+    var words = try typing("e\u{301}👨‍👩‍👧x")
+    _ = words.take(.left, [])
+    _ = words.take(.backspace, [])
+    #expect(words.words == "e\u{301}x")
+    _ = words.take(.backspace, [])
+    #expect(words.words == "x" && words.caret == 0)
+    _ = words.take(.delete, [])
+    #expect(words.words.isEmpty)
+    _ = words.take(.delete, [])
+    _ = words.take(.backspace, [])
+    #expect(words.words.isEmpty && words.caret == 0)
+  }
+
+  @Test("lines are begun, climbed and joined")
+  func lines() throws {
+    var words = try typing("first")
+    #expect(words.take(.enter, .alt) == false)
+    words.insert("2nd")
+    _ = words.take(.character("j"), .control)
+    words.insert("third")
+    #expect(words.words == "first\n2nd\nthird")
+    _ = words.take(.up, [])
+    #expect(words.caret == 9, "the end of the shorter line")
+    _ = words.take(.home, [])
+    _ = words.take(.up, [])
+    #expect(words.caret == 0)
+    _ = words.take(.down, [])
+    _ = words.take(.end, [])
+    _ = words.take(.delete, [])
+    #expect(words.words == "first\n2ndthird")
+    _ = words.take(.character("u"), .control)
+    #expect(words.words == "first\nthird")
+    #expect(words.take(.enter, []) && words.take(.escape, []))
+  }
+
+  @Test("what others type meanwhile stays, and the caret goes along with its words")
+  func others() throws {
+    var words = try typing("middle")
+    words.insert("!")
+    _ = words.takeChange()
+    words.inFlight = [1]
+    words.settle("left middle")
+    #expect(words.words == "middle!", "not before our letter is there")
+    words.inFlight = []
+    words.settle("left middle!")
+    #expect(words.words == "left middle!" && words.caret == 12)
+    _ = words.take(.home, [])
+    words.settle("left middle! right")
+    #expect(words.caret == 0)
+    words.settle("right")
+    #expect(words.caret == 0)
+    #expect(words.takeChange() == nil, "what others did is not told again")
+  }
+
+  @Test("whatever is typed and whatever others do, the caret is in the text", arguments: 0..<50)
+  func anything(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var words = try typing("some words\nof several lines")
+    var board = Array(words.words.unicodeScalars)
+    let keys: [InputEvent.Key] = [
+      .left, .right, .up, .down, .home, .end, .backspace, .delete, .enter, .character("é"),
+    ]
+    for _ in 0..<200 {
+      let key = keys[Int.random(in: 0..<keys.count, using: &random)]
+      _ = words.take(key, key == .enter ? .alt : [])
+      if let change = words.takeChange() {
+        board.replaceSubrange(
+          change.at..<change.at + change.replacing,
+          with: change.words.unicodeScalars
+        )
+      }
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        let at = Int.random(in: 0...board.count, using: &random)
+        board.insert("x", at: at)
+      }
+      words.settle(String(String.UnicodeScalarView(board)))
+      #expect((0...words.scalars.count).contains(words.caret))
+      #expect(words.scalars == board)
+    }
+  }
+}
