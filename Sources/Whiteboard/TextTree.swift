@@ -181,18 +181,8 @@ package struct TextTree {
   }
 
   /// The least edit in the middle that makes the visible text `text`.
-  package func leastEdit(to text: String) -> (range: Range<Int>, text: String) {
-    let old = scalars
-    let new = Array(text.unicodeScalars)
-    var start = 0
-    while start < min(old.count, new.count), old[start] == new[start] { start += 1 }
-    var end = 0
-    while end < min(old.count, new.count) - start,
-      old[old.count - 1 - end] == new[new.count - 1 - end]
-    { end += 1 }
-    var inserted = String.UnicodeScalarView()
-    inserted.append(contentsOf: new[start..<(new.count - end)])
-    return (start..<(old.count - end), String(inserted))
+  package func leastEdit(to text: String) -> TextDifference {
+    TextDifference(from: scalars, to: Array(text.unicodeScalars))
   }
 
   // MARK: - The values of the cells

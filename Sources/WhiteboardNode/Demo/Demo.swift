@@ -48,7 +48,7 @@ package struct Demo: Sendable {
     let boardName = "demo \(SessionID.random().short)"
     var hosting = configuration(.host(boardName: boardName), "ada", ada)
     hosting.code = code
-    let problem = await discoveryProblem()
+    let problem = await Nearby.problem(of: discovery)
     if let problem {
       await narrate(nil, "Ben joins by a direct link, since \(lowercased(problem.description))")
     }
@@ -168,22 +168,6 @@ package struct Demo: Sendable {
     configuration.listen = listen
     configuration.discovery = discovery
     return configuration
-  }
-
-  /// Why boards cannot be found here, or nil where they can.
-  private func discoveryProblem() async -> DiscoveryProblem? {
-    let discovery = discovery
-    return await firstOf(within: .seconds(3)) { () -> DiscoveryProblem? in
-      await discovery.browse(BrowserQuery(excluding: nil)) { events in
-        for await event in events {
-          if case .unavailable(let problem) = event {
-            return problem
-          }
-          return nil
-        }
-        return nil
-      }
-    }
   }
 
   private func lowercased(_ sentence: String) -> String {

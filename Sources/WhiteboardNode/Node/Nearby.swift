@@ -84,3 +84,18 @@ extension NodeEvent.LostBoard {
     )
   }
 }
+
+extension Nearby {
+  /// Why boards cannot be found here, or nil where they can.
+  static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
+    await firstOf(within: .seconds(3)) { () -> DiscoveryProblem? in
+      await discovery.browse(BrowserQuery(excluding: nil)) { events in
+        for await event in events {
+          if case .unavailable(let problem) = event { return problem }
+          return nil
+        }
+        return nil
+      }
+    }
+  }
+}

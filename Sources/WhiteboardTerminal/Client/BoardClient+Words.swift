@@ -42,10 +42,16 @@ extension BoardClient {
         verb("text \(Self.text(words.place)) \(Self.quoted(words.words))\(color) as=\(name)")
       ]
     }
-    guard let change = words.takeChange() else { return [] }
+    guard let (change, before) = words.takeChange() else { return [] }
     words.inFlight.insert(mark)
-    let replacing = change.replacing > 0 ? " replacing=\(change.replacing)" : ""
-    return [verb("insert \(reference) \(change.at) \(Self.quoted(change.words))\(replacing)")]
+    let replacing = change.range.isEmpty ? "" : " replacing=\(change.range.count)"
+    // Others may have typed since: the place is one in the words that are shown here.
+    return [
+      verb(
+        "insert \(reference) \(change.range.lowerBound) \(Self.quoted(change.words))\(replacing)"
+          + " was=\(Self.quoted(before))"
+      )
+    ]
   }
 
   /// A text of which nothing is left goes.

@@ -135,52 +135,23 @@ struct TextTyping: Hashable, Sendable {
 
   // MARK: - Telling
 
-  /// A change of the text: what goes in the place of how many scalars after how many.
-  struct Change: Hashable, Sendable {
-    let at: Int
-    let replacing: Int
-    let words: String
-  }
-
   /// The text is new and is made now, under a name.
   mutating func begins(as name: String) {
     (reference, told) = (name, scalars)
   }
 
-  /// What the node has not been told; it is taken for told from now on.
-  mutating func takeChange() -> Change? {
+  /// What the node has not been told, and the words that it changes; it is taken for told from now on.
+  mutating func takeChange() -> (difference: TextDifference, before: String)? {
     guard told != scalars else { return nil }
-    let (first, last) = Self.common(told, scalars)
     defer { told = scalars }
-    return Change(
-      at: first,
-      replacing: told.count - first - last,
-      words: Self.string(scalars[first..<scalars.count - last])
-    )
+    return (TextDifference(from: told, to: scalars), Self.string(told[...]))
   }
 
   /// What the board has when all that was typed has been carried out: others may have typed as well.
   mutating func settle(_ words: String) {
     let actual = Array(words.unicodeScalars)
     guard inFlight.isEmpty, actual != scalars else { return }
-    let (first, last) = Self.common(scalars, actual)
-    if caret > first, caret >= scalars.count - last {
-      caret += actual.count - scalars.count
-    } else if caret > first {
-      caret = first
-    }
-    caret = min(max(caret, 0), actual.count)
+    caret = TextDifference(from: scalars, to: actual).moved(caret)
     (scalars, told) = (actual, actual)
-  }
-
-  /// How much two texts have in common at their beginning and, beyond that, at their end.
-  private static func common(
-    _ one: [Unicode.Scalar],
-    _ other: [Unicode.Scalar]
-  ) -> (first: Int, last: Int) {
-    let first = zip(one, other).prefix { $0 == $1 }.count
-    let room = min(one.count, other.count) - first
-    let last = zip(one.reversed(), other.reversed()).prefix(room).prefix { $0 == $1 }.count
-    return (first, last)
   }
 }

@@ -189,11 +189,11 @@ struct BoardClientTests {
     #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
     try desk.board.editText(id, replacing: 0..<0, with: "oh ")
     desk.sync()
-    #expect(desk.type("\u{7F}") == [#"insert typed-1 4 "" replacing=1"#])
+    #expect(desk.type("\u{7F}") == [#"insert typed-1 4 "" replacing=1 was="oh hi""#])
     #expect(desk.type("\r") == [])
     #expect(desk.type("p") == [], "keys are tools again")
     // A click on a text types in it; one that is left empty goes.
-    #expect(desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5"#])
+    #expect(desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5 was="oh hi""#])
     #expect(desk.type("^") == ["delete \(id)"])
     #expect(desk.type("^[<0;9;4M^[<0;9;4m^") == [], "nothing was typed")
   }

@@ -22,10 +22,12 @@ struct TextTypingTests {
     var words = try typing("held")
     _ = words.take(.left, [])
     #expect(words.take(.character("l"), []) == false)
-    #expect(words.takeChange() == .init(at: 3, replacing: 0, words: "l"))
+    let first = try #require(words.takeChange())
+    #expect(first.difference.range == 3..<3 && first.difference.words == "l" && first.before == "held")
     #expect(words.takeChange() == nil)
     _ = words.take(.backspace, [])
-    #expect(words.takeChange() == .init(at: 3, replacing: 1, words: ""))
+    let second = try #require(words.takeChange())
+    #expect(second.difference.range == 3..<4 && second.difference.words.isEmpty)
     #expect(words.words == "held" && words.caret == 3)
   }
 
@@ -96,11 +98,8 @@ struct TextTypingTests {
     for _ in 0..<200 {
       let key = keys[Int.random(in: 0..<keys.count, using: &random)]
       _ = words.take(key, key == .enter ? .alt : [])
-      if let change = words.takeChange() {
-        board.replaceSubrange(
-          change.at..<change.at + change.replacing,
-          with: change.words.unicodeScalars
-        )
+      if let (change, _) = words.takeChange() {
+        board.replaceSubrange(change.range, with: change.words.unicodeScalars)
       }
       if Int.random(in: 0..<4, using: &random) == 0 {
         let at = Int.random(in: 0...board.count, using: &random)
