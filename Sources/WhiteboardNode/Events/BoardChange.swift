@@ -9,6 +9,6 @@ package enum BoardChange: Sendable {
   case removed(ObjectID)
   /// A stroke goes on, elsewhere, and that is not committed yet.
   case preview(StrokePreview)
-  /// A member points somewhere else, or nowhere.
-  case cursor(MemberID, Point?)
+  /// A member points somewhere else, or nowhere, or looks at another part of the board.
+  case presence(MemberID, Presence)
 }

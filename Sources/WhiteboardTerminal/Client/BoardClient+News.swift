@@ -19,8 +19,8 @@ extension BoardClient {
       held.remove(id)
     case .preview(let preview):
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
-    case .cursor(let member, let cursor):
-      people[member.description]?.cursor = cursor
+    case .presence(let member, let presence):
+      people[member.description]?.cursor = presence.cursor
     }
   }
 

@@ -251,7 +251,7 @@ struct BoardVerbTests: NodeSuite {
     }
   }
 
-  @Test("[SYN-30] [SYN-31] others see a line grow and where one points, before anything is stored")
+  @Test("[SYN-30] [SYN-31] [SYN-34] others see a line grow, where one points and what one looks at")
   func growing() async throws {
     try await withRoom { room in
       let host = Puppet()
@@ -271,18 +271,21 @@ struct BoardVerbTests: NodeSuite {
           while !Task.isCancelled {
             step += 1
             try await host.perform("pen \(step % 1000),\(step / 1000)")
-            try await host.perform("point \(step % 1000),7")
+            try await host.perform("point \(step % 1000),7 laser")
+            try await host.perform("view 5,\(step % 1000) 80 24")
           }
         }
         var hasPreview = false
-        var hasCursor = false
+        var hasPresence = false
         for await change in watcher.changes {
           switch change {
           case .preview(let preview): hasPreview = hasPreview || !preview.points.isEmpty
-          case .cursor(_, let cursor): hasCursor = hasCursor || cursor?.y == 7
+          case .presence(_, let presence):
+            let isWhole = presence.cursor?.y == 7 && presence.isLaser && presence.view?.width == 80
+            hasPresence = hasPresence || isWhole
           case .shown, .removed: break
           }
-          if hasPreview, hasCursor { break }
+          if hasPreview, hasPresence { break }
         }
         drawing.cancel()
         _ = await drawing.result
