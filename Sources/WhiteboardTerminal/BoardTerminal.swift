@@ -295,7 +295,7 @@ package actor BoardTerminal: EventSink {
 private final class ChangeQueue: Sendable {
   private let changes = Mutex<[BoardChange]>([])
 
-  /// Beyond that, only the latest of each object and member is kept.
+  /// Beyond that, only the latest of each object, member and photo is kept.
   private static let limit = 4096
 
   func append(_ change: BoardChange) {
@@ -315,6 +315,7 @@ private final class ChangeQueue: Sendable {
   private static func thin(_ changes: inout [BoardChange]) {
     var seen: Set<ObjectID> = []
     var members: Set<MemberID> = []
+    var photos: Set<AssetID> = []
     var kept: [BoardChange] = []
     for change in changes.reversed() {
       let isLatest: Bool =
@@ -323,6 +324,7 @@ private final class ChangeQueue: Sendable {
         case .removed(let id): seen.insert(id).inserted
         case .preview(let preview): !seen.contains(preview.stroke)
         case .presence(let member, _): members.insert(member).inserted
+        case .photo(let id, _): photos.insert(id).inserted
         }
       if isLatest { kept.append(change) }
     }

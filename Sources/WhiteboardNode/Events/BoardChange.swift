@@ -11,4 +11,6 @@ package enum BoardChange: Sendable {
   case preview(StrokePreview)
   /// A member points somewhere else, or nowhere, or looks at another part of the board.
   case presence(MemberID, Presence)
+  /// The file of a photo is here, whole: at the start, when we put one on the board, when one arrives.
+  case photo(AssetID, path: String)
 }

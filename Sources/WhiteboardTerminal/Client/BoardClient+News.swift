@@ -21,6 +21,7 @@ extension BoardClient {
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .presence(let member, let presence):
       people[member.description]?.cursor = presence.cursor
+    case .photo: break
     }
   }
 
