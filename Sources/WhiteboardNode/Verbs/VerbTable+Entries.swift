@@ -29,6 +29,8 @@ extension VerbTable {
       ]
     case .view:
       ["X,Y is the centre; the width and height are in board units, rounded to whole ones."]
+    case .insert:
+      ["What you put into one text within a second of what you put there before is one step."]
     case .duplicate:
       ["Copies of all in a group make a group of their own; copies of some of it are in none."]
     case .erase:
