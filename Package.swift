@@ -117,7 +117,8 @@ let package = Package(
     .executableTarget(
       name: "render-bench",
       dependencies: [
-        "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal",
+        "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
+        "WhiteboardTerminal",
       ],
       path: "Tests/Benchmarks/Rendering",
       swiftSettings: settings
@@ -151,7 +152,8 @@ let package = Package(
     .testTarget(
       name: "WhiteboardTerminalTests",
       dependencies: [
-        "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal",
+        "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
+        "WhiteboardTerminal",
       ]
     ),
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),

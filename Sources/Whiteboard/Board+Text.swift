@@ -52,6 +52,23 @@ extension Board {
     }
   }
 
+  /// Replaces characters as `editText(_:replacing:with:)` does, for somebody who types.
+  ///
+  /// What goes into one text within a second of what was typed there before, with no other step
+  /// between, is one step for `undo`, as in editors. Not for use inside a gesture.
+  ///
+  /// - Throws: as `editText(_:replacing:with:)`.
+  public func typeText(
+    _ id: ObjectID,
+    replacing range: Range<Int>,
+    with text: String
+  ) throws(BoardError) {
+    precondition(!isInGesture, "what is typed is a gesture of its own")
+    history.beginTyping(into: id, at: wallClock)
+    defer { history.endTyping() }
+    try editText(id, replacing: range, with: text)
+  }
+
   /// Makes the text of an object `text` by the least edit in the middle, so that what others type at
   /// its ends stays.
   /// - Throws: as `editText(_:replacing:with:)`.

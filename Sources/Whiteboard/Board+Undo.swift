@@ -19,7 +19,8 @@ public struct UndoOutcome: Hashable, Sendable {
 
 /// Undo and redo of this board's own edits, step by step.
 ///
-/// A step is a gesture, or several between `beginStep` and `endStep`. A cell is put back only while
+/// A step is a gesture, or several between `beginStep` and `endStep`, or what is typed into a text
+/// without a pause (`typeText`). A cell is put back only while
 /// what the step left there still stands: what somebody else wrote is never touched. Selections,
 /// chat lines, moves of games and purges are no steps, and an undo leaves a game in which moves were
 /// made where it is.

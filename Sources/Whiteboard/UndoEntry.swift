@@ -69,6 +69,12 @@ struct UndoEntry {
     created = []
   }
 
+  /// Takes in what was typed after; no cell is in both, since what is typed goes into new ones.
+  mutating func join(_ later: UndoEntry) {
+    items += later.items
+    byteCount += later.byteCount
+  }
+
   mutating func replaceItem(at index: Int, with item: UndoItem) {
     byteCount += item.byteCount - items[index].byteCount
     items[index] = item

@@ -7,6 +7,9 @@ struct UndoStack {
   /// How many bytes all the steps take at most, about; the latest step is kept whatever it takes.
   static let bytes = 16 << 20
 
+  /// Milliseconds without typing after which what is typed is another step.
+  static let typingPause: UInt64 = 1000
+
   /// What can be undone, the latest last.
   private(set) var done: [UndoEntry] = []
   /// What can be redone, the next one last.
@@ -17,8 +20,23 @@ struct UndoStack {
   private var open: UndoEntry?
   private var depth = 0
   private var byteCount = 0
+  /// What the gesture that is made now types into, and when.
+  private var typing: Typing?
+  /// The same of the latest step.
+  private var typed: Typing?
   /// Of cells that undo wrote last: by which operation, and what that brought back.
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
+
+  /// Somebody types into a text.
+  private struct Typing {
+    let text: ObjectID
+    let time: UInt64
+
+    /// Whether it goes on with what was typed before; a clock that was set back begins anew.
+    func continues(_ earlier: Typing) -> Bool {
+      text == earlier.text && time >= earlier.time && time - earlier.time <= UndoStack.typingPause
+    }
+  }
 
   /// What stands in a cell.
   func standing(of key: CellKey, in state: borrowing BoardState) -> Standing {
@@ -63,6 +81,15 @@ struct UndoStack {
     open = nil
     push(entry)
   }
+
+  /// Has the next gesture go on with the latest step, where that was typed into the same text just
+  /// before.
+  mutating func beginTyping(into text: ObjectID, at time: UInt64) {
+    typing = Typing(text: text, time: time)
+  }
+
+  /// Has the gestures after be steps of their own.
+  mutating func endTyping() { typing = nil }
 
   /// Takes note of a gesture that is about to be applied to `state`.
   mutating func record(_ batch: Batch, over state: borrowing BoardState, label: String?) {
@@ -131,7 +158,12 @@ struct UndoStack {
     entry.close()
     for old in undone { byteCount -= old.byteCount }
     undone = []
-    done.append(entry)
+    if let typing, let typed, typing.continues(typed), !done.isEmpty {
+      done[done.count - 1].join(entry)
+    } else {
+      done.append(entry)
+    }
+    typed = typing
     byteCount += entry.byteCount
     var surplus = 0
     while done.count - surplus > Self.steps
@@ -154,6 +186,7 @@ struct UndoStack {
 
   /// Puts the step that was undone where it can be redone.
   mutating func didUndo(_ entry: UndoEntry) {
+    typed = nil
     guard let old = done.popLast() else { return }
     byteCount += entry.byteCount - old.byteCount
     undone.append(entry)
@@ -161,6 +194,7 @@ struct UndoStack {
 
   /// Puts the step that was redone where it can be undone.
   mutating func didRedo(_ entry: UndoEntry) {
+    typed = nil
     guard let old = undone.popLast() else { return }
     byteCount += entry.byteCount - old.byteCount
     done.append(entry)

@@ -43,7 +43,7 @@ struct PeerState {
   private(set) var reportDue: UInt64?
   private(set) var reportsSums = false
   var presenceCounter: UInt64?
-  var cursor: InkPoint?
+  var presence = Presence()
 
   init(now: UInt64) { lastHeard = now }
 
@@ -154,18 +154,25 @@ struct Activity {
 
 /// What we tell of ourselves.
 struct PresenceState {
-  var cursor: InkPoint?
-  var hasMoved = false
+  private(set) var shown = Presence()
+  private var hasChanged = false
   var lastSent: UInt64 = 0
   private var counter: UInt64 = 0
 
+  /// Has the others shown this; what they are shown already is no reason to hurry.
+  mutating func show(_ new: Presence) {
+    guard new != shown else { return }
+    shown = new
+    hasChanged = true
+  }
+
   /// The datagram that is due.
   mutating func next(_ now: UInt64) -> SyncDatagram? {
-    let interval = hasMoved ? Replica.cursorInterval : Replica.presenceInterval
+    let interval = hasChanged ? Replica.cursorInterval : Replica.presenceInterval
     guard lastSent == 0 || now >= lastSent + interval else { return nil }
     lastSent = max(now, 1)
-    hasMoved = false
+    hasChanged = false
     counter += 1
-    return .presence(counter: counter, cursor: cursor)
+    return .presence(counter: counter, shown)
   }
 }

@@ -34,7 +34,7 @@ extension Replica {
     peers[member]?.lastHeard = now.uptime
     do {
       switch try SyncDatagram.decode(bytes) {
-      case .presence(let counter, let cursor)?: show(counter, cursor, of: member)
+      case .presence(let counter, let shown)?: takePresence(counter, shown, of: member)
       case .preview(let stroke, let first, let points)?:
         preview(stroke, first, points, from: member)
       case .application(let bytes)?:

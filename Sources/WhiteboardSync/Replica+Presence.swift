@@ -2,10 +2,12 @@ import Whiteboard
 
 /// Who is here and where they point; nothing of it is stored (SYN-30).
 extension Replica {
-  /// Tells the others where we point, from now on.
-  public func moveCursor(to point: Point?, now: Moment) throws(BoardError) {
-    presence.cursor = try point.map { (point) throws(BoardError) in try InkPoint(point) }
-    presence.hasMoved = true
+  /// What the others are shown of us.
+  public var shownPresence: Presence { presence.shown }
+
+  /// Shows the others where we point and what we look at, from now on.
+  public func show(_ shown: Presence, now: Moment) {
+    presence.show(shown)
     sendPresence(now)
   }
 
@@ -14,14 +16,14 @@ extension Replica {
     datagram(next)
   }
 
-  func show(_ counter: UInt64, _ cursor: InkPoint?, of member: MemberID) {
+  func takePresence(_ counter: UInt64, _ shown: Presence, of member: MemberID) {
     guard let peer = peers[member], peer.presenceCounter.map({ counter > $0 }) ?? true else {
       return
     }
-    let isNew = peer.presenceCounter == nil || peer.cursor != cursor
+    let isNew = peer.presenceCounter == nil || peer.presence != shown
     peers[member]?.presenceCounter = counter
-    peers[member]?.cursor = cursor
-    if isNew { actions.append(.presence(member, cursor: cursor?.point)) }
+    peers[member]?.presence = shown
+    if isNew { actions.append(.presence(member, shown)) }
   }
 
   func refreshPresence(_ now: Moment) {

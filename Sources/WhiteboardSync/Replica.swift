@@ -62,7 +62,7 @@ public final class Replica {
   static let presencePatience: UInt64 = 10_000
   /// Milliseconds between two presence datagrams while nothing moves.
   static let presenceInterval: UInt64 = 1000
-  /// Milliseconds between two presence datagrams while the cursor moves.
+  /// Milliseconds between two presence datagrams while what they say changes.
   static let cursorInterval: UInt64 = 33
   /// Assets under way to one member.
   static let assetsPerMember = 64

@@ -87,8 +87,8 @@ public enum ReplicaAction: Hashable, Sendable {
   case chat(ChatLine, from: MemberID?)
   /// What shows of a stroke being drawn elsewhere grew, beyond its committed points.
   case preview(StrokePreview)
-  /// Where a member points; nil where it points nowhere.
-  case presence(MemberID, cursor: Point?)
+  /// A member points elsewhere, or looks at another part of the board.
+  case presence(MemberID, Presence)
   /// An asset was asked for from a member: accept one resource of it with this hash.
   case wantAsset(AssetReference, from: MemberID)
   /// Send the bytes of an asset as a resource of this name; then call `assetSent`.

@@ -251,10 +251,10 @@ package struct ReplicaReport: Hashable, Sendable {
   }
 }
 
-/// What replicas say to each other in datagrams, which may be lost; implements SYN-30 to SYN-33.
+/// What replicas say to each other in datagrams, which may be lost; implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
-  /// The sender is here, and points there; `counter` grows with each.
-  case presence(counter: UInt64, cursor: InkPoint?)
+  /// The sender is here, and shows this of itself; `counter` grows with each.
+  case presence(counter: UInt64, Presence)
   /// Some points of a stroke that may not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])
   /// Bytes of the application's.
@@ -264,14 +264,10 @@ package enum SyncDatagram: Hashable, Sendable {
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
-    case .presence(let counter, let cursor):
+    case .presence(let counter, let presence):
       writer.byte(0x01)
       writer.varint(counter)
-      writer.byte(cursor == nil ? 0 : 1)
-      if let cursor {
-        writer.zigzag(Int64(cursor.x))
-        writer.zigzag(Int64(cursor.y))
-      }
+      presence.write(to: &writer)
     case .preview(let stroke, let first, let points):
       writer.byte(0x02)
       writer.incarnation(stroke.dot.incarnation)
@@ -293,14 +289,7 @@ package enum SyncDatagram: Hashable, Sendable {
     switch try reader.byte() {
     case 0x01:
       let counter = try reader.varint()
-      var cursor: InkPoint?
-      switch try reader.byte() {
-      case 0: break
-      case 1: cursor = InkPoint(x: try coordinate(&reader), y: try coordinate(&reader))
-      default: throw .reserved("presence")
-      }
-      // What follows is for versions to come.
-      return .presence(counter: counter, cursor: cursor)
+      return .presence(counter: counter, try Presence(&reader))
     case 0x02:
       let incarnation = try reader.incarnation()
       let stroke = ObjectID(Dot(incarnation, try reader.sequence()))
@@ -312,10 +301,5 @@ package enum SyncDatagram: Hashable, Sendable {
     case 0x80...: return nil
     default: throw .reserved("kind")
     }
-  }
-
-  private static func coordinate(_ reader: inout ByteReader) throws(CodecError) -> Int32 {
-    guard let number = Int32(exactly: try reader.zigzag()) else { throw .overLimit("cursor") }
-    return number
   }
 }

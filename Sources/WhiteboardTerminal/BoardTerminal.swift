@@ -325,7 +325,7 @@ package actor BoardTerminal: EventSink {
 private final class ChangeQueue: Sendable {
   private let changes = Mutex<[BoardChange]>([])
 
-  /// Beyond that, only the latest of each object is kept.
+  /// Beyond that, only the latest of each object, member and photo is kept.
   private static let limit = 4096
 
   func append(_ change: BoardChange) {
@@ -344,7 +344,8 @@ private final class ChangeQueue: Sendable {
 
   private static func thin(_ changes: inout [BoardChange]) {
     var seen: Set<ObjectID> = []
-    var cursors: Set<MemberID> = []
+    var members: Set<MemberID> = []
+    var photos: Set<AssetID> = []
     var kept: [BoardChange] = []
     for change in changes.reversed() {
       let isLatest: Bool =
@@ -352,7 +353,8 @@ private final class ChangeQueue: Sendable {
         case .shown(let snapshot, _): seen.insert(snapshot.id).inserted
         case .removed(let id): seen.insert(id).inserted
         case .preview(let preview): !seen.contains(preview.stroke)
-        case .cursor(let member, _): cursors.insert(member).inserted
+        case .presence(let member, _): members.insert(member).inserted
+        case .photo(let id, _): photos.insert(id).inserted
         }
       if isLatest { kept.append(change) }
     }

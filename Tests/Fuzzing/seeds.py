@@ -141,6 +141,8 @@ def main():
     write("sealed", "epochs", bytes([0, 0, 2, 0, 6, 1, 6, 0, 3, 0x30, 0, 6, 0]))
     write("sealed", "changed", bytes([0, 0, 0x46, 0, 0, 9, 6, 0, 0x85, 3, 1, 2, 3]))
     write("sync", "presence", b"\x01\x01\x01\x00")
+    write("sync", "presence with flags", bytes.fromhex("0101010100000300025018"))
+    write("sync", "presence with later flags", bytes.fromhex("01010100fe0001010163"))
     write("sync", "application", b"\x00\x10hello")
     write("sync", "asset", b"\x00\x05" + bytes(32))
     for i in range(8):

@@ -322,6 +322,30 @@ class Payloads(SwiftCase):
         self.assertEqual(guest.send_data(remote, b"back", reliable=False), "link")
         self.assertEqual(data_of(program.events.wait("data", reliable=False)), b"back")
 
+    def test_syn_34_who_points_with_a_laser_and_what_is_looked_at(self):
+        for what, program, peer, remote in self.both_ways():
+            with self.subTest(what):
+                for say, told in [
+                    (("point", {"at": [3, -4.5]}), ((48, -72), False, None)),
+                    (
+                        ("view", {"at": [0.5, 20], "width": 80.4, "height": 24}),
+                        ((48, -72), False, (8, 320, 80, 24)),
+                    ),
+                    (("point", {"at": [3, 4], "laser": True}), ((48, 64), True, (8, 320, 80, 24))),
+                    (("point", {}), (None, False, (8, 320, 80, 24))),
+                    (("view", {}), (None, False, None)),
+                ]:
+                    program.do(say[0], **say[1])
+                    cursor, laser, view = told
+                    peer.events.wait("presence", cursor=cursor, laser=laser, view=view)
+                # What it is told takes no link down, whatever flags there may be one day.
+                peer.show(remote, (48, 64), True, (0, 0, 80, 24))
+                peer.show(remote)
+                remote.send_datagram(bytes.fromhex("01640100000101") + bytes(9))
+                remote.send_datagram(bytes.fromhex("016500fc") + b"later")
+                peer.send_data(remote, b"still here", reliable=False)
+                program.events.wait("data", reliable=False)
+
     def test_resources_with_a_dto_as_name(self):
         name = '{"id":"7-aaaaaaaaaaaac","type":"drawing","isDeleted":false,"note":"\u00e9"}'
         for what, program, peer, remote in self.both_ways():

@@ -324,6 +324,18 @@ class Board(VectorCase):
     def test_datagrams(self):
         self.check_kinds(VECTORS["datagrams"], decode_datagram)
 
+    def test_syn_34_presence(self):
+        for vector in self.each(VECTORS["presence"]["valid"]):
+            data = bytes.fromhex(vector["hex"])
+            presence = decode_datagram(data)[1]
+            cursor, view = (place and tuple(place) for place in (vector["cursor"], vector["view"]))
+            wanted = messages.Presence(int(vector["counter"]), cursor, vector["laser"], view)
+            self.assertEqual(presence, wanted)
+            if vector["isCanonical"]:
+                self.assertTrue(data.startswith(messages.encode_presence(presence)))
+        for vector in self.each(VECTORS["presence"]["invalid"]):
+            self.refuse(vector, decode_datagram)
+
     def test_profiles(self):
         for vector in self.each(VECTORS["profiles"]["valid"]):
             content = decode_message(bytes.fromhex(vector["hex"]))[1]

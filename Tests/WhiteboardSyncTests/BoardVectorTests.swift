@@ -123,6 +123,30 @@ import Testing
     expect(vector.error) { _ = try SyncDatagram.decode(bytes) }
   }
 
+  @Test("[SYN-34] presence says what its vector says", arguments: vectors.presence.valid)
+  func presence(vector: BoardVectors.Shown) throws {
+    let bytes = try BoardVectors.bytes(vector.hex)
+    let datagram = try #require(try SyncDatagram.decode(bytes))
+    guard case .presence(let counter, let shown) = datagram else {
+      Issue.record("not a presence")
+      return
+    }
+    #expect(String(counter) == vector.counter)
+    #expect(shown.cursor == vector.cursor.map { InkPoint(x: $0[0], y: $0[1]).point })
+    #expect(shown.isLaser == vector.laser)
+    #expect(shown.view?.center == vector.view.map { InkPoint(x: $0[0], y: $0[1]).point })
+    #expect(shown.view?.width == vector.view.map { Int($0[2]) })
+    #expect(shown.view?.height == vector.view.map { Int($0[3]) })
+    #expect(try SyncDatagram.decode(datagram.encode()) == datagram)
+    if vector.isCanonical { #expect(bytes.starts(with: datagram.encode())) }
+  }
+
+  @Test("[SYN-34] a presence not of its form is refused", arguments: vectors.presence.invalid)
+  func refusedPresence(vector: BoardVectors.Refused) throws {
+    let bytes = try BoardVectors.bytes(vector.hex)
+    expect(vector.error) { _ = try SyncDatagram.decode(bytes) }
+  }
+
   @Test("[BRD-15] points have the bytes of their vector", arguments: vectors.ink.valid)
   func ink(vector: BoardVectors.Ink) throws {
     let points = vector.points.map { InkPoint(x: $0[0], y: $0[1], pressure: UInt8($0[2])) }

@@ -138,6 +138,17 @@ struct BoardVectors: Decodable {
     var testDescription: String { name }
   }
 
+  struct Shown: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    let counter: String
+    let cursor: [Int32]?
+    let laser: Bool
+    let view: [Int32]?
+    let isCanonical: Bool
+    var testDescription: String { name }
+  }
+
   struct IncarnationText: Decodable, Sendable {
     let number: String
     let text: String
@@ -161,6 +172,7 @@ struct BoardVectors: Decodable {
   let messages: Messages
   let profiles: Cases<Profile>
   let datagrams: Messages
+  let presence: Cases<Shown>
   let batches: Cases<Batch>
   let digest: Digest
   let buckets: Buckets

@@ -159,7 +159,7 @@ import Testing
     #expect(anna.replica.takeActions().contains(.selected(id, by: nil)))
     // Any sign of it, and it holds again.
     anna.replica.receivedDatagram(
-      SyncDatagram.presence(counter: 1, cursor: nil).encode(),
+      SyncDatagram.presence(counter: 1, Presence()).encode(),
       from: peer,
       now: later(10_000)
     )
@@ -202,21 +202,64 @@ import Testing
   @Test("[SYN-30] an older presence does not overwrite a newer one")
   func presence() throws {
     join()
-    for (counter, x) in [(2, 16), (1, 32), (3, 16), (4, 48)] {
+    let places = try [1, 3].map { try Presence(cursor: Point(x: $0, y: 0)) }
+    let counters: [UInt64] = [2, 1, 3, 4]
+    for (counter, shown) in zip(counters, places + places) {
       anna.replica.receivedDatagram(
-        SyncDatagram.presence(
-          counter: UInt64(counter),
-          cursor: InkPoint(x: Int32(x), y: 0)
-        ).encode(),
+        SyncDatagram.presence(counter: counter, shown).encode(),
         from: peer,
         now: start
       )
     }
-    #expect(
-      anna.replica.takeActions() == [
-        .presence(peer, cursor: Point(x: 1, y: 0)), .presence(peer, cursor: Point(x: 3, y: 0)),
-      ]
-    )
+    #expect(anna.replica.takeActions() == places.map { .presence(peer, $0) })
+  }
+
+  @Test("[SYN-30] presence goes out every 33 ms while it changes, and once a second otherwise")
+  func pace() throws {
+    join()
+    anna.replica.tick(now: start)
+    _ = anna.replica.takeActions()
+    var sent: [(time: UInt64, shown: Presence)] = []
+    func note(_ time: UInt64) throws {
+      for case .sendDatagram(let bytes, _) in anna.replica.takeActions() {
+        guard case .presence(_, let shown)? = try SyncDatagram.decode(bytes) else { continue }
+        sent.append((time, shown))
+      }
+    }
+    let laser = try Presence(cursor: Point(x: 1, y: 2), isLaser: true)
+    var last = laser
+    last.view = try Presence.View(center: Point(x: 3, y: 4), width: 80, height: 24)
+    for time in UInt64(1)...1100 {
+      switch time {
+      case 10: anna.replica.show(laser, now: later(time))
+      case 40: anna.replica.show(last, now: later(time))
+      // Nothing new.
+      case 50, 900: anna.replica.show(last, now: later(time))
+      default: anna.replica.tick(now: later(time))
+      }
+      try note(time)
+    }
+    #expect(sent.map(\.time) == [33, 66, 1066])
+    #expect(sent.map(\.shown) == [laser, last, last])
+    #expect(anna.replica.shownPresence == last)
+  }
+
+  @Test(
+    "[SYN-34] nobody points with a laser at nothing, beyond the board or sees more than there is"
+  )
+  func shown() throws {
+    #expect(try Presence(cursor: nil, isLaser: true) == Presence())
+    #expect(throws: BoardError.outOfRange("point")) { try Presence(cursor: Point(x: 1e9, y: 0)) }
+    let center = Point(x: 0, y: 0)
+    for (width, height) in [(0, 1), (1, 0), (-1, 1), (67_108_865, 1), (1, .max)] {
+      #expect(throws: BoardError.outOfRange("view")) {
+        try Presence.View(center: center, width: width, height: height)
+      }
+    }
+    #expect(throws: BoardError.outOfRange("point")) {
+      try Presence.View(center: Point(x: 0, y: .nan), width: 1, height: 1)
+    }
+    _ = try Presence.View(center: center, width: 67_108_864, height: 67_108_864)
   }
 
   @Test(arguments: [([0x0A], "reserved"), ([], "truncated"), ([0x11, 1], "reserved")])

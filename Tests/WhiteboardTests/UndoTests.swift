@@ -112,6 +112,87 @@ import Testing
     #expect(board.undoLabel == "move")
   }
 
+  @Test("[I9] what is typed into a text without a pause is one step, a correction as well")
+  func typedWithoutPause() throws {
+    let board = board(1)
+    let id = try board.createText("ab", at: origin)
+    for (index, letter) in "hello".enumerated() {
+      board.wallClock += 1000
+      try board.typeText(id, replacing: (1 + index)..<(1 + index), with: String(letter))
+    }
+    try board.typeText(id, replacing: 5..<6, with: "")
+    // What nothing comes of is no step, and none are the selections and words of the chat.
+    try board.typeText(id, replacing: 0..<0, with: "")
+    try board.say("hi", as: "Anna")
+    try board.select([id])
+    try board.typeText(id, replacing: 5..<5, with: "p")
+    #expect(text(id, on: board) == "ahellpb")
+    #expect(try board.undo().label == "text")
+    #expect(text(id, on: board) == "ab")
+    try board.redo()
+    #expect(text(id, on: board) == "ahellpb")
+    // After an undo or a redo another step begins.
+    try board.typeText(id, replacing: 0..<0, with: "x")
+    try board.undo()
+    #expect(text(id, on: board) == "ahellpb")
+    try board.undo()
+    #expect(text(id, on: board) == "ab")
+    try board.undo()
+    #expect(!board.canUndo)
+  }
+
+  @Test("[I9] a pause, another text and any other step between make what is typed another step")
+  func typedWithBreaks() throws {
+    let board = board(1)
+    let ids = try ["ab", "cd"].map { try board.createText($0, at: origin) }
+    func type(_ letter: String, _ number: Int = 0) throws {
+      try board.typeText(ids[number], replacing: 0..<0, with: letter)
+    }
+    let breaks: [(String, () throws -> Void)] = [
+      ("a pause", { board.wallClock += 1001 }),
+      ("a clock that was set back", { board.wallClock -= 1 }),
+      ("another text", { try type("o", 1) }),
+      ("an edit that nobody types", { try board.editText(ids[0], replacing: 0..<0, with: "e") }),
+      ("a move", { try board.object(ids[1])?.changePosition(to: Point(x: 1, y: 1)) }),
+      ("a step of its own", { try board.step { try type("s") } }),
+    ]
+    for (name, body) in breaks {
+      try type("1")
+      try type("2")
+      let before = text(ids[0], on: board)
+      try body()
+      let between = text(ids[0], on: board)
+      try type("3")
+      try type("4")
+      try board.undo()
+      #expect(text(ids[0], on: board) == between, "\(name)")
+      if between != before { try board.undo() }
+      #expect(text(ids[0], on: board) == before, "\(name)")
+    }
+  }
+
+  @Test("[I9] an undo of what was typed leaves what others typed meanwhile")
+  func typedTogether() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try anna.createText("", at: origin)
+    try share(anna, bob)
+    for (index, letter) in "hi".enumerated() {
+      try anna.typeText(id, replacing: (2 * index)..<(2 * index), with: String(letter))
+      try share(anna, bob)
+      let end = try #require(text(id, on: bob)).count
+      try bob.typeText(id, replacing: end..<end, with: String(letter).uppercased())
+      try share(bob, anna)
+    }
+    #expect(text(id, on: anna) == "hHiI")
+    try anna.undo()
+    #expect(text(id, on: anna) == "HI")
+    try anna.redo()
+    #expect(text(id, on: anna) == "hHiI")
+    try share(anna, bob)
+    try bob.undo()
+    #expect(text(id, on: bob) == "hi")
+  }
+
   @Test("[I9] a stroke that was drawn live is one step")
   func liveStroke() throws {
     let board = board(1)

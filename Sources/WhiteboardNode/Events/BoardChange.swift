@@ -9,6 +9,8 @@ package enum BoardChange: Sendable {
   case removed(ObjectID)
   /// A stroke goes on, elsewhere, and that is not committed yet.
   case preview(StrokePreview)
-  /// A member points somewhere else, or nowhere.
-  case cursor(MemberID, Point?)
+  /// A member points somewhere else, or nowhere, or looks at another part of the board.
+  case presence(MemberID, Presence)
+  /// The file of a photo is here, whole: at the start, when we put one on the board, when one arrives.
+  case photo(AssetID, path: String)
 }

@@ -91,8 +91,8 @@ extension Node {
     case .preview(let preview):
       // What moves on a screen; lines tell what stays.
       sink.show(.preview(preview))
-    case .presence(let member, let cursor):
-      sink.show(.cursor(member, cursor))
+    case .presence(let member, let presence):
+      sink.show(.presence(member, presence))
     case .wantAsset(let reference, let member):
       configuration.logger.debug(
         "asking for a photo",

@@ -116,7 +116,7 @@ extension Node {
         // Others are asked for it.
         continue
       }
-      assetPaths[asset.id] = path
+      photoIsHere(asset.id, at: path)
       replica.assetStored(asset.id, now: now)
     }
   }

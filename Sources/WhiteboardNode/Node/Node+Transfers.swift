@@ -143,7 +143,7 @@ extension Node {
       let kept = keepAsset(reference, from: path)
     {
       event.path = kept
-      assetPaths[id] = kept
+      photoIsHere(id, at: kept)
       keepPhoto(id, at: kept)
       emit(.resourceFinished(event))
       replica.assetStored(id, now: now)
@@ -156,6 +156,12 @@ extension Node {
       replica.assetFailed(id, from: member, now: now)
     }
     carryOutActions()
+  }
+
+  /// Takes note of the file of a photo, which was found whole or was just written.
+  func photoIsHere(_ id: AssetID, at path: String) {
+    assetPaths[id] = path
+    sink.show(.photo(id, path: path))
   }
 
   /// Moves a received photo to where photos are, once its header is what the board says.
@@ -215,7 +221,7 @@ extension Node {
     } catch {
       throw VerbError(.internal, "the photo cannot be kept in \(configuration.assetsDirectory)")
     }
-    assetPaths[reference.id] = path
+    photoIsHere(reference.id, at: path)
     keepPhoto(reference.id, at: path, isAwaited: true)
     return reference
   }

@@ -15,8 +15,11 @@ extension Node {
         var outcome = try await edit(request.verb)
         outcome.hasChanged = replica?.board.written != before
         done(request, outcome)
-      case .point(let place):
-        try point(at: place)
+      case .point(let place, let isLaser):
+        try point(at: place, isLaser: isLaser)
+        done(request)
+      case .view(let view):
+        try look(at: view)
         done(request)
       case .accept, .decline, .kick, .cancel, .leave, .profile:
         try await decide(request)

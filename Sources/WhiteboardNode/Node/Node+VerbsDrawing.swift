@@ -96,12 +96,35 @@ extension Node {
     }
   }
 
+}
+
+/// What others see of us while we are here.
+extension Node {
   /// Shows the others where we point.
-  func point(at place: BoardPoint?) throws(VerbError) {
+  func point(at place: BoardPoint?, isLaser: Bool) throws(VerbError) {
+    try showPresence { (shown) throws(BoardError) in
+      try Presence(cursor: place.map { Point($0) }, isLaser: isLaser, view: shown.view)
+    }
+  }
+
+  /// Tells the others which part of the board we look at.
+  func look(at view: BoardView?) throws(VerbError) {
+    try showPresence { (shown) throws(BoardError) in
+      var shown = shown
+      shown.view = try view.map { (view) throws(BoardError) in
+        try Presence.View(center: Point(view.center), width: view.width, height: view.height)
+      }
+      return shown
+    }
+  }
+
+  private func showPresence(
+    _ change: (Presence) throws(BoardError) -> Presence
+  ) throws(VerbError) {
     guard let replica else { throw VerbError(.ending, "the board is closed") }
-    defer { carryOutActions() }
     do throws(BoardError) {
-      try replica.moveCursor(to: place.map { Point($0) }, now: now)
+      replica.show(try change(replica.shownPresence), now: now)
+      carryOutActions()
     } catch {
       throw refusal(error)
     }

@@ -44,8 +44,8 @@ extension Node {
     case .insert(let reference, let place, let words, let count):
       let id = try resolve(reference)
       try check(place, count, in: id)
-      try onBoard { (board) throws(BoardError) in
-        try board.editText(id, replacing: place..<(place + count), with: words)
+      try onWholeBoard { (board) throws(BoardError) in
+        try board.typeText(id, replacing: place..<(place + count), with: words)
       }
       return VerbOutcome(id: id)
     case .erase(let points, let radius):

@@ -38,6 +38,16 @@ package enum Movement: Equatable, Sendable {
   case by(BoardPoint)
 }
 
+/// The part of the board that one looks at.
+package struct BoardView: Equatable, Sendable {
+  /// What is in the middle of it.
+  package let center: BoardPoint
+  /// Board units.
+  package let width: Int
+  /// Board units.
+  package let height: Int
+}
+
 /// Where `find` looks.
 package enum BoardArea: Equatable, Sendable {
   /// At a point.

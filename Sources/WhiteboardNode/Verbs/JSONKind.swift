@@ -26,9 +26,10 @@ enum JSONKind {
     case ("to", _): self = .peers
     case ("points", _): self = .points
     case ("over", _), ("factor", _), ("degrees", _), ("peers", _), ("objects", _),
-      ("seconds", _), ("timeout", _), ("width", _), ("radius", _), ("replacing", _), ("grid", _):
+      ("seconds", _), ("timeout", _), ("width", _), ("height", _), ("radius", _), ("replacing", _),
+      ("grid", _):
       self = .number
-    case ("unreliable", _), ("synced", _), ("inside", _): self = .flag
+    case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _): self = .flag
     case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
     case ("ids", _): self = .objects
     case ("text", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),

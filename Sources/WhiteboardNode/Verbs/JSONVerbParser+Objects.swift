@@ -27,6 +27,24 @@ extension JSONVerbParser {
     )
   }
 
+  static func pointer(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let isLaser = try fields.flag("laser")
+    guard let place = try fields.pointIfAny("at") else {
+      guard !isLaser else { throw VerbParser.laserWithoutPoint }
+      return .point(nil)
+    }
+    return .point(place, isLaser: isLaser)
+  }
+
+  static func view(_ fields: JSONFields) throws(VerbError) -> BoardView? {
+    guard fields.has("at") || fields.has("width") || fields.has("height") else { return nil }
+    return BoardView(
+      center: try fields.point("at"),
+      width: try VerbParser.checkedExtent(fields.number("width"), key: "width"),
+      height: try VerbParser.checkedExtent(fields.number("height"), key: "height")
+    )
+  }
+
   static func photo(_ fields: JSONFields) throws(VerbError) -> Verb {
     .photo(at: try fields.point("at"), file: try fields.file(), alias: try fields.alias())
   }

@@ -65,7 +65,8 @@ enum JSONVerbParser {
     case .undo: .undo
     case .redo: .redo
     case .set: .set(try setting(fields))
-    case .point: .point(try fields.pointIfAny("at"))
+    case .point: try pointer(fields)
+    case .view: .view(try view(fields))
     case .accept: .accept(target: try fields.target())
     case .decline: .decline(target: try fields.target(), reason: try fields.reason())
     case .kick: .kick(target: try fields.target(), reason: try fields.reason())

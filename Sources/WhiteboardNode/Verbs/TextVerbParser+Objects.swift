@@ -34,8 +34,28 @@ extension TextVerbParser {
   }
 
   static func pointer(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let isLaser = arguments.takeFlag("laser")
     let word = try arguments.next("where, as X,Y, or none")
-    return .point(word.text == "none" ? nil : try point(word.text))
+    guard word.text != "none" else {
+      guard !isLaser else { throw VerbParser.laserWithoutPoint }
+      return .point(nil)
+    }
+    return .point(try point(word.text), isLaser: isLaser)
+  }
+
+  static func view(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let word = try arguments.next("the centre, as X,Y, or none")
+    guard word.text != "none" else { return .view(nil) }
+    let center = try point(word.text)
+    let width = number(try arguments.next("the width, like 800").text) ?? .nan
+    let height = number(try arguments.next("the height, like 600").text) ?? .nan
+    return .view(
+      BoardView(
+        center: center,
+        width: try VerbParser.checkedExtent(width, key: "the width"),
+        height: try VerbParser.checkedExtent(height, key: "the height")
+      )
+    )
   }
 
   static func photo(_ arguments: inout Arguments) throws(VerbError) -> Verb {

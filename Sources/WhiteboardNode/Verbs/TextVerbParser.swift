@@ -62,6 +62,7 @@ enum TextVerbParser {
     case .redo: .redo
     case .set: .set(try setting(&arguments))
     case .point: try pointer(&arguments)
+    case .view: try view(&arguments)
     case .accept: .accept(target: try arguments.target("the invitation"))
     case .decline: try decline(&arguments)
     case .kick: try kick(&arguments)

@@ -72,8 +72,10 @@ package enum Verb: Equatable, Sendable {
 
   // MARK: People
 
-  /// Shows the others where one points; nil for nowhere.
-  case point(BoardPoint?)
+  /// Shows the others where one points, with a laser or not; nil for nowhere.
+  case point(BoardPoint?, isLaser: Bool = false)
+  /// Tells the others which part of the board one looks at; nil to tell it no more.
+  case view(BoardView?)
   /// Lets a peer in that asked, or says that the words on both screens are the same (ADM-8).
   case accept(target: String)
   /// Turns a peer away that asked, or says that the words differ.

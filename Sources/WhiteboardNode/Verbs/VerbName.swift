@@ -60,6 +60,8 @@ package enum VerbName: String, CaseIterable, Sendable {
   case set
   /// Shows where one points.
   case point
+  /// Tells what one looks at.
+  case view
   /// Lets a peer in, or says that words are the same.
   case accept
   /// Turns a peer away, or says that words differ.
@@ -124,6 +126,7 @@ extension Verb {
     case .pen: .pen
     case .lift: .lift
     case .point: .point
+    case .view: .view
     case .photo: .photo
     case .game: .game
     case .duplicate: .duplicate

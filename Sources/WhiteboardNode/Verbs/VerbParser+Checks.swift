@@ -120,6 +120,16 @@ extension VerbParser {
     return width
   }
 
+  static let laserWithoutPoint = VerbError(.badArgument, "a laser points somewhere: give a point")
+
+  static func checkedExtent(_ extent: Double, key: String) throws(VerbError) -> Int {
+    let whole = extent.rounded()
+    guard whole >= 1, whole <= Double(BoardLimits.viewExtent) else {
+      throw VerbError(.badArgument, "\(key) is a number from 1 to 67108864, like 800")
+    }
+    return Int(whole)
+  }
+
   static func checkedPlace(_ place: Int64, key: String) throws(VerbError) -> Int {
     guard (0...Int64(maximumCharacters)).contains(place) else {
       throw VerbError(.badArgument, "\(key) is a whole number of characters from 0 to 65536")

@@ -27,6 +27,10 @@ extension VerbTable {
       [
         "Colour and width are those it begins with. It ends with `lift`, with your next change, or when you leave."
       ]
+    case .view:
+      ["X,Y is the centre; the width and height are in board units, rounded to whole ones."]
+    case .insert:
+      ["What you put into one text within a second of what you put there before is one step."]
     case .duplicate:
       ["Copies of all in a group make a group of their own; copies of some of it are in none."]
     case .erase:
@@ -72,7 +76,17 @@ extension VerbTable {
     case .lift:
       ("", "end the line you are drawing", [])
     case .point:
-      ("X,Y|none", "show the others where you point", ["at"])
+      (
+        "X,Y|none [laser]",
+        "show the others where you point, with a laser brightly and with a trail",
+        ["at", "laser"]
+      )
+    case .view:
+      (
+        "X,Y WIDTH HEIGHT|none",
+        "tell the others which part of the board you look at, so that they can follow you",
+        ["at", "width", "height"]
+      )
     case .photo:
       (
         "X,Y FILE [as=ALIAS]",

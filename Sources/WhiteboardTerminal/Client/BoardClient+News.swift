@@ -28,8 +28,9 @@ extension BoardClient {
       }
     case .preview(let preview):
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
-    case .cursor(let member, let cursor):
-      people[member.description]?.cursor = cursor
+    case .presence(let member, let presence):
+      people[member.description]?.cursor = presence.cursor
+    case .photo: break
     }
   }
 

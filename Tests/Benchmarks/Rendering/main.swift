@@ -8,6 +8,7 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
+import WhiteboardSync
 import WhiteboardTerminal
 
 let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 50
@@ -119,9 +120,11 @@ for count in [500, 5_000] {
   (times, bytes) = ([], [])
   for round in 0..<rounds {
     var size = 0
+    let place = Point(x: Double(round * 8), y: Double(round % 9) * 16)
+    let presence = try Presence(cursor: place)
     times.append(
       clock.measure {
-        client.take(.cursor(member(2), Point(x: Double(round * 8), y: Double(round % 9) * 16)))
+        client.take(.presence(member(2), presence))
         let screen = client.frame().screen
         size = writer.bytes(from: shown, to: screen).count
         shown = screen

@@ -2,7 +2,8 @@
 
 from whiteboard_peer import cells, codec, messages, views
 from whiteboard_peer.cells import BYTES, DOT, NONE, STRING, UNSIGNED, Dot, DotSet
-from whiteboard_peer.messages import Report, encode_report, encode_request
+from whiteboard_peer.messages import Presence, Report
+from whiteboard_peer.messages import encode_presence, encode_report, encode_request
 
 from . import batches
 from .basics import dots_of
@@ -103,11 +104,59 @@ def datagrams():
         ("an unknown kind", b"\3", "reserved"),
         ("presence of another form", b"\1\5\2", "reserved"),
         ("presence beyond 32 bits", b"\1\7\1" + varint(2**32, 0), "limit"),
+        ("presence whose cursor breaks off", b"\1\7\1\0", "truncated"),
         ("preview of 17 points", b"\2" + stroke + varint(0) + more, "limit"),
         ("preview of incarnation 0", b"\2" + bytes(8) + varint(1, 0, 2, 0, 0), "reserved"),
     ]
     return {
         "valid": [entry(*one) for one in valid],
+        "invalid": [invalid(*one) for one in bad],
+    }
+
+
+def presence():
+    small, great = (1, 1), (67_108_864, 67_108_864)
+    edge = 2**31 - 1, -(2**31)
+    valid = [
+        ("nothing but that one is here", Presence(1), b""),
+        ("a cursor", Presence(300, (-160, 33)), b""),
+        ("a laser", Presence(2, (16, 0), True), b""),
+        ("a view", Presence(3, None, False, (-1600, 800, 1280, 720)), b""),
+        ("a cursor and a view", Presence(4, (5, 6), False, (0, 0, 80, 24)), b""),
+        ("a laser and a view", Presence(5, (5, 6), True, (0, 0, 80, 24)), b""),
+        ("the least view", Presence(6, None, False, (0, 0, *small)), b""),
+        ("the greatest view, at the edge", Presence(7, edge, False, (*edge, *great)), b""),
+        ("what follows a view is skipped", Presence(8, None, False, (1, 2, 3, 4)), b"later"),
+        ("what follows the flags is skipped", Presence(9, (1, 2), True), b"later"),
+    ]
+    odd = [
+        ("flags that are all clear", b"\1\1\0\0", Presence(1)),
+        ("flags of later versions alone", b"\1\1\0\xfclater", Presence(1)),
+        ("all flags", b"\1\1\1\0\0\xff\0\0\1\1more", Presence(1, (0, 0), True, (0, 0, 1, 1))),
+        ("a laser without a cursor", b"\1\1\0\1", Presence(1)),
+    ]
+    view = b"\1\1\0\2"
+    bad = [
+        ("no form", b"\1\1", "truncated"),
+        ("a view that is not there", view, "truncated"),
+        ("a view without a height", view + varint(0, 0, 80), "truncated"),
+        ("a view without a width", view + varint(0, 0, 0, 24), "limit"),
+        ("a view of height 0", view + varint(0, 0, 80, 0), "limit"),
+        ("a view too wide", view + varint(0, 0, 67_108_865, 24), "limit"),
+        ("a view too high", view + varint(0, 0, 80, 67_108_865), "limit"),
+        ("a view beyond 32 bits", view + varint(0, 2**32, 80, 24), "limit"),
+    ]
+
+    def told(name, data, one, is_odd):
+        cursor, shown = one.cursor and list(one.cursor), one.view and list(one.view)
+        content = {"counter": str(one.counter), "cursor": cursor, "laser": one.laser, "view": shown}
+        return {**entry(name, data), **content, "isCanonical": not is_odd}
+
+    return {
+        "valid": [
+            *(told(what, encode_presence(one) + rest, one, False) for what, one, rest in valid),
+            *(told(what, data, one, True) for what, data, one in odd),
+        ],
         "invalid": [invalid(*one) for one in bad],
     }
 
@@ -235,6 +284,7 @@ def groups():
         "messages": all_messages(),
         "profiles": profiles(),
         "datagrams": datagrams(),
+        "presence": presence(),
         "groups": group_readings(),
         "settings": settings(),
     }

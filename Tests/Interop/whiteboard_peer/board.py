@@ -79,6 +79,7 @@ class BoardPeer(Peer):
         self._to_ask = collections.OrderedDict()
         self._answers = tempfile.TemporaryDirectory(prefix="whiteboard-answers-")
         self.log = []
+        self._presences = 0
         super().__init__(identity, name, session, **options)
         self.accept_resource = self._accept_resource
         threading.Thread(target=self._run_board, daemon=True).start()
@@ -304,6 +305,14 @@ class BoardPeer(Peer):
             remote.send(bytes([APPLICATION]) + data)
             return "message"
         return remote.send_datagram(bytes([APPLICATION]) + data)
+
+    # Presence
+
+    def show(self, remote, cursor=None, laser=False, view=None):
+        """SYN-30: once, not each second."""
+        self._presences += 1
+        shown = messages.Presence(self._presences, cursor, laser, view)
+        remote.send_datagram(messages.encode_presence(shown))
 
     # Reading the board
 
@@ -553,7 +562,7 @@ class BoardPeer(Peer):
             stroke, first, points = content
             self.events.add("preview", remote=remote, stroke=stroke, first=first, points=points)
         else:
-            self.events.add("presence", remote=remote)
+            self.events.add("presence", remote=remote, **content._asdict())
 
     # Assets
 

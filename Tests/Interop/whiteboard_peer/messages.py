@@ -17,6 +17,8 @@ PRESENCE, PREVIEW = 0x01, 0x02
 MAXIMUM_ANSWER = 268_435_456
 MAXIMUM_NAME, MAXIMUM_ICON = 64, 16
 BUCKETS = 16
+LASER, VIEW = 1, 2
+MAXIMUM_EXTENT = 67_108_864
 
 
 class Report(NamedTuple):
@@ -25,6 +27,13 @@ class Report(NamedTuple):
     incarnation: int
     held: DotSet
     sums: list
+
+
+class Presence(NamedTuple):
+    counter: int
+    cursor: tuple | None = None  # x, y in 1/16 unit
+    laser: bool = False
+    view: tuple | None = None  # x, y of the centre in 1/16 unit, width, height
 
 
 def context_hash(context):
@@ -104,6 +113,41 @@ def encode_profile(name, icon=""):
     return bytes([PROFILE]) + b"".join(encode_vint(len(text)) + text for text in texts)
 
 
+def encode_presence(presence):
+    """SYN-34."""
+    data = bytes([PRESENCE]) + encode_vint(presence.counter)
+    data += bytes([presence.cursor is not None])
+    data += b"".join(map(codec.zigzag, presence.cursor or ()))
+    flags = LASER * presence.laser | VIEW * (presence.view is not None)
+    if flags:
+        data += bytes([flags])
+    if presence.view:
+        data += b"".join(map(codec.zigzag, presence.view[:2]))
+        data += b"".join(map(encode_vint, presence.view[2:]))
+    return data
+
+
+def _read_place(reader):
+    place = reader.zigzag(), reader.zigzag()
+    if not all(-(2**31) <= v < 2**31 for v in place):
+        raise BoardError("limit", "a place")
+    return place
+
+
+def _read_presence(reader):
+    counter, form = reader.varint(), reader.u8()
+    if form > 1:
+        raise BoardError("reserved", "a form of presence")
+    cursor = _read_place(reader) if form else None
+    flags = reader.u8() if reader.left else 0
+    view = None
+    if flags & VIEW:
+        view = *_read_place(reader), reader.varint(), reader.varint()
+        if not all(1 <= extent <= MAXIMUM_EXTENT for extent in view[2:]):
+            raise BoardError("limit", "the extent of a view")
+    return Presence(counter, cursor, bool(flags & LASER) and cursor is not None, view)
+
+
 def _read_text(reader, maximum):
     length = reader.varint()
     if length > maximum:
@@ -157,13 +201,7 @@ def decode_datagram(data):
     reader = Reader(data)
     kind = reader.u8()
     if kind == PRESENCE:
-        counter, form = reader.varint(), reader.u8()
-        if form > 1:
-            raise BoardError("reserved", "a form of presence")
-        cursor = (reader.zigzag(), reader.zigzag()) if form else ()
-        if not all(-(2**31) <= v < 2**31 for v in cursor):
-            raise BoardError("limit", "a cursor")
-        return kind, (counter, cursor or None)
+        return kind, _read_presence(reader)
     if kind == PREVIEW:
         stroke = Dot(reader.incarnation(), reader.sequence())
         first = reader.varint()

@@ -251,7 +251,7 @@ struct BoardVerbTests: NodeSuite {
     }
   }
 
-  @Test("[SYN-30] [SYN-31] others see a line grow and where one points, before anything is stored")
+  @Test("[SYN-30] [SYN-31] [SYN-34] others see a line grow, where one points and what one looks at")
   func growing() async throws {
     try await withRoom { room in
       let host = Puppet()
@@ -271,18 +271,21 @@ struct BoardVerbTests: NodeSuite {
           while !Task.isCancelled {
             step += 1
             try await host.perform("pen \(step % 1000),\(step / 1000)")
-            try await host.perform("point \(step % 1000),7")
+            try await host.perform("point \(step % 1000),7 laser")
+            try await host.perform("view 5,\(step % 1000) 80 24")
           }
         }
         var hasPreview = false
-        var hasCursor = false
+        var hasPresence = false
         for await change in watcher.changes {
           switch change {
           case .preview(let preview): hasPreview = hasPreview || !preview.points.isEmpty
-          case .cursor(_, let cursor): hasCursor = hasCursor || cursor?.y == 7
-          case .shown, .removed: break
+          case .presence(_, let presence):
+            let isWhole = presence.cursor?.y == 7 && presence.isLaser && presence.view?.width == 80
+            hasPresence = hasPresence || isWhole
+          case .shown, .removed, .photo: break
           }
-          if hasPreview, hasCursor { break }
+          if hasPreview, hasPresence { break }
         }
         drawing.cancel()
         _ = await drawing.result
@@ -293,16 +296,70 @@ struct BoardVerbTests: NodeSuite {
     }
   }
 
+  @Test("a photo's file is told where it was put, where it arrives, and where it was kept")
+  func photoFiles() async throws {
+    try await withRoom { room in
+      let sun = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
+      let watchers = (host: Watcher(), guest: Watcher(), again: Watcher())
+      let feed = LineFeed()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        let host = Node(hosting, input: feed, sink: watchers.host)
+        group.addTask { try await host.run() }
+        let ready = try #require(await watchers.host.ready())
+        let guest = Node(try await room.joining(ready), input: nil, sink: watchers.guest)
+        group.addTask { try await guest.run() }
+        await feed.push("photo 5,5 \(sun)")
+        let put = try #require(await watchers.host.photo())
+        let arrived = try #require(await watchers.guest.photo())
+        #expect(put.id == arrived.id)
+        #expect(put.path.hasPrefix(room.path("ada/assets/")))
+        #expect(arrived.path.hasPrefix(room.path("ben/assets/")))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: arrived.path)) == Data(Demo.photo))
+        await guest.requestEnd()
+        await host.requestEnd()
+        try await group.waitForAll()
+        // Out of the document.
+        try FileManager.default.removeItem(atPath: put.path)
+        let again = Node(hosting, input: nil, sink: watchers.again)
+        group.addTask { try await again.run() }
+        let kept = try #require(await watchers.again.photo())
+        #expect(kept.id == put.id && kept.path == put.path)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept.path)) == Data(Demo.photo))
+        await again.requestEnd()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   /// Takes what shows on a board as it comes.
   private final class Watcher: EventSink {
     let changes: AsyncStream<BoardChange>
     private let continuation: AsyncStream<BoardChange>.Continuation
+    private let told: AsyncStream<NodeEvent>
+    private let telling: AsyncStream<NodeEvent>.Continuation
 
-    init() { (changes, continuation) = AsyncStream.makeStream() }
+    init() {
+      (changes, continuation) = AsyncStream.makeStream()
+      (told, telling) = AsyncStream.makeStream()
+    }
 
-    func write(_ events: [NodeEvent]) async throws(OutputError) {}
+    func write(_ events: [NodeEvent]) async throws(OutputError) {
+      for event in events { telling.yield(event) }
+    }
 
     func show(_ change: BoardChange) { continuation.yield(change) }
+
+    func ready() async -> NodeEvent.Ready? {
+      for await case .ready(let ready) in told { return ready }
+      return nil
+    }
+
+    func photo() async -> (id: AssetID, path: String)? {
+      for await case .photo(let id, let path) in changes { return (id, path) }
+      return nil
+    }
   }
 
   @Test("an undo leaves what somebody else changed after")

@@ -65,6 +65,15 @@ struct VerbParserTests {
       ("point 3,4", #"{"verb":"point","at":[3,4]}"#, .point(try point(3, 4))),
       ("point none", #"{"verb":"point"}"#, .point(nil)),
       (
+        "point 3,4 laser", #"{"verb":"point","at":[3,4],"laser":true}"#,
+        .point(try point(3, 4), isLaser: true)
+      ),
+      (
+        "view 3,-4 80.4 24", #"{"verb":"view","at":[3,-4],"width":80.4,"height":24}"#,
+        .view(BoardView(center: try point(3, -4), width: 80, height: 24))
+      ),
+      ("view none", #"{"verb":"view"}"#, .view(nil)),
+      (
         #"photo 1,2 "my cat.jpg" as=cat"#,
         #"{"verb":"photo","at":[1,2],"file":"my cat.jpg","as":"cat"}"#,
         .photo(at: try point(1, 2), file: "my cat.jpg", alias: cat)
@@ -436,6 +445,15 @@ struct VerbParserTests {
       ("erase 0,0 radius=x", .badArgument),
       ("erase 0,0 radius=1025", .badArgument),
       ("undo 2", .unknownArgument),
+      ("point", .missingArgument),
+      ("point none laser", .badArgument),
+      ("point 1,1 light", .unknownArgument),
+      ("view", .missingArgument),
+      ("view 1,1 80", .missingArgument),
+      ("view 1,1 80 none", .badArgument),
+      ("view 1,1 0.4 24", .badArgument),
+      ("view 1,1 80 67108865", .badArgument),
+      ("view none 80 24", .unknownArgument),
       ("game wordle", .missingArgument),
       ("game chess 1,1", .badArgument),
       ("game connect-four 0,0 opponent=", .badArgument),
@@ -506,6 +524,11 @@ struct VerbParserTests {
       (#"{"verb":"color","id":"a","color":16711680}"#, .badArgument),
       (#"{"verb":"width","id":"a","width":"thin"}"#, .badArgument),
       (#"{"verb":"erase","points":[]}"#, .missingArgument),
+      (#"{"verb":"point","laser":true}"#, .badArgument),
+      (#"{"verb":"point","at":[1,1],"laser":1}"#, .badArgument),
+      (#"{"verb":"view","at":[1,1],"width":80}"#, .missingArgument),
+      (#"{"verb":"view","width":80,"height":24}"#, .missingArgument),
+      (#"{"verb":"view","at":[1,1],"width":80,"height":1e300}"#, .badArgument),
       (#"{"verb":"play","id":"a","move":1.5}"#, .badArgument),
       (#"{"verb":"play","id":"a","move":""}"#, .badArgument),
       (#"{"verb":"find","at":[0,0],"inside":true}"#, .missingArgument),

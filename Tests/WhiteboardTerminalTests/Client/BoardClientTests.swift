@@ -1,6 +1,7 @@
 import PeerTestKit
 import Testing
 import WhiteboardRendering
+import WhiteboardSync
 
 @testable import Whiteboard
 @testable import WhiteboardNode
@@ -297,7 +298,7 @@ struct BoardClientTests {
     try desk.board.createText("hello", at: Point(x: 0, y: 0))
     desk.sync()
     let bob = try Self.memberID(2)
-    desk.client.take(.cursor(bob, Point(x: -100, y: -100)))
+    desk.client.take(.presence(bob, try Presence(cursor: Point(x: -100, y: -100))))
     _ = desk.client.take(
       .chat(.init(id: "1", peer: bob.description, name: "Bob", text: "hi\u{1B}[2J", at: ""))
     )

@@ -1,0 +1,117 @@
+import Whiteboard
+
+/// Where a member points, and which part of the board it looks at (SYN-30, SYN-34).
+public struct Presence: Hashable, Sendable {
+  /// The part of the board that a member sees.
+  public struct View: Hashable, Sendable {
+    /// Its width in board units.
+    public let width: Int
+    /// Its height in board units.
+    public let height: Int
+    private let middle: InkPoint
+
+    /// The place in the middle of it, to 1/16 of a board unit.
+    public var center: Point { middle.point }
+
+    /// A part of the board.
+    /// - Throws: `BoardError.outOfRange` where its centre lies beyond the board, or its width or height
+    ///   is less than 1 or more than `BoardLimits.viewExtent`.
+    public init(center: Point, width: Int, height: Int) throws(BoardError) {
+      let extents = 1...BoardLimits.viewExtent
+      guard extents.contains(width), extents.contains(height) else { throw .outOfRange("view") }
+      middle = try InkPoint(center)
+      self.width = width
+      self.height = height
+    }
+  }
+
+  private let pointer: InkPoint?
+  /// Whether it points with a laser, which others show brightly and with a short trail.
+  public let isLaser: Bool
+  /// What it sees; nil where it does not say.
+  public var view: View?
+
+  /// Where it points, to 1/16 of a board unit; nil where it points nowhere.
+  public var cursor: Point? { pointer?.point }
+
+  /// A presence; nobody points with a laser at nothing.
+  /// - Throws: `BoardError.outOfRange` where the cursor lies beyond the board.
+  public init(cursor: Point?, isLaser: Bool = false, view: View? = nil) throws(BoardError) {
+    let pointer = try cursor.map { (place) throws(BoardError) in try InkPoint(place) }
+    self.init(pointer: pointer, isLaser: isLaser, view: view)
+  }
+
+  /// That of somebody who is here and says no more.
+  public init() { self.init(pointer: nil, isLaser: false, view: nil) }
+
+  private init(pointer: InkPoint?, isLaser: Bool, view: View?) {
+    self.pointer = pointer
+    self.isLaser = isLaser && pointer != nil
+    self.view = view
+  }
+}
+
+// MARK: - Its binary form (SYN-30, SYN-34)
+
+extension Presence {
+  private static let laserFlag: UInt8 = 1
+  private static let viewFlag: UInt8 = 2
+
+  func write(to writer: inout ByteWriter) {
+    writer.byte(pointer == nil ? 0 : 1)
+    pointer?.write(to: &writer)
+    let flags = (isLaser ? Self.laserFlag : 0) | (view == nil ? 0 : Self.viewFlag)
+    guard flags != 0 else { return }
+    writer.byte(flags)
+    view?.write(to: &writer)
+  }
+
+  init(_ reader: inout ByteReader) throws(CodecError) {
+    var pointer: InkPoint?
+    switch try reader.byte() {
+    case 0: break
+    case 1: pointer = try InkPoint(place: &reader)
+    default: throw .reserved("presence")
+    }
+    let flags = try reader.remaining == 0 ? 0 : reader.byte()
+    let view = try flags & Self.viewFlag == 0 ? nil : View(&reader)
+    // What follows, and what other flags say, is for versions to come.
+    self.init(pointer: pointer, isLaser: flags & Self.laserFlag != 0, view: view)
+  }
+}
+
+extension Presence.View {
+  fileprivate func write(to writer: inout ByteWriter) {
+    middle.write(to: &writer)
+    writer.varint(UInt64(width))
+    writer.varint(UInt64(height))
+  }
+
+  fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
+    middle = try InkPoint(place: &reader)
+    width = try Self.extent(&reader)
+    height = try Self.extent(&reader)
+  }
+
+  private static func extent(_ reader: inout ByteReader) throws(CodecError) -> Int {
+    let extent = try reader.varint(upTo: UInt64(BoardLimits.viewExtent), "view")
+    guard extent >= 1 else { throw .overLimit("view") }
+    return Int(extent)
+  }
+}
+
+extension InkPoint {
+  fileprivate func write(to writer: inout ByteWriter) {
+    writer.zigzag(Int64(x))
+    writer.zigzag(Int64(y))
+  }
+
+  fileprivate init(place reader: inout ByteReader) throws(CodecError) {
+    self.init(x: try Self.coordinate(&reader), y: try Self.coordinate(&reader))
+  }
+
+  private static func coordinate(_ reader: inout ByteReader) throws(CodecError) -> Int32 {
+    guard let number = Int32(exactly: try reader.zigzag()) else { throw .overLimit("presence") }
+    return number
+  }
+}
