@@ -41,7 +41,7 @@ struct NearbyCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     let sink = LineSink(writer, isJSON: common.json)
-    let discovery = AvahiDiscovery(interface: common.chosenInterface)
+    let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
     let seconds = timeout ?? (watch ? 365 * 86_400 : 3)
     let limit = Duration.seconds(seconds)
     let look = Look()
@@ -253,9 +253,10 @@ struct DoctorCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
 
   mutating func run() async throws {
+    let settings = try common.settings()
     let doctor = Doctor(
-      interface: common.chosenInterface,
-      dataDirectory: try common.chosenDataDirectory()
+      interface: settings.value(.interface),
+      dataDirectory: try settings.chosenDataDirectory()
     )
     let report = await doctor.run()
     if common.json {
@@ -291,6 +292,7 @@ struct DemoCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
 
   mutating func run() async throws {
+    let settings = try common.settings()
     let template = (Environment["TMPDIR"] ?? "/tmp") + "/whiteboard-demo-XXXXXX"
     var path = Array(template.utf8CString)
     guard mkdtemp(&path) != nil else {
@@ -310,10 +312,10 @@ struct DemoCommand: AsyncParsableCommand {
       "Ada hosts a board, Ben looks for it; each has a key and a directory of its own."
     )
     let demo = Demo(
-      discovery: AvahiDiscovery(interface: common.chosenInterface),
+      discovery: AvahiDiscovery(interface: settings.value(.interface)),
       directory: directory,
       listen: PeerAddress(host: "0.0.0.0", port: 0),
-      logger: try common.logger(),
+      logger: settings.logger,
       narrate: say
     )
     let digest = try await demo.run()
