@@ -90,6 +90,7 @@ let package = Package(
       name: "WhiteboardTerminal",
       dependencies: [
         "CTerminal", "PeerDiscovery", "Whiteboard", "WhiteboardNode", "WhiteboardRendering",
+        "WhiteboardSync",
       ],
       swiftSettings: settings
     ),

@@ -15,8 +15,8 @@ struct HostCommand: AsyncParsableCommand {
     commandName: "host",
     abstract: "Make a board and let others in.",
     discussion: """
-      The same name gives the same board again, with its id, its code and all that is on it. What has
-      a / in it or ends in .\(BoardFile.fileExtension) is the file of a board, wherever it lies.
+      The same name gives the same board again, with its id, its code and all that is on it. What \
+      has a / in it or ends in .\(BoardFile.fileExtension) is the file of a board, wherever it lies.
       """
   )
 
@@ -26,13 +26,15 @@ struct HostCommand: AsyncParsableCommand {
   @OptionGroup var options: BoardOptions
 
   mutating func run() async throws {
-    let hosted = try HostedBoard(board, isKept: !options.ephemeral)
+    let settings = try options.settings()
+    let hosted = try HostedBoard(board, isKept: !options.ephemeral, settings)
     var configuration = try await options.configuration(
       .host(boardName: hosted.name),
-      isInteractive: Console.isTerminal
+      isInteractive: Console.isTerminal,
+      settings
     )
     configuration.boardFile = hosted.file
-    try await Program.run(configuration, options, input: STDIN_FILENO)
+    try await Program.run(configuration, options, settings, input: STDIN_FILENO)
   }
 }
 
@@ -54,11 +56,13 @@ struct JoinCommand: AsyncParsableCommand {
   @OptionGroup var options: BoardOptions
 
   mutating func run() async throws {
+    let settings = try options.settings()
     let configuration = try await options.configuration(
       try Program.joining(target, wait: wait),
-      isInteractive: Console.isTerminal
+      isInteractive: Console.isTerminal,
+      settings
     )
-    try await Program.run(configuration, options, input: STDIN_FILENO)
+    try await Program.run(configuration, options, settings, input: STDIN_FILENO)
   }
 }
 
@@ -68,7 +72,7 @@ struct RunCommand: AsyncParsableCommand {
     commandName: "run",
     abstract: "Carry out verbs from a file or standard input on a board, then quit.",
     discussion: """
-      Waits at the end until everything is with every peer. A verb that fails ends it at once with
+      Waits at the end until everything is with every peer. A verb that fails ends it at once with \
       a status that is not 0, unless --keep-going.
       """
   )
@@ -104,8 +108,9 @@ struct RunCommand: AsyncParsableCommand {
   mutating func run() async throws {
     // Before anything else, so that a slip in the name costs no board.
     let descriptor = try Self.opened(file)
+    let settings = try options.settings()
     let hosted = try host.map { (host) throws(NodeError) in
-      try HostedBoard(host, isKept: !options.ephemeral)
+      try HostedBoard(host, isKept: !options.ephemeral, settings)
     }
     let part: NodeConfiguration.Part =
       if let hosted {
@@ -113,10 +118,10 @@ struct RunCommand: AsyncParsableCommand {
       } else {
         try Program.joining(join, wait: wait)
       }
-    var configuration = try await options.configuration(part, isInteractive: false)
+    var configuration = try await options.configuration(part, isInteractive: false, settings)
     configuration.boardFile = hosted?.file
     configuration.script = .run(keepsGoing: keepsGoing)
-    try await Program.run(configuration, options, input: descriptor)
+    try await Program.run(configuration, options, settings, input: descriptor)
   }
 
   /// Opens the file of verbs; standard input where none is named.
@@ -168,9 +173,9 @@ struct HostedBoard {
   /// Reads what was given on the command line; without it the board is called after us.
   ///
   /// - Throws: ``NodeError`` for a name that none can have.
-  init(_ given: String?, isKept: Bool) throws(NodeError) {
+  init(_ given: String?, isKept: Bool, _ settings: Settings) throws(NodeError) {
     guard let given else {
-      let owner = Environment["WHITEBOARD_NAME"] ?? Environment["USER"] ?? "our"
+      let owner = settings.value(.personName) ?? Environment["USER"] ?? "our"
       name = try BoardName.checked("\(owner.replacing("/", with: "-")) board")
       file = nil
       return
@@ -211,14 +216,14 @@ enum Program {
   static func run(
     _ configuration: NodeConfiguration,
     _ options: BoardOptions,
+    _ settings: Settings,
     input: Int32
   ) async throws(NodeError) {
     let json = options.common.json
-    let wantsLines = json || options.isAccessible || configuration.script != .none
-    if !wantsLines, Console.hasScreen {
+    if !json, configuration.script == .none, Console.hasScreen(settings) {
       var configuration = configuration
       configuration.isTyped = true
-      try await withScreen(dataDirectory: configuration.dataDirectory) {
+      try await withScreen(dataDirectory: configuration.dataDirectory, settings) {
         [configuration] screen throws(NodeError) in
         try await screen.run(configuration)
       }
@@ -255,19 +260,22 @@ enum Program {
   /// - Throws: ``NodeError`` where the terminal cannot be taken over, and what `body` throws.
   static func withScreen(
     dataDirectory: String,
+    _ settings: Settings,
     _ body: (BoardTerminal) async throws(NodeError) -> Void
   ) async throws(NodeError) {
+    let wanted = TerminalSettings(settings)
+    let keys = try KeyMap(wanted.keys)
     let farewell =
       "whiteboard-peer crashed. The board is kept: host it again and it is as it was.\n"
-    guard let terminal = Terminal(farewell: farewell, log: dataDirectory + "/last-run.log") else {
+    let terminal = Terminal(
+      mouse: wanted.mouse,
+      farewell: farewell,
+      log: dataDirectory + "/last-run.log"
+    )
+    guard let terminal else {
       throw NodeError(.system, "the terminal cannot be taken over; --accessible does without")
     }
-    let screen = BoardTerminal(
-      terminal,
-      TerminalFeatures { Environment[$0] },
-      TerminalSettings(),
-      .standard
-    )
+    let screen = BoardTerminal(terminal, TerminalFeatures { Environment[$0] }, wanted, keys)
     let termination = Termination { await screen.requestEnd() }
     defer { withExtendedLifetime(termination) {} }
     try await body(screen)

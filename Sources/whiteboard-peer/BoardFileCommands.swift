@@ -149,7 +149,7 @@ extension BoardsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Save what a damaged file still holds to a new one; the damaged one is only read.",
       discussion: """
-        Host the new file by its path, or move the damaged one out of the data directory: then the
+        Host the new file by its path, or move the damaged one out of the data directory: then the \
         new one is the board, by its name and its link. Exits with 1 where something is lost.
         """
     )

@@ -12,7 +12,7 @@ struct BoardsCommand: AsyncParsableCommand {
     discussion: """
       A board is a file in the data directory. BOARD is its name, the start of its id, or a file.
 
-      Exits with 1 where `verify` finds damage or `recover` could not save everything, with 65 where a
+      Exits with 1 where `verify` finds damage or `recover` could not save everything, with 65 where a \
       file cannot be read as a board, and with 75 where it is open for writing elsewhere.
       """,
     subcommands: [

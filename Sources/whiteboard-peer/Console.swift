@@ -14,10 +14,9 @@ enum Console {
 
   /// Whether a board may take up the whole terminal: one that can move its cursor, and whose reader did
   /// not ask for lines.
-  static var hasScreen: Bool {
+  static func hasScreen(_ settings: Settings) -> Bool {
     let term = Environment["TERM"] ?? ""
-    return isTerminal && !term.isEmpty && term != "dumb"
-      && (Environment["ACCESSIBLE"] ?? "").isEmpty
+    return isTerminal && !term.isEmpty && term != "dumb" && settings.value(.accessible) != true
   }
 
   /// Writes a text to standard output, whole.

@@ -5,24 +5,27 @@ import Logging
 import PeerSession
 import WhiteboardDocument
 import WhiteboardNode
+import WhiteboardTerminal
 
-/// The settings that commands share: flag, then environment, then default.
+/// The settings that commands share: flag, then environment, then the file of settings, then default.
 struct CommonOptions: ParsableArguments {
   @Option(
-    name: .customLong("data-dir"),
     help: ArgumentHelp(
-      "Where keys, boards and files lie. [WHITEBOARD_DATA_DIR]",
-      valueName: "DIR"
-    )
+      "The file of settings; else $XDG_CONFIG_HOME/whiteboard/config. [WHITEBOARD_CONFIG]",
+      valueName: "FILE"
+    ),
+    completion: .file()
+  )
+  var config: String?
+
+  @Option(
+    name: .customLong("data-dir"),
+    help: .of(.dataDirectory, "DIR"),
+    completion: .directory
   )
   var dataDirectory: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Use only this network interface. [WHITEBOARD_INTERFACE]",
-      valueName: "IF"
-    )
-  )
+  @Option(help: .of(.interface, "IF"))
   var interface: String?
 
   @Flag(help: "Write one JSON object a line. (Lines of JSON are always read.)")
@@ -30,21 +33,55 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     name: .customLong("log-level"),
-    help: ArgumentHelp(
-      "trace, debug, info, notice, warning, error or critical; else warning. "
-        + "[WHITEBOARD_LOG_LEVEL]",
-      valueName: "LEVEL"
-    )
+    help: .of(.logLevel, "LEVEL"),
+    completion: .of(.logLevel)
   )
   var logLevel: String?
 
-  /// The interface to use.
-  var chosenInterface: String? { interface ?? Environment["WHITEBOARD_INTERFACE"] }
+  /// All settings that there are.
+  static let entries = SettingEntry.ofNode + SettingEntry.ofTerminal
+
+  /// What holds for each setting.
+  ///
+  /// - Parameter flags: What the command's own options say, by the names of settings.
+  /// - Returns: The settings, every one of a value that it can have.
+  /// - Throws: ``NodeError`` for what cannot be used, with where it was said and what would do.
+  func settings(_ flags: [String: String] = [:]) throws(NodeError) -> Settings {
+    var flags = flags
+    flags[.dataDirectory] = dataDirectory
+    flags[.interface] = interface
+    flags[.logLevel] = logLevel
+    let place = SettingsFile.Place(config) { Environment[$0] }
+    return try Settings(
+      Self.entries,
+      flags: flags,
+      environment: { Environment[$0] },
+      file: try place.flatMap { (place) throws(NodeError) in try SettingsFile(at: place) }
+    )
+  }
 
   /// Where files lie.
+  func chosenDataDirectory() throws(NodeError) -> String { try settings().chosenDataDirectory() }
+}
+
+extension Settings {
+  /// Where files lie.
   func chosenDataDirectory() throws(NodeError) -> String {
-    if let given = dataDirectory ?? Environment["WHITEBOARD_DATA_DIR"] {
-      return given.hasPrefix("/") ? given : FileManager.default.currentDirectoryPath + "/" + given
+    if let given = value(.dataDirectory) {
+      guard case .file(let path, let line) = origin(.dataDirectory) else {
+        return BoardFile.absolute(given)
+      }
+      // A file is read from anywhere, and no shell looks at it.
+      if given.hasPrefix("~/"), let home = Environment["HOME"] {
+        return home + given.dropFirst()
+      }
+      guard given.hasPrefix("/") else {
+        throw NodeError(
+          .badConfiguration,
+          "\(path):\(line): data-dir is a directory from / or ~/ on"
+        )
+      }
+      return given
     }
     // Relative values of XDG variables are invalid and ignored, as its specification says.
     if let data = Environment["XDG_DATA_HOME"], data.hasPrefix("/") {
@@ -57,100 +94,113 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// A logger that writes to standard error.
-  func logger() throws(NodeError) -> Logger {
-    let name = logLevel ?? Environment["WHITEBOARD_LOG_LEVEL"] ?? "warning"
-    guard let level = Logger.Level(rawValue: name) else {
-      throw NodeError(
-        .usage,
-        "--log-level is one of "
-          + Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-      )
-    }
+  var logger: Logger {
     var logger = Logger(label: "whiteboard-peer") {
       StreamLogHandler.standardError(label: $0)
     }
-    logger.logLevel = level
+    logger.logLevel = value(.logLevel) ?? .warning
     return logger
+  }
+}
+
+/// The settings of a terminal.
+struct TerminalOptions: ParsableArguments {
+  @Flag(inversion: .prefixedNo, help: .of(.accessible))
+  var accessible: Bool?
+
+  @Option(help: .of(.graphics, "HOW"), completion: .of(.graphics))
+  var graphics: String?
+
+  @Option(help: .of(.pen, "HOW"), completion: .of(.pen))
+  var pen: String?
+
+  @Option(help: .of(.mouse, "HOW"), completion: .of(.mouse))
+  var mouse: String?
+
+  @Option(help: .of(.color, "COLORS"), completion: .of(.color))
+  var color: String?
+
+  @Flag(name: .customLong("no-color"), help: "The same as --color none.")
+  var isColorless = false
+
+  @Flag(inversion: .prefixedNo, help: .of(.motion))
+  var motion: Bool?
+
+  mutating func validate() throws {
+    guard !isColorless || color ?? "none" == "none" else {
+      throw ValidationError("--no-color and --color \(color ?? "") contradict each other.")
+    }
+  }
+
+  /// What these options say, by the names of settings.
+  var flags: [String: String] {
+    var flags: [String: String] = [:]
+    flags[.accessible] = accessible.map { "\($0)" }
+    flags[.graphics] = graphics
+    flags[.pen] = pen
+    flags[.mouse] = mouse
+    flags[.color] = isColorless ? TerminalSettings.Color.none.rawValue : color
+    flags[.motion] = motion.map { "\($0)" }
+    return flags
   }
 }
 
 /// The settings of the commands that share a board.
 struct BoardOptions: ParsableArguments {
-  @Option(
-    name: .customLong("as"),
-    help: ArgumentHelp(
-      "The name to go by; else that of the last `profile`, or USER. [WHITEBOARD_NAME]",
-      valueName: "NAME"
-    )
-  )
+  @Option(name: .customLong("as"), help: .of(.personName, "NAME"))
   var name: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Where to listen; port 0 is any free one; else every address on 26273 or the next free "
-        + "port. [WHITEBOARD_LISTEN]",
-      valueName: "ADDR:PORT"
-    )
-  )
+  @Option(help: .of(.listen, "ADDR:PORT"))
   var listen: String?
 
-  @Flag(
-    name: .customLong("no-announce"),
-    help: "Do not let the board be found nearby by way of us."
-  )
-  var noAnnounce = false
+  @Flag(inversion: .prefixedNo, help: .of(.announce))
+  var announce: Bool?
 
-  @Option(
-    help: ArgumentHelp(
-      "Who is let in by us: ask, code, known or anyone; else a host asks on a terminal and wants "
-        + "the code elsewhere, and who joined wants the code that let him in, "
-        + "or lets in those known. [WHITEBOARD_ADMIT]",
-      valueName: "HOW"
-    )
-  )
+  @Option(help: .of(.admission, "HOW"), completion: .of(.admission))
   var admit: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "The four words that let one in; else a host keeps the board's last or makes new ones. "
-        + "[WHITEBOARD_CODE]",
-      valueName: "WORDS"
-    )
-  )
+  @Option(help: .of(.code, "WORDS"))
   var code: String?
 
   @Flag(help: "Be nobody we were before: a key for this run only, and no board is kept.")
   var ephemeral = false
 
-  @Flag(
-    name: .customLong("accessible"),
-    help: "Lines instead of a drawn screen, as for screen readers. [ACCESSIBLE]"
-  )
-  var isAccessible = false
+  @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS"))
+  var lostAfter: String?
 
-  @Option(
-    name: .customLong("lost-after"),
-    help: ArgumentHelp(
-      "How long a silent peer is waited for: 60, at least 7. [WHITEBOARD_LOST_AFTER]",
-      valueName: "SECONDS"
-    )
-  )
-  var lostAfter: Double?
+  @OptionGroup(title: "Terminal")
+  var terminal: TerminalOptions
 
   @OptionGroup var common: CommonOptions
+
+  /// What holds for each setting.
+  ///
+  /// - Throws: ``NodeError`` for what cannot be used, with where it was said and what would do.
+  func settings() throws(NodeError) -> Settings {
+    var flags = terminal.flags
+    flags[.personName] = name
+    flags[.listen] = listen
+    flags[.announce] = announce.map { "\($0)" }
+    flags[.admission] = admit
+    flags[.code] = code
+    flags[.lostAfter] = lostAfter
+    return try common.settings(flags)
+  }
 
   /// What a node is made from, as these settings say.
   ///
   /// - Parameters:
   ///   - part: What the node does first.
   ///   - isInteractive: Whether a person is there to be asked.
+  ///   - settings: What ``settings()`` found.
   /// - Returns: The configuration.
   /// - Throws: ``NodeError`` for what cannot be used, with what would do.
   func configuration(
     _ part: NodeConfiguration.Part,
-    isInteractive: Bool
+    isInteractive: Bool,
+    _ settings: Settings
   ) async throws(NodeError) -> NodeConfiguration {
-    let directory = try common.chosenDataDirectory()
+    let directory = try settings.chosenDataDirectory()
     let identity: PeerIdentity
     var store: PeerStore?
     if ephemeral {
@@ -163,78 +213,71 @@ struct BoardOptions: ParsableArguments {
         throw NodeError(error, inDataDirectory: directory)
       }
     }
-    let settings = ephemeral ? nil : PersonalSettings(path: directory + "/settings.json")
+    let personal = ephemeral ? nil : PersonalSettings(path: directory + "/settings.json")
     var configuration = NodeConfiguration(
       part: part,
-      displayName: try await chosenName(settings),
+      displayName: try await chosenName(settings, personal),
       identity: identity,
       dataDirectory: directory,
-      logger: try common.logger()
+      logger: settings.logger
     )
     configuration.peerStore = store
-    configuration.personalSettings = settings
+    configuration.personalSettings = personal
     configuration.remembersBoards = !ephemeral
-    configuration.listen = try chosenListen()
-    configuration.interface = common.chosenInterface
-    configuration.isAnnounced = !noAnnounce
-    configuration.code = try chosenCode()
-    configuration.admission = try chosenAdmission(part, isInteractive: isInteractive)
-    configuration.lostAfter = try chosenPatience()
-    configuration.discovery = AvahiDiscovery(interface: common.chosenInterface)
+    configuration.listen = settings.value(.listen)
+    configuration.interface = settings.value(.interface)
+    configuration.isAnnounced = settings.value(.announce) ?? true
+    configuration.code = settings.value(.code)
+    configuration.admission = settings.value(.admission) ?? standardAdmission(part, isInteractive)
+    configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
+    configuration.discovery = AvahiDiscovery(interface: configuration.interface)
     return configuration
   }
 
-  private func chosenName(_ settings: PersonalSettings?) async throws(NodeError) -> String {
-    if let name = name ?? Environment["WHITEBOARD_NAME"] { return name }
+  private func chosenName(
+    _ settings: Settings,
+    _ personal: PersonalSettings?
+  ) async throws(NodeError) -> String {
+    if let name = settings.value(.personName) { return name }
     do throws(DocumentError) {
-      if let name = try await settings?.name { return name }
+      if let name = try await personal?.name { return name }
     } catch {
       throw NodeError(error)
     }
     return Environment["USER"] ?? "somebody"
   }
 
-  private func chosenListen() throws(NodeError) -> PeerAddress? {
-    guard let text = listen ?? Environment["WHITEBOARD_LISTEN"] else { return nil }
-    if text.hasSuffix(":0"), let address = PeerAddress(text.dropLast() + "1") {
-      return PeerAddress(host: address.host, port: 0)
-    }
-    guard let address = PeerAddress(text) else {
-      throw NodeError(.usage, "--listen is ADDR:PORT, like 0.0.0.0:26273 or [::]:0")
-    }
-    return address
-  }
-
-  private func chosenCode() throws(NodeError) -> JoinCode? {
-    guard let words = code ?? Environment["WHITEBOARD_CODE"] else { return nil }
-    do throws(JoinCodeError) {
-      return try JoinCode(words: words)
-    } catch {
-      throw NodeError(.usage, "--code: \(error)")
-    }
-  }
-
-  private func chosenAdmission(
+  private func standardAdmission(
     _ part: NodeConfiguration.Part,
-    isInteractive: Bool
-  ) throws(NodeError) -> NodeConfiguration.Admission? {
-    if let name = admit ?? Environment["WHITEBOARD_ADMIT"] {
-      guard let admission = NodeConfiguration.Admission(rawValue: name) else {
-        throw NodeError(.usage, "--admit is one of ask, code, known, anyone")
-      }
-      return admission
-    }
+    _ isInteractive: Bool
+  ) -> NodeConfiguration.Admission? {
     guard case .host = part else { return nil }
     return isInteractive && code == nil ? .ask : .code
   }
+}
 
-  private func chosenPatience() throws(NodeError) -> Duration {
-    let given = lostAfter ?? Environment["WHITEBOARD_LOST_AFTER"].map { Double($0) ?? .nan }
-    guard let seconds = given else { return .seconds(60) }
-    guard (7...86_400).contains(seconds) else {
-      throw NodeError(.usage, "--lost-after is a time from 7 to 86400 seconds")
-    }
-    return .seconds(seconds)
+extension [String: String] {
+  /// What a flag says of a setting.
+  fileprivate subscript<Setting>(_ key: SettingKey<Setting>) -> String? {
+    get { self[key.entry.name] }
+    set { self[key.entry.name] = newValue }
+  }
+}
+
+extension ArgumentHelp {
+  /// What help says of the option of a setting.
+  fileprivate static func of<Value>(
+    _ key: SettingKey<Value>,
+    _ valueName: String? = nil
+  ) -> ArgumentHelp {
+    ArgumentHelp("\(key.entry.help)", valueName: valueName)
+  }
+}
+
+extension CompletionKind {
+  /// What can be written after the option of a setting.
+  fileprivate static func of<Value>(_ key: SettingKey<Value>) -> CompletionKind {
+    .list(key.entry.choices)
   }
 }
 

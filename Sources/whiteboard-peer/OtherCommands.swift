@@ -41,7 +41,7 @@ struct NearbyCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     let sink = LineSink(writer, isJSON: common.json)
-    let discovery = AvahiDiscovery(interface: common.chosenInterface)
+    let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
     let seconds = timeout ?? (watch ? 365 * 86_400 : 3)
     let limit = Duration.seconds(seconds)
     let look = Look()
@@ -253,9 +253,10 @@ struct DoctorCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
 
   mutating func run() async throws {
+    let settings = try common.settings()
     let doctor = Doctor(
-      interface: common.chosenInterface,
-      dataDirectory: try common.chosenDataDirectory()
+      interface: settings.value(.interface),
+      dataDirectory: try settings.chosenDataDirectory()
     )
     let report = await doctor.run()
     if common.json {
@@ -285,12 +286,21 @@ struct DoctorCommand: AsyncParsableCommand {
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Two real peers find each other, share a board for a moment, and compare it."
+    abstract: "Try it alone: on a terminal, draw with a peer that draws by itself.",
+    discussion: """
+      Two real peers find each other by discovery: one is yours, the other is Ada's, in this program too. Nothing \
+      of it is kept. Without a terminal, or with --accessible, two peers share a board for a moment, tell what \
+      they do, and compare their boards.
+      """
   )
+
+  @OptionGroup(title: "Terminal")
+  var terminal: TerminalOptions
 
   @OptionGroup var common: CommonOptions
 
   mutating func run() async throws {
+    let settings = try common.settings(terminal.flags)
     let template = (Environment["TMPDIR"] ?? "/tmp") + "/whiteboard-demo-XXXXXX"
     var path = Array(template.utf8CString)
     guard mkdtemp(&path) != nil else {
@@ -298,6 +308,20 @@ struct DemoCommand: AsyncParsableCommand {
     }
     let directory = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer { try? FileManager.default.removeItem(atPath: directory) }
+    let discovery = AvahiDiscovery(interface: settings.value(.interface))
+    guard !Console.hasScreen(settings) else {
+      let companion = DemoCompanion(
+        discovery: discovery,
+        directory: directory,
+        logger: settings.logger
+      )
+      try await Program.withScreen(dataDirectory: directory, settings) { screen in
+        try await companion.run(for: settings.personName) { (configuration) throws(NodeError) in
+          try await screen.run(configuration)
+        }
+      }
+      return
+    }
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     let say: @Sendable (String?, String) async -> Void = { who, line in
       let prefix = who.map { "\($0) | " } ?? ""
@@ -310,10 +334,10 @@ struct DemoCommand: AsyncParsableCommand {
       "Ada hosts a board, Ben looks for it; each has a key and a directory of its own."
     )
     let demo = Demo(
-      discovery: AvahiDiscovery(interface: common.chosenInterface),
+      discovery: discovery,
       directory: directory,
       listen: PeerAddress(host: "0.0.0.0", port: 0),
-      logger: try common.logger(),
+      logger: settings.logger,
       narrate: say
     )
     let digest = try await demo.run()

@@ -36,20 +36,12 @@ struct WhiteboardPeer: AsyncParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      HostCommand.self, JoinCommand.self, RunCommand.self, BoardsCommand.self, NearbyCommand.self,
-      PeersCommand.self, DoctorCommand.self, DemoCommand.self, VerbsCommand.self,
-    ]
+      LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, BoardsCommand.self,
+      NearbyCommand.self, PeersCommand.self, ConfigCommand.self, DoctorCommand.self,
+      DemoCommand.self, VerbsCommand.self,
+    ],
+    defaultSubcommand: LobbyCommand.self
   )
-
-  /// Without a command: the lobby on a terminal, else help, as usage is not right.
-  mutating func run() async throws {
-    guard !Console.hasScreen else {
-      try await LobbyProgram.run()
-      return
-    }
-    Console.complain(WhiteboardPeer.helpMessage())
-    throw ExitCode(NodeError.Code.usage.rawValue)
-  }
 
   static func main() async {
     // Whoever reads our output may leave; that is an error of the write, not the end of us.
@@ -70,14 +62,14 @@ struct WhiteboardPeer: AsyncParsableCommand {
   }
 
   private static func carryOut(_ arguments: [String]) async throws {
-    if arguments.first == "help", arguments.count > 1 {
-      let topic = arguments[1]
-      if topic == "verbs" {
+    let isHelp = arguments.first == "help" && arguments.count > 1
+    if let topic = isHelp ? arguments[1] : arguments.first, !topic.hasPrefix("-") {
+      if isHelp, topic == "verbs" {
         try Console.tell(VerbTable.text + "\n")
         return
       }
       let isCommand = configuration.subcommands.contains { $0.configuration.commandName == topic }
-      guard isCommand || topic == "help" || topic.hasPrefix("-") else {
+      guard isCommand || topic == "help" else {
         throw NodeError(
           .usage,
           "there is no command \(TerminalText.quoted(topic)); whiteboard-peer help lists them, "

@@ -41,11 +41,11 @@ extension Node {
       let id = try resolve(reference)
       try onBoard { (board) throws(BoardError) in try board.replaceText(id, with: words) }
       return VerbOutcome(id: id)
-    case .insert(let reference, let place, let words, let count):
+    case .insert(let reference, let place, let words, let count, let was):
       let id = try resolve(reference)
-      try check(place, count, in: id)
+      let range = try range(place, count, of: was, in: id)
       try onWholeBoard { (board) throws(BoardError) in
-        try board.typeText(id, replacing: place..<(place + count), with: words)
+        try board.typeText(id, replacing: range, with: words)
       }
       return VerbOutcome(id: id)
     case .erase(let points, let radius):
@@ -145,12 +145,23 @@ extension Node {
     }
   }
 
-  private func check(_ place: Int, _ count: Int, in id: ObjectID) throws(VerbError) {
-    guard let text = replica?.board.object(id) as? TextObject else { return }
-    let length = text.text.unicodeScalars.count
-    guard place + count <= length else {
-      throw VerbError(.badArgument, "the text has \(length) characters")
+  /// The characters of a text that are meant by places in what it is, or in what it was.
+  private func range(
+    _ place: Int,
+    _ count: Int,
+    of was: String?,
+    in id: ObjectID
+  ) throws(VerbError) -> Range<Int> {
+    // What is no text is refused by the board.
+    guard let text = replica?.board.object(id) as? TextObject else { return place..<place + count }
+    let scalars = Array(text.text.unicodeScalars)
+    let before = was.map { Array($0.unicodeScalars) } ?? scalars
+    guard place + count <= before.count else {
+      throw VerbError(.badArgument, "the text has \(before.count) characters")
     }
+    let since = TextDifference(from: before, to: scalars)
+    let start = since.moved(place)
+    return start..<max(start, since.moved(place + count))
   }
 
   private func replay(_ verb: Verb) throws(VerbError) -> VerbOutcome {

@@ -32,7 +32,7 @@ enum JSONKind {
     case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _): self = .flag
     case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
     case ("ids", _): self = .objects
-    case ("text", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
+    case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
       ("reason", _), ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _),
       ("icon", _), ("from", _), ("title", _), ("background", _), ("language", _):
       self = .string

@@ -121,7 +121,8 @@ extension JSONVerbParser {
       try fields.reference(),
       at: place,
       words: try fields.words(),
-      replacing: replacing
+      replacing: replacing,
+      was: try fields.stringIfAny("was")
     )
   }
 

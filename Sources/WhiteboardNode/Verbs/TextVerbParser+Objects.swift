@@ -133,10 +133,11 @@ extension TextVerbParser {
 
   static func insert(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let replacing = try arguments.takePlace("replacing") ?? 0
+    let was = try arguments.takeValue("was")
     let reference = try arguments.reference()
     let place = try arguments.place("where, as the number of characters before it")
     let words = try arguments.words("the words")
-    return .insert(reference, at: place, words: words, replacing: replacing)
+    return .insert(reference, at: place, words: words, replacing: replacing, was: was)
   }
 
   static func erase(_ arguments: inout Arguments) throws(VerbError) -> Verb {

@@ -51,8 +51,9 @@ package enum Verb: Equatable, Sendable {
   case unlock([ObjectReference])
   /// Replaces the words of a text.
   case edit(ObjectReference, words: String)
-  /// Replaces some characters of a text by words; places count Unicode scalars.
-  case insert(ObjectReference, at: Int, words: String, replacing: Int)
+  /// Replaces some characters of a text by words; places count Unicode scalars of what the text is, or
+  /// was where that is said: what came since moves them along.
+  case insert(ObjectReference, at: Int, words: String, replacing: Int, was: String? = nil)
   /// Erases what of the strokes lies within a distance of a path.
   case erase(points: [BoardPoint], radius: Double)
   /// Deletes objects.

@@ -45,6 +45,8 @@ extension VerbTable {
         "grid is the distance of its lines in board units, 0 for none; an empty title is none.",
         "language is a tag like en; there are words for games in English alone.",
       ]
+    case .insert:
+      ["was= is what the text was when AT was counted: what others typed since moves it along."]
     case .order:
       ["Next to a group is next to all in it."]
     default:
@@ -153,9 +155,9 @@ extension VerbTable {
       (#"ID "WORDS""#, "replace the words of a text", ["id", "text"])
     case .insert:
       (
-        #"ID AT "WORDS" [replacing=N]"#,
+        #"ID AT "WORDS" [replacing=N] [was="WORDS"]"#,
         "put words into a text after AT characters, in the place of N",
-        ["id", "at", "text", "replacing"]
+        ["id", "at", "text", "replacing", "was"]
       )
     case .erase:
       (

@@ -106,12 +106,18 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// Shows all of a rectangle, with some room around.
+  /// Shows all of a rectangle, with some room around, and nothing larger than twice its size.
   package mutating func fit(_ rectangle: Rectangle) {
+    show(rectangle, room: 0.9)
+    zoom = min(zoom, 2)
+  }
+
+  /// Shows all of a rectangle, as large as it fits into a share of the view.
+  package mutating func show(_ rectangle: Rectangle, room: Double = 1) {
     let width = max(rectangle.greatest.x - rectangle.least.x, 1)
     let height = max(rectangle.greatest.y - rectangle.least.y, 1)
-    let wanted = 0.9 * min(Double(dotWidth) / width, Double(dotHeight) / height)
-    zoom = min(wanted / Self.unitScale, 2)
+    let wanted = room * min(Double(dotWidth) / width, Double(dotHeight) / height)
+    zoom = wanted / Self.unitScale
     center = rectangle.center
   }
 

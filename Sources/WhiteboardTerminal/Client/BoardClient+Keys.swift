@@ -25,7 +25,7 @@ extension BoardClient {
     if let notice, notice.until <= now { self.notice = nil }
     if let asked = isQuitAsked, now - asked > .seconds(2) { isQuitAsked = nil }
     follow()
-    return handOnStroke() + handOnPointer()
+    return handOnStroke() + handOnPointer() + handOnView()
   }
 
   private mutating func take(

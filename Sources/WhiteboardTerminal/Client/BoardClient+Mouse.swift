@@ -194,7 +194,26 @@ extension BoardClient {
     }
     lastPointed = now
     toldPointer = pointer
-    return [.verb("point \(Self.text(pointer))")]
+    return [.verb("point \(Self.text(pointer))\(tool == .laser ? " laser" : "")")]
+  }
+
+  /// Tells others what we see, so that they can follow us; nobody is told while nobody is there.
+  mutating func handOnView() -> [Action] {
+    let viewport = canvas.viewport
+    guard viewport != toldView, !people.isEmpty, now - lastPointed >= .milliseconds(33) else {
+      return []
+    }
+    lastPointed = now
+    toldView = viewport
+    let part = viewport.rectangle
+    let (width, height) = (part.greatest.x - part.least.x, part.greatest.y - part.least.y)
+    return [
+      .verb("view \(Self.text(part.center)) \(Self.whole(width)) \(Self.whole(height))")
+    ]
+  }
+
+  private static func whole(_ value: Double) -> Int {
+    Int(min(max(value.rounded(.up), 1), Double(BoardLimits.viewExtent)))
   }
 
   // MARK: - Shapes

@@ -1,6 +1,7 @@
 import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
+import WhiteboardSync
 
 /// What the node tells.
 extension BoardClient {
@@ -29,7 +30,7 @@ extension BoardClient {
     case .preview(let preview):
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .presence(let member, let presence):
-      people[member.description]?.cursor = presence.cursor
+      people[member.description]?.show(presence)
     case .photo: break
     }
   }
@@ -166,5 +167,22 @@ extension RequestMark {
     case .number(let number): number
     case .word(let word): Int64(word)
     }
+  }
+}
+
+extension BoardClient.Person {
+  /// How many places of a laser are shown behind it.
+  private static let trailLength = 12
+
+  /// It points somewhere else, or looks at another part of the board.
+  mutating func show(_ next: Presence) {
+    let isElsewhere = next.cursor != presence.cursor
+    presence = next
+    guard next.isLaser, let cursor = next.cursor else {
+      trail = []
+      return
+    }
+    // Presence is told again while nothing moves, and then the trail has had its time.
+    trail = isElsewhere ? (trail + [cursor]).suffix(Self.trailLength) : [cursor]
   }
 }

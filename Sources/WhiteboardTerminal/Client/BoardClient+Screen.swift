@@ -86,6 +86,7 @@ extension BoardClient {
   /// What is ours in hand, and what is about to go or is kept to.
   private static let ours: UInt32 = 0x56B4E9
   private static let removing: UInt32 = 0xCC79A7
+  private static let laser: UInt32 = 0xFF3030
 
   private func frame(of id: ObjectID) -> SelectionFrame? {
     canvas.item(id).flatMap { SelectionFrame([$0.snapshot], scale: canvas.viewport.scale) }
@@ -138,9 +139,12 @@ extension BoardClient {
 
   private func drawCursors(on screen: inout Screen) {
     for (key, person) in people.sorted(by: { $0.key < $1.key }) {
-      guard let place = person.cursor, let cell = cell(place) else { continue }
+      guard let place = person.presence.cursor, let cell = cell(place) else { continue }
       let style = label(Pens.color(of: key))
-      screen.put(isASCII ? "^" : "▲", x: cell.x, y: cell.y, style, in: boardArea)
+      if person.presence.isLaser { dot(person.trail, Self.laser, on: &screen) }
+      let sign =
+        person.presence.isLaser ? (isASCII ? "*" : "✶") : (isASCII ? "^" : "▲")
+      screen.put(sign, x: cell.x, y: cell.y, style, in: boardArea)
       // Beside the pointer, so that what is pointed at can be read.
       let isLast = cell.y + 1 >= boardArea.rows.upperBound
       let row = isLast ? cell.y - 1 : cell.y + 1

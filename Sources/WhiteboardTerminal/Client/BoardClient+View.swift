@@ -63,7 +63,17 @@ extension BoardClient {
       return
     }
     var viewport = canvas.viewport
-    if let cursor = person.cursor { viewport.center = cursor }
+    if let view = person.presence.view {
+      let (width, height) = (Double(view.width) / 2, Double(view.height) / 2)
+      viewport.show(
+        Rectangle(
+          Point(x: view.center.x - width, y: view.center.y - height),
+          Point(x: view.center.x + width, y: view.center.y + height)
+        )
+      )
+    } else if let cursor = person.presence.cursor {
+      viewport.center = cursor
+    }
     canvas.show(viewport)
   }
 }

@@ -1,6 +1,7 @@
 import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
+import WhiteboardSync
 
 /// The board on a terminal, as one value: input and news go in, verbs and a screen come out.
 ///
@@ -28,7 +29,9 @@ package struct BoardClient: Sendable {
     var name: String
     var icon: String?
     var state: NodeEvent.PeerState.State
-    var cursor: Point?
+    var presence = Presence()
+    /// Where the laser was, the latest place last.
+    var trail: [Point] = []
     /// Since when it has not been reached, on the client's clock.
     var silentSince: Duration?
     /// How many changes of ours have been made since.
@@ -119,8 +122,9 @@ package struct BoardClient: Sendable {
   var waiting: Set<Int64> = []
   /// When we last told others where we point.
   var lastPointed = Duration.zero
-  /// Where we told them last.
+  /// What we told them last.
   var toldPointer: Point?
+  var toldView: Viewport?
   var isQuitAsked: Duration?
   var now = Duration.zero
   /// How many points of the stroke in hand have been handed to the node.

@@ -1,3 +1,4 @@
+import ArgumentParser
 import AvahiDiscovery
 import PeerDiscovery
 import WhiteboardDocument
@@ -5,20 +6,34 @@ import WhiteboardNode
 import WhiteboardTerminal
 
 /// `whiteboard-peer` by itself, on a terminal: the boards nearby, one's own, and the way to others.
-enum LobbyProgram {
-  /// Runs until the person leaves.
+struct LobbyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lobby",
+    abstract: "Show the boards nearby and your own, on a terminal; done where no command is given."
+  )
+
+  @OptionGroup var options: BoardOptions
+
+  /// Runs until the person leaves; without a screen there is help, as usage is not right.
   ///
   /// - Throws: ``NodeError`` where it cannot begin.
-  static func run() async throws {
-    let options = try BoardOptions.parse([])
-    let library = try options.common.library()
+  mutating func run() async throws {
+    let settings = try options.settings()
+    guard Console.hasScreen(settings) else {
+      Console.complain(WhiteboardPeer.helpMessage())
+      throw ExitCode(NodeError.Code.usage.rawValue)
+    }
+    let directory = try settings.chosenDataDirectory()
+    let library = BoardLibrary(directory: directory + "/boards")
     let lobby = Lobby(
-      discovery: AvahiDiscovery(interface: options.common.chosenInterface),
-      suggestion: try HostedBoard(nil, isKept: true).name,
-      boards: { await own(library) },
-      configuration: { (choice) throws(NodeError) in try await configuration(choice, options) }
+      discovery: AvahiDiscovery(interface: settings.value(.interface)),
+      suggestion: try HostedBoard(nil, isKept: true, settings).name,
+      boards: { await Self.own(library) },
+      configuration: { [options] (choice) throws(NodeError) in
+        try await Self.configuration(choice, options)
+      }
     )
-    try await Program.withScreen(dataDirectory: options.common.chosenDataDirectory()) { screen in
+    try await Program.withScreen(dataDirectory: directory, settings) { screen in
       await screen.run(lobby)
     }
   }
@@ -39,22 +54,25 @@ enum LobbyProgram {
     _ options: BoardOptions
   ) async throws(NodeError) -> NodeConfiguration? {
     var options = options
+    if case .join(_, let code) = choice { options.code = code ?? options.code }
+    let settings = try options.settings()
     switch choice {
     case .quit: return nil
     case .host(let name):
-      let hosted = try HostedBoard(name, isKept: true)
+      let hosted = try HostedBoard(name, isKept: !options.ephemeral, settings)
       var configuration = try await options.configuration(
         .host(boardName: hosted.name),
-        isInteractive: true
+        isInteractive: true,
+        settings
       )
       configuration.boardFile = hosted.file
       configuration.isTyped = true
       return configuration
-    case .join(let target, let code):
-      options.code = code ?? options.code
+    case .join(let target, _):
       var configuration = try await options.configuration(
         try Program.joining(target, wait: 30),
-        isInteractive: true
+        isInteractive: true,
+        settings
       )
       configuration.isTyped = true
       return configuration

@@ -1,0 +1,128 @@
+import Logging
+import PeerSession
+
+extension SettingKey<String> {
+  /// Where keys, boards and files lie.
+  package static let dataDirectory = SettingKey(
+    "data-dir",
+    "Where keys, boards and files lie",
+    allowed: "a directory; in the file, from / or ~/ on",
+    standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
+    parse: nonempty
+  )
+  /// The only interface to use.
+  package static let interface = SettingKey(
+    "interface",
+    "Use only this network interface",
+    allowed: "the name of a network interface",
+    standard: .words("all"),
+    parse: nonempty
+  )
+  /// What we call ourselves.
+  package static let personName = SettingKey(
+    "name",
+    "The name to go by",
+    allowed: "a name",
+    standard: .words("that of the last `profile`, or USER"),
+    flag: "--as",
+    parse: nonempty
+  )
+
+  @Sendable private static func nonempty(_ text: String) throws(SettingFault) -> String {
+    guard !text.isEmpty else { throw SettingFault() }
+    return text
+  }
+}
+
+extension SettingKey<PeerAddress> {
+  /// Where to listen.
+  package static let listen = SettingKey(
+    "listen",
+    "Where to listen; port 0 is any free one",
+    allowed: "ADDR:PORT, like 0.0.0.0:26273 or [::]:0",
+    standard: .words("every address on \(HostPort.defaultPort) or the next free port")
+  ) { text throws(SettingFault) in
+    if text.hasSuffix(":0"), let address = PeerAddress(text.dropLast() + "1") {
+      return PeerAddress(host: address.host, port: 0)
+    }
+    guard let address = PeerAddress(text) else { throw SettingFault() }
+    return address
+  }
+}
+
+extension SettingKey<Bool> {
+  /// Whether boards may be found nearby by way of us.
+  package static let announce = SettingKey(
+    "announce",
+    "Whether the board may be found nearby by way of us",
+    standard: true
+  )
+  /// Whether lines are wanted on a terminal too.
+  package static let accessible = SettingKey(
+    "accessible",
+    "Lines instead of a drawn screen, as for screen readers",
+    standard: false,
+    otherwise: .init("ACCESSIBLE", means: "true")
+  )
+}
+
+extension SettingKey<NodeConfiguration.Admission> {
+  /// Who is let in.
+  package static let admission = SettingKey(
+    "admit",
+    "Who is let in by us",
+    standard: .words(
+      "a host asks on a terminal and wants the code elsewhere, and who joined wants the code that "
+        + "let him in, or lets in those known"
+    )
+  )
+}
+
+extension SettingKey<JoinCode> {
+  /// The words that let people in.
+  package static let code = SettingKey(
+    "code",
+    "The four words that let one in",
+    allowed: "four words like river-maple-candy-frost",
+    standard: .words("a host keeps the board's last or makes new ones"),
+    isSecret: true
+  ) { text throws(SettingFault) in
+    do throws(JoinCodeError) {
+      return try JoinCode(words: text)
+    } catch {
+      throw SettingFault("\(error)")
+    }
+  }
+}
+
+extension SettingKey<Duration> {
+  /// How long a silent peer is waited for.
+  package static let lostAfter = SettingKey(
+    "lost-after",
+    "How many seconds a silent peer is waited for",
+    allowed: "a number of seconds from 7 to 86400",
+    standard: .value("60")
+  ) { text throws(SettingFault) in
+    guard let seconds = Double(text), (7...86_400).contains(seconds) else { throw SettingFault() }
+    return .seconds(seconds)
+  }
+}
+
+extension SettingKey<Logger.Level> {
+  /// How much is logged.
+  package static let logLevel = SettingKey(
+    "log-level",
+    "How much is logged",
+    standard: .value("warning")
+  )
+}
+
+extension SettingEntry {
+  /// The settings of a node and of the program around it.
+  package static let ofNode: [SettingEntry] = [
+    SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
+    SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
+    SettingKey.code.entry, SettingKey.lostAfter.entry, SettingKey.logLevel.entry,
+    SettingKey.accessible.entry,
+  ]
+}

@@ -1,0 +1,57 @@
+import Testing
+import WhiteboardNode
+import WhiteboardRendering
+import WhiteboardTerminal
+
+@Suite struct TerminalSettingsTests {
+  private func settings(_ file: String, _ environment: [String: String] = [:]) throws -> Settings {
+    try Settings(
+      SettingEntry.ofNode + SettingEntry.ofTerminal,
+      environment: { environment[$0] },
+      file: SettingsFile(file, path: "config")
+    )
+  }
+
+  @Test("the file says how a terminal is used")
+  func values() throws {
+    let file =
+      "graphics = sixel\npen = half\nmouse = off\ncolor = 24bit\nmotion = false\nkeys.undo = u"
+    let settings = TerminalSettings(try settings(file))
+    #expect(settings.graphics == .sixel)
+    #expect(settings.pen == .half)
+    #expect(settings.mouse == .off)
+    #expect(settings.color == .full)
+    #expect(!settings.allowsMotion)
+    #expect(settings.keys == [KeyBinding(command: "undo", keys: ["u"], place: "config:6")])
+    #expect(TerminalSettings(try self.settings("")) == TerminalSettings())
+  }
+
+  @Test("what a person wants beats what the terminal says it can do")
+  func features() throws {
+    let features = TerminalFeatures { ["TERM": "xterm-256color", "LANG": "en_US.UTF-8"][$0] }
+    #expect(features.applying(TerminalSettings()) == features)
+    let chosen = features.applying(TerminalSettings(try settings("pen = ascii\ncolor = 16")))
+    #expect(chosen.depth == .sixteen)
+    #expect(chosen.dotStyle == .ascii)
+  }
+
+  @Test("NO_COLOR beats the file, and WHITEBOARD_COLOR beats NO_COLOR")
+  func colorless() throws {
+    let file = "color = 256"
+    #expect(TerminalSettings(try settings(file, ["NO_COLOR": "1"])).color == .none)
+    let both = ["NO_COLOR": "1", "WHITEBOARD_COLOR": "16"]
+    #expect(TerminalSettings(try settings(file, both)).color == .sixteen)
+  }
+
+  @Test("every setting has a name, a flag and a variable of its own")
+  func names() {
+    let entries = SettingEntry.ofNode + SettingEntry.ofTerminal
+    #expect(Set(entries.map(\.name)).count == entries.count)
+    #expect(Set(entries.map(\.flag)).count == entries.count)
+    for entry in entries {
+      if case .value(let text) = entry.standard {
+        #expect(throws: Never.self) { try entry.check(text) }
+      }
+    }
+  }
+}
