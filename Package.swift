@@ -46,6 +46,11 @@ let package = Package(
   targets: [
     // No pkgConfig: its flags say no more than the module map does, and SwiftPM refuses one of them.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
+    // Its header includes GLib's, and only pkg-config knows where those are.
+    .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
+    .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
+    .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
     .target(name: "PeerDiscovery", swiftSettings: settings),
     .target(
       name: "AvahiDiscovery",
@@ -78,6 +83,13 @@ let package = Package(
     ),
     .target(name: "WhiteboardRendering", dependencies: ["Whiteboard"], swiftSettings: settings),
     .target(
+      name: "WhiteboardPictures",
+      dependencies: [
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "Whiteboard", "WhiteboardRendering",
+      ],
+      swiftSettings: settings
+    ),
+    .target(
       name: "WhiteboardNode",
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
@@ -98,7 +110,7 @@ let package = Package(
       name: "whiteboard-peer",
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
-        "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
+        "WhiteboardPictures", "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -149,6 +161,11 @@ let package = Package(
     .testTarget(
       name: "WhiteboardRenderingTests",
       dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardRendering"]
+    ),
+    .testTarget(
+      name: "WhiteboardPicturesTests",
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardPictures", "WhiteboardRendering"],
+      exclude: ["Pictures"]
     ),
     .testTarget(
       name: "WhiteboardTerminalTests",

@@ -20,6 +20,12 @@ CONFINED = {
     "NIOSSL": {"PeerSession"},
     "X509": {"PeerSession"},
     "CAvahi": {"AvahiDiscovery"},
+    "CCairo": {"WhiteboardPictures"},
+    "CChafa": {"WhiteboardPictures"},
+    "CTurboJPEG": {"WhiteboardPictures"},
+    "CWebP": {"WhiteboardPictures"},
+    # The libraries behind it are for the program with a screen alone.
+    "WhiteboardPictures": {"WhiteboardTerminal", "whiteboard-peer"},
 }
 IMPORT = re.compile(
     r"^[ \t]*(?:@\w+(?:\([^)\n]*\))?[ \t]+)*"

@@ -132,6 +132,9 @@ def main():
     write("photo", "jpeg", bytes.fromhex("ffd8ffe000104a46494600010100000100010000"
                                           "ffc0001108001000100301220002110103110100"))
 
+    for picture in sorted((HERE.parent / "WhiteboardPicturesTests" / "Pictures").iterdir()):
+        write("pictures", picture.name, b"\x20\x20" + picture.read_bytes())
+
     write("admission", "anyone", bytes([0x20, 0x10]) + bytes([0, 3, 3]))
     write("admission", "code", bytes([0x66, 0x20]) + bytes([0, 3, 0, 3]))
     write("admission", "code, other connection", bytes([0x76, 0x20]) + bytes([0, 3, 0, 3]))

@@ -31,7 +31,7 @@ package struct BoardPicture: Sendable {
   /// The paper that shows all of these objects, with a margin in board units; nil where there are none.
   package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
     let whole = items.reduce(Rectangle?.none) { whole, item in
-      whole?.union(item.snapshot.bounds) ?? item.snapshot.bounds
+      whole?.union(item.pageBounds) ?? item.pageBounds
     }
     return whole.map { whole in
       Rectangle(

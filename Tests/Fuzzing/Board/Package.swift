@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The fuzzers of the board and its document, apart from the others, because they want swift-crypto and GRDB.
+// The fuzzers of the board and its document, apart from the others, because they want swift-crypto, GRDB and the
+// graphics libraries.
 
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny")
@@ -45,12 +46,31 @@ let package = Package(
       // Its rows are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
+    .target(
+      name: "WhiteboardRendering",
+      dependencies: ["Whiteboard"],
+      path: "Shared/WhiteboardRendering",
+      swiftSettings: settings
+    ),
+    .systemLibrary(name: "CCairo", path: "Shared/CCairo"),
+    .systemLibrary(name: "CChafa", path: "Shared/CChafa", pkgConfig: "chafa"),
+    .systemLibrary(name: "CTurboJPEG", path: "Shared/CTurboJPEG"),
+    .systemLibrary(name: "CWebP", path: "Shared/CWebP"),
+    .target(
+      name: "WhiteboardPictures",
+      dependencies: [
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "Whiteboard", "WhiteboardRendering",
+      ],
+      path: "Shared/WhiteboardPictures",
+      swiftSettings: settings
+    ),
     .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
     fuzzer("answer", ["Whiteboard", "WhiteboardSync"]),
     fuzzer("batch", ["Whiteboard", "WhiteboardSync"]),
     fuzzer("document", ["WhiteboardDocument"]),
     fuzzer("games", ["Whiteboard"]),
     fuzzer("photo", ["Whiteboard"]),
+    fuzzer("pictures", ["Whiteboard", "WhiteboardPictures", "WhiteboardRendering"]),
     fuzzer("resource-name", ["WhiteboardSync"]),
     fuzzer("sync", ["Whiteboard", "WhiteboardSync"]),
   ],

@@ -1,0 +1,69 @@
+/// How the pixels of a JPEG lie: what a camera that was turned wrote into the file (Exif, tag 0x0112).
+package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
+  /// As they are shown.
+  case upright = 1
+  /// Mirrored left to right.
+  case mirrored
+  /// Turned by half a turn.
+  case halfTurn
+  /// Mirrored top to bottom.
+  case flipped
+  /// Mirrored along the diagonal from the top left.
+  case transposed
+  /// To be shown turned by a quarter clockwise.
+  case quarterTurn
+  /// Mirrored along the diagonal from the top right.
+  case transversed
+  /// To be shown turned by a quarter counterclockwise.
+  case quarterTurnBack
+
+  /// Whether width and height change places where the photo is shown.
+  package var isSideways: Bool { rawValue >= 5 }
+}
+
+extension PhotoHeader {
+  /// How the pixels of a photo lie, as its file says; `upright` where it says nothing or nonsense.
+  ///
+  /// Only a JPEG's Exif segment is looked at.
+  package static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
+    guard bytes.starts(with: [0xFF, 0xD8]) else { return .upright }
+    var offset = 2
+    while bytes.count - offset >= 4, bytes[offset] == 0xFF {
+      let marker = bytes[offset + 1]
+      if marker == 0xFF {
+        offset += 1
+        continue
+      }
+      let length = Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
+      guard length >= 2, marker >= 0xC0, !(0xD0...0xDA).contains(marker) else { break }
+      let end = min(offset + 2 + length, bytes.count)
+      if marker == 0xE1, offset + 4 <= end,
+        let found = orientation(exif: bytes[(offset + 4)..<end])
+      {
+        return found
+      }
+      offset += 2 + length
+    }
+    return .upright
+  }
+
+  /// The orientation that an Exif segment names in its first directory.
+  private static func orientation(exif segment: ArraySlice<UInt8>) -> PhotoOrientation? {
+    guard segment.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) else { return nil }
+    let tiff = Array(segment.dropFirst(6))
+    guard tiff.count >= 8 else { return nil }
+    let isLittle = tiff[0] == 0x49
+    func number(_ at: Int, _ size: Int) -> Int? {
+      guard at >= 0, at <= tiff.count - size else { return nil }
+      let bytes = tiff[at..<at + size]
+      return (isLittle ? Array(bytes.reversed()) : Array(bytes)).reduce(0) { $0 << 8 | Int($1) }
+    }
+    guard let directory = number(4, 4), let count = number(directory, 2) else { return nil }
+    for index in 0..<count {
+      let entry = directory + 2 + 12 * index
+      guard let tag = number(entry, 2), let value = number(entry + 8, 2) else { return nil }
+      if tag == 0x0112 { return UInt8(exactly: value).flatMap(PhotoOrientation.init) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,68 @@
+import WhiteboardRendering
+
+/// The bytes of kitty's graphics protocol.
+///
+/// All say `q=2`: a terminal that answered would type into the program.
+package enum KittyCommands {
+  /// Takes all that is shown from the screen and forgets the photos: for a terminal that is left.
+  package static let deleteAll = "\u{1B}_Ga=d,d=A,q=2\u{1B}\\"
+
+  /// The most bytes of one piece of a photo.
+  static let chunk = 4096
+
+  /// Sends a photo, under a number of ours, without showing it.
+  static func transmit(_ photo: TerminalPhoto, as image: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(photo.png.count + photo.png.count / chunk * 12 + 64)
+    var start = 0
+    repeat {
+      let end = min(start + chunk, photo.png.count)
+      let more = end < photo.png.count ? 1 : 0
+      let head = start == 0 ? "a=t,f=100,i=\(image),q=2,m=\(more)" : "m=\(more)"
+      bytes += Array("\u{1B}_G\(head);".utf8) + photo.png[start..<end] + Array("\u{1B}\\".utf8)
+      start = end
+    } while start < photo.png.count
+    return bytes
+  }
+
+  /// Shows part of a photo in some cells, or shows it there from now on; the cursor stays at the first of
+  /// them.
+  static func place(
+    _ image: Int,
+    _ placement: Int,
+    part: PixelArea,
+    in area: CellArea,
+    z: Int
+  ) -> [UInt8] {
+    let keys =
+      "a=p,i=\(image),p=\(placement),x=\(part.x),y=\(part.y),w=\(part.width),h=\(part.height),"
+      + "c=\(area.width),r=\(area.height),z=\(z),C=1,q=2"
+    return TerminalPlace.moved(to: area.columns.lowerBound, area.rows.lowerBound)
+      + Array("\u{1B}_G\(keys)\u{1B}\\".utf8)
+  }
+
+  /// Takes a photo from where it is shown; it may be shown again.
+  static func remove(_ image: Int, _ placement: Int) -> [UInt8] {
+    Array("\u{1B}_Ga=d,d=i,i=\(image),p=\(placement),q=2\u{1B}\\".utf8)
+  }
+
+  /// Takes a photo from everywhere and forgets it.
+  static func forget(_ image: Int) -> [UInt8] {
+    Array("\u{1B}_Ga=d,d=I,i=\(image),q=2\u{1B}\\".utf8)
+  }
+}
+
+/// Where the terminal's cursor goes.
+enum TerminalPlace {
+  /// Goes to a cell, counted from 0.
+  static func moved(to x: Int, _ y: Int) -> [UInt8] { Array("\u{1B}[\(y + 1);\(x + 1)H".utf8) }
+
+  /// Makes cells blank, in the terminal's own colours.
+  static func erased(_ area: CellArea) -> [UInt8] {
+    guard !area.isEmpty else { return [] }
+    return Array("\u{1B}[0m".utf8)
+      + area.rows.flatMap { row in
+        moved(to: area.columns.lowerBound, row) + Array("\u{1B}[\(area.width)X".utf8)
+      }
+  }
+}

@@ -1,0 +1,135 @@
+import CCairo
+import CTurboJPEG
+import Glibc
+import Whiteboard
+import WhiteboardRendering
+
+/// Photos on a page.
+extension PagePainter {
+  /// A photo in its box, or a grey box that says why not.
+  func drawPhoto(_ snapshot: ObjectSnapshot) {
+    guard let asset = snapshot.asset?.id, let bytes = picture.photo(asset) else {
+      return drawBox("photo: not here", snapshot)
+    }
+    guard let (image, orientation) = image(bytes, asset, snapshot) else {
+      return drawBox("photo: cannot be shown", snapshot)
+    }
+    let (width, height) = (snapshot.size.width, snapshot.size.height)
+    guard width > 0, height > 0 else { return }
+    enter(snapshot)
+    cairo_translate(page, -width / 2, -height / 2)
+    let (across, down) = (Double(image.width), Double(image.height))
+    let isSideways = orientation.isSideways
+    cairo_scale(page, width / (isSideways ? down : across), height / (isSideways ? across : down))
+    var matrix = Self.matrix(orientation, across, down)
+    cairo_transform(page, &matrix)
+    cairo_set_source_surface(page, image.surface, 0, 0)
+    guard !isPDF else { return cairo_paint(page) }
+    // Edges are not mixed with what lies outside.
+    cairo_pattern_set_extend(cairo_get_source(page), CAIRO_EXTEND_PAD)
+    rectangle(0, 0, across, down)
+    cairo_fill(page)
+  }
+
+  /// The picture to be drawn, and how its pixels lie.
+  private func image(
+    _ bytes: [UInt8],
+    _ asset: AssetID,
+    _ snapshot: ObjectSnapshot
+  ) -> (CairoImage, PhotoOrientation)? {
+    switch try? PictureFormat(of: bytes) {
+    case .png:
+      guard let image = try? CairoImage(png: bytes) else { return nil }
+      if isPDF { image.attach(Array(asset.description.utf8), as: CAIRO_MIME_TYPE_UNIQUE_ID) }
+      return (image, .upright)
+    case .jpeg:
+      if isPDF, let image = embedded(bytes, asset) {
+        return (image, PhotoHeader.orientation(of: bytes))
+      }
+      fallthrough
+    case .webP:
+      let most = 16_384.0
+      func pixels(_ side: Double) -> Int {
+        Int(min(max((side * snapshot.scale * scale * (isPDF ? 3 : 1)).rounded(.up), 1), most))
+      }
+      let photo = try? PhotoDecoder.pixels(
+        of: bytes,
+        within: pixels(snapshot.size.width),
+        pixels(snapshot.size.height),
+        on: picture.background ?? 0xFFFFFF
+      )
+      return photo.flatMap(CairoImage.init).map { ($0, .upright) }
+    case nil: return nil
+    }
+  }
+
+  /// A JPEG that goes into the PDF as it is; nil where that cannot be.
+  private func embedded(_ bytes: [UInt8], _ asset: AssetID) -> CairoImage? {
+    guard (try? PhotoDecoder.header(bytes)) != nil, let library = tjInitDecompress() else {
+      return nil
+    }
+    defer { tjDestroy(library) }
+    guard let info = try? PhotoDecoder.jpegInfo(bytes, library), !info.isCMYK,
+      // Its pixels are never touched, so that it takes no memory.
+      let image = CairoImage(width: info.width, height: info.height, hasOpacity: false),
+      image.attach(bytes, as: CAIRO_MIME_TYPE_JPEG),
+      image.attach(Array(asset.description.utf8), as: CAIRO_MIME_TYPE_UNIQUE_ID)
+    else { return nil }
+    return image
+  }
+
+  /// From where pixels lie in a file to where they are shown.
+  private static func matrix(
+    _ orientation: PhotoOrientation,
+    _ width: Double,
+    _ height: Double
+  ) -> cairo_matrix_t {
+    switch orientation {
+    case .upright: cairo_matrix_t(xx: 1, yx: 0, xy: 0, yy: 1, x0: 0, y0: 0)
+    case .mirrored: cairo_matrix_t(xx: -1, yx: 0, xy: 0, yy: 1, x0: width, y0: 0)
+    case .halfTurn: cairo_matrix_t(xx: -1, yx: 0, xy: 0, yy: -1, x0: width, y0: height)
+    case .flipped: cairo_matrix_t(xx: 1, yx: 0, xy: 0, yy: -1, x0: 0, y0: height)
+    case .transposed: cairo_matrix_t(xx: 0, yx: 1, xy: 1, yy: 0, x0: 0, y0: 0)
+    case .quarterTurn: cairo_matrix_t(xx: 0, yx: 1, xy: -1, yy: 0, x0: height, y0: 0)
+    case .transversed: cairo_matrix_t(xx: 0, yx: -1, xy: -1, yy: 0, x0: height, y0: width)
+    case .quarterTurnBack: cairo_matrix_t(xx: 0, yx: -1, xy: 1, yy: 0, x0: 0, y0: width)
+    }
+  }
+}
+
+extension CairoImage {
+  /// A picture of a photo's pixels.
+  convenience init?(_ photo: PhotoPixels) {
+    self.init(width: photo.width, height: photo.height, hasOpacity: false)
+    guard let data = cairo_image_surface_get_data(surface) else { return nil }
+    let stride = Int(cairo_image_surface_get_stride(surface)) / 4
+    data.withMemoryRebound(to: UInt32.self, capacity: stride * height) { start in
+      for row in 0..<height {
+        for column in 0..<width {
+          start[row * stride + column] = photo.pixels[row * width + column]
+        }
+      }
+    }
+    cairo_surface_mark_dirty(surface)
+  }
+
+  /// Gives the picture another form of itself, which a PDF prefers.
+  @discardableResult
+  func attach(_ bytes: [UInt8], as type: String) -> Bool {
+    guard let copy = malloc(max(bytes.count, 1)) else { return false }
+    copy.copyMemory(from: bytes, byteCount: bytes.count)
+    let status = cairo_surface_set_mime_data(
+      surface,
+      type,
+      copy.assumingMemoryBound(to: UInt8.self),
+      UInt(bytes.count),
+      { free($0) },
+      copy
+    )
+    guard status == CAIRO_STATUS_SUCCESS else {
+      free(copy)
+      return false
+    }
+    return true
+  }
+}

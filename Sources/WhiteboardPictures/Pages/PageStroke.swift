@@ -1,0 +1,154 @@
+import CCairo
+import Whiteboard
+import WhiteboardRendering
+
+/// A stroke as curves of the board.
+struct PageStroke {
+  /// One line that is left of it.
+  private struct Line {
+    let start: Point
+    let pieces: [InkCurve.Piece]
+    /// How broad each piece is.
+    let widths: [Double]
+  }
+
+  private let lines: [Line]
+  /// Whether it is as broad everywhere.
+  private let isEven: Bool
+  private let width: Double
+  /// What cairo's numbers can hold, in board units.
+  private let room: Rectangle
+
+  /// What is left of a drawing.
+  ///
+  /// - Parameters:
+  ///   - snapshot: The drawing.
+  ///   - region: The part of the board that the page shows.
+  ///   - scale: Pixels for each board unit.
+  init(_ snapshot: ObjectSnapshot, _ region: Rectangle, _ scale: Double) {
+    // The thinnest line is to be seen.
+    let width = max((snapshot.lineWidth ?? ObjectDefaults.lineWidth) * snapshot.scale, 0.7 / scale)
+    let rotation = snapshot.rotation
+    func shown(_ offset: Point) -> Point {
+      snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
+    }
+    let ink = snapshot.inkLines
+    lines = ink.compactMap { line in
+      InkCurve(line.points).map { curve in
+        Line(
+          start: shown(curve.start),
+          pieces: curve.pieces.map { piece in
+            switch piece {
+            case .line(let end): .line(to: shown(end))
+            case .curve(let control, let end): .curve(towards: shown(control), to: shown(end))
+            }
+          },
+          widths: curve.pieces.indices.map {
+            width
+              * InkCurve.breadth(
+                atPressure: line.pressures[min($0 + 1, line.pressures.count - 1)]
+              )
+          }
+        )
+      }
+    }
+    isEven = ink.allSatisfy { $0.pressures.allSatisfy { $0 == 0 } }
+    self.width = width
+    let margin = 1_000_000 / scale
+    room = Rectangle(
+      Point(x: region.least.x - margin, y: region.least.y - margin),
+      Point(x: region.greatest.x + margin, y: region.greatest.y + margin)
+    )
+  }
+
+  /// Draws it with round ends and corners.
+  func draw(on page: OpaquePointer, _ color: PageInk.Color) {
+    cairo_set_line_cap(page, CAIRO_LINE_CAP_ROUND)
+    cairo_set_line_join(page, CAIRO_LINE_JOIN_ROUND)
+    if isEven {
+      cairo_set_source_rgba(page, color.red, color.green, color.blue, color.opacity)
+      cairo_set_line_width(page, width)
+      for line in lines { trace(line, on: page) { _ in } }
+      cairo_stroke(page)
+      return
+    }
+    // Pieces lie on each other, which is not to be seen through.
+    if color.opacity < 1 { cairo_push_group(page) }
+    cairo_set_source_rgb(page, color.red, color.green, color.blue)
+    for line in lines {
+      trace(line, on: page) { width in
+        cairo_set_line_width(page, width)
+        cairo_stroke(page)
+      }
+    }
+    guard color.opacity < 1 else { return }
+    cairo_pop_group_to_source(page)
+    cairo_paint_with_alpha(page, color.opacity)
+  }
+
+  /// Adds a line to the path, and says so after each piece with its width; a line without pieces is a dot.
+  private func trace(_ line: Line, on page: OpaquePointer, _ added: (Double) -> Void) {
+    if line.pieces.isEmpty, room.holds(line.start) {
+      cairo_move_to(page, line.start.x, line.start.y)
+      cairo_line_to(page, line.start.x, line.start.y)
+      added(width)
+    }
+    var last = line.start
+    var needsStart = true
+    for (piece, width) in zip(line.pieces, line.widths) {
+      if needsStart, room.holds(last) { cairo_move_to(page, last.x, last.y) }
+      add(piece, from: last, on: page)
+      added(width)
+      // What was drawn has left the path, and what ended out of reach is no beginning.
+      needsStart = cairo_has_current_point(page) == 0 || !room.holds(piece.end)
+      last = piece.end
+    }
+  }
+
+  /// Adds a piece, or what of it is within reach.
+  private func add(_ piece: InkCurve.Piece, from start: Point, on page: OpaquePointer) {
+    if case .curve(let control, let end) = piece, room.holds(start), room.holds(control),
+      room.holds(end)
+    {
+      // A quadratic curve as a cubic one.
+      func towards(_ place: Point) -> Point {
+        Point(x: (place.x + 2 * control.x) / 3, y: (place.y + 2 * control.y) / 3)
+      }
+      let (first, second) = (towards(start), towards(end))
+      cairo_curve_to(page, first.x, first.y, second.x, second.y, end.x, end.y)
+      return
+    }
+    guard let (first, last) = room.part(from: start, to: piece.end) else { return }
+    if first != start { cairo_move_to(page, first.x, first.y) }
+    cairo_line_to(page, last.x, last.y)
+  }
+}
+
+extension Rectangle {
+  fileprivate func holds(_ place: Point) -> Bool {
+    (least.x...greatest.x).contains(place.x) && (least.y...greatest.y).contains(place.y)
+  }
+
+  /// The part of a line that is inside (Liang and Barsky), or nil.
+  fileprivate func part(from start: Point, to end: Point) -> (Point, Point)? {
+    let (dx, dy) = (end.x - start.x, end.y - start.y)
+    var (first, last) = (0.0, 1.0)
+    for (slope, room) in [
+      (-dx, start.x - least.x), (dx, greatest.x - start.x),
+      (-dy, start.y - least.y), (dy, greatest.y - start.y),
+    ] {
+      if slope == 0 {
+        if room < 0 { return nil }
+      } else if slope < 0 {
+        first = max(first, room / slope)
+      } else {
+        last = min(last, room / slope)
+      }
+    }
+    guard first <= last else { return nil }
+    func place(_ share: Double, _ whole: Point, at exact: Double) -> Point {
+      share == exact ? whole : Point(x: start.x + dx * share, y: start.y + dy * share)
+    }
+    return (place(first, start, at: 0), place(last, end, at: 1))
+  }
+}

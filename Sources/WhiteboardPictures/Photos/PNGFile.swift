@@ -1,0 +1,48 @@
+import CCairo
+import WhiteboardRendering
+
+/// Pixels to PNG files.
+enum PNGFile {
+  /// The file of a photo's pixels.
+  static func encode(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {
+    let sink = ByteSink()
+    var pixels = photo.pixels
+    let status = pixels.withUnsafeMutableBytes { buffer in
+      let surface = cairo_image_surface_create_for_data(
+        buffer.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        CAIRO_FORMAT_RGB24,
+        Int32(photo.width),
+        Int32(photo.height),
+        Int32(photo.width * 4)
+      )
+      defer { cairo_surface_destroy(surface) }
+      return cairo_surface_write_to_png_stream(surface, ByteSink.write, sink.closure)
+    }
+    guard status == CAIRO_STATUS_SUCCESS else {
+      throw .undecodable(String(cString: cairo_status_to_string(status)))
+    }
+    return sink.bytes
+  }
+}
+
+/// Where cairo writes.
+///
+/// It must live as long as anything may write to it, since cairo does not hold on to it.
+final class ByteSink {
+  /// What was written.
+  private(set) var bytes: [UInt8] = []
+
+  /// What is given to cairo with ``write``.
+  var closure: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  /// Takes what cairo writes.
+  static let write:
+    @convention(c) (
+      UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32
+    ) -> cairo_status_t = { closure, start, count in
+      guard let closure, let start else { return CAIRO_STATUS_WRITE_ERROR }
+      let sink = Unmanaged<ByteSink>.fromOpaque(closure).takeUnretainedValue()
+      sink.bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: Int(count)))
+      return CAIRO_STATUS_SUCCESS
+    }
+}

@@ -1,0 +1,58 @@
+import CWebP
+import Whiteboard
+import WhiteboardRendering
+
+extension PhotoDecoder {
+  /// A WebP laid on paper, in as many pixels as fit.
+  static func webP(
+    _ bytes: [UInt8],
+    within limit: (width: Int, height: Int),
+    on paper: UInt32
+  ) throws(PictureError) -> PhotoPixels {
+    let natural = try webPSize(bytes)
+    let size = PhotoPixels.size(of: natural, within: limit)
+    let count = size.width * size.height
+    var config = WebPDecoderConfig()
+    guard WebPInitDecoderConfig(&config) != 0 else { throw .outOfMemory }
+    config.options.use_scaling = size == natural ? 0 : 1
+    config.options.scaled_width = Int32(size.width)
+    config.options.scaled_height = Int32(size.height)
+    config.output.colorspace = MODE_bgrA
+    config.output.is_external_memory = 1
+    config.output.u.RGBA.stride = Int32(size.width * 4)
+    config.output.u.RGBA.size = count * 4
+    var status = VP8_STATUS_OK
+    let pixels = [UInt32](unsafeUninitializedCapacity: count) { buffer, filled in
+      buffer.initialize(repeating: 0)
+      filled = count
+      config.output.u.RGBA.rgba = UnsafeMutableRawPointer(buffer.baseAddress)?
+        .assumingMemoryBound(to: UInt8.self)
+      status = WebPDecode(bytes, bytes.count, &config)
+      WebPFreeDecBuffer(&config.output)
+    }
+    try check(status)
+    return PhotoPixels(width: size.width, height: size.height, pixels: laid(pixels, on: paper))
+  }
+
+  /// The size of a WebP, within our limits.
+  static func webPSize(_ bytes: [UInt8]) throws(PictureError) -> (width: Int, height: Int) {
+    var features = WebPBitstreamFeatures()
+    try check(WebPGetFeatures(bytes, bytes.count, &features))
+    guard features.has_animation == 0 else { throw .isAnimated }
+    let (width, height) = (Int(features.width), Int(features.height))
+    guard width > 0, height > 0, width * height <= BoardLimits.photoPixels else {
+      throw .photo(.tooManyPixels)
+    }
+    return (width, height)
+  }
+
+  private static func check(_ status: VP8StatusCode) throws(PictureError) {
+    switch status {
+    case VP8_STATUS_OK: return
+    case VP8_STATUS_OUT_OF_MEMORY: throw .outOfMemory
+    case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_SUSPENDED: throw .photo(.truncated)
+    case VP8_STATUS_UNSUPPORTED_FEATURE: throw .undecodable("it uses what the library lacks")
+    default: throw .undecodable("its data is damaged")
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Whiteboard
+
+/// How large words and panels are on a page: as on a terminal at 100 %.
+extension BoardPicture {
+  /// Board units of a letter across, and of a row of them down.
+  package static let letter = Size(width: 8, height: 16)
+  /// Board units around a game's panel.
+  package static let panelMargin = 6.0
+  /// The most lines of one text that are shown.
+  private static let lineLimit = 2_000
+
+  /// The lines of a text, as broad as its box.
+  package static func lines(of snapshot: ObjectSnapshot) -> [String] {
+    guard let text = snapshot.text, !text.isEmpty else { return [] }
+    let columns = Int(min(max(snapshot.size.width / letter.width, 4), 4_096))
+    return TextLines.wrapped(text, columns: columns, limit: lineLimit)
+  }
+}
+
+extension BoardCanvas.Item {
+  /// The rectangle around what shows of it on a page: its box, and the words or the panel that reach out of it.
+  package var pageBounds: Rectangle {
+    let label: Size?
+    switch snapshot.kind {
+    case .text:
+      let lines = BoardPicture.lines(of: snapshot)
+      label = Self.size(
+        columns: lines.reduce(0) { max($0, CharacterWidth.columns($1)) },
+        rows: lines.count
+      )
+    case .game:
+      label = game.map { game in
+        // Names are cut: none makes a panel broader than this one.
+        let panel = GamePanel.label(game, isASCII: false) { _ in String(repeating: "n", count: 12) }
+        let size = Self.size(columns: panel.width, rows: panel.height)
+        let margin = 2 * BoardPicture.panelMargin
+        return Size(width: size.width + margin, height: size.height + margin)
+      }
+    default: label = nil
+    }
+    guard let label else { return snapshot.bounds }
+    let rotation = snapshot.rotation
+    let (width, height) = (label.width * snapshot.scale / 2, label.height * snapshot.scale / 2)
+    let x = rotation.cosine.magnitude * width + rotation.sine.magnitude * height
+    let y = rotation.sine.magnitude * width + rotation.cosine.magnitude * height
+    let center = snapshot.centerPosition
+    return snapshot.bounds.union(
+      Rectangle(
+        Point(x: center.x - x, y: center.y - y),
+        Point(x: center.x + x, y: center.y + y)
+      )
+    )
+  }
+
+  private static func size(columns: Int, rows: Int) -> Size {
+    Size(
+      width: Double(columns) * BoardPicture.letter.width,
+      height: Double(rows) * BoardPicture.letter.height
+    )
+  }
+}

@@ -1,0 +1,35 @@
+import FuzzSupport
+import Whiteboard
+import WhiteboardPictures
+import WhiteboardRendering
+
+/// A file that claims to be a photo, decoded.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var input = Input(start, count)
+  let (width, height) = (Int(input.byte()), Int(input.byte()))
+  let bytes = input.rest()
+  let orientation = PhotoHeader.orientation(of: bytes)
+  guard let size = try? PhotoSize.read(bytes) else {
+    insist(
+      (try? PhotoDecoder.pixels(of: bytes, within: width, height)) == nil,
+      "what has no size has no pixels"
+    )
+    return 0
+  }
+  insist(size.width * size.height <= BoardLimits.photoPixels, "a size is within the limit")
+  // Large ones take long, and teach nothing more.
+  guard size.width * size.height <= 1 << 20,
+    let photo = try? PhotoDecoder.pixels(of: bytes, within: width, height)
+  else { return 0 }
+  let wanted = PhotoPixels.size(
+    of: (size.width, size.height),
+    within: (max(width, 1), max(height, 1))
+  )
+  insist(
+    (photo.width, photo.height) == wanted,
+    "\(size) turned by \(orientation) is \(photo.width) by \(photo.height) and not \(wanted)"
+  )
+  insist(photo.pixels.allSatisfy { $0 >> 24 == 0 }, "a pixel is three bytes")
+  return 0
+}

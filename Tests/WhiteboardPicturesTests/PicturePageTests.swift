@@ -1,0 +1,282 @@
+import PeerTestKit
+import Testing
+import Whiteboard
+import WhiteboardRendering
+
+@testable import WhiteboardPictures
+
+@Suite("Pages of a board")
+struct PicturePageTests {
+  /// A board, and the files of its photos.
+  struct World {
+    let board: Board
+    var files: [AssetID: [UInt8]] = [:]
+
+    init() throws {
+      let member = try #require(MemberID(Array(repeating: 1, count: 32)))
+      board = Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
+    }
+
+    @discardableResult
+    mutating func photo(_ bytes: [UInt8], at center: Point) throws -> ObjectID {
+      let id = try #require(AssetID(Array(repeating: UInt8(files.count + 1), count: 32)))
+      files[id] = bytes
+      let header = try PhotoHeader(reading: bytes)
+      let reference = try AssetReference(id: id, byteCount: bytes.count, header: header)
+      return try board.createPhoto(reference, at: center)
+    }
+
+    func picture(_ region: Rectangle? = nil, background: UInt32? = 0xFFFFFF) -> BoardPicture {
+      let items = board.snapshots.map {
+        BoardCanvas.Item($0, game: board.gameView($0.id, for: board.member))
+      }
+      return BoardPicture(
+        items: items,
+        region: region ?? BoardPicture.region(around: items)
+          ?? Rectangle(Point(x: 0, y: 0), Point(x: 1, y: 1)),
+        background: background,
+        names: [board.member: "Ada"],
+        photo: { [files] in files[$0] }
+      )
+    }
+  }
+
+  /// A page whose pixels can be looked at by the places of the board.
+  struct Page {
+    let pixels: PhotoPixels
+    let picture: BoardPicture
+    let scale: Double
+
+    init(_ picture: BoardPicture, scale: Double = 1) throws {
+      let png = try PicturePage.png(picture, scale: scale)
+      pixels = try PhotoDecoder.pixels(of: png, within: 10_000, 10_000)
+      self.picture = picture
+      self.scale = scale
+    }
+
+    func name(_ x: Double, _ y: Double) -> String {
+      let column = Int((x - picture.region.least.x) * scale)
+      let row = Int((y - picture.region.least.y) * scale)
+      return Pictures.name(pixels.pixels[row * pixels.width + column])
+    }
+
+    /// How many pixels of some colour there are in a part of the board.
+    func count(_ wanted: String, _ x: ClosedRange<Double>, _ y: ClosedRange<Double>) -> Int {
+      var count = 0
+      for row in stride(from: y.lowerBound, through: y.upperBound, by: 1 / scale) {
+        for column in stride(from: x.lowerBound, through: x.upperBound, by: 1 / scale)
+        where name(column, row) == wanted { count += 1 }
+      }
+      return count
+    }
+  }
+
+  static let region = Rectangle(Point(x: -100, y: -100), Point(x: 100, y: 100))
+
+  static func ink(_ points: [(Double, Double)], pressure: [UInt8] = []) throws -> [InkPoint] {
+    try points.enumerated().map { index, point in
+      try InkPoint(
+        Point(x: point.0, y: point.1),
+        pressure: pressure.isEmpty ? 0 : pressure[index]
+      )
+    }
+  }
+
+  @Test("a stroke has its colour, width and round ends, and what was erased is gone")
+  func stroke() throws {
+    let world = try World()
+    let id = try world.board.createDrawing(
+      try Self.ink([(-80, 0), (80, 0)]),
+      lineWidth: 20,
+      color: 0xFF00_00FF
+    )
+    try world.board.erase(id, spans: [4...8])
+    let page = try Page(world.picture(Self.region))
+    #expect(page.pixels.width == 200 && page.pixels.height == 200)
+    #expect(page.name(-60, 0) == "r" && page.name(-60, 8) == "r" && page.name(-60, 12) == "w")
+    // Around the end, and in the corner of a square one.
+    #expect(page.name(-88, 0) == "r" && page.name(-88, 8) == "w")
+    // From a quarter to a half of the way there is nothing but the round ends.
+    #expect(page.name(-20, 0) == "w" && page.name(20, 0) == "r")
+  }
+
+  @Test("a line is thinner where the pen was pressed less, and translucent ink is even")
+  func pressure() throws {
+    let world = try World()
+    try world.board.createDrawing(
+      try Self.ink([(-80, 0), (0, 0), (80, 0)], pressure: [255, 255, 1]),
+      lineWidth: 20,
+      color: 0x0000_FF80
+    )
+    let page = try Page(world.picture(Self.region))
+    #expect(page.name(-60, 8) != "w" && page.name(70, 8) == "w" && page.name(70, 2) != "w")
+    #expect(page.name(-40, 0) == page.name(0, 0) && page.name(-40, 0).hasPrefix("("))
+  }
+
+  @Test("plain ink is black on light paper and white on dark, and no ink is of the paper's colour")
+  func plainInk() throws {
+    let world = try World()
+    let colors: [UInt32?] = [nil, 0xFF, 0xFFFF_FFFF, 0xFAFA_FAFF, 0x0A0A_0AFF]
+    for (row, color) in colors.enumerated() {
+      let y = Double(row) * 30 - 60
+      try world.board.createDrawing(
+        try Self.ink([(-80, y), (80, y)]),
+        lineWidth: 10,
+        color: color
+      )
+    }
+    let light = try Page(world.picture(Self.region))
+    let dark = try Page(world.picture(Self.region, background: 0x101010))
+    for row in 0..<5 {
+      let y = Double(row) * 30 - 60
+      #expect(light.name(0, y) == "k", "\(row)")
+      #expect(dark.name(0, y) == "w", "\(row)")
+    }
+    #expect(light.name(0, 90) == "w" && dark.name(0, 90) == "k")
+  }
+
+  @Test("words are where they are on the board, as large as the text is scaled")
+  func words() throws {
+    let world = try World()
+    let id = try world.board.createText("WWWW", at: Point(x: 0, y: 0), color: 0x0000_FFFF)
+    let page = try Page(world.picture(Self.region))
+    #expect(page.count("b", -40...40, -8...8) > 20)
+    #expect(page.count("w", -99...98, -99 ... -10) == 198 * 90)
+    try world.board.scale([id], by: 3, about: Point(x: 0, y: 0))
+    try world.board.rotate([id], by: .pi / 2, about: Point(x: 0, y: 0))
+    let turned = try Page(world.picture(Self.region))
+    #expect(turned.count("b", -24...24, 40...90) > 50)
+    #expect(turned.count("b", 26...98, -90...90) == 0)
+  }
+
+  @Test("a text of many words is broken into lines")
+  func lines() throws {
+    let world = try World()
+    try world.board.createText(
+      "one two three four five six seven eight nine ten eleven twelve\nthirteen \u{0}\u{FFFF}\u{202E}漢",
+      at: Point(x: 0, y: 0)
+    )
+    let page = try Page(world.picture(Self.region))
+    for row in [-24.0, -8, 8, 24] {
+      #expect(page.count("k", -99...98, (row - 6)...(row + 6)) > 10, "\(row)")
+    }
+    #expect(page.count("k", -99...98, 34...98) == 0)
+  }
+
+  @Test("photos are turned, upright and laid through each other", arguments: [false, true])
+  func photos(isPNG: Bool) throws {
+    var world = try World()
+    let bytes = isPNG ? try Pictures.bytes("plain.png") : try Pictures.jpeg(.quarterTurn)
+    let id = try world.photo(bytes, at: Point(x: 0, y: 0))
+    let page = try Page(world.picture(Self.region), scale: 0.5)
+    let corners = [(-50.0, -30.0), (50, -30), (-50, 30), (50, 30)]
+    #expect(corners.map { page.name($0.0, $0.1) }.joined() == (isPNG ? "rgbw" : "brwg"))
+    #expect(page.name(0, -90) == "w")
+    try world.board.rotate([id], by: .pi, about: Point(x: 0, y: 0))
+    let turned = try Page(world.picture(Self.region), scale: 0.5)
+    #expect(corners.map { turned.name($0.0, $0.1) }.joined() == (isPNG ? "wbgr" : "gwrb"))
+  }
+
+  @Test("a photo that is not here, or damaged, is a grey box, and the page is there")
+  func missingPhoto() throws {
+    var world = try World()
+    try world.photo(try Pictures.bytes("plain.png"), at: Point(x: 0, y: 0))
+    let id = try #require(world.files.keys.first)
+    let broken = Array(try Pictures.bytes("plain.png").prefix(60))
+    for bytes in [nil, broken, [1, 2, 3]] as [[UInt8]?] {
+      world.files[id] = bytes
+      let page = try Page(world.picture(Self.region))
+      #expect(page.name(-50, -30) == "(444444)")
+      #expect(try PicturePage.pdf(world.picture(Self.region)).count > 500)
+    }
+  }
+
+  @Test("what is in front covers what is behind")
+  func order() throws {
+    let world = try World()
+    for color in [0xFF00_00FF, 0x00FF_00FF] as [UInt32] {
+      try world.board.createDrawing(try Self.ink([(-50, 0), (50, 0)]), lineWidth: 20, color: color)
+    }
+    #expect(try Page(world.picture(Self.region)).name(0, 0) == "g")
+  }
+
+  @Test("games are panels with the colours of their marks")
+  func games() throws {
+    let world = try World()
+    let id = try world.board.createConnectFour(at: Point(x: 0, y: 0))
+    try world.board.play(id, "4")
+    let page = try Page(world.picture(), scale: 3)
+    #expect(page.count("(e5484d)", -60...60, -60...60) > 20)
+  }
+
+  @Test("a page of too many pixels says which scale would fit, and at that it is drawn")
+  func tooLarge() throws {
+    let world = try World()
+    try world.board.createDrawing(try Self.ink([(-50, 0), (50, 0)]))
+    let wide = world.picture(Rectangle(Point(x: -20_000, y: 0), Point(x: 20_000, y: 10)))
+    let error = #expect(throws: PicturePageError.self) { try PicturePage.png(wide, scale: 2) }
+    guard case .tooLarge(80_000, 20, let fitting) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(error?.description.contains("use a scale of at most 0.819") == true)
+    #expect(try PicturePage.png(wide, scale: fitting).count > 100)
+    for scale in [0, -1, .nan, .infinity] {
+      #expect(throws: PicturePageError.self) { try PicturePage.png(wide, scale: scale) }
+    }
+    let flat = world.picture(Rectangle(Point(x: 0, y: 0), Point(x: 10, y: 0)))
+    #expect(throws: PicturePageError.empty) { try PicturePage.pdf(flat) }
+    #expect(try PicturePage.pdf(wide).count > 500)
+  }
+
+  @Test("a PDF has a JPEG as it is, and words as words")
+  func pdf() throws {
+    var world = try World()
+    let jpeg = try Pictures.jpeg(.quarterTurn)
+    try world.photo(jpeg, at: Point(x: 0, y: 0))
+    try world.photo(try Pictures.bytes("half.png"), at: Point(x: 50, y: 50))
+    try world.board.createText("hello", at: Point(x: 0, y: 0))
+    let pdf = try PicturePage.pdf(world.picture())
+    #expect(pdf.starts(with: "%PDF".utf8))
+    let text = String(decoding: pdf, as: UTF8.self)
+    #expect(text.contains("/DCTDecode") && text.contains("/Font") && text.contains("%%EOF"))
+    #expect(pdf.firstRange(of: jpeg) != nil)
+  }
+
+  @Test("objects of any place, size and turn are drawn or left out", arguments: 1...6)
+  func hostile(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var world = try World()
+    let photo = try Pictures.bytes("upright.jpg")
+    for _ in 0..<30 {
+      let reach = [100.0, 10_000, 33_000_000][random.below(3)]
+      func place() -> Point {
+        Point(
+          x: .random(in: -reach...reach, using: &random),
+          y: .random(in: -reach...reach, using: &random)
+        )
+      }
+      let id: ObjectID
+      switch random.below(4) {
+      case 0: id = try world.board.createText("one two\nthree \u{FFFE}", at: place())
+      case 1: id = try world.photo(photo, at: place())
+      case 2: id = try world.board.createConnectFour(at: place())
+      default:
+        id = try world.board.createDrawing(
+          try (0..<5).map { _ in try InkPoint(place(), pressure: UInt8(random.below(2) * 9)) },
+          lineWidth: .random(in: 0.1...1_024, using: &random),
+          color: UInt32(random.below(1 << 32))
+        )
+      }
+      guard let center = world.board.snapshot(id)?.centerPosition else { continue }
+      let factor = [0.001, 0.5, 3, 1_000][random.below(4)]
+      try world.board.scale([id], by: factor, about: center)
+      try world.board.rotate([id], by: Double(random.below(7)), about: center)
+    }
+    for scale in [0.1, 1, 4] {
+      _ = try PicturePage.png(world.picture(Self.region), scale: scale)
+    }
+    #expect(try PicturePage.pdf(world.picture()).count > 500)
+    #expect(try PicturePage.pdf(world.picture(Self.region)).count > 500)
+  }
+}

@@ -1,0 +1,52 @@
+import Testing
+import Whiteboard
+
+@testable import WhiteboardRendering
+
+@Suite("What a page shows")
+struct BoardPictureTests {
+  private static func board() throws -> Board {
+    let member = try #require(MemberID(Array(repeating: 1, count: 32)))
+    return Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
+  }
+
+  private static func region(_ board: Board) throws -> Rectangle {
+    let items = board.snapshots.map {
+      BoardCanvas.Item($0, game: board.gameView($0.id, for: board.member))
+    }
+    return try #require(BoardPicture.region(around: items, margin: 0))
+  }
+
+  @Test("words that reach out of their box are on the page, turned and scaled")
+  func words() throws {
+    let board = try Self.board()
+    let id = try board.createText("a\nb\nc\nd\ne", at: Point(x: 0, y: 0))
+    // Its box is 200 by 50, and five lines are 80 high.
+    let region = try Self.region(board)
+    #expect(region == Rectangle(Point(x: -100, y: -40), Point(x: 100, y: 40)))
+    try board.scale([id], by: 2, about: Point(x: 0, y: 0))
+    try board.rotate([id], by: .pi / 2, about: Point(x: 0, y: 0))
+    let turned = try Self.region(board)
+    #expect(abs(turned.least.x + 80) < 0.01 && abs(turned.greatest.y - 200) < 0.01)
+  }
+
+  @Test("a game's whole panel is on the page")
+  func panel() throws {
+    let board = try Self.board()
+    var random = SystemRandomNumberGenerator()
+    _ = try board.createWordle(at: Point(x: 0, y: 0), using: &random)
+    let region = try Self.region(board)
+    // Seven rows of 16 and the margin, more than the box's 50.
+    #expect(region.greatest.y == 62 && region.least.y == -62)
+    #expect(region.greatest.x == 66)
+  }
+
+  @Test("nothing has no region, and a text's lines are as broad as its box")
+  func lines() throws {
+    #expect(BoardPicture.region(around: []) == nil)
+    let board = try Self.board()
+    let id = try board.createText("one two three four five six", at: Point(x: 0, y: 0))
+    let snapshot = try #require(board.snapshot(id))
+    #expect(BoardPicture.lines(of: snapshot) == ["one two three four five", "six"])
+  }
+}

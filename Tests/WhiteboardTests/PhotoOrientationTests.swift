@@ -1,0 +1,40 @@
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct PhotoOrientationTests {
+  /// A JPEG that is nothing but a header with an Exif segment.
+  private func jpeg(_ tiff: [UInt8], before: [UInt8] = []) -> [UInt8] {
+    let segment = Array("Exif\0\0".utf8) + tiff
+    return [0xFF, 0xD8] + before + [0xFF, 0xE1, 0, UInt8(segment.count + 2)] + segment
+  }
+
+  private let quarter: [UInt8] = [
+    0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0,
+  ]
+
+  @Test("the orientation is read behind other segments and filling bytes")
+  func found() {
+    #expect(PhotoHeader.orientation(of: jpeg(quarter)) == .quarterTurn)
+    let other: [UInt8] = [0xFF, 0xE0, 0, 4, 1, 2, 0xFF]
+    #expect(PhotoHeader.orientation(of: jpeg(quarter, before: other)) == .quarterTurn)
+  }
+
+  @Test("what says nothing or nonsense is upright")
+  func nonsense() {
+    for value in [0, 9, 255] as [UInt8] {
+      var tiff = quarter
+      tiff[19] = value
+      #expect(PhotoHeader.orientation(of: jpeg(tiff)) == .upright)
+    }
+    for count in 0..<20 {
+      #expect(PhotoHeader.orientation(of: jpeg(Array(quarter.prefix(count)))) == .upright)
+    }
+    var far = quarter
+    far.replaceSubrange(4..<8, with: [0xFF, 0xFF, 0xFF, 0xFF])
+    #expect(PhotoHeader.orientation(of: jpeg(far)) == .upright)
+    #expect(PhotoHeader.orientation(of: []) == .upright)
+    #expect(PhotoHeader.orientation(of: [0xFF, 0xD8, 0xFF]) == .upright)
+    #expect(PhotoHeader.orientation(of: [0x89, 0x50]) == .upright)
+  }
+}
