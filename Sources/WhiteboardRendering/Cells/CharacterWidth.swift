@@ -14,7 +14,12 @@ package enum CharacterWidth {
     let isEmoji = character.unicodeScalars.dropFirst().contains {
       $0.value == 0xFE0F || (0x1F1E6...0x1F1FF).contains($0.value)
     }
-    return isEmoji ? 2 : width
+    if isEmoji { return 2 }
+    // Marks that take room of their own, as those of India.
+    let marks = character.unicodeScalars.dropFirst().count {
+      $0.properties.generalCategory == .spacingMark
+    }
+    return min(width + marks, 2)
   }
 
   /// The columns of a text.

@@ -24,9 +24,9 @@ package struct Viewport: Hashable, Sendable {
   }
 
   /// Dots across.
-  var dotWidth: Int { columns * DotLayer.across }
+  var dotWidth: Int { columns * DotGrid.fine.across }
   /// Dots down.
-  var dotHeight: Int { rows * DotLayer.down }
+  var dotHeight: Int { rows * DotGrid.fine.down }
 
   /// How large the board is shown; 1 is as large as it is.
   package var zoom: Double {
@@ -56,8 +56,8 @@ package struct Viewport: Hashable, Sendable {
   package func place(atCell x: Int, _ y: Int) -> Point {
     place(
       atDot: Point(
-        x: (Double(x) + 0.5) * Double(DotLayer.across),
-        y: (Double(y) + 0.5) * Double(DotLayer.down)
+        x: (Double(x) + 0.5) * Double(DotGrid.fine.across),
+        y: (Double(y) + 0.5) * Double(DotGrid.fine.down)
       )
     )
   }
@@ -66,7 +66,7 @@ package struct Viewport: Hashable, Sendable {
   package func cell(of place: Point) -> (x: Int, y: Int) {
     let dot = dot(of: place)
     return (
-      Self.whole(dot.x / Double(DotLayer.across)), Self.whole(dot.y / Double(DotLayer.down))
+      Self.whole(dot.x / Double(DotGrid.fine.across)), Self.whole(dot.y / Double(DotGrid.fine.down))
     )
   }
 

@@ -100,9 +100,9 @@ struct ScreenWriterTests {
         as: UTF8.self
       ).replacing("\u{1B}", with: "^")
     }
-    #expect(text(.none) == "^[1;1H^[0mx^[0m")
-    #expect(text(.sixteen) == "^[1;1H^[0;91;42mx^[0m")
-    #expect(text(.palette) == "^[1;1H^[0;38;5;196;48;5;40mx^[0m")
-    #expect(text(.full) == "^[1;1H^[0;38;2;255;0;0;48;2;0;205;0mx^[0m")
+    #expect(text(.none) == "^[1;1Hx")
+    #expect(text(.sixteen) == "^[1;1H^[91;42mx^[m")
+    #expect(text(.palette) == "^[1;1H^[38;5;196;48;5;40mx^[m")
+    #expect(text(.full) == "^[1;1H^[38;2;255;0;0;48;2;0;205;0mx^[m")
   }
 }
