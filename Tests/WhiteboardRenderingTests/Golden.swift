@@ -15,8 +15,16 @@ enum Golden {
     _ name: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
+    check(text(of: screen), name, sourceLocation: sourceLocation)
+  }
+
+  /// Compares a text with the file of that name.
+  static func check(
+    _ text: String,
+    _ name: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
     let file = directory.appending(path: name + ".txt")
-    let text = text(of: screen)
     let known = (try? Data(contentsOf: file)).map { String(decoding: $0, as: UTF8.self) }
     guard known != text else { return }
     if ProcessInfo.processInfo.environment["WHITEBOARD_WRITE_GOLDENS"] == "1" {

@@ -6,7 +6,7 @@ package enum CharacterWidth {
   /// The columns of a character: 0 for what only changes its neighbours, else 1 or 2.
   package static func columns(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
-    if first.value < 0x300 {
+    if first.value < 0x300, character.unicodeScalars.dropFirst().isEmpty {
       return first.value < 0x20 || (0x7F..<0xA0).contains(first.value) ? 0 : 1
     }
     let width = columns(first)

@@ -19,18 +19,65 @@ package struct ScreenWriter: Sendable {
     var output = WriterOutput(depth: depth, width: new.width)
     if old == nil { output.text("\u{1B}[0m\u{1B}[2J") }
     let isOneTable = old.map { $0.clusters == new.clusters } ?? false
+    var runs: [Run] = []
     for y in 0..<new.height {
       if isOneTable, let old, old.row(y) == new.row(y) { continue }
-      row(y, old, new, &output)
+      row(y, old, new, &runs)
     }
+    for run in sortedByStyle(runs, new) ?? runs { write(run, new, &output) }
     output.reset()
     return output.bytes
+  }
+
+  /// Cells of a row that are written one after the other.
+  private struct Run {
+    let y: Int
+    let columns: Range<Int>
+  }
+
+  /// How many runs are written in another order than from the top left.
+  private static let sortLimit = 32
+
+  /// The same cells in an order that changes the style least, where there are few.
+  ///
+  /// To move the cursor takes fewer bytes than to name a colour. Those of fewer attributes come first,
+  /// for attributes are easier to add than to end.
+  ///
+  /// - Returns: nil where there are many, or some after which terminals disagree on where the cursor is:
+  ///   what such a one covers by mistake must be written later.
+  private func sortedByStyle(_ runs: [Run], _ screen: Screen) -> [Run]? {
+    guard runs.count <= Self.sortLimit else { return nil }
+    var groups: [(style: CellStyle, runs: [Run])] = []
+    for run in runs {
+      var first = run.columns.lowerBound
+      while first < run.columns.upperBound {
+        let style = screen[first, run.y].style
+        let rest = first..<run.columns.upperBound
+        let end = rest.first { screen[$0, run.y].style != style } ?? run.columns.upperBound
+        for x in first..<end where !WriterOutput.isSure(screen[x, run.y].glyph) { return nil }
+        let part = Run(y: run.y, columns: first..<end)
+        if let index = groups.firstIndex(where: { $0.style == style }) {
+          groups[index].runs.append(part)
+        } else {
+          guard groups.count < Self.sortLimit else { return nil }
+          groups.append((style, [part]))
+        }
+        first = end
+      }
+    }
+    let indices = groups.indices.sorted { one, other in
+      let attributes = (
+        groups[one].style.attributes.rawValue, groups[other].style.attributes.rawValue
+      )
+      return attributes.0 == attributes.1 ? one < other : attributes.0 < attributes.1
+    }
+    return indices.flatMap { groups[$0].runs }
   }
 
   /// How many unchanged cells in between are written again rather than jumped over.
   private static let gap = 4
 
-  private func row(_ y: Int, _ old: Screen?, _ new: Screen, _ output: inout WriterOutput) {
+  private func row(_ y: Int, _ old: Screen?, _ new: Screen, _ runs: inout [Run]) {
     var x = 0
     while x < new.width {
       guard differs(x, y, old, new) else {
@@ -53,7 +100,7 @@ package struct ScreenWriter: Sendable {
       }
       last = min(last, new.width)
       while last < new.width, new[last, y].glyph == .continuation { last += 1 }
-      write(x..<last, y, new, &output)
+      runs.append(Run(y: y, columns: x..<last))
       x = last
     }
   }
@@ -72,13 +119,9 @@ package struct ScreenWriter: Sendable {
       && old.text(of: before.glyph) != new.text(of: after.glyph)
   }
 
-  private func write(
-    _ columns: Range<Int>,
-    _ y: Int,
-    _ screen: Screen,
-    _ output: inout WriterOutput
-  ) {
-    for x in columns {
+  private func write(_ run: Run, _ screen: Screen, _ output: inout WriterOutput) {
+    let y = run.y
+    for x in run.columns {
       let cell = screen[x, y]
       guard cell.glyph != .continuation else { continue }
       output.move(to: x, y, before: cell.glyph)

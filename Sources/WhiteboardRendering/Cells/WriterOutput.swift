@@ -95,6 +95,9 @@ struct WriterOutput {
     }
   }
 
+  /// Whether all terminals agree where the cursor is behind it.
+  static func isSure(_ glyph: Glyph) -> Bool { trust(glyph) == .sure }
+
   /// Writes what stands in a cell, of so many columns.
   mutating func glyph(_ glyph: Glyph, _ screen: Screen, columns: Int) {
     if glyph.bits < 0x80 {

@@ -72,11 +72,11 @@ extension BoardCanvas {
       return
     }
     let placement = InkPlacement(item, viewport, dots.grid)
-    if item.preview.isEmpty {
-      dots.draw(ink.lazy.map { placement.dot($0) }, pen, within: area)
-    } else {
-      dots.draw((ink + item.preview).lazy.map { placement.dot($0) }, pen, within: area)
-    }
+    dots.draw(
+      placement.path(item.preview.isEmpty ? ink : ink + item.preview),
+      pen,
+      within: area
+    )
   }
 
   /// Draws what an eraser left of a stroke.

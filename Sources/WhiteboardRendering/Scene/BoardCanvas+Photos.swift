@@ -10,7 +10,9 @@ package struct PhotoInView: Hashable, Sendable {
   package let area: CellArea
   /// The part of the photo that these cells show: shares of its width and height, from the top left.
   package let crop: Rectangle
-  /// Radians clockwise. Where it is not zero, `area` is that around the turned photo and `crop` is all
+  /// Radians clockwise.
+  ///
+  /// Where it is not zero, `area` is that around the turned photo and `crop` is all
   /// of it: better left to cells.
   package let angle: Double
   /// The cells of `area` over which something else is drawn, from back to front.
@@ -151,26 +153,26 @@ extension BoardCanvas {
     let style = CellStyle(.terminal, on: .terminal, .dim)
     ground.frame(whole, style, isASCII: dotStyle == .ascii, in: box)
     let inner = whole.inset(by: whole.width > 4 && whole.height > 2 ? 1 : 0)
-    let lines = caption(snapshot).prefix(inner.height)
-    let top = inner.rows.lowerBound + (inner.height - lines.count) / 2
-    for (row, line) in lines.enumerated() {
-      let words =
-        dotStyle == .ascii
-        ? String(line.prefix(inner.width)) : TextLines.cut(line, columns: inner.width)
-      let left = inner.columns.lowerBound + (inner.width - words.count) / 2
-      ground.put(words, x: left, y: top + row, style, in: box)
+    let words = TextLines.wrapped(
+      caption(snapshot),
+      columns: inner.width,
+      limit: max(inner.height, 1)
+    )
+    let top = inner.rows.lowerBound + (inner.height - words.count) / 2
+    for (row, line) in words.enumerated() {
+      let left = inner.columns.lowerBound + (inner.width - CharacterWidth.columns(line)) / 2
+      ground.put(line, x: left, y: top + row, style, in: box)
     }
   }
 
-  private func caption(_ snapshot: ObjectSnapshot) -> [String] {
-    guard let asset = snapshot.asset else { return ["photo"] }
+  /// What is known of a photo whose pixels are not here, in words.
+  private func caption(_ snapshot: ObjectSnapshot) -> String {
+    guard let asset = snapshot.asset else { return "photo" }
     let size = asset.byteCount
     let amount =
       size < 1_000
       ? "\(size) bytes" : size < 1_000_000 ? "\(size / 1_000) kB" : "\(size / 1_000_000) MB"
-    return [
-      snapshot.isAssetAvailable == true ? "photo" : "photo: on its way",
-      "\(asset.width)x\(asset.height) \(asset.format.name), \(amount)",
-    ]
+    let state = snapshot.isAssetAvailable == true ? "photo" : "photo on its way"
+    return "\(state)\n\(asset.width)x\(asset.height) \(asset.format.name)\n\(amount)"
   }
 }

@@ -37,17 +37,22 @@ struct DotStroke {
     guard var here = points.next() else { return }
     begin(here, on: &dots)
     var before = here
-    var isLong = false
+    var length = 0.0
     while let next = points.next() {
       let (dx, dy) = (next.x - here.x, next.y - here.y)
-      let isNextLong = max(dx.magnitude, dy.magnitude) >= Self.longSegment
-      if isLong, isNextLong, Self.isGentle(here.x - before.x, here.y - before.y, dx, dy) {
+      let nextLength = max(dx.magnitude, dy.magnitude)
+      if length < 1 {
+        // Most segments are as short as that.
+        step(to: here, length, on: &dots)
+      } else if length >= Self.longSegment, nextLength >= Self.longSegment,
+        Self.isGentle(here.x - before.x, here.y - before.y, dx, dy)
+      {
         line(to: Self.middle(before, here), on: &dots)
         curve(around: here, to: Self.middle(here, next), on: &dots)
       } else {
         line(to: here, on: &dots)
       }
-      (before, here, isLong) = (here, next, isNextLong)
+      (before, here, length) = (here, next, nextLength)
     }
     line(to: here, on: &dots)
   }
@@ -104,19 +109,24 @@ struct DotStroke {
     }
   }
 
+  /// To a place less than a dot away.
   @inline(__always)
-  private mutating func line(to end: DotPoint, on dots: inout MutableSpan<UInt32>) {
-    let (dx, dy) = (end.x - place.x, end.y - place.y)
-    let length = max(dx.magnitude, dy.magnitude)
+  private mutating func step(
+    to end: DotPoint,
+    _ length: Double,
+    on dots: inout MutableSpan<UInt32>
+  ) {
     if end.pressure != pressure { press(harder: end.pressure) }
-    if length < 1 {
-      // Most segments of a stroke are as short as that.
-      travelled += length
-      place = end
-      press(end.x, end.y, on: &dots)
-    } else {
-      longLine(to: end, length, on: &dots)
-    }
+    travelled += length
+    place = end
+    press(end.x, end.y, on: &dots)
+  }
+
+  private mutating func line(to end: DotPoint, on dots: inout MutableSpan<UInt32>) {
+    let length = max((end.x - place.x).magnitude, (end.y - place.y).magnitude)
+    guard length >= 1 else { return step(to: end, length, on: &dots) }
+    if end.pressure != pressure { press(harder: end.pressure) }
+    longLine(to: end, length, on: &dots)
   }
 
   private mutating func longLine(

@@ -30,6 +30,21 @@ struct InkPlacement {
     )
   }
 
+  /// Where points of a stroke show, one after the other.
+  func path(_ points: [InkPoint]) -> Path { Path(placement: self, points: points.makeIterator()) }
+
+  /// Points on their way to dots; a type of its own, for a board has half a million of them.
+  struct Path: Sequence, IteratorProtocol {
+    fileprivate let placement: InkPlacement
+    fileprivate var points: IndexingIterator<[InkPoint]>
+
+    @inline(__always)
+    mutating func next() -> DotPoint? {
+      guard let point = points.next() else { return nil }
+      return placement.dot(point)
+    }
+  }
+
   @inline(__always)
   func dot(_ point: InkPoint) -> DotPoint {
     let (right, down) = (Double(point.x), Double(point.y))

@@ -23,6 +23,15 @@ struct GoldenTests {
     Golden.check(canvas.screen, "lines-\(style)-monochrome")
   }
 
+  /// What is written, with a sign in place of Escape.
+  @Test("the bytes of some lines, for terminals of all colours", arguments: ColorDepth.allCases)
+  func depths(depth: ColorDepth) throws {
+    let screen = Scenes.canvas(try Scenes.drawing()).screen
+    let bytes = ScreenWriter(depth: depth).bytes(from: nil, to: screen)
+    let text = String(decoding: bytes, as: UTF8.self).replacing("\u{1B}", with: "␛")
+    Golden.check(text.replacing("\n", with: "␊") + "\n", "depth-\(depth.rawValue)")
+  }
+
   @Test("from near and from afar", arguments: [25, 50, 400])
   func zooms(percent: Int) throws {
     let board = try Scenes.drawing()

@@ -34,7 +34,7 @@ struct SelectionHandlesTests {
 
   @Test(
     "a handle is hit about a cell around it, however large the board is shown",
-    arguments: [0.1, 1, 8]
+    arguments: [0.5, 1, 8]
   )
   func hits(zoom: Double) throws {
     var viewport = Scenes.viewport
