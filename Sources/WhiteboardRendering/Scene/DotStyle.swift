@@ -65,10 +65,8 @@ enum DotSign {
     else { return upright(left + right) }
     if mask.nonzeroBitCount >= 7 { return "#" }
     let (top, end) = (min(leftTop, rightTop), max(leftEnd, rightEnd))
-    if end - top <= 1 {
-      // A flat piece; where it is low it goes on with the one of the cell beside it.
-      return top == 3 || (top == 2 && left.count + right.count > 2) ? "_" : "-"
-    }
+    if end == top { return top == 3 ? "_" : "-" }
+    if end == top + 1 { return top == 0 ? "'" : top == 1 ? "-" : "." }
     let hasCorner = max(left.count, right.count) >= 3 && !Set(left).isDisjoint(with: right)
     if hasCorner { return mask.nonzeroBitCount >= 6 ? "#" : "+" }
     if rightTop <= leftTop, rightEnd <= leftEnd { return "/" }
