@@ -160,7 +160,8 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardRenderingTests",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardRendering"]
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardRendering"],
+      exclude: ["Goldens"]
     ),
     .testTarget(
       name: "WhiteboardPicturesTests",

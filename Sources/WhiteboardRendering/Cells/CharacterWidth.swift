@@ -6,7 +6,7 @@ package enum CharacterWidth {
   /// The columns of a character: 0 for what only changes its neighbours, else 1 or 2.
   package static func columns(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
-    if first.value < 0x300 {
+    if first.value < 0x300, character.unicodeScalars.dropFirst().isEmpty {
       return first.value < 0x20 || (0x7F..<0xA0).contains(first.value) ? 0 : 1
     }
     let width = columns(first)
@@ -14,7 +14,12 @@ package enum CharacterWidth {
     let isEmoji = character.unicodeScalars.dropFirst().contains {
       $0.value == 0xFE0F || (0x1F1E6...0x1F1FF).contains($0.value)
     }
-    return isEmoji ? 2 : width
+    if isEmoji { return 2 }
+    // Marks that take room of their own, as those of India.
+    let marks = character.unicodeScalars.dropFirst().count {
+      $0.properties.generalCategory == .spacingMark
+    }
+    return min(width + marks, 2)
   }
 
   /// The columns of a text.

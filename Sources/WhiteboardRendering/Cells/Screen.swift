@@ -150,22 +150,27 @@ package struct Screen: Hashable, Sendable {
     clusterIndices = other.clusterIndices
   }
 
-  /// Draws a frame along the edge of an area.
-  package mutating func frame(_ area: CellArea, _ style: CellStyle, isASCII: Bool) {
+  /// Draws a frame along the edge of an area, as far as it is in another one.
+  package mutating func frame(
+    _ area: CellArea,
+    _ style: CellStyle,
+    isASCII: Bool,
+    in clip: CellArea? = nil
+  ) {
     guard area.width >= 2, area.height >= 2 else { return }
     let signs: [Character] =
       isASCII ? ["+", "+", "+", "+", "-", "|"] : ["┌", "┐", "└", "┘", "─", "│"]
     let (left, right) = (area.columns.lowerBound, area.columns.upperBound - 1)
     let (top, bottom) = (area.rows.lowerBound, area.rows.upperBound - 1)
     for x in left...right {
-      for y in [top, bottom] { put(String(signs[4]), x: x, y: y, style) }
+      for y in [top, bottom] { put(String(signs[4]), x: x, y: y, style, in: clip) }
     }
     for y in top...bottom {
-      for x in [left, right] { put(String(signs[5]), x: x, y: y, style) }
+      for x in [left, right] { put(String(signs[5]), x: x, y: y, style, in: clip) }
     }
     let corners = [(left, top), (right, top), (left, bottom), (right, bottom)]
     for (sign, corner) in zip(signs, corners) {
-      put(String(sign), x: corner.0, y: corner.1, style)
+      put(String(sign), x: corner.0, y: corner.1, style, in: clip)
     }
   }
 }

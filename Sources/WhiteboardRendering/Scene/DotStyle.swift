@@ -7,14 +7,35 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   /// Letters and signs that every terminal has.
   case ascii
 
+  /// The dots that it is made of.
+  var grid: DotGrid { self == .half ? .halves : .fine }
+
+  /// How many dots of its grid a line shows that is so many dots of a ``Viewport`` broad.
+  ///
+  /// Dots of braille do not touch, so that a line of one is faint: thin lines are shown broader, up to two
+  /// dots, but stay one dot from afar, where many lines would run together. Signs show thin lines alone
+  /// by their shape.
+  func breadth(_ dots: Double, limit: Double) -> Int {
+    let wanted =
+      switch self {
+      case .braille: max(dots, min(1.6 * dots, 2))
+      case .half: dots * grid.factor
+      case .ascii: dots < 4 ? 1 : dots
+      }
+    return Int(min(max(wanted.rounded(), 1), limit))
+  }
+
   /// The cell that shows these dots, or nil where there are none.
   func cell(_ dots: DotLayer, _ x: Int, _ y: Int, on background: CellColor) -> Cell? {
-    guard let (mask, color) = dots.cell(x, y) else { return nil }
     switch self {
-    case .braille: return Cell(.braille(mask), CellStyle(color, on: background))
-    case .ascii: return Cell(Glyph(Self.sign(mask)), CellStyle(color, on: background))
+    case .braille:
+      guard let (mask, color) = dots.cell(x, y) else { return nil }
+      return Cell(.braille(mask), CellStyle(color, on: background))
+    case .ascii:
+      guard let (mask, color) = dots.cell(x, y) else { return nil }
+      return Cell(Glyph(DotSign.sign(mask)), CellStyle(color, on: background))
     case .half:
-      switch (dots.half(x, y, isUpper: true), dots.half(x, y, isUpper: false)) {
+      switch dots.halves(x, y) {
       case (let upper?, let lower?):
         if upper == lower { return Cell(Glyph("█"), CellStyle(upper, on: background)) }
         // A half in the terminal's own colour must be the character, for no background is that.
@@ -27,41 +48,40 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
       }
     }
   }
+}
 
-  /// The sign whose ink lies most like the dots.
-  private static func sign(_ mask: UInt8) -> Unicode.Scalar {
-    let (left, right) = (mask & 0x47, mask & 0xB8)
-    let (top, bottom) = (mask & 0x09, mask & 0xC0)
-    switch mask.nonzeroBitCount {
-    case 6...: return "#"
-    case _ where left == 0 || right == 0:
-      if mask.nonzeroBitCount >= 3 { return "|" }
-      if bottom == 0, top != 0 { return "'" }
-      return top == 0 ? (mask & 0x36 != 0 && bottom == 0 ? "-" : ".") : ":"
-    case _ where mask & 0xE4 == 0: return mask & 0x12 == 0 ? "\"" : "-"
-    case _ where mask & 0x1B == 0: return mask & 0x24 == 0 ? "_" : "-"
-    case _ where isRising(mask): return "/"
-    case _ where isRising(mirrored(mask)): return "\\"
-    default: return mask.nonzeroBitCount >= 4 ? "*" : "+"
-    }
+/// Which sign of ASCII has its ink where a cell has its dots.
+enum DotSign {
+  /// The sign for the dots of a cell, by Unicode's numbers of braille; at least one is set.
+  static func sign(_ mask: UInt8) -> Unicode.Scalar { signs[Int(mask)] }
+
+  private static let signs: [Unicode.Scalar] = (0..<256).map { choose(UInt8($0)) }
+
+  private static func choose(_ mask: UInt8) -> Unicode.Scalar {
+    let left = rows(mask, [0x01, 0x02, 0x04, 0x40])
+    let right = rows(mask, [0x08, 0x10, 0x20, 0x80])
+    guard let leftTop = left.first, let leftEnd = left.last, let rightTop = right.first,
+      let rightEnd = right.last
+    else { return upright(left + right) }
+    if mask.nonzeroBitCount >= 7 { return "#" }
+    let (top, end) = (min(leftTop, rightTop), max(leftEnd, rightEnd))
+    if end == top { return top == 3 ? "_" : "-" }
+    if end == top + 1 { return top == 0 ? "'" : top == 1 ? "-" : "." }
+    let hasCorner = max(left.count, right.count) >= 3 && !Set(left).isDisjoint(with: right)
+    if hasCorner { return mask.nonzeroBitCount >= 6 ? "#" : "+" }
+    if rightTop <= leftTop, rightEnd <= leftEnd { return "/" }
+    if leftTop <= rightTop, leftEnd <= rightEnd { return "\\" }
+    return mask.nonzeroBitCount >= 6 ? "#" : "+"
   }
 
-  /// Whether all dots on the right are above those on the left.
-  private static func isRising(_ mask: UInt8) -> Bool {
-    let left = rows(mask & 0x47, [0x01, 0x02, 0x04, 0x40])
-    let right = rows(mask & 0xB8, [0x08, 0x10, 0x20, 0x80])
-    guard let highest = left.min(), let lowest = right.max() else { return false }
-    return lowest <= highest && (right.min() ?? 0) < (left.max() ?? 0)
+  /// Dots in one column, by their rows.
+  private static func upright(_ rows: [Int]) -> Unicode.Scalar {
+    guard let top = rows.first, let end = rows.last else { return " " }
+    if end - top >= 2 || (top, end) == (1, 2) { return "|" }
+    return end <= 1 ? "'" : "."
   }
 
   private static func rows(_ mask: UInt8, _ bits: [UInt8]) -> [Int] {
     bits.indices.filter { mask & bits[$0] != 0 }
-  }
-
-  private static func mirrored(_ mask: UInt8) -> UInt8 {
-    let pairs: [(UInt8, UInt8)] = [(0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80)]
-    return pairs.reduce(0) { result, pair in
-      result | (mask & pair.0 != 0 ? pair.1 : 0) | (mask & pair.1 != 0 ? pair.0 : 0)
-    }
   }
 }

@@ -35,3 +35,32 @@ package struct Label: Hashable, Sendable {
     }
   }
 }
+
+/// A label that was laid out, and where it shows.
+struct PlacedLabel: Sendable {
+  let label: Label
+  /// The cells that it takes up.
+  private(set) var area: CellArea
+
+  init(_ label: Label) {
+    self.label = label
+    area = CellArea(x: 0, y: 0, width: label.width, height: label.height)
+  }
+
+  /// Puts its middle on a cell.
+  mutating func move(to center: (x: Int, y: Int)) {
+    let (width, height) = (area.width, area.height)
+    area = CellArea(
+      x: center.x - width / 2,
+      y: center.y - height / 2,
+      width: width,
+      height: height
+    )
+  }
+
+  /// Writes as much of it as is in an area.
+  func draw(on screen: inout Screen, in area: CellArea) {
+    let origin = (self.area.columns.lowerBound, self.area.rows.lowerBound)
+    label.draw(on: &screen, at: origin, in: area)
+  }
+}

@@ -24,9 +24,9 @@ package struct Viewport: Hashable, Sendable {
   }
 
   /// Dots across.
-  var dotWidth: Int { columns * DotLayer.across }
+  var dotWidth: Int { columns * DotGrid.fine.across }
   /// Dots down.
-  var dotHeight: Int { rows * DotLayer.down }
+  var dotHeight: Int { rows * DotGrid.fine.down }
 
   /// How large the board is shown; 1 is as large as it is.
   package var zoom: Double {
@@ -55,18 +55,21 @@ package struct Viewport: Hashable, Sendable {
   /// The place of the board so many columns and rows from the top left.
   package func place(atColumn column: Double, row: Double) -> Point {
     place(
-      atDot: Point(x: column * Double(DotLayer.across), y: row * Double(DotLayer.down))
+      atDot: Point(
+        x: column * Double(DotGrid.fine.across),
+        y: row * Double(DotGrid.fine.down)
+      )
     )
   }
 
   /// Board units that a cell is broad; it is twice as high.
-  package var cellWidth: Double { Double(DotLayer.across) / scale }
+  package var cellWidth: Double { Double(DotGrid.fine.across) / scale }
 
   /// The cell in which a place of the board shows, and that may lie outside.
   package func cell(of place: Point) -> (x: Int, y: Int) {
     let dot = dot(of: place)
     return (
-      Self.whole(dot.x / Double(DotLayer.across)), Self.whole(dot.y / Double(DotLayer.down))
+      Self.whole(dot.x / Double(DotGrid.fine.across)), Self.whole(dot.y / Double(DotGrid.fine.down))
     )
   }
 

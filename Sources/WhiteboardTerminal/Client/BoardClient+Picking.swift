@@ -58,7 +58,8 @@ extension BoardClient {
       say("there is nothing to take a colour from")
       return
     }
-    ink = BoardCanvas.color(snapshot.color).rgb
+    // Black is what things have by themselves.
+    ink = snapshot.color.flatMap { $0 >> 8 == 0 ? nil : $0 >> 8 }
     width = snapshot.lineWidth ?? width
     tool = snapshot.kind == .text ? .text : .pen
   }

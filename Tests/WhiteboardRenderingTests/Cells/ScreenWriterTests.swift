@@ -100,9 +100,51 @@ struct ScreenWriterTests {
         as: UTF8.self
       ).replacing("\u{1B}", with: "^")
     }
-    #expect(text(.none) == "^[1;1H^[0mx^[0m")
-    #expect(text(.sixteen) == "^[1;1H^[0;91;42mx^[0m")
-    #expect(text(.palette) == "^[1;1H^[0;38;5;196;48;5;40mx^[0m")
-    #expect(text(.full) == "^[1;1H^[0;38;2;255;0;0;48;2;0;205;0mx^[0m")
+    #expect(text(.none) == "^[1;1Hx")
+    #expect(text(.sixteen) == "^[1;1H^[91;42mx^[m")
+    #expect(text(.palette) == "^[1;1H^[38;5;196;48;5;40mx^[m")
+    #expect(text(.full) == "^[1;1H^[38;2;255;0;0;48;2;0;205;0mx^[m")
+  }
+
+  /// The bytes between two rows of text, with a sign in place of Escape.
+  private func bytes(from old: String, to new: String) -> String {
+    func screen(_ text: String) -> Screen {
+      var screen = Screen(width: 12, height: 1)
+      screen.put(text, x: 0, y: 0)
+      return screen
+    }
+    let bytes = writer.bytes(from: screen(old), to: screen(new))
+    return String(decoding: bytes, as: UTF8.self).replacing("\u{1B}", with: "^")
+  }
+
+  @Test("behind letters of which terminals may think otherwise, the cursor is set anew")
+  func trust() {
+    #expect(bytes(from: "", to: "漢字x") == "^[1;1H漢字^[1;5Hx")
+    #expect(bytes(from: "", to: "éèx") == "^[1;1Héè^[1;3Hx")
+    #expect(bytes(from: "", to: "⣿│x") == "^[1;1H⣿│x")
+    #expect(bytes(from: "", to: "שx") == "^[1;1Hש^[1;2Hx")
+  }
+
+  @Test("what a terminal may write over that takes a cluster apart is written again")
+  func clusters() {
+    #expect(bytes(from: "abcdefgh", to: "👩‍👩‍👧cdefgh") == "^[1;1H  ^[1;1H👩‍👩‍👧^[1;3Hcdef")
+  }
+
+  @Test("the cursor takes the shortest way, and a style is told once")
+  func ways() {
+    var (old, new) = (Screen(width: 90, height: 40), Screen(width: 90, height: 40))
+    old.put("x", x: 50, y: 20)
+    new.put("y", x: 51, y: 21)
+    let text = String(decoding: writer.bytes(from: old, to: new), as: UTF8.self)
+    #expect(text.replacing("\u{1B}", with: "^") == "^[21;51H ^[By")
+    let red = CellStyle(CellColor(rgb: 0xFF0000))
+    let blue = CellStyle(CellColor(rgb: 0x0000FF))
+    for row in 0..<3 {
+      new.put("r", x: 3, y: row, red)
+      new.put("b", x: 4, y: row, blue)
+    }
+    let mixed = String(decoding: writer.bytes(from: old, to: new), as: UTF8.self)
+    #expect(mixed.split(separator: "38;2;255;0;0").count == 2, "\(mixed)")
+    #expect(mixed.split(separator: "38;2;0;0;255").count == 2, "\(mixed)")
   }
 }

@@ -47,9 +47,12 @@ struct Terminal {
   private mutating func act(_ final: Character, _ numbers: [Int]) {
     switch final {
     case "H": (x, y) = ((numbers.last ?? 1) - 1, (numbers.first ?? 1) - 1)
+    case "A": y -= numbers.first ?? 1
+    case "B": y += numbers.first ?? 1
     case "C": x += numbers.first ?? 1
+    case "D": x -= numbers.first ?? 1
     case "J": screen.fill(screen.area)
-    case "m": look(numbers)
+    case "m": look(numbers.isEmpty ? [0] : numbers)
     default: complaints.append("\(numbers)\(final)")
     }
   }
@@ -63,6 +66,9 @@ struct Terminal {
       case 2: style.attributes.insert(.dim)
       case 4: style.attributes.insert(.underlined)
       case 7: style.attributes.insert(.reversed)
+      case 22: style.attributes.subtract([.bold, .dim])
+      case 24: style.attributes.remove(.underlined)
+      case 27: style.attributes.remove(.reversed)
       case 39: style.foreground = .terminal
       case 49: style.background = .terminal
       case 38, 48:

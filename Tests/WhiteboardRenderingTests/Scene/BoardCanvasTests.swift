@@ -6,68 +6,15 @@ import Whiteboard
 
 @Suite("The board as cells")
 struct BoardCanvasTests {
-  private static let viewport = Viewport(center: Point(x: 0, y: 0), columns: 40, rows: 12)
-
-  private static func board(_ number: UInt64 = 1) throws -> Board {
-    let member = try #require(MemberID(Array(repeating: UInt8(number), count: 32)))
-    return Board(incarnation: Incarnation(number), member: member, wallClock: 1_700_000_000_000)
-  }
-
-  private static func canvas(_ board: Board, _ viewport: Viewport = viewport) -> BoardCanvas {
-    var canvas = BoardCanvas(viewport)
-    for snapshot in board.snapshots {
-      canvas.set(BoardCanvas.Item(snapshot, game: board.gameView(snapshot.id, for: board.member)))
-    }
-    canvas.paint()
-    return canvas
-  }
-
-  private static func ink(_ points: [(Double, Double)]) throws -> [InkPoint] {
-    try points.map { (point) throws(BoardError) in try InkPoint(Point(x: point.0, y: point.1)) }
-  }
-
-  /// A stroke that is not finished.
-  private static func begin(_ board: Board, _ ink: [InkPoint]) throws -> ObjectID {
-    let id = try board.beginDrawing()
-    try board.appendInk(ink, to: id, first: 0)
-    return id
-  }
-
-  @Test("lines, words and their order are as they were drawn")
-  func golden() throws {
-    let board = try Self.board()
-    try board.createDrawing(
-      try Self.ink([(-150, -80), (150, -80), (150, 80), (-150, 80), (-150, -80)])
-    )
-    try board.createDrawing(try Self.ink([(-150, 80), (150, -80)]))
-    try board.createText("hello 漢字", at: Point(x: 0, y: 0))
-    let canvas = Self.canvas(board)
-    #expect(
-      canvas.screen.lines == [
-        "",
-        " ⡏⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⣉⠭⠛⢹",
-        " ⡇                             ⢀⠤⠒⠉   ⢸",
-        " ⡇                         ⢀⡠⠔⠊⠁      ⢸",
-        " ⡇                      ⡠⠔⠊⠁          ⢸",
-        " ⡇                  ⣀⠤⠒⠉              ⢸",
-        " ⡇             hello 漢字             ⢸",
-        " ⡇          ⢀⡠⠔⠊⠁                     ⢸",
-        " ⡇       ⡠⠔⠊⠁                         ⢸",
-        " ⡇   ⣀⠤⠒⠉                             ⢸",
-        " ⣇⠤⠒⠉                                 ⢸",
-        " ⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉",
-      ]
-    )
-  }
-
-  @Test("what is painted where something changed is what would be painted anew", arguments: 1...40)
+  @Test("what is painted where something changed is what would be painted anew", arguments: 1...30)
   func incremental(seed: UInt64) throws {
+    let style = DotStyle.allCases[Int(seed % 3)]
     var random = SeededGenerator(seed: seed)
-    let board = try Self.board()
-    var canvas = BoardCanvas(Self.viewport)
+    let board = try Scenes.board()
+    var canvas = BoardCanvas(Scenes.viewport, dotStyle: style)
     var names: Set<ObjectID> = []
     for step in 0..<60 {
-      Self.edit(board, &random)
+      Scenes.edit(board, &random)
       let snapshots = board.snapshots
       let ids = Set(snapshots.map(\.id))
       for id in names.subtracting(ids) { canvas.remove(id) }
@@ -77,90 +24,61 @@ struct BoardCanvasTests {
       names = ids
       if random.chance(10) {
         var viewport = canvas.viewport
-        viewport.zoom(by: [0.5, 2, 1.25][random.below(3)], around: Self.point(&random))
+        viewport.zoom(by: [0.5, 2, 1.25][random.below(3)], around: Scenes.point(&random))
         viewport.pan(byDots: Double(random.below(9)) - 4, Double(random.below(9)) - 4)
         if random.chance(20) { viewport.columns = 20 + random.below(40) }
         canvas.show(viewport)
       }
       canvas.paint()
-      let whole = Self.canvas(board, canvas.viewport)
+      let whole = Scenes.canvas(board, canvas.viewport, style)
       #expect(difference(canvas.screen, whole.screen) == nil, "seed \(seed), step \(step)")
       #expect(canvas.objects == board.objectIDs, "seed \(seed), step \(step)")
     }
     #expect(canvas.count > 3, "seed \(seed)")
   }
 
-  private static func point(_ random: inout SeededGenerator) -> Point {
-    Point(x: Double(random.below(360)) - 180, y: Double(random.below(240)) - 120)
-  }
-
-  /// One edit; what the board refuses is no failure.
-  private static func edit(_ board: Board, _ random: inout SeededGenerator) {
-    let ids = board.objectIDs
-    let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
-    let place = point(&random)
-    do {
-      switch (random.below(10), id) {
-      case (0, _), (1, nil):
-        try board.createText(["hello", "漢字\nx", "👩‍👩‍👧 é"][random.below(3)], at: place)
-      case (1, let id?): try board.object(id)?.changePosition(to: place)
-      case (2, let id?): try board.object(id)?.changeAngle(to: Double(random.below(7)))
-      case (3, let id?): try board.object(id)?.changeScale(to: Double(1 + random.below(30)) / 10)
-      case (4, let id?): try board.delete(id)
-      case (5, let id?): try board.reorder([id], random.chance(50) ? .front : .back)
-      case (6, _): try board.createConnectFour(at: place)
-      case (7, let id?) where board.object(id)?.kind == .drawing:
-        let count = board.snapshot(id)?.ink?.count ?? 0
-        try board.appendInk([InkPoint(place)], to: id, first: count)
-      default:
-        let points = (0..<1 + random.below(6)).map { _ in point(&random) }
-        try board.createDrawing(points.map { (point) throws(BoardError) in try InkPoint(point) })
-      }
-    } catch {}
-  }
-
   @Test("[SYN-32] a stroke that is being drawn never shows less than it did")
   func previews() throws {
-    let board = try Self.board()
-    let id = try Self.begin(board, try Self.ink([(-100, 0), (-80, 0)]))
-    var canvas = Self.canvas(board)
+    let board = try Scenes.board()
+    let id = try Scenes.begin(board, try Scenes.ink([(-100, 0), (-80, 0)]))
+    var canvas = Scenes.canvas(board)
     let before = canvas.screen
-    canvas.preview(try Self.ink([(0, 0), (60, 20)]), from: 2, of: id)
+    canvas.preview(try Scenes.ink([(0, 0), (60, 20)]), from: 2, of: id)
     canvas.paint()
     let drawn = canvas.screen
     #expect(difference(before, drawn) != nil)
     // Late ones, and ones that leave a gap, change nothing.
-    canvas.preview(try Self.ink([(0, 0)]), from: 2, of: id)
-    canvas.preview(try Self.ink([(90, 90)]), from: 9, of: id)
+    canvas.preview(try Scenes.ink([(0, 0)]), from: 2, of: id)
+    canvas.preview(try Scenes.ink([(90, 90)]), from: 9, of: id)
     canvas.paint()
     #expect(difference(canvas.screen, drawn) == nil)
-    try board.appendInk(try Self.ink([(0, 0), (60, 20)]), to: id, first: 2)
+    try board.appendInk(try Scenes.ink([(0, 0), (60, 20)]), to: id, first: 2)
     canvas.set(BoardCanvas.Item(try #require(board.snapshot(id))))
     #expect(canvas.item(id)?.preview.isEmpty == true)
     canvas.paint()
     #expect(difference(canvas.screen, drawn) == nil)
-    #expect(difference(canvas.screen, Self.canvas(board).screen) == nil)
+    #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
   }
 
   @Test("a stroke that grew is painted where it grew")
   func growth() throws {
-    let board = try Self.board()
-    let points = (0..<100).map { (Double($0) - 150, $0 % 2 == 0 ? -80.0 : 80.0) }
-    let id = try Self.begin(board, try Self.ink(points))
-    var canvas = Self.canvas(board)
-    try board.appendInk(try Self.ink([(-45, 75)]), to: id, first: 100)
+    let board = try Scenes.board()
+    let points = (0..<100).map { (Double($0) - 150, $0 % 2 == 0 ? -20.0 : 20.0) }
+    let id = try Scenes.begin(board, try Scenes.ink(points))
+    var canvas = Scenes.canvas(board)
+    try board.appendInk(try Scenes.ink([(-45, 18)]), to: id, first: 100)
     canvas.set(BoardCanvas.Item(try #require(board.snapshot(id))))
     let painted = canvas.paint()
-    #expect(painted.reduce(0) { $0 + $1.width * $1.height } < 20, "\(painted)")
-    #expect(difference(canvas.screen, Self.canvas(board).screen) == nil)
+    #expect(painted.reduce(0) { $0 + $1.width * $1.height } < 40, "\(painted)")
+    #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
   }
 
   @Test("every way to show lines shows them", arguments: DotStyle.allCases)
   func styles(style: DotStyle) throws {
-    let board = try Self.board()
-    try board.createDrawing(try Self.ink([(-150, -80), (150, 80)]))
-    try board.createDrawing(try Self.ink([(-150, 20), (150, 20)]))
-    var canvas = Self.canvas(board)
+    let board = try Scenes.board()
+    try board.createDrawing(try Scenes.ink([(-150, -80), (150, 80)]))
+    try board.createDrawing(try Scenes.ink([(-150, 20), (150, 20)]))
+    var canvas = Scenes.canvas(board)
     canvas.show(style)
     canvas.paint()
     let filled = canvas.screen.cells.count { $0.glyph != .space }
@@ -172,7 +90,7 @@ struct BoardCanvasTests {
 
   @Test("zooming keeps what is under the pointer")
   func zoom() {
-    var viewport = Self.viewport
+    var viewport = Scenes.viewport
     let place = Point(x: 40, y: -17)
     let dot = viewport.dot(of: place)
     viewport.zoom(by: 3, around: place)
@@ -182,5 +100,92 @@ struct BoardCanvasTests {
     #expect(viewport.zoom == Viewport.zooms.upperBound)
     viewport.fit(Rectangle(Point(x: -1000, y: 0), Point(x: 1000, y: 10)))
     #expect(viewport.area(of: Rectangle(Point(x: -1000, y: 0), Point(x: 1000, y: 10))).width < 40)
+  }
+
+  @Test("a curve that was drawn fast is round, and a corner stays a corner")
+  func curves() throws {
+    let board = try Scenes.board()
+    // A circle by sixteen points, and a square.
+    let circle = (0...16).map { step in
+      let turn = Rotation(steps: UInt64(step * 256))
+      return (-80 + 72 * turn.cosine, 72 * turn.sine)
+    }
+    let id = try board.createDrawing(try Scenes.ink(circle), lineWidth: 1)
+    let round = Scenes.canvas(board).screen
+    try board.delete(id)
+    // The same way with sharp corners between the points: two strokes for each.
+    for (from, to) in zip(circle, circle.dropFirst()) {
+      try board.createDrawing(try Scenes.ink([from, to]), lineWidth: 1)
+    }
+    #expect(difference(round, Scenes.canvas(board).screen) != nil, "the curve cuts its corners")
+    try board.createDrawing(
+      try Scenes.ink([(20, -60), (140, -60), (140, 60), (20, 60), (20, -60)]),
+      lineWidth: 1
+    )
+    let screen = Scenes.canvas(board).screen
+    for corner in [Point(x: 20, y: -60), Point(x: 140, y: 60)] {
+      let cell = Scenes.viewport.cell(of: corner)
+      #expect(screen[cell.x, cell.y].glyph != .space)
+    }
+  }
+
+  @Test(
+    "a line is so many dots broad",
+    arguments: [
+      (5.0, 1.0, DotStyle.braille, 2), (5, 0.5, .braille, 1), (5, 0.1, .braille, 1),
+      (2, 1, .braille, 1), (8, 1, .braille, 2), (12, 1, .braille, 3), (32, 1, .braille, 8),
+      (5, 4, .braille, 5), (5, 1, .half, 1), (16, 1, .half, 2), (5, 1, .ascii, 1),
+      (20, 1, .ascii, 5), (1e6, 16, .braille, 256),
+    ] as [(Double, Double, DotStyle, Int)]
+  )
+  func breadths(width: Double, zoom: Double, style: DotStyle, dots: Int) {
+    let breadth = PenBreadth(dots: width * zoom * Viewport.unitScale, style: style)
+    #expect(breadth[0] == dots)
+    #expect(breadth[255] == dots)
+    #expect(breadth[1] <= dots && breadth[1] >= 1)
+  }
+
+  @Test("an ellipse is the same on all sides, and nothing sticks out", arguments: [1.0, 5, 12, 16])
+  func ellipses(width: Double) throws {
+    let board = try Scenes.board()
+    try board.createDrawing(try Scenes.ellipse((0, 0), 160, 96), lineWidth: width)
+    let lines = Scenes.canvas(board).screen.lines
+    let rows = lines.map { line in line.map { UInt8(($0.unicodeScalars.first?.value ?? 0) & 0xFF) }
+    }
+    func dots(_ x: Int) -> Int {
+      rows.reduce(0) { sum, row in
+        let cell = x / 2
+        guard cell < row.count, row[cell] != 0x20 else { return sum }
+        return sum + (row[cell] & (x % 2 == 0 ? 0x47 : 0xB8)).nonzeroBitCount
+      }
+    }
+    let columns = (0..<80).filter { dots($0) > 0 }
+    let (left, right) = (try #require(columns.first), try #require(columns.last))
+    #expect(dots(left) >= 3 && dots(right) >= 3, "\(lines)")
+  }
+
+  @Test("names in games and the ways colours are shown are brought up to date")
+  func restyled() throws {
+    let board = try Scenes.board()
+    let game = try board.createConnectFour(at: Point(x: 0, y: 0))
+    try board.play(game, .drop(column: 2))
+    try board.createDrawing(try Scenes.ink([(-100, 80), (100, 80)]), color: 0xFFFF_00FF)
+    var canvas = Scenes.canvas(board)
+    let before = canvas.screen
+    canvas.paper = .light
+    canvas.paint()
+    #expect(difference(canvas.screen, before) != nil)
+    canvas.paper = .unknown
+    canvas.isMonochrome = true
+    canvas.paint()
+    #expect(difference(canvas.screen, before) != nil)
+    canvas.isMonochrome = false
+    canvas.paint()
+    #expect(difference(canvas.screen, before) == nil)
+    let names = [try Scenes.member(1): "anna", try Scenes.member(2): "bob"]
+    canvas.names = names
+    #expect(canvas.paint().isEmpty == false)
+    canvas.names = names
+    #expect(canvas.paint().isEmpty)
   }
 }

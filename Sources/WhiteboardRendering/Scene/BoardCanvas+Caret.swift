@@ -1,0 +1,36 @@
+import Whiteboard
+
+/// Where somebody types.
+extension BoardCanvas {
+  /// The cell in which a text's next letter goes, after so many of its Unicode scalars; nil where it shows
+  /// no words.
+  package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
+    guard let item = items[id], let text = item.snapshot.text,
+      let placed = order.first(where: { $0.id == id })?.label
+    else { return nil }
+    let lines = placed.label.lines
+    // Lines are cut out of the words in their order; what is left out between them is blank.
+    var rest = text.unicodeScalars[...]
+    var count = 0
+    for (row, line) in lines.enumerated() {
+      let words = line.first?.text.unicodeScalars ?? "".unicodeScalars
+      while let first = rest.first, first != words.first, count < scalars {
+        (rest, count) = (rest.dropFirst(), count + 1)
+        if first == "\n" { break }
+      }
+      let inLine = scalars - count
+      if inLine <= words.count || row == lines.count - 1 {
+        let before = String(String.UnicodeScalarView(words.prefix(max(0, inLine))))
+        // Blanks at the end are not shown, and a caret behind them is.
+        let blanks = max(0, inLine - words.count)
+        return (
+          placed.area.columns.lowerBound + CharacterWidth.columns(before) + blanks,
+          placed.area.rows.lowerBound + row
+        )
+      }
+      rest = rest.dropFirst(words.count)
+      count += words.count
+    }
+    return nil
+  }
+}

@@ -1,0 +1,56 @@
+import Whiteboard
+
+/// The words of objects.
+///
+/// A terminal has letters of one size and one direction: a text is as broad as its box, a large one is
+/// bold and a small one dim, and one that is turned stands upright around its middle with its angle
+/// behind it.
+extension BoardCanvas {
+  /// The words of an object; nil where it has none.
+  func label(_ item: Item) -> Label? {
+    let snapshot = item.snapshot
+    switch snapshot.kind {
+    case .text: return textLabel(snapshot)
+    case .game:
+      return item.game.map { game in
+        GamePanel.label(game, isASCII: dotStyle == .ascii) {
+          names[$0] ?? String($0.description.prefix(8))
+        }
+      }
+    case .drawing, .photo: return nil
+    default: return Label(lines: [[.init("[?]")]])
+    }
+  }
+
+  /// From which scale on a text is bold, and up to which it is dim.
+  private static let boldScale = 1.5
+  private static let dimScale = 0.67
+
+  /// The words of a text: as many columns as its box has, since letters are as large as cells.
+  private func textLabel(_ snapshot: ObjectSnapshot) -> Label? {
+    guard let text = snapshot.text, !text.isEmpty else { return nil }
+    let cell = Double(DotGrid.fine.across) / viewport.scale
+    let columns = Int(min(snapshot.size.width * snapshot.scale / cell, 400))
+    var style = CellStyle(InkColor.shown(snapshot.color, on: paper))
+    if snapshot.scale >= Self.boldScale { style.attributes.insert(.bold) }
+    if snapshot.scale <= Self.dimScale { style.attributes.insert(.dim) }
+    let lines = TextLines.wrapped(text, columns: max(columns, 4), limit: 200)
+    // From afar, words are cut rather than laid over everything.
+    let rows = max(
+      1,
+      Int(400 * snapshot.scale * viewport.scale / Double(DotGrid.fine.down))
+    )
+    var label = Label(lines: lines.prefix(rows).map { [.init($0, style)] })
+    if let angle = angle(snapshot), let last = label.lines.indices.last {
+      label.lines[last].append(.init(angle, CellStyle(style.foreground, on: .terminal, .dim)))
+    }
+    return label
+  }
+
+  /// How far a text is turned, in words; nil where one would not see it.
+  private func angle(_ snapshot: ObjectSnapshot) -> String? {
+    let degrees = Int((snapshot.angle * 180 / .pi).rounded()) % 360
+    guard degrees > 2, degrees < 358 else { return nil }
+    return dotStyle == .ascii ? " (\(degrees))" : " ↻\(degrees)°"
+  }
+}

@@ -1,0 +1,178 @@
+import Whiteboard
+
+/// A photo that is in view: what whoever draws its pixels needs to know.
+package struct PhotoInView: Hashable, Sendable {
+  /// The object.
+  package let id: ObjectID
+  /// Whose bytes it shows.
+  package let asset: AssetID
+  /// The cells that it takes up in view.
+  package let area: CellArea
+  /// The part of the photo that these cells show: shares of its width and height, from the top left.
+  package let crop: Rectangle
+  /// Radians clockwise.
+  ///
+  /// Where it is not zero, `area` is that around the turned photo and `crop` is all
+  /// of it: better left to cells.
+  package let angle: Double
+  /// The cells of `area` over which something else is drawn, from back to front.
+  package let covers: [CellArea]
+}
+
+/// How photos show.
+extension BoardCanvas {
+  /// The photos in view whose bytes are here, from back to front.
+  package func photosInView() -> [PhotoInView] {
+    var photos: [PhotoInView] = []
+    for (index, place) in order.enumerated() where !place.area.isEmpty {
+      guard let snapshot = items[place.id]?.snapshot, snapshot.kind == .photo,
+        snapshot.isAssetAvailable == true, let asset = snapshot.asset
+      else { continue }
+      let whole = wholeArea(snapshot)
+      let area = whole.clamped(to: screen.area)
+      guard !area.isEmpty else { continue }
+      let covers = order[(index + 1)...].map { $0.area.clamped(to: area) }.filter { !$0.isEmpty }
+      photos.append(
+        PhotoInView(
+          id: snapshot.id,
+          asset: asset.id,
+          area: area,
+          crop: snapshot.angle == 0
+            ? Self.share(area, of: whole) : Rectangle(Point(x: 0, y: 0), Point(x: 1, y: 1)),
+          angle: snapshot.angle,
+          covers: covers
+        )
+      )
+    }
+    return photos
+  }
+
+  /// The cells nearest to a photo's box, in view or not; at least one.
+  private func wholeArea(_ snapshot: ObjectSnapshot) -> CellArea {
+    let (least, greatest) = (
+      viewport.dot(of: snapshot.bounds.least), viewport.dot(of: snapshot.bounds.greatest)
+    )
+    func cells(_ from: Double, _ to: Double, _ dots: Int) -> Range<Int> {
+      func whole(_ value: Double) -> Int { Int(min(max(value, -1e6), 1e6)) }
+      let first = whole((from / Double(dots)).rounded())
+      let end = whole((to / Double(dots)).rounded())
+      if first < end { return first..<end }
+      let only = whole((from / Double(dots)).rounded(.down))
+      return only..<only + 1
+    }
+    return CellArea(
+      columns: cells(least.x, greatest.x, DotGrid.fine.across),
+      rows: cells(least.y, greatest.y, DotGrid.fine.down)
+    )
+  }
+
+  private static func share(_ part: CellArea, of whole: CellArea) -> Rectangle {
+    func share(_ place: Int, _ range: Range<Int>) -> Double {
+      Double(place - range.lowerBound) / Double(range.count)
+    }
+    return Rectangle(
+      Point(
+        x: share(part.columns.lowerBound, whole.columns),
+        y: share(part.rows.lowerBound, whole.rows)
+      ),
+      Point(
+        x: share(part.columns.upperBound, whole.columns),
+        y: share(part.rows.upperBound, whole.rows)
+      )
+    )
+  }
+
+  // MARK: - Cells
+
+  mutating func drawPhoto(_ snapshot: ObjectSnapshot, in area: CellArea) {
+    if let asset = snapshot.asset, shownAsPixels.contains(asset.id) {
+      let box = wholeArea(snapshot).clamped(to: area)
+      dots.clear(box)
+      ground.fill(box)
+    } else if let pixels = snapshot.asset.flatMap({ photos[$0.id] }) {
+      draw(pixels, of: snapshot, in: area)
+    } else {
+      drawFrame(snapshot, in: area)
+    }
+  }
+
+  /// Two pixels a cell, one over the other.
+  private mutating func draw(
+    _ pixels: PhotoPixels,
+    of snapshot: ObjectSnapshot,
+    in area: CellArea
+  ) {
+    let box = viewport.area(of: snapshot.bounds).clamped(to: area)
+    let rotation = snapshot.rotation
+    let width = max(snapshot.size.width * snapshot.scale, 1)
+    let height = max(snapshot.size.height * snapshot.scale, 1)
+    func color(_ x: Int, _ y: Int, _ dotsDown: Double) -> CellColor? {
+      let (across, down) = (Double(DotGrid.fine.across), Double(DotGrid.fine.down))
+      let place = viewport.place(
+        atDot: Point(x: (Double(x) + 0.5) * across, y: Double(y) * down + dotsDown)
+      )
+      let (dx, dy) = (
+        place.x - snapshot.centerPosition.x, place.y - snapshot.centerPosition.y
+      )
+      let right = (dx * rotation.cosine + dy * rotation.sine) / width + 0.5
+      let below = (dy * rotation.cosine - dx * rotation.sine) / height + 0.5
+      guard (0..<1).contains(right), (0..<1).contains(below) else { return nil }
+      return pixels.color(right, below)
+    }
+    for y in box.rows {
+      for x in box.columns {
+        let cell: Cell
+        switch (color(x, y, 1), color(x, y, 3)) {
+        case (let upper?, let lower?):
+          cell =
+            dotStyle == .ascii
+            ? Cell(.space, CellStyle(.terminal, on: upper))
+            : Cell(.upperHalf, CellStyle(upper, on: lower))
+        case (let upper?, nil):
+          guard dotStyle != .ascii else { continue }
+          cell = Cell(.upperHalf, CellStyle(upper))
+        case (nil, let lower?):
+          guard dotStyle != .ascii else { continue }
+          cell = Cell(.lowerHalf, CellStyle(lower))
+        case (nil, nil): continue
+        }
+        let place = CellArea(x: x, y: y, width: 1, height: 1)
+        dots.clear(place)
+        ground.fill(place, with: cell)
+      }
+    }
+  }
+
+  /// A frame with what is known of a photo.
+  private mutating func drawFrame(_ snapshot: ObjectSnapshot, in area: CellArea) {
+    let whole = wholeArea(snapshot)
+    let box = whole.clamped(to: area)
+    guard !box.isEmpty else { return }
+    dots.clear(box)
+    ground.fill(box)
+    let style = CellStyle(.terminal, on: .terminal, .dim)
+    ground.frame(whole, style, isASCII: dotStyle == .ascii, in: box)
+    let inner = whole.inset(by: whole.width > 4 && whole.height > 2 ? 1 : 0)
+    let words = TextLines.wrapped(
+      caption(snapshot),
+      columns: inner.width,
+      limit: max(inner.height, 1)
+    )
+    let top = inner.rows.lowerBound + (inner.height - words.count) / 2
+    for (row, line) in words.enumerated() {
+      let left = inner.columns.lowerBound + (inner.width - CharacterWidth.columns(line)) / 2
+      ground.put(line, x: left, y: top + row, style, in: box)
+    }
+  }
+
+  /// What is known of a photo whose pixels are not here, in words.
+  private func caption(_ snapshot: ObjectSnapshot) -> String {
+    guard let asset = snapshot.asset else { return "photo" }
+    let size = asset.byteCount
+    let amount =
+      size < 1_000
+      ? "\(size) bytes" : size < 1_000_000 ? "\(size / 1_000) kB" : "\(size / 1_000_000) MB"
+    let state = snapshot.isAssetAvailable == true ? "photo" : "photo on its way"
+    return "\(state)\n\(asset.width)x\(asset.height) \(asset.format.name)\n\(amount)"
+  }
+}

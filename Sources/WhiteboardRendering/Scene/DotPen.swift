@@ -1,0 +1,80 @@
+/// What draws lines of dots: how broad, in which colour, and with which gaps.
+struct DotPen: Sendable {
+  /// How broad a line is, in dots, where a pen was pressed so hard.
+  let breadths: PenBreadth
+  /// What ``DotLayer/dot(_:)`` made of a colour.
+  let color: UInt32
+  /// The gaps in its lines.
+  var dashes = Dashes.none
+}
+
+/// How many dots broad a pen draws.
+struct PenBreadth: Sendable {
+  /// Its breadth in dots of a ``Viewport``, as broad as it is on the board.
+  let dots: Double
+  /// How lines are shown.
+  let style: DotStyle
+
+  /// The most that a line has.
+  private static let limit = 256.0
+  /// The share of its breadth that a pen has which is hardly pressed.
+  private static let leastShare = 0.25
+
+  /// Where a pen was pressed so hard; 0 where that is not known, and then it is as broad as it is.
+  subscript(pressure: UInt8) -> Int {
+    let share =
+      pressure == 0
+      ? 1 : Self.leastShare + (1 - Self.leastShare) * Double(pressure) / Double(UInt8.max)
+    return style.breadth(dots * share, limit: Self.limit)
+  }
+}
+
+/// What tells lines apart where there are no colours.
+struct Dashes: Hashable, Sendable {
+  /// Each bit is a dot that is drawn, from the lowest on.
+  let bits: UInt32
+  /// How many of the bits count, before they come again.
+  let count: Int
+
+  static let none = Dashes(bits: 1, count: 1)
+
+  /// Whether a line is drawn so many dots from its beginning.
+  func isDrawn(at distance: Double) -> Bool {
+    bits >> UInt32(Int(min(distance, 1e9)) % count) & 1 == 1
+  }
+}
+
+/// What a pen leaves where it is pressed: the dots of a disc.
+struct Nib: Sendable {
+  /// Dots across.
+  let breadth: Int
+  /// What is added to a coordinate so that cutting off its fraction gives the first dot of the nib.
+  ///
+  /// Points often lie where dots meet, for mice tell cells. A quarter of a dot there and half a dot on
+  /// nibs of even breadth keep the end of a round thing from being one dot that sticks out. The large
+  /// number makes all that could be in view positive: so, the fraction is cut off downwards.
+  let bias: Double
+  /// Of a nib broader than two dots: for each row where it begins and ends.
+  let rows: [Range<Int>]
+
+  static let origin = 1 << 31
+
+  init(breadth: Int) {
+    self.breadth = breadth
+    bias = Double(Self.origin) - Double(breadth) / 2 + (breadth % 2 == 0 ? 0.5 : 0.75)
+    guard breadth > 2 else {
+      rows = []
+      return
+    }
+    let middle = Double(breadth - 1) / 2
+    let square = Double(breadth * breadth) / 4
+    rows = (0..<breadth).map { row in
+      let down = Double(row) - middle
+      let reach = (square - down * down).squareRoot()
+      return Int((middle - reach).rounded(.up))..<Int((middle + reach).rounded(.down)) + 1
+    }
+  }
+
+  /// How far a pen moves until it is pressed again: so little that a line has smooth edges.
+  var spacing: Double { max(1, Double(breadth) / 8) }
+}

@@ -1,0 +1,133 @@
+import PeerTestKit
+import Testing
+import Whiteboard
+
+@testable import WhiteboardRendering
+
+/// Boards and canvases for tests.
+enum Scenes {
+  static let viewport = Viewport(center: Point(x: 0, y: 0), columns: 40, rows: 12)
+
+  static func member(_ number: UInt8 = 1) throws -> MemberID {
+    try #require(MemberID(Array(repeating: number, count: 32)))
+  }
+
+  static func board(_ number: UInt8 = 1) throws -> Board {
+    Board(
+      incarnation: Incarnation(UInt64(number)),
+      member: try member(number),
+      wallClock: 1_700_000_000_000
+    )
+  }
+
+  /// What a board looks like to one who has just come.
+  static func canvas(
+    _ board: Board,
+    _ viewport: Viewport = viewport,
+    _ style: DotStyle = .braille
+  ) -> BoardCanvas {
+    var canvas = BoardCanvas(viewport, dotStyle: style)
+    for snapshot in board.snapshots {
+      canvas.set(BoardCanvas.Item(snapshot, game: board.gameView(snapshot.id, for: board.member)))
+    }
+    canvas.paint()
+    return canvas
+  }
+
+  static func ink(_ points: [(Double, Double)]) throws -> [InkPoint] {
+    try points.map { (point) throws(BoardError) in try InkPoint(Point(x: point.0, y: point.1)) }
+  }
+
+  /// A stroke that is not finished.
+  static func begin(_ board: Board, _ ink: [InkPoint]) throws -> ObjectID {
+    let id = try board.beginDrawing()
+    try board.appendInk(ink, to: id, first: 0)
+    return id
+  }
+
+  /// The points of an ellipse, as the tool makes them.
+  static func ellipse(
+    _ center: (x: Double, y: Double),
+    _ width: Double,
+    _ height: Double
+  ) throws -> [InkPoint] {
+    try ink(
+      (0...64).map { step in
+        let turn = Rotation(steps: UInt64(step * 64))
+        return (center.x + width / 2 * turn.cosine, center.y + height / 2 * turn.sine)
+      }
+    )
+  }
+
+  /// A photo of that many pixels.
+  static func photo(_ number: UInt8 = 1, width: Int = 640, height: Int = 480) throws
+    -> AssetReference
+  {
+    try AssetReference(
+      id: try #require(AssetID(Array(repeating: number, count: 32))),
+      byteCount: 34_567,
+      header: try PhotoHeader(format: .jpeg, width: width, height: height)
+    )
+  }
+
+  /// A box, an ellipse, a diagonal, a wave that was drawn fast, and broader lines.
+  static func drawing() throws -> Board {
+    let board = try board()
+    try board.createDrawing(
+      try ink([(-148, -80), (-60, -80), (-60, -24), (-148, -24), (-148, -80)])
+    )
+    try board.createDrawing(try ellipse((8, -56), 96, 64), color: 0xE69F_00FF)
+    try board.createDrawing(try ink([(80, -24), (148, -84)]), color: 0x56B4_E9FF)
+    try board.createDrawing(
+      try ink([(-148, 40), (-124, 8), (-100, 40), (-76, 72), (-52, 40), (-28, 8), (-4, 40)]),
+      color: 0x1FAE_84FF
+    )
+    try board.createDrawing(
+      try ink([(16, 8), (72, 8), (44, 40)]),
+      lineWidth: 12,
+      color: 0xCC79_A7FF
+    )
+    try board.createDrawing(try ink([(92, 8), (148, 76)]), lineWidth: 20, color: 0xE860_1CFF)
+    try board.createDrawing(try ink([(16, 76), (72, 60)]), lineWidth: 2)
+    return board
+  }
+
+  /// One edit; what the board refuses is no failure.
+  static func edit(_ board: Board, _ random: inout SeededGenerator) {
+    let ids = board.objectIDs
+    let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
+    let place = point(&random)
+    do {
+      switch (random.below(13), id) {
+      case (0, _), (1, nil):
+        try board.createText(["hello", "漢字\nx", "👩‍👩‍👧 é"][random.below(3)], at: place)
+      case (1, let id?): try board.object(id)?.changePosition(to: place)
+      case (2, let id?): try board.object(id)?.changeAngle(to: Double(random.below(7)))
+      case (3, let id?): try board.object(id)?.changeScale(to: Double(1 + random.below(30)) / 10)
+      case (4, let id?): try board.delete(id)
+      case (5, let id?): try board.reorder([id], random.chance(50) ? .front : .back)
+      case (6, _): try board.createConnectFour(at: place)
+      case (7, let id?),
+        (8, let id?) where board.object(id)?.kind == .drawing:
+        let count = board.snapshot(id)?.ink?.count ?? 0
+        let pressure = random.chance(50) ? UInt8(random.below(256)) : 0
+        try board.appendInk([InkPoint(place, pressure: pressure)], to: id, first: count)
+      case (9, _): _ = try board.erase(along: [place, point(&random)], radius: 12)
+      case (10, _):
+        try board.createPhoto(try photo(UInt8(1 + random.below(3))), at: place)
+      case (11, _): _ = try begin(board, [InkPoint(place), InkPoint(point(&random))])
+      default:
+        let points = (0..<1 + random.below(6)).map { _ in point(&random) }
+        try board.createDrawing(
+          points.map { (point) throws(BoardError) in try InkPoint(point) },
+          lineWidth: Double(1 + random.below(40)),
+          color: UInt32(random.below(1 << 24)) << 8
+        )
+      }
+    } catch {}
+  }
+
+  static func point(_ random: inout SeededGenerator) -> Point {
+    Point(x: Double(random.below(360)) - 180, y: Double(random.below(240)) - 120)
+  }
+}
