@@ -101,8 +101,8 @@ let package = Package(
     .target(
       name: "WhiteboardTerminal",
       dependencies: [
-        "CTerminal", "PeerDiscovery", "Whiteboard", "WhiteboardNode", "WhiteboardRendering",
-        "WhiteboardSync",
+        "CTerminal", "PeerDiscovery", "Whiteboard", "WhiteboardNode", "WhiteboardPictures",
+        "WhiteboardRendering", "WhiteboardSync",
       ],
       swiftSettings: settings
     ),

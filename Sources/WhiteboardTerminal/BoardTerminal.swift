@@ -55,6 +55,7 @@ package actor BoardTerminal: EventSink {
   private var node: Node?
   private var parser = InputParser()
   private var inputCount = 0
+  private var photos = PhotoDisplay()
   private var shown: Screen?
   private var shownCursor: (x: Int, y: Int)?
   private var isTickDue = false
@@ -142,12 +143,15 @@ package actor BoardTerminal: EventSink {
     let node = Node(configuration, input: feed, sink: self)
     self.node = node
     _ = changes.takeAll()
+    photos = PhotoDisplay()
     board = BoardClient(
       columns: size.columns,
       rows: size.rows,
       dotStyle: features.dotStyle,
-      keys: keys
+      keys: keys,
+      hasColors: features.depth != .none
     )
+    board?.draw(on: features.background)
     shown = nil
     wakeUp.yield()
     defer { (self.node, board, shown) = (nil, nil, nil) }
@@ -229,6 +233,7 @@ package actor BoardTerminal: EventSink {
     for var event in events {
       if case .reply(let reply) = event {
         terminal.write(Array(features.take(reply, settings).utf8))
+        board?.draw(on: features.background)
         continue
       }
       if case .mouse(let mouse) = event, features.hasPixelMouse, let cell = features.cellSize {
@@ -276,7 +281,13 @@ package actor BoardTerminal: EventSink {
   }
 
   private func drainChanges() {
-    for change in changes.takeAll() { board?.take(change) }
+    for change in changes.takeAll() {
+      if case .photo(let asset, let path) = change {
+        if let wish = photos.found(asset, at: path) { read(wish) }
+      } else {
+        board?.take(change)
+      }
+    }
   }
 
   // MARK: - Drawing
@@ -296,8 +307,23 @@ package actor BoardTerminal: EventSink {
     lobby?.tick(now: time)
     await carryOut(board?.tick(now: time) ?? [])
     scheduleNext()
+    photos.use(features.graphics, features.cellSize)
+    let inView = board?.photosInView() ?? ([], [])
+    for wish in photos.wishes(for: inView.upright) { read(wish) }
+    let asPixels = photos.assetsShownAsPixels(inView.upright, turned: inView.turned)
+    board?.leaveBlank(asPixels)
     guard let (screen, cursor) = board?.frame() ?? lobby?.frame() else { return }
-    var bytes = writer.bytes(from: shown, to: screen)
+    let placements = inView.upright.filter { asPixels.contains($0.asset) }
+    let pictures = photos.update(
+      to: placements,
+      repainted: placements.map(\.visible).filter { shown?.differs(from: screen, in: $0) ?? true },
+      isCleared: shown == nil
+    )
+    var before = shown
+    for area in pictures.overwritten { before?.fill(area) }
+    var bytes = writer.bytes(from: before, to: screen)
+    // The clearing of the screen is the first that a full frame writes, and pictures come after it.
+    bytes = shown == nil ? bytes + pictures.bytes : pictures.bytes + bytes
     let isCursorElsewhere = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || isCursorElsewhere else { return }
     // Shown at once by terminals that know it, and passed over by the others.
@@ -306,6 +332,24 @@ package actor BoardTerminal: EventSink {
     bytes += Array("\u{1B}[?2026l".utf8)
     terminal.write(bytes)
     (shown, shownCursor) = (screen, cursor)
+  }
+
+  /// Reads a photo beside everything else.
+  private func read(_ wish: PhotoDisplay.Wish) {
+    let paper = features.background ?? 0xFFFFFF
+    // Ends with the reading, of which the actor takes what came.
+    Task.detached(priority: .utility) {
+      await self.took(wish.read(on: paper), of: wish.asset)
+    }
+  }
+
+  private func took(_ reading: PhotoDisplay.Reading, of asset: AssetID) {
+    switch reading {
+    case .cells(let pixels?): board?.show(pixels, of: asset)
+    case .pixels(let photo?): photos.took(photo, of: asset)
+    case .cells(nil), .pixels(nil): return
+    }
+    wakeUp.yield()
   }
 
   /// What is said for a while, or counts seconds, is drawn again without anything happening.

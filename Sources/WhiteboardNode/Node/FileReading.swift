@@ -8,7 +8,7 @@ import WhiteboardRendering
 #endif
 
 /// A file of ours that is read piece by piece, without holding up anybody else.
-final class FileReading: Sendable {
+package final class FileReading: Sendable {
   private let descriptor: Int32
   private let file: String
   private let queue = DispatchQueue(label: "whiteboard.file")
@@ -78,7 +78,7 @@ final class FileReading: Sendable {
   /// All bytes of a file.
   ///
   /// - Throws: `fileUnreadable` with the reason, `tooBig` above the limit.
-  static func whole(_ file: String, limit: Int) throws(VerbError) -> [UInt8] {
+  package static func whole(_ file: String, limit: Int) throws(VerbError) -> [UInt8] {
     try check(file)
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unreadable(file, errno) }

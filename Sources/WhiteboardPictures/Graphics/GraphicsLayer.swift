@@ -25,8 +25,10 @@ package struct GraphicsLayer: Sendable {
   static let keptImages = 16
   /// The most pixels of one photo that are sent as sixels; larger ones are for cells.
   static let sixelPixels = 1_500_000
-  /// How far behind words photos lie, so that there is room for many on each other.
-  private static let lowestLayer = -9_999
+  /// How far behind words photos lie: behind cells that have a background too (kitty's graphics protocol, below
+  /// a quarter of the least number), and so that there is room for many on each other.
+  private static let lowestLayer = -1_073_751_824
+  private static let highestLayer = -1_073_741_825
 
   private var images: [AssetID: Image] = [:]
   private var shown: [ObjectID: Shown] = [:]
@@ -195,8 +197,8 @@ package struct GraphicsLayer: Sendable {
       last = max(last + 1, shown[id]?.layer ?? Self.lowestLayer)
       return last
     }
-    return last < 0
-      ? layers : objects.indices.map { min(Self.lowestLayer + $0, -1) }
+    return last <= Self.highestLayer
+      ? layers : objects.indices.map { min(Self.lowestLayer + $0, Self.highestLayer) }
   }
 
   private mutating func forgetOldImages(_ bytes: inout [UInt8]) {

@@ -52,6 +52,16 @@ package struct Screen: Hashable, Sendable {
   /// All rows as text.
   package var lines: [String] { (0..<height).map(line) }
 
+  /// Whether another screen shows something else in an area.
+  package func differs(from other: Screen, in area: CellArea) -> Bool {
+    guard width == other.width, height == other.height else { return true }
+    let area = area.clamped(to: self.area)
+    return area.rows.contains { y in
+      let columns = y * width + area.columns.lowerBound..<y * width + area.columns.upperBound
+      return cells[columns] != other.cells[columns]
+    }
+  }
+
   /// Fills an area.
   package mutating func fill(_ area: CellArea, with cell: Cell = Cell()) {
     let area = area.clamped(to: self.area)

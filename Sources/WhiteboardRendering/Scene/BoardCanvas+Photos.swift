@@ -1,52 +1,7 @@
 import Whiteboard
 
-/// A photo that is in view: what whoever draws its pixels needs to know.
-package struct PhotoInView: Hashable, Sendable {
-  /// The object.
-  package let id: ObjectID
-  /// Whose bytes it shows.
-  package let asset: AssetID
-  /// The cells that it takes up in view.
-  package let area: CellArea
-  /// The part of the photo that these cells show: shares of its width and height, from the top left.
-  package let crop: Rectangle
-  /// Radians clockwise.
-  ///
-  /// Where it is not zero, `area` is that around the turned photo and `crop` is all
-  /// of it: better left to cells.
-  package let angle: Double
-  /// The cells of `area` over which something else is drawn, from back to front.
-  package let covers: [CellArea]
-}
-
 /// How photos show.
 extension BoardCanvas {
-  /// The photos in view whose bytes are here, from back to front.
-  package func photosInView() -> [PhotoInView] {
-    var photos: [PhotoInView] = []
-    for (index, place) in order.enumerated() where !place.area.isEmpty {
-      guard let snapshot = items[place.id]?.snapshot, snapshot.kind == .photo,
-        snapshot.isAssetAvailable == true, let asset = snapshot.asset
-      else { continue }
-      let whole = wholeArea(snapshot)
-      let area = whole.clamped(to: screen.area)
-      guard !area.isEmpty else { continue }
-      let covers = order[(index + 1)...].map { $0.area.clamped(to: area) }.filter { !$0.isEmpty }
-      photos.append(
-        PhotoInView(
-          id: snapshot.id,
-          asset: asset.id,
-          area: area,
-          crop: snapshot.angle == 0
-            ? Self.share(area, of: whole) : Rectangle(Point(x: 0, y: 0), Point(x: 1, y: 1)),
-          angle: snapshot.angle,
-          covers: covers
-        )
-      )
-    }
-    return photos
-  }
-
   /// The cells nearest to a photo's box, in view or not; at least one.
   private func wholeArea(_ snapshot: ObjectSnapshot) -> CellArea {
     let (least, greatest) = (
@@ -63,22 +18,6 @@ extension BoardCanvas {
     return CellArea(
       columns: cells(least.x, greatest.x, DotGrid.fine.across),
       rows: cells(least.y, greatest.y, DotGrid.fine.down)
-    )
-  }
-
-  private static func share(_ part: CellArea, of whole: CellArea) -> Rectangle {
-    func share(_ place: Int, _ range: Range<Int>) -> Double {
-      Double(place - range.lowerBound) / Double(range.count)
-    }
-    return Rectangle(
-      Point(
-        x: share(part.columns.lowerBound, whole.columns),
-        y: share(part.rows.lowerBound, whole.rows)
-      ),
-      Point(
-        x: share(part.columns.upperBound, whole.columns),
-        y: share(part.rows.upperBound, whole.rows)
-      )
     )
   }
 

@@ -19,6 +19,19 @@ package enum Paper: String, Hashable, Sendable, CaseIterable {
   }
 }
 
+extension Paper {
+  /// The ground of a colour, `0xRRGGBB`; nil is not known.
+  package init(_ background: UInt32?) {
+    guard let rgb = background else {
+      self = .unknown
+      return
+    }
+    // How light it is to the eye (ITU-R BT.601).
+    let light = (rgb >> 16 & 0xFF) * 299 + (rgb >> 8 & 0xFF) * 587 + (rgb & 0xFF) * 114
+    self = light < 128_000 ? .dark : .light
+  }
+}
+
 /// The colours of a board as a terminal shows them.
 enum InkColor {
   /// A colour of the board, `0xRRGGBBAA`.

@@ -153,7 +153,8 @@ extension BoardClient {
   }
 
   private func label(_ rgb: UInt32) -> CellStyle {
-    CellStyle(CellColor(rgb: 0), on: CellColor(rgb: rgb), .bold)
+    // Few bytes, for cursors move often; and seen on any ground.
+    CellStyle(CellColor(rgb: rgb), on: .terminal, .reversed)
   }
 
   private func drawWelcome(on screen: inout Screen) {

@@ -133,7 +133,7 @@ package struct BoardClient: Sendable {
   /// How many remarks are kept.
   static let remarkLimit = 500
 
-  package init(columns: Int, rows: Int, dotStyle: DotStyle, keys: KeyMap = .standard) {
+  package init(columns: Int, rows: Int, dotStyle: DotStyle, keys: KeyMap = .standard, hasColors: Bool = true) {
     self.keys = keys
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
@@ -142,6 +142,7 @@ package struct BoardClient: Sendable {
       Viewport(center: Point(x: 0, y: 0), columns: 1, rows: 1),
       dotStyle: dotStyle
     )
+    canvas.isMonochrome = !hasColors
     layOut()
   }
 

@@ -1,0 +1,46 @@
+import Whiteboard
+import WhiteboardPictures
+import WhiteboardRendering
+
+/// Photos, as far as the client knows of them: where they are, and what their cells show.
+extension BoardClient {
+  /// The photos in view that can be shown by pixels, from back to front, and those in view that are turned
+  /// and cannot.
+  package func photosInView() -> (upright: [GraphicsPlacement], turned: Set<AssetID>) {
+    let origin = (x: boardArea.columns.lowerBound, y: boardArea.rows.lowerBound)
+    let view = canvas.viewport.rectangle
+    var upright: [GraphicsPlacement] = []
+    var turned: Set<AssetID> = []
+    for id in canvas.objects {
+      guard let snapshot = canvas.item(id)?.snapshot, snapshot.kind == .photo,
+        let asset = snapshot.asset, view.touches(snapshot.bounds)
+      else { continue }
+      if let placement = GraphicsPlacement(snapshot, in: canvas.viewport, at: origin) {
+        // What lies below the board is not overdrawn.
+        if let inside = GraphicsPlacement(
+          object: id, asset: asset.id, box: placement.box, within: boardArea)
+        {
+          upright.append(inside)
+        }
+      } else {
+        turned.insert(asset.id)
+      }
+    }
+    return (upright, turned)
+  }
+
+  /// A photo's cells show it from now on.
+  package mutating func show(_ pixels: PhotoPixels, of asset: AssetID) {
+    canvas.setPhoto(pixels, of: asset)
+  }
+
+  /// The photos that the terminal shows by pixels: their cells are blank.
+  package mutating func leaveBlank(_ assets: Set<AssetID>) {
+    if canvas.shownAsPixels != assets { canvas.shownAsPixels = assets }
+  }
+
+  /// What the terminal draws on, as it told.
+  package mutating func draw(on background: UInt32?) {
+    canvas.paper = Paper(background)
+  }
+}

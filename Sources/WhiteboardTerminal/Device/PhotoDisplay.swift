@@ -1,0 +1,130 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardPictures
+import WhiteboardRendering
+
+/// The photos of a board on a terminal: which are read, in how many pixels, and how they are shown.
+///
+/// It reads nothing itself: what is to be read is taken from it, and what came of it given back.
+struct PhotoDisplay {
+  /// A file that is to be read.
+  struct Wish: Sendable {
+    let asset: AssetID
+    let path: String
+    let size: Size
+    /// By what the terminal shows it; nil for cells.
+    let graphics: TerminalGraphics?
+  }
+
+  /// Pixels across and down.
+  struct Size: Hashable, Sendable {
+    let width: Int
+    let height: Int
+
+    /// Whether what is as large as that is good enough for another size.
+    func serves(_ other: Size) -> Bool { width * 3 / 2 >= other.width && height * 3 / 2 >= other.height }
+  }
+
+  /// What came of a wish; nil where the file cannot be shown.
+  enum Reading: Sendable {
+    case cells(PhotoPixels?)
+    case pixels(TerminalPhoto?)
+  }
+
+  /// What a photo is read to for cells: finer than any terminal has them.
+  private static let cellPixels = Size(width: 400, height: 400)
+
+  private var paths: [AssetID: String] = [:]
+  private var askedForCells: Set<AssetID> = []
+  /// In how many pixels each was asked for last.
+  private var asked: [AssetID: Size] = [:]
+  private var photos: [AssetID: TerminalPhoto] = [:]
+  private var layer: GraphicsLayer?
+
+  /// The terminal shows pixels by now, or shows them in cells of another size.
+  mutating func use(_ graphics: TerminalFeatures.Graphics, _ cell: TerminalFeatures.CellSize?) {
+    let language: TerminalGraphics? =
+      switch graphics {
+      case .none: nil
+      case .kitty: .kitty
+      case .sixel: .sixel
+      }
+    guard let language, let cell else {
+      layer = nil
+      return
+    }
+    let next = GraphicsLayer(language, cellWidth: Int(cell.width), cellHeight: Int(cell.height))
+    if let layer, layer.graphics == language, layer.cellWidth == next.cellWidth,
+      layer.cellHeight == next.cellHeight
+    {
+      return
+    }
+    layer = next
+    (photos, asked) = ([:], [:])
+  }
+
+  /// A photo's file is here; what is to be read of it for cells.
+  mutating func found(_ asset: AssetID, at path: String) -> Wish? {
+    paths[asset] = path
+    guard askedForCells.insert(asset).inserted else { return nil }
+    return Wish(asset: asset, path: path, size: Self.cellPixels, graphics: nil)
+  }
+
+  /// What is to be read so that photos in view can be shown by pixels.
+  mutating func wishes(for placements: [GraphicsPlacement]) -> [Wish] {
+    guard let layer else { return [] }
+    return placements.compactMap { placement in
+      let pixels = layer.pixels(of: placement)
+      let size = Size(width: pixels.width, height: pixels.height)
+      guard let path = paths[placement.asset],
+        !(asked[placement.asset]?.serves(size) ?? false)
+      else { return nil }
+      asked[placement.asset] = size
+      return Wish(asset: placement.asset, path: path, size: size, graphics: layer.graphics)
+    }
+  }
+
+  /// A photo was read.
+  mutating func took(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
+
+  /// The photos of which all that are in view are shown by pixels, so that their cells stay blank.
+  func assetsShownAsPixels(
+    _ placements: [GraphicsPlacement],
+    turned: Set<AssetID>
+  ) -> Set<AssetID> {
+    guard let layer else { return [] }
+    let refused = placements.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)
+    return Set(placements.map(\.asset)).subtracting(refused).subtracting(turned)
+  }
+
+  /// The bytes that show photos where they are to be, and the cells that are to be written again after.
+  mutating func update(
+    to placements: [GraphicsPlacement],
+    repainted: [CellArea],
+    isCleared: Bool
+  ) -> GraphicsLayer.Update {
+    guard layer != nil else { return GraphicsLayer.Update() }
+    // Pictures go with the screen that is cleared.
+    if isCleared { layer?.reset() }
+    let photos = photos
+    return layer?.update(to: placements, photo: { photos[$0] }, repainted: repainted)
+      ?? GraphicsLayer.Update()
+  }
+}
+
+extension PhotoDisplay.Wish {
+  /// Reads the file and decodes it; takes long.
+  func read(on paper: UInt32) -> PhotoDisplay.Reading {
+    guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes) else {
+      return graphics == nil ? .cells(nil) : .pixels(nil)
+    }
+    guard let graphics else {
+      return .cells(
+        try? PhotoDecoder.pixels(of: bytes, within: size.width, size.height, on: paper)
+      )
+    }
+    return .pixels(
+      try? TerminalPhoto(of: bytes, within: size.width, size.height, on: paper, for: graphics)
+    )
+  }
+}
