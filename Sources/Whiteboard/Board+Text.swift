@@ -76,6 +76,6 @@ extension Board {
     try requireWritable(id, asKind: .text)
     guard let record = state.record(id) else { throw .unknownObject(id) }
     let edit = TextTree(record).leastEdit(to: text)
-    try editText(id, replacing: edit.range, with: edit.text)
+    try editText(id, replacing: edit.range, with: edit.words)
   }
 }

@@ -178,11 +178,11 @@ struct RestorePlan {
     for deletion in tree.deletions(of: edit.range) {
       changes.append((place, .deletion(TextTree.encodeDeletion(deletion))))
     }
-    guard !edit.text.isEmpty else { return }
-    guard tree.elementCount + edit.text.unicodeScalars.count <= BoardLimits.textElements else {
+    guard !edit.words.isEmpty else { return }
+    guard tree.elementCount + edit.words.unicodeScalars.count <= BoardLimits.textElements else {
       throw .tooLong("text")
     }
-    try insert(edit.text, at: tree.anchor(at: edit.range.lowerBound), of: place)
+    try insert(edit.words, at: tree.anchor(at: edit.range.lowerBound), of: place)
   }
 
   private mutating func insert(

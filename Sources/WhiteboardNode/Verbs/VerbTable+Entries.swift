@@ -30,7 +30,10 @@ extension VerbTable {
     case .view:
       ["X,Y is the centre; the width and height are in board units, rounded to whole ones."]
     case .insert:
-      ["What you put into one text within a second of what you put there before is one step."]
+      [
+        "was= is what the text was when AT was counted: what others typed since moves it along.",
+        "What you put into one text within a second of what you put there before is one step.",
+      ]
     case .duplicate:
       ["Copies of all in a group make a group of their own; copies of some of it are in none."]
     case .erase:
@@ -45,8 +48,6 @@ extension VerbTable {
         "grid is the distance of its lines in board units, 0 for none; an empty title is none.",
         "language is a tag like en; there are words for games in English alone.",
       ]
-    case .insert:
-      ["was= is what the text was when AT was counted: what others typed since moves it along."]
     case .order:
       ["Next to a group is next to all in it."]
     default:

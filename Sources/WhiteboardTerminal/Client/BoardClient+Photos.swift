@@ -18,8 +18,11 @@ extension BoardClient {
       if let placement = GraphicsPlacement(snapshot, in: canvas.viewport, at: origin) {
         // What lies below the board is not overdrawn.
         if let inside = GraphicsPlacement(
-          object: id, asset: asset.id, box: placement.box, within: boardArea)
-        {
+          object: id,
+          asset: asset.id,
+          box: placement.box,
+          within: boardArea
+        ) {
           upright.append(inside)
         }
       } else {

@@ -133,7 +133,13 @@ package struct BoardClient: Sendable {
   /// How many remarks are kept.
   static let remarkLimit = 500
 
-  package init(columns: Int, rows: Int, dotStyle: DotStyle, keys: KeyMap = .standard, hasColors: Bool = true) {
+  package init(
+    columns: Int,
+    rows: Int,
+    dotStyle: DotStyle,
+    keys: KeyMap = .standard,
+    hasColors: Bool = true
+  ) {
     self.keys = keys
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)

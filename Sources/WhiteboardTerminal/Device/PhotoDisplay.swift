@@ -22,7 +22,9 @@ struct PhotoDisplay {
     let height: Int
 
     /// Whether what is as large as that is good enough for another size.
-    func serves(_ other: Size) -> Bool { width * 3 / 2 >= other.width && height * 3 / 2 >= other.height }
+    func serves(_ other: Size) -> Bool {
+      width * 3 / 2 >= other.width && height * 3 / 2 >= other.height
+    }
   }
 
   /// What came of a wish; nil where the file cannot be shown.
