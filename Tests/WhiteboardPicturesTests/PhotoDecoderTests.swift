@@ -124,4 +124,32 @@ struct PhotoDecoderTests {
     let most = [UInt8](repeating: 0xFF, count: BoardLimits.photoBytes + 1)
     #expect(throws: PictureError.photo(.tooManyBytes)) { try PhotoSize.read(most) }
   }
+
+  @Test("a WebP becomes a file that boards take, see-through as it was; others stay as they are")
+  func boardPhoto() throws {
+    for name in ["upright.jpg", "deep.png"] {
+      let bytes = try Pictures.bytes(name)
+      #expect(try BoardPhoto.file(of: bytes) == bytes)
+    }
+    for (name, format) in [
+      ("half.webp", .png), ("lossless.webp", .png), ("lossy.webp", .jpeg),
+    ] as [(String, PhotoFormat)] {
+      let bytes = try Pictures.bytes(name)
+      let file = try BoardPhoto.file(of: bytes)
+      let header = try PhotoHeader(ofWhole: file)
+      #expect(header == (try PhotoHeader(format: format, width: 24, height: 16)))
+      for paper in [0x000000, 0xFFFFFF] as [UInt32] {
+        let (before, after) = (
+          try PhotoDecoder.pixels(of: bytes, within: 24, 16, on: paper),
+          try PhotoDecoder.pixels(of: file, within: 24, 16, on: paper)
+        )
+        let names = [before, after].map(Pictures.quarters)
+        #expect(names[0] == names[1] || name == "half.webp")
+        let reds = [before, after].map { Int($0.pixels[4 * 24 + 6] >> 16) }
+        #expect(abs(reds[0] - reds[1]) <= 16)
+      }
+    }
+    #expect(throws: PictureError.self) { try BoardPhoto.file(of: Array("RIFF1234WEBPVP8 ".utf8)) }
+    #expect(throws: PictureError.photo(.unknownFormat)) { try BoardPhoto.file(of: [1, 2, 3]) }
+  }
 }

@@ -10,7 +10,7 @@ import WhiteboardRendering
 /// games as the panel that a terminal has. What of a stroke is not committed yet is not on a page.
 ///
 /// Words are set by cairo's simple interface, in the system's `monospace`: letters that this one font lacks show as
-/// boxes, and Arabic is not joined. In a PDF words stay words, and a JPEG goes in as it is.
+/// boxes, Arabic is not joined, and letters larger than 8,000 pixels are left out. In a PDF words stay words, and a JPEG goes in as it is.
 package enum PicturePage {
   /// The most pixels of a PNG, and the most of a side.
   package static let pixelLimit = BoardLimits.photoPixels

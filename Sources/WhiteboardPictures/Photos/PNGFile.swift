@@ -5,15 +5,25 @@ import WhiteboardRendering
 enum PNGFile {
   /// The file of a photo's pixels.
   static func encode(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {
+    try encode(photo.pixels, width: photo.width, height: photo.height, hasOpacity: false)
+  }
+
+  /// The file of pixels, which are multiplied by their opacity where they have any.
+  static func encode(
+    _ pixels: [UInt32],
+    width: Int,
+    height: Int,
+    hasOpacity: Bool
+  ) throws(PictureError) -> [UInt8] {
     let sink = ByteSink()
-    var pixels = photo.pixels
+    var pixels = pixels
     let status = pixels.withUnsafeMutableBytes { buffer in
       let surface = cairo_image_surface_create_for_data(
         buffer.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        CAIRO_FORMAT_RGB24,
-        Int32(photo.width),
-        Int32(photo.height),
-        Int32(photo.width * 4)
+        hasOpacity ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24,
+        Int32(width),
+        Int32(height),
+        Int32(width * 4)
       )
       defer { cairo_surface_destroy(surface) }
       return cairo_surface_write_to_png_stream(surface, ByteSink.write, sink.closure)

@@ -9,8 +9,17 @@ extension PhotoDecoder {
     within limit: (width: Int, height: Int),
     on paper: UInt32
   ) throws(PictureError) -> PhotoPixels {
+    let size = PhotoPixels.size(of: try webPSize(bytes), within: limit)
+    let pixels = try webPPixels(bytes, in: size)
+    return PhotoPixels(width: size.width, height: size.height, pixels: laid(pixels, on: paper))
+  }
+
+  /// A WebP in exactly so many pixels, which are multiplied by their opacity.
+  static func webPPixels(
+    _ bytes: [UInt8],
+    in size: (width: Int, height: Int)
+  ) throws(PictureError) -> [UInt32] {
     let natural = try webPSize(bytes)
-    let size = PhotoPixels.size(of: natural, within: limit)
     let count = size.width * size.height
     var config = WebPDecoderConfig()
     guard WebPInitDecoderConfig(&config) != 0 else { throw .outOfMemory }
@@ -31,7 +40,7 @@ extension PhotoDecoder {
       WebPFreeDecBuffer(&config.output)
     }
     try check(status)
-    return PhotoPixels(width: size.width, height: size.height, pixels: laid(pixels, on: paper))
+    return pixels
   }
 
   /// The size of a WebP, within our limits.
