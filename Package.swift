@@ -44,8 +44,9 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // No pkgConfig: its flags say no more than the module map does, and SwiftPM refuses one of them.
+    // No pkgConfig for Avahi: its flags say no more than the module map does, and SwiftPM refuses one.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    .systemLibrary(name: "CQRCode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "PeerDiscovery", swiftSettings: settings),
     .target(
       name: "AvahiDiscovery",
@@ -76,6 +77,7 @@ let package = Package(
       dependencies: ["Whiteboard", crypto, grdb],
       swiftSettings: settings
     ),
+    .target(name: "QRCode", dependencies: ["CQRCode"], swiftSettings: settings),
     .target(name: "WhiteboardRendering", dependencies: ["Whiteboard"], swiftSettings: settings),
     .target(
       name: "WhiteboardNode",
@@ -96,8 +98,8 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
-        "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "QRCode", "WhiteboardDocument",
+        "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -137,6 +139,7 @@ let package = Package(
         .product(name: "X509", package: "swift-certificates"),
       ]
     ),
+    .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),
     .testTarget(
       name: "WhiteboardNodeTests",
       dependencies: [

@@ -20,6 +20,7 @@ CONFINED = {
     "NIOSSL": {"PeerSession"},
     "X509": {"PeerSession"},
     "CAvahi": {"AvahiDiscovery"},
+    "CQRCode": {"QRCode"},
 }
 IMPORT = re.compile(
     r"^[ \t]*(?:@\w+(?:\([^)\n]*\))?[ \t]+)*"
