@@ -56,6 +56,12 @@ struct InviteCommand: AsyncParsableCommand {
     } catch {
       throw NodeError(.internal, error.description)
     }
+    let width = symbol.size + 4
+    // Cut or wrapped it could not be read.
+    if let columns = Console.size?.columns, columns < width {
+      Console.complain("The QR code needs \(width) columns, and the terminal has \(columns).")
+      return
+    }
     try Console.tell(Self.drawn(symbol, settings, isTerminal: isTerminal))
   }
 
