@@ -44,13 +44,14 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // No pkgConfig: its flags say no more than the module map does, and SwiftPM refuses one of them.
+    // No pkgConfig for Avahi: its flags say no more than the module map does, and SwiftPM refuses one.
     .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
     // Its header includes GLib's, and only pkg-config knows where those are.
     .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
     .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
+    .systemLibrary(name: "CQRCode", providers: [.apt(["libqrencode-dev"])]),
     .target(name: "PeerDiscovery", swiftSettings: settings),
     .target(
       name: "AvahiDiscovery",
@@ -81,6 +82,7 @@ let package = Package(
       dependencies: ["Whiteboard", crypto, grdb],
       swiftSettings: settings
     ),
+    .target(name: "QRCode", dependencies: ["CQRCode"], swiftSettings: settings),
     .target(name: "WhiteboardRendering", dependencies: ["Whiteboard"], swiftSettings: settings),
     .target(
       name: "WhiteboardPictures",
@@ -109,8 +111,9 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
-        "WhiteboardPictures", "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "QRCode", "WhiteboardDocument",
+        "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardTerminal",
+        argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -151,6 +154,7 @@ let package = Package(
         .product(name: "X509", package: "swift-certificates"),
       ]
     ),
+    .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),
     .testTarget(
       name: "WhiteboardNodeTests",
       dependencies: [

@@ -26,6 +26,7 @@ CONFINED = {
     "CWebP": {"WhiteboardPictures"},
     # The libraries behind it are for the program with a screen alone.
     "WhiteboardPictures": {"WhiteboardTerminal", "whiteboard-peer"},
+    "CQRCode": {"QRCode"},
 }
 IMPORT = re.compile(
     r"^[ \t]*(?:@\w+(?:\([^)\n]*\))?[ \t]+)*"

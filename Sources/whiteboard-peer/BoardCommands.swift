@@ -20,7 +20,10 @@ struct HostCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("What the board is called, or its file.", valueName: "NAME|FILE"))
+  @Argument(
+    help: ArgumentHelp("What the board is called, or its file.", valueName: "NAME|FILE"),
+    completion: .board
+  )
   var board: String?
 
   @OptionGroup var options: BoardOptions
@@ -77,10 +80,16 @@ struct RunCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("The verbs, one a line; - is standard input.", valueName: "FILE|-"))
+  @Argument(
+    help: ArgumentHelp("The verbs, one a line; - is standard input.", valueName: "FILE|-"),
+    completion: .file()
+  )
   var file: String?
 
-  @Option(help: ArgumentHelp("Host the board of this name or file.", valueName: "NAME|FILE"))
+  @Option(
+    help: ArgumentHelp("Host the board of this name or file.", valueName: "NAME|FILE"),
+    completion: .board
+  )
   var host: String?
 
   @Option(help: ArgumentHelp("Join a board.", valueName: "NAME|LINK|HOST:PORT"))

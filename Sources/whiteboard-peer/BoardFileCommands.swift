@@ -11,7 +11,7 @@ extension BoardsCommand {
       abstract: "Write a board, history and all, to another file; it may be open elsewhere."
     )
 
-    @Argument(help: "Which board.") var board: String
+    @Argument(help: "Which board.", completion: .board) var board: String
     @Argument(help: "The file to write, which must not be there.") var file: String
     @OptionGroup var common: CommonOptions
 
@@ -30,7 +30,7 @@ extension BoardsCommand {
       abstract: "Begin a new board from what is on another, without its history."
     )
 
-    @Argument(help: "Which board.") var board: String
+    @Argument(help: "Which board.", completion: .board) var board: String
     @Argument(help: "What the new one is called.") var name: String
     @OptionGroup var common: CommonOptions
 
@@ -50,7 +50,7 @@ extension BoardsCommand {
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Give a board another name.")
 
-    @Argument(help: "Which board.") var board: String
+    @Argument(help: "Which board.", completion: .board) var board: String
     @Argument(help: "The new name.") var name: String
     @OptionGroup var common: CommonOptions
 
@@ -72,7 +72,7 @@ extension BoardsCommand {
       abstract: "Say how many days of a board's history are kept while it is used."
     )
 
-    @Argument(help: "Which board.") var board: String
+    @Argument(help: "Which board.", completion: .board) var board: String
     @Argument(help: ArgumentHelp("A number of days, or forever.", valueName: "DAYS|forever"))
     var span: String
     @OptionGroup var common: CommonOptions
@@ -102,7 +102,7 @@ extension BoardsCommand {
       abstract: "Make a board's file smaller by forgetting its history."
     )
 
-    @Argument(help: "Which board.") var board: String
+    @Argument(help: "Which board.", completion: .board) var board: String
     @Option(help: ArgumentHelp("Keep the history of so many days.", valueName: "DAYS"))
     var keep = 0
     @OptionGroup var common: CommonOptions
@@ -129,7 +129,7 @@ extension BoardsCommand {
       abstract: "Look at all that is stored of a board, and say what is damaged."
     )
 
-    @Argument(help: "Which board.") var board: String
+    @Argument(help: "Which board.", completion: .board) var board: String
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {

@@ -122,7 +122,7 @@ struct BoardsCommand: AsyncParsableCommand {
       abstract: "Show what is on a board, read-only; it may be open elsewhere."
     )
 
-    @Argument(help: "Which board.") var board: String
+    @Argument(help: "Which board.", completion: .board) var board: String
     @Option(
       name: .customLong("at"),
       help: ArgumentHelp("As it was at this checkpoint.", valueName: "CHECKPOINT")
@@ -140,7 +140,7 @@ struct BoardsCommand: AsyncParsableCommand {
   struct Versions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the versions of a board.")
 
-    @Argument(help: "Which board.") var board: String
+    @Argument(help: "Which board.", completion: .board) var board: String
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {

@@ -12,6 +12,13 @@ enum Console {
   /// Whether a person types and reads here.
   static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
+  /// Columns and rows of the terminal; nil where there is none.
+  static var size: (columns: Int, rows: Int)? {
+    var size = winsize()
+    guard isTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
   /// Whether a board may take up the whole terminal: one that can move its cursor, and whose reader did
   /// not ask for lines.
   static func hasScreen(_ settings: Settings) -> Bool {

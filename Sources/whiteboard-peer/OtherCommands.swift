@@ -4,6 +4,7 @@ import FoundationEssentials
 import PeerDiscovery
 import PeerSession
 import WhiteboardNode
+import WhiteboardTerminal
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -247,18 +248,25 @@ struct PeersCommand: AsyncParsableCommand {
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Look for what keeps boards from being found, and say how to mend it."
+    abstract: "Look for what keeps boards from being found and drawn, and say how to mend it.",
+    discussion: """
+      It looks at interfaces, multicast, D-Bus, the Avahi daemon, the port, the firewall, the clock, \
+      the data directory and the terminal. Exits with 1 where something is at fault.
+      """
   )
 
   @OptionGroup var common: CommonOptions
 
   mutating func run() async throws {
     let settings = try common.settings()
+    let listen = settings.value(.listen)
     let doctor = Doctor(
+      port: listen.flatMap { $0.port > 0 ? $0.port : nil } ?? HostPort.defaultPort,
       interface: settings.value(.interface),
       dataDirectory: try settings.chosenDataDirectory()
     )
-    let report = await doctor.run()
+    let terminal = TerminalCheck(.machine, TerminalSettings(settings), size: Console.size)
+    let report = await doctor.run(and: [terminal.finding])
     if common.json {
       try Console.tell(String(decoding: EventLine.json("doctor", report), as: UTF8.self))
     } else {

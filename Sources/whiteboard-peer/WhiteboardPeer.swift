@@ -16,29 +16,23 @@ struct WhiteboardPeer: AsyncParsableCommand {
     abstract: "A whiteboard for the people in the room, without a server.",
     discussion: """
       EXAMPLES
-        whiteboard-peer                       the boards nearby and your own, on a terminal
+        whiteboard-peer                       the boards nearby and your own
         whiteboard-peer demo                  see two peers share a board
         whiteboard-peer host standup          make a board; prints a link
+        whiteboard-peer invite standup        its link, code and QR code
         whiteboard-peer join --code "WORDS"   join the one board nearby
         whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
         printf 'text 0,0 "hi"\\n' | whiteboard-peer run --join standup --code "…"
         whiteboard-peer help verbs            what can be typed on a board
 
-      EXIT STATUS
-        0 ok                                  71 the system refuses
-        1 the answer is no, or a verb failed  73 cannot create a file
-        64 usage                              74 reading or writing failed
-        65 a line or file is not of its form  75 not in time, or none found
-        66 no such file                       76 other version or protocol
-        69 unreachable                        77 not let in
-        70 a fault of ours                    78 a setting cannot be used
-        128+N ended at once by a second signal N
+      \(ExitStatus.help)
       """,
     version: "0.1.0",
     subcommands: [
-      LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, BoardsCommand.self,
-      NearbyCommand.self, PeersCommand.self, ConfigCommand.self, DoctorCommand.self,
-      DemoCommand.self, VerbsCommand.self,
+      LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self,
+      BoardsCommand.self, NearbyCommand.self, PeersCommand.self, ConfigCommand.self,
+      DoctorCommand.self, DemoCommand.self, VerbsCommand.self, CompletionsCommand.self,
+      ManualCommand.self,
     ],
     defaultSubcommand: LobbyCommand.self
   )
@@ -77,7 +71,7 @@ struct WhiteboardPeer: AsyncParsableCommand {
         )
       }
     }
-    var command = try parseAsRoot(arguments)
+    var command = try await asyncParseAsRoot(arguments)
     if var asynchronous = command as? any AsyncParsableCommand {
       try await asynchronous.run()
     } else {

@@ -170,6 +170,16 @@ public final class PeerTransport: Sendable {
     return (try? await eventLoop.submit { core.value.advertisedAddresses() }.get()) ?? []
   }
 
+  /// The addresses that a transport would have with these settings, best first; at most 16.
+  ///
+  /// - Parameters:
+  ///   - listen: The one address that is bound, if not all are.
+  ///   - interface: The only interface to name, if not all.
+  /// - Returns: IP literals without port and scope.
+  package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
+    Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
+  }
+
   /// Makes a session whose host we are, and admits those who come as `admission` says.
   ///
   /// - Parameters:

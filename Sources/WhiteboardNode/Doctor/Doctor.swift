@@ -22,6 +22,14 @@ package struct Doctor: Sendable {
     /// What to do, where something is to be done.
     package var advice: String?
 
+    /// Makes a finding.
+    package init(check: String, verdict: Verdict, seen: String, advice: String? = nil) {
+      self.check = check
+      self.verdict = verdict
+      self.seen = seen
+      self.advice = advice
+    }
+
     /// How bad it is.
     package enum Verdict: String, Encodable, Sendable {
       /// As it should be.
@@ -50,20 +58,27 @@ package struct Doctor: Sendable {
   package var interface: String?
   /// Where keys and boards lie.
   package var dataDirectory: String
+  /// The machine.
+  let reading: SystemReading
 
   /// Makes a doctor.
   package init(
     port: Int = HostPort.defaultPort,
     interface: String? = nil,
-    dataDirectory: String
+    dataDirectory: String,
+    reading: SystemReading = .machine
   ) {
     self.port = port
     self.interface = interface
     self.dataDirectory = dataDirectory
+    self.reading = reading
   }
 
   /// Looks at everything; takes a few seconds at most, and announces a service of its own meanwhile.
-  package func run() async -> Report {
+  ///
+  /// - Parameter others: What others have looked at, which is told last.
+  /// - Returns: What was found.
+  package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
     var findings = [
       interfacesFinding(interfaces), multicastFinding(interfaces), busFinding(),
@@ -73,6 +88,12 @@ package struct Doctor: Sendable {
     findings += firewallFindings()
     findings.append(clockFinding(Date()))
     findings.append(dataDirectoryFinding())
+    findings += others
+    return report(findings)
+  }
+
+  /// What findings come to.
+  func report(_ findings: [Finding]) -> Report {
     let worst = findings.first { $0.verdict == .fault } ?? findings.first { $0.advice != nil }
     return Report(
       findings: findings,
@@ -125,10 +146,37 @@ package struct Doctor: Sendable {
         advice: "Boards there are joined by link or HOST:PORT."
       )
     }
+    return waysFinding(candidates.map(\.name))
+  }
+
+  /// Whether the daemon listens where it could, and packets of the group have a way.
+  func waysFinding(_ names: [String]) -> Finding {
+    let shown = names.joined(separator: ", ")
+    if let groups = reading.file("/proc/net/igmp") {
+      let listening = MulticastReading.listening(igmp: groups)
+      let idle = names.filter { !listening.contains($0) }
+      guard idle.isEmpty || listening.isEmpty else {
+        return Finding(
+          check: "multicast",
+          verdict: .note,
+          seen: "Nobody listens to mDNS on \(idle.joined(separator: ", ")).",
+          advice: "See allow-interfaces and deny-interfaces in /etc/avahi/avahi-daemon.conf, then: "
+            + "systemctl restart avahi-daemon"
+        )
+      }
+    }
+    if let routes = reading.file("/proc/net/route"), !MulticastReading.hasRoute(routes) {
+      return Finding(
+        check: "multicast",
+        verdict: .note,
+        seen: "\(shown) can join the group of mDNS, but no route leads there.",
+        advice: "Where boards are not found: ip route add 224.0.0.0/4 dev \(names.first ?? "DEV")"
+      )
+    }
     return Finding(
       check: "multicast",
       verdict: .fine,
-      seen: "\(candidates.map(\.name).joined(separator: ", ")) can join the group of mDNS."
+      seen: "\(shown) can join the group of mDNS, and a route leads there."
     )
   }
 
@@ -227,49 +275,26 @@ package struct Doctor: Sendable {
     }
   }
 
-  private func firewallFindings() -> [Finding] {
-    var findings: [Finding] = []
-    if let ufw = try? String(contentsOfFile: "/etc/ufw/ufw.conf", encoding: .utf8),
-      ufw.split(separator: "\n").contains("ENABLED=yes")
-    {
-      findings.append(
-        Finding(
-          check: "firewall",
-          verdict: .note,
-          seen: "The firewall ufw is on.",
-          advice: "Let boards through: ufw allow \(port) && ufw allow 5353/udp"
-        )
-      )
-    }
-    if FileManager.default.fileExists(atPath: "/run/firewalld") {
-      findings.append(
-        Finding(
-          check: "firewall",
-          verdict: .note,
-          seen: "The firewall firewalld is on.",
-          advice: "Let boards through: firewall-cmd --add-service=mdns "
-            + "--add-port=\(port)/tcp --add-port=\(port)/udp"
-        )
-      )
-    }
-    if findings.isEmpty {
-      findings.append(
-        Finding(check: "firewall", verdict: .fine, seen: "Neither ufw nor firewalld is on.")
-      )
-    }
-    return findings
-  }
-
   /// A clock that is far off spoils nobody's board, but times on it would be wrong.
-  private func clockFinding(_ now: Date) -> Finding {
-    // The day this was written: no right clock shows less.
+  func clockFinding(_ now: Date) -> Finding {
+    // The day this was written, and as long after it as no program is used: no right clock shows less or more.
     let earliest = Date(timeIntervalSince1970: 1_795_219_200)
-    guard now >= earliest else {
+    let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
+    guard (earliest...latest).contains(now) else {
       return Finding(
         check: "clock",
         verdict: .fault,
-        seen: "The clock stands in the past.",
+        seen:
+          "The clock stands in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
         advice: "Set it: timedatectl set-ntp true, or date -s"
+      )
+    }
+    if reading.output(.clock)?.hasPrefix("no") == true {
+      return Finding(
+        check: "clock",
+        verdict: .note,
+        seen: "The clock says \(now.formatted(.iso8601)), and nothing keeps it right.",
+        advice: "Have it kept: timedatectl set-ntp true"
       )
     }
     return Finding(

@@ -108,6 +108,7 @@ extension Node {
 
   /// Lets go of what we hold, and leaves.
   private func goodbye(_ session: Session) async {
+    openBoard = nil
     _ = try? lift()
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
     replica?.prepareToLeave(now: now)
@@ -231,6 +232,23 @@ extension Node {
         )
       )
     )
+    guard configuration.remembersBoards else { return }
+    openBoard = OpenBoardFile(
+      OpenBoard(
+        board: session.id.text,
+        boardName: boardName,
+        peer: transport.peerID.text,
+        port: transport.port,
+        listen: configuration.listen?.host,
+        interface: configuration.interface,
+        admit: (admission ?? .known).rawValue,
+        code: code?.text
+      ),
+      inDataDirectory: configuration.dataDirectory
+    )
+    if openBoard == nil {
+      configuration.logger.debug("other programs are not told that the board is open")
+    }
   }
 
   // MARK: - Discovery

@@ -33,6 +33,8 @@ package actor Node {
   var isUnsaved = false
   var nextKeyframe: ContinuousClock.Instant
   var nextPurge: ContinuousClock.Instant
+  /// Says to other programs that the board is open, while it is.
+  var openBoard: OpenBoardFile?
 
   // Who is there.
   var session: Session?

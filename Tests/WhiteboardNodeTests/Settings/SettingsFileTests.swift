@@ -80,8 +80,9 @@ import WhiteboardNode
       #expect(error?.code == .badConfiguration)
     }
     try refuses("/")
-    for bytes in [[0xFF, 0xFE], Array(repeating: 0x20, count: SettingsFile.maximumSize + 1)] {
-      try Data(bytes as [UInt8]).write(to: file)
+    let long = [UInt8](repeating: 0x20, count: SettingsFile.maximumSize + 1)
+    for bytes in [[0xFF, 0xFE], long] {
+      try Data(bytes).write(to: file)
       try refuses(file.path)
     }
   }

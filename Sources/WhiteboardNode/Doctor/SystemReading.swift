@@ -1,0 +1,72 @@
+import FoundationEssentials
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// What the doctor reads of the machine, as text; tests put their own in its place.
+package struct SystemReading: Sendable {
+  /// The text of a file; nil where it is not there or not ours to read.
+  package var file: @Sendable (_ path: String) -> String?
+  /// Whether there is a file or directory.
+  package var exists: @Sendable (_ path: String) -> Bool
+  /// What one of the fixed commands writes; nil where it is not installed or refuses.
+  package var output: @Sendable (_ command: Command) -> String?
+  /// The value of an environment variable; nil where it is not set or empty.
+  package var environment: @Sendable (_ name: String) -> String?
+
+  /// A program that tells what no file does.
+  package enum Command: String, Sendable, CaseIterable {
+    /// The rules of nftables, and those of iptables where that writes them there; for root alone.
+    case nftables = "/usr/sbin/nft list ruleset"
+    /// The rules of iptables; for root alone.
+    case iptables = "/usr/sbin/iptables-save"
+    /// Whether the clock is kept right: `yes` or `no`.
+    case clock = "timedatectl show --property=NTPSynchronized --value"
+    /// Whether tmux passes sequences on that are not its own.
+    case tmuxPassthrough = "tmux display-message -p '#{allow-passthrough}'"
+  }
+
+  /// Makes a reading from its parts.
+  package init(
+    file: @escaping @Sendable (String) -> String?,
+    exists: @escaping @Sendable (String) -> Bool,
+    output: @escaping @Sendable (Command) -> String?,
+    environment: @escaping @Sendable (String) -> String?
+  ) {
+    self.file = file
+    self.exists = exists
+    self.output = output
+    self.environment = environment
+  }
+
+  /// The machine that this runs on.
+  package static let machine = SystemReading(
+    file: { path in
+      (try? FileReading.whole(path, limit: maximumSize)).map { String(decoding: $0, as: UTF8.self) }
+    },
+    exists: { FileManager.default.fileExists(atPath: $0) },
+    output: run,
+    environment: { name in
+      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+  )
+
+  /// The most of anything that is read.
+  private static let maximumSize = 4 << 20
+
+  private static func run(_ command: Command) -> String? {
+    // Every command is one of ours and holds nothing from elsewhere.
+    guard let pipe = popen("\(command.rawValue) 2>/dev/null", "r") else { return nil }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while bytes.count < maximumSize {
+      let count = fread(&piece, 1, piece.count, pipe)
+      guard count > 0 else { break }
+      bytes += piece.prefix(count)
+    }
+    return pclose(pipe) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+}

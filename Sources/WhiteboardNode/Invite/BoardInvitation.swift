@@ -1,0 +1,125 @@
+import PeerSession
+import WhiteboardRendering
+
+/// How others join a board of ours, as it is now or would be: what `invite` tells.
+package struct BoardInvitation: Encodable, Equatable, Sendable {
+  /// The id of the board.
+  package var board: String
+  /// Its name.
+  package var boardName: String
+  /// Our peer id.
+  package var peer: String
+  /// Who is let in, where that is known: `ask`, `code`, `known` or `anyone`.
+  package var admit: String?
+  /// The code that lets one in, where there is one.
+  package var code: String?
+  /// Whether a program has the board open, so that others can join.
+  package var open: Bool
+  /// A link for each address, likeliest first.
+  package var links: [String]
+
+  /// The invitation to a board that is open.
+  package init(_ board: OpenBoard) {
+    let listen = board.listen.map { PeerAddress(host: $0, port: board.port) }
+    self.init(
+      board: board.board,
+      boardName: board.boardName,
+      peer: board.peer,
+      admit: board.admit,
+      code: board.code,
+      open: true,
+      hosts: PeerTransport.addresses(listen: listen, interface: board.interface),
+      port: board.port
+    )
+  }
+
+  /// Makes an invitation.
+  ///
+  /// - Parameters:
+  ///   - board: The id of the board.
+  ///   - boardName: Its name.
+  ///   - peer: Our peer id.
+  ///   - admit: Who is let in, where that is known.
+  ///   - code: The words that let one in.
+  ///   - open: Whether it can be joined now.
+  ///   - hosts: Our addresses, without ports.
+  ///   - port: The port.
+  package init(
+    board: String,
+    boardName: String,
+    peer: String,
+    admit: String?,
+    code: String?,
+    open: Bool,
+    hosts: [String],
+    port: Int
+  ) {
+    self.board = board
+    self.boardName = boardName
+    self.peer = peer
+    self.admit = admit
+    self.code = code
+    self.open = open
+    let words = code.map { $0.split(separator: "-").map(String.init) } ?? []
+    let addresses = Self.sorted(hosts).compactMap { HostPort(host: $0, port: port) }
+    links = addresses.map { BoardLink(address: $0, board: board, peer: peer, code: words).text }
+  }
+
+  /// Addresses of the local network before those of the Internet, and our own machine last; within each in
+  /// their order.
+  static func sorted(_ hosts: [String]) -> [String] {
+    func rank(_ host: String) -> Int {
+      let parts = host.split(separator: ".").compactMap { UInt8($0) }
+      if parts.count == 4 {
+        return switch (parts[0], parts[1]) {
+        case (192, 168), (10, _), (172, 16...31): 0
+        case (169, 254): 3
+        case (127, _): 5
+        default: 2
+        }
+      }
+      if host == "::1" { return 5 }
+      // Unique local addresses, fc00::/7.
+      let start = host.lowercased().prefix(2)
+      return start == "fc" || start == "fd" ? 1 : 4
+    }
+    return hosts.enumerated().sorted {
+      (rank($0.element), $0.offset) < (rank($1.element), $1.offset)
+    }
+    .map(\.element)
+  }
+
+  /// What a person reads; `link` writes a link as it is to be shown.
+  package func text(link: (String) -> String = { $0 }) -> String {
+    let name = TerminalText.quoted(boardName, limit: 128)
+    var lines: [String] = []
+    if open {
+      lines.append("The board \(name) is open here.")
+    } else {
+      let word = boardName.contains { !$0.isLetter && !$0.isNumber && $0 != "-" }
+      let shown =
+        word ? "'\(TerminalText.cleaned(boardName).replacing("'", with: #"'\''"#))'" : boardName
+      lines.append("The board \(name) is not open here now; to let others in:")
+      lines.append("  whiteboard-peer host \(TerminalText.cleaned(shown))")
+    }
+    switch admit {
+    case "ask": lines.append("You are asked before anybody comes in.")
+    case "known": lines.append("Only peers you trusted before come in (`whiteboard-peer peers`).")
+    case "anyone": lines.append("Anybody who finds the board comes in.")
+    default:
+      if let code {
+        lines.append("Who knows the code comes in: \(TerminalText.cleaned(code))")
+      } else {
+        lines.append("It has no code yet; it gets one when it is hosted with --admit code.")
+      }
+    }
+    if links.isEmpty {
+      lines.append("This machine has no address that others could use; see: whiteboard-peer doctor")
+    }
+    for (index, text) in links.enumerated() {
+      lines.append("\(index == 0 ? "By link:" : "     or:") \(link(TerminalText.cleaned(text)))")
+    }
+    if !links.isEmpty { lines.append("Elsewhere that is: whiteboard-peer join 'LINK'") }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}

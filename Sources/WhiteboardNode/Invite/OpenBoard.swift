@@ -1,0 +1,79 @@
+import FoundationEssentials
+import PeerSession
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What a running program says of the board that it has open, to other programs of the same person.
+///
+/// It is in a file `open/BOARD-ID.json` of the data directory, as private as the keys there. The program holds a
+/// lock on it, which ends with the program however that ends: what nobody holds means nothing.
+package struct OpenBoard: Codable, Equatable, Sendable {
+  /// The id of the board.
+  package var board: String
+  /// Its name.
+  package var boardName: String
+  /// Our peer id.
+  package var peer: String
+  /// The port we listen on.
+  package var port: Int
+  /// The one address that is listened on; nil where all are.
+  package var listen: String?
+  /// The only interface that is used; nil where all are.
+  package var interface: String?
+  /// Who is let in: `ask`, `code`, `known` or `anyone`.
+  package var admit: String
+  /// The code that lets one in, where there is one.
+  package var code: String?
+
+  /// The boards that programs with this data directory have open now, by name.
+  package static func all(inDataDirectory directory: String) -> [OpenBoard] {
+    let directory = OpenBoardFile.directory(in: directory)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return names.filter { $0.hasSuffix(".json") }
+      .compactMap { OpenBoardFile.read("\(directory)/\($0)") }
+      .sorted { ($0.boardName, $0.board) < ($1.boardName, $1.board) }
+  }
+}
+
+/// The file of an open board, from when it is made until nobody refers to it.
+final class OpenBoardFile: Sendable {
+  private let path: String
+  private let descriptor: Int32
+
+  static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
+
+  /// Says that a board is open; nil where that cannot be written.
+  init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
+    let directory = Self.directory(in: dataDirectory)
+    mkdir(directory, 0o700)
+    path = "\(directory)/\(board.board).json"
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return nil }
+    // Readers hold it for a moment, to see that nobody else does.
+    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    guard let bytes = try? JSONEncoder().encode(board), ftruncate(descriptor, 0) == 0,
+      LineWriter.writeAll(Array(bytes), to: descriptor) == nil
+    else { return nil }
+  }
+
+  deinit {
+    guard descriptor >= 0 else { return }
+    unlink(path)
+    close(descriptor)
+  }
+
+  /// What a file says, where a program holds it.
+  static func read(_ path: String) -> OpenBoard? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK,
+      let bytes = try? FileReading.whole(path, limit: 65_536)
+    else { return nil }
+    return try? JSONDecoder().decode(OpenBoard.self, from: Data(bytes))
+  }
+}

@@ -1,0 +1,104 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// What the environment says of the terminal, as a finding of the doctor: nothing is asked of it.
+package struct TerminalCheck: Sendable {
+  private let reading: SystemReading
+  private let settings: TerminalSettings
+  private let size: (columns: Int, rows: Int)?
+
+  /// Makes a check.
+  ///
+  /// - Parameters:
+  ///   - reading: The machine.
+  ///   - settings: What a person wants of the terminal.
+  ///   - size: Its columns and rows; nil where standard input or output is none.
+  package init(
+    _ reading: SystemReading,
+    _ settings: TerminalSettings,
+    size: (columns: Int, rows: Int)?
+  ) {
+    self.reading = reading
+    self.settings = settings
+    self.size = size
+  }
+
+  /// What was found.
+  package var finding: Doctor.Finding {
+    let term = reading.environment("TERM") ?? ""
+    guard let size else {
+      return Doctor.Finding(
+        check: "terminal",
+        verdict: .note,
+        seen: "Input or output is no terminal, so boards come as lines."
+      )
+    }
+    guard !term.isEmpty, term != "dumb" else {
+      return note(
+        "TERM is \(term.isEmpty ? "not set" : "dumb"), so boards come as lines.",
+        "Name what the terminal is: export TERM=xterm-256color"
+      )
+    }
+    guard size.columns >= 40, size.rows >= 12 else {
+      return note(
+        "The terminal has \(size.columns)x\(size.rows) cells; the board and what is around it need 40x12.",
+        "Make the window larger, or its letters smaller."
+      )
+    }
+    let features = TerminalFeatures { reading.environment($0) }
+    guard features.dotStyle != .ascii || settings.pen != .auto || term == "linux" else {
+      return note(
+        "The locale is not of UTF-8, so lines are drawn with letters.",
+        "Choose one that is: export LC_ALL=C.UTF-8"
+      )
+    }
+    if isInMultiplexer, graphics != nil, reading.output(.tmuxPassthrough).map(isOff) ?? false {
+      return note(
+        "\(seen(features, term, size)) tmux passes no pictures through, so photos come as cells.",
+        "Where the terminal has graphics: tmux set -g allow-passthrough on"
+      )
+    }
+    return Doctor.Finding(check: "terminal", verdict: .fine, seen: seen(features, term, size))
+  }
+
+  private func note(_ seen: String, _ advice: String) -> Doctor.Finding {
+    Doctor.Finding(check: "terminal", verdict: .note, seen: seen, advice: advice)
+  }
+
+  private func seen(
+    _ features: TerminalFeatures,
+    _ term: String,
+    _ size: (columns: Int, rows: Int)
+  ) -> String {
+    let chosen = features.applying(settings)
+    let colors =
+      switch chosen.depth {
+      case .none: "no colours"
+      case .sixteen: "16 colours"
+      case .palette: "256 colours"
+      case .full: "all colours"
+      }
+    let multiplexer = isInMultiplexer ? " in tmux" : ""
+    let pictures = graphics.map { ", likely with \($0) graphics" } ?? ""
+    return "\(TerminalText.cleaned(term, limit: 64))\(multiplexer), \(size.columns)x\(size.rows), "
+      + "\(colors), lines by \(chosen.dotStyle.rawValue)\(pictures)."
+  }
+
+  private var isInMultiplexer: Bool { reading.environment("TMUX") != nil }
+
+  private func isOff(_ answer: String) -> Bool {
+    answer.split(whereSeparator: \.isWhitespace).first == "off"
+  }
+
+  /// The protocol that the environment hints at; only the terminal itself knows.
+  private var graphics: String? {
+    let term = reading.environment("TERM") ?? ""
+    let program = reading.environment("TERM_PROGRAM") ?? ""
+    if term.contains("kitty") || reading.environment("KITTY_WINDOW_ID") != nil
+      || program == "ghostty" || program == "WezTerm" || term.contains("ghostty")
+    {
+      return "kitty"
+    }
+    return ["foot", "mlterm", "contour"].contains { term.hasPrefix($0) } ? "sixel" : nil
+  }
+}

@@ -1,0 +1,23 @@
+/// What the exit statuses mean: the one text of which help and the manual are made.
+enum ExitStatus {
+  /// A status and its meaning, in their order.
+  static let rows = [
+    ("0", "ok"), ("1", "the answer is no, or a verb failed"), ("64", "usage"),
+    ("65", "a line or file is not of its form"), ("66", "no such file"), ("69", "unreachable"),
+    ("70", "a fault of ours"), ("71", "the system refuses"), ("73", "cannot create a file"),
+    ("74", "reading or writing failed"), ("75", "not in time, or none found"),
+    ("76", "other version or protocol"), ("77", "not let in"), ("78", "a setting cannot be used"),
+    ("128+N", "ended at once by a second signal N"),
+  ]
+
+  /// The rows as help shows them, two beside each other.
+  static let help: String = {
+    let (half, last) = (rows.count / 2, rows[rows.count - 1])
+    let lines = (0..<half).map { row in
+      let left = "  \(rows[row].0) \(rows[row].1)"
+      let gap = String(repeating: " ", count: max(1, 40 - left.count))
+      return left + gap + "\(rows[row + half].0) \(rows[row + half].1)"
+    }
+    return (["EXIT STATUS"] + lines + ["  \(last.0) \(last.1)"]).joined(separator: "\n")
+  }()
+}

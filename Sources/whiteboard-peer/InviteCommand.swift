@@ -1,0 +1,143 @@
+import ArgumentParser
+import PeerSession
+import QRCode
+import WhiteboardDocument
+import WhiteboardNode
+import WhiteboardRendering
+import WhiteboardTerminal
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// `whiteboard-peer invite`.
+struct InviteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "invite",
+    abstract: "Show how others join a board: its link, its code, and the link as a QR code.",
+    discussion: """
+      BOARD is a name, the start of an id, or a file; without it the one that is open here is meant, or the \
+      only one that is kept. Of a board that is not open now it tells the link it will have on the usual port, \
+      and the command that hosts it.
+
+      Whoever has the link or the code can come in: show them to nobody else.
+      """
+  )
+
+  @Argument(
+    help: ArgumentHelp("Which board.", valueName: "BOARD"),
+    completion: .board
+  )
+  var board: String?
+
+  @Flag(inversion: .prefixedNo, help: "Draw the QR code; else on a terminal only.")
+  var qr: Bool?
+
+  @OptionGroup var common: CommonOptions
+
+  mutating func run() async throws {
+    let settings = try common.settings()
+    let invitation = try await invitation(settings)
+    guard !common.json else {
+      try Console.tell(String(decoding: EventLine.json("invite", invitation), as: UTF8.self))
+      return
+    }
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    // OSC 8, where something may act on it.
+    try Console.tell(
+      invitation.text { isTerminal ? "\u{1B}]8;;\($0)\u{1B}\\\($0)\u{1B}]8;;\u{1B}\\" : $0 }
+    )
+    guard let link = invitation.links.first, qr ?? isTerminal else { return }
+    let symbol: QRSymbol
+    do throws(QRCodeError) {
+      symbol = try QRSymbol(link)
+    } catch {
+      throw NodeError(.internal, error.description)
+    }
+    let width = symbol.size + 4
+    // Cut or wrapped it could not be read.
+    if let columns = Console.size?.columns, columns < width {
+      Console.complain("The QR code needs \(width) columns, and the terminal has \(columns).")
+      return
+    }
+    try Console.tell(Self.drawn(symbol, settings, isTerminal: isTerminal))
+  }
+
+  /// A symbol as lines: black on white where there are colours, so that it is right on any terminal.
+  private static func drawn(
+    _ symbol: QRSymbol,
+    _ settings: Settings,
+    isTerminal: Bool
+  ) -> String {
+    let features = TerminalFeatures { Environment[$0] }.applying(TerminalSettings(settings))
+    let depth = isTerminal ? features.depth : .none
+    let colors: String
+    switch depth {
+    // Without colours the characters are light: most terminals are dark, and readers take both.
+    case .none: return symbol.lines(isInverted: true).joined(separator: "\n") + "\n"
+    case .sixteen: colors = "30;107"
+    case .palette: colors = "38;5;16;48;5;231"
+    case .full: colors = "38;2;0;0;0;48;2;255;255;255"
+    }
+    return symbol.lines().map { "\u{1B}[\(colors)m\($0)\u{1B}[0m\n" }.joined()
+  }
+
+  private func invitation(_ settings: Settings) async throws -> BoardInvitation {
+    let open = OpenBoard.all(inDataDirectory: try settings.chosenDataDirectory())
+    if let board {
+      let meant = open.filter {
+        $0.boardName == board || (board.utf8.count >= 4 && $0.board.hasPrefix(board.lowercased()))
+      }
+      if meant.count == 1, let only = meant.first { return BoardInvitation(only) }
+      return try await invitation(toFile: try await common.path(of: board), open, settings)
+    }
+    if open.count == 1, let only = open.first { return BoardInvitation(only) }
+    let library = try common.library()
+    let kept = try await filing { () async throws(DocumentError) in try await library.list() }
+    let names = open.isEmpty ? kept.map(\.name) : open.map(\.boardName)
+    switch names.count {
+    case 0: throw NodeError(.noInput, "there is no board here yet; whiteboard-peer host makes one")
+    case 1: return try await invitation(toFile: kept[0].path, open, settings)
+    default:
+      let list = names.prefix(16).map { TerminalText.quoted($0) }.joined(separator: ", ")
+      throw NodeError(.usage, "name one of the boards here: \(list)")
+    }
+  }
+
+  /// The invitation to a board that is kept here, open or not.
+  private func invitation(
+    toFile path: String,
+    _ open: [OpenBoard],
+    _ settings: Settings
+  ) async throws -> BoardInvitation {
+    let (bytes, name, code) = try await filing { () async throws(DocumentError) in
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      return (document.board, try await document.name(), try await document.code())
+    }
+    guard let id = SessionID(bytes: bytes)?.text else {
+      throw NodeError(.badData, "\(path): it is of no board")
+    }
+    if let running = open.first(where: { $0.board == id }) { return BoardInvitation(running) }
+    let directory = try settings.chosenDataDirectory()
+    let identity: PeerIdentity
+    do {
+      identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
+    } catch {
+      throw NodeError(error, inDataDirectory: directory)
+    }
+    let listen = settings.value(.listen)
+    let port = listen.map(\.port) ?? 0
+    return BoardInvitation(
+      board: id,
+      boardName: name,
+      peer: identity.peerID.text,
+      admit: settings.value(.admission)?.rawValue,
+      code: settings.value(.code)?.text ?? code,
+      open: false,
+      hosts: PeerTransport.addresses(listen: listen, interface: settings.value(.interface)),
+      port: port > 0 ? port : HostPort.defaultPort
+    )
+  }
+}

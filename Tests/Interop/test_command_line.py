@@ -1,0 +1,171 @@
+"""What the program gives to other programs beside a board: settings, QR codes, manual pages, completions."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from program import BINARY, Program
+from support import InteropCase
+
+
+@unittest.skipUnless(BINARY.exists(), "whiteboard-peer is not built")
+class CommandLine(InteropCase):
+    def setUp(self):
+        self.home = self.directory()
+        self.data = self.home / "data"
+
+    def run_program(self, *arguments, status=0, **environment):
+        """The output of a command that ends by itself, in a home of its own, with this or one of these statuses."""
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LC_ALL": "C.UTF-8", **environment}
+        done = subprocess.run(
+            [str(BINARY), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=environment, timeout=60, encoding="utf-8",
+        )
+        self.assertIn(done.returncode, status if isinstance(status, tuple) else (status,), done.stderr)
+        self.errors = done.stderr
+        return done.stdout
+
+    def write_settings(self, text):
+        path = self.home / ".config" / "whiteboard" / "config"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        return path
+
+    def settings(self, *arguments, **environment):
+        lines = self.run_program("config", "show", "--json", *arguments, **environment).splitlines()
+        return {line.pop("name", None): line for line in map(json.loads, lines)}
+
+    def test_settings_say_where_they_come_from(self):
+        path = self.write_settings("# mine\nname = Ada\npen = half\ncolor = 16\n[keys]\nundo = u, ctrl+z\n")
+        self.assertEqual(self.run_program("config", "path").strip(), str(path))
+        found = self.settings("--pen", "ascii", WHITEBOARD_COLOR="256")
+        self.assertEqual((found["name"]["value"], found["name"]["place"]), ("Ada", f"{path}:2"))
+        self.assertEqual((found["pen"]["value"], found["pen"]["origin"]), ("ascii", "flag"))
+        self.assertEqual((found["color"]["value"], found["color"]["place"]), ("256", "WHITEBOARD_COLOR"))
+        self.assertEqual(found["mouse"], {"v": 1, "event": "setting", "origin": "default", "value": "auto"})
+        self.assertEqual(found[None]["keys"], ["u", "ctrl+z"])
+        # What it tells can be the file again.
+        shown = self.run_program("config")
+        self.write_settings(shown)
+        self.assertEqual(self.run_program("config"), shown)
+
+    def test_a_wrong_setting_names_its_line_and_what_is_allowed(self):
+        path = self.write_settings("name = Ada\npen = quill\n")
+        self.run_program("boards", status=78)
+        self.assertIn(f'{path}:2: pen is one of auto, braille, half, ascii, not "quill"', self.errors)
+        self.write_settings("nmae = Ada\n")
+        self.run_program("peers", status=78)
+        self.assertIn("there is no setting", self.errors)
+        self.write_settings("")
+        self.run_program("boards", status=78, WHITEBOARD_LISTEN="here")
+        self.run_program("host", "--admit", "all", status=64)
+        self.run_program("boards", "--config", str(self.home / "none"), status=66)
+
+    def test_an_invitation_is_that_of_the_running_host(self):
+        self.run_program("invite", "--data-dir", str(self.data), status=66)
+        self.data.mkdir(mode=0o700)
+        host = Program("host", "stand up", directory=self.data)
+        self.addCleanup(host.stop)
+        host.ready()
+        # The answer to a verb comes after other programs are told that the board is open.
+        host.digest()
+        told = json.loads(self.run_program("invite", "--json", "--data-dir", str(self.data)))
+        self.assertTrue(told["open"])
+        self.assertEqual((told["links"], told["code"]), ([host.link], host.code))
+        host.process.kill()
+        host.process.wait()
+        told = json.loads(self.run_program("invite", "stand up", "--json", "--data-dir", str(self.data)))
+        self.assertEqual((told["open"], told["code"]), (False, host.code))
+        text = self.run_program("invite", "--data-dir", str(self.data))
+        self.assertIn("whiteboard-peer host 'stand up'", text)
+        self.assertNotIn("\x1b", text)
+
+    @unittest.skipUnless(shutil.which("zbarimg"), "zbarimg is missing: Tests/install")
+    def test_the_qr_code_is_the_link(self):
+        self.run_program(
+            "run", "--host", "standup", "/dev/null", "--data-dir", str(self.data), "--no-announce",
+            "--listen", "127.0.0.1:0",
+        )
+        arguments = ("invite", "standup", "--data-dir", str(self.data), "--qr")
+        text = self.run_program(*arguments)
+        link = re.search(r"whiteboard://\S+", text)[0]
+        rows = [row for row in text.splitlines() if set(row) <= set(" ▀▄█") and len(row) > 20]
+        self.assertTrue(rows)
+        # Without colours the characters are the light modules.
+        modules = []
+        for row in rows:
+            modules += [[c in "▀█" for c in row], [c in "▄█" for c in row]]
+        picture = self.directory() / "code.pgm"
+        scale = 6
+        pixels = b"".join(
+            bytes(255 if light else 0 for light in row for _ in range(scale)) * scale for row in modules[:-1]
+        )
+        width, height = len(modules[0]) * scale, (len(modules) - 1) * scale
+        picture.write_bytes(b"P5 %d %d 255\n" % (width, height) + pixels)
+        read = subprocess.run(
+            ["zbarimg", "-q", "--raw", str(picture)],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8",
+        )
+        self.assertEqual(read.stdout.strip(), link)
+
+    def test_the_doctor_looks_at_everything_and_says_what_to_do(self):
+        # What it finds depends on the machine.
+        report = json.loads(self.run_program("doctor", "--json", "--data-dir", str(self.data), status=(0, 1)))
+        checks = [finding["check"] for finding in report["findings"]]
+        for check in ("interfaces", "multicast", "bus", "daemon", "port", "firewall", "clock", "data", "terminal"):
+            self.assertIn(check, checks)
+        for finding in report["findings"]:
+            if finding["verdict"] == "fault":
+                self.assertIn("advice", finding)
+
+    def test_every_page_of_the_manual_is_one(self):
+        pages = [[]] + [[name] for name in self.commands()] + [["boards", "show"]]
+        for page in pages:
+            with self.subTest(page=page):
+                path = self.directory() / "page.1"
+                path.write_text(self.run_program("manual", *page), "ascii")
+                shown = subprocess.run(
+                    ["man", "--warnings=all", "-l", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    env={**os.environ, "MANPAGER": "cat", "MANWIDTH": "100", "LC_ALL": "C.UTF-8"}, encoding="utf-8",
+                )
+                self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+                for part in ("NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES"):
+                    self.assertIn(f"\n{part}\n", re.sub(r".\x08", "", shown.stdout))
+        self.run_program("manual", "nothing", status=64)
+
+    def commands(self):
+        text = self.run_program("help")
+        listed = text[text.index("SUBCOMMANDS"):]
+        return re.findall(r"(?m)^  (\w+)(?: \(default\))?  ", listed)
+
+    def test_completions_are_scripts_of_their_shells(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.directory() / shell
+            script.write_text(self.run_program("completions", shell), "utf-8")
+            if shutil.which(shell):
+                done = subprocess.run([shell, "-n", str(script)], stderr=subprocess.PIPE, encoding="utf-8")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.run_program("completions", "csh", status=64)
+
+    @unittest.skipUnless(shutil.which("bash"), "bash is missing")
+    def test_the_names_of_boards_complete(self):
+        self.run_program(
+            "run", "--host", "standup", "/dev/null", "--no-announce", "--listen", "127.0.0.1:0",
+        )
+        script = self.directory() / "script"
+        script.write_text(self.run_program("completions", "bash"), "utf-8")
+        asked = (
+            f"source {script}; COMP_WORDS=(whiteboard-peer invite st); COMP_CWORD=2; "
+            "COMP_LINE='whiteboard-peer invite st'; COMP_POINT=${#COMP_LINE}; "
+            "_whiteboard-peer whiteboard-peer st invite; printf '%s\\n' \"${COMPREPLY[@]}\""
+        )
+        path = self.directory()
+        (path / "whiteboard-peer").symlink_to(BINARY)
+        done = subprocess.run(
+            ["bash", "-c", asked], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+            env={"PATH": f"{path}:{os.environ['PATH']}", "HOME": str(self.home)}, timeout=60,
+        )
+        self.assertEqual(done.stdout.split(), ["standup"], done.stderr)
