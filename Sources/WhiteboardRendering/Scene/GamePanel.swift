@@ -1,10 +1,14 @@
 import Whiteboard
 
-/// How a game shows on the board, in cells.
-enum GamePanel {
+/// How a game shows on the board, in cells or in letters of a page.
+package enum GamePanel {
   /// The panel of a game as we see it, in letters and signs of ASCII alone where that is all there is;
   /// `name` says what to call a member.
-  static func label(_ view: GameView, isASCII: Bool, naming name: (MemberID) -> String) -> Label {
+  package static func label(
+    _ view: GameView,
+    isASCII: Bool,
+    naming name: (MemberID) -> String
+  ) -> Label {
     switch view.detail {
     case .wordle(let wordle): self.wordle(wordle, view, naming: name)
     case .connectFour(let game): connectFour(game, isASCII: isASCII, naming: name)

@@ -1,9 +1,11 @@
 /// Lines of text in several styles: what shows of a text, a game or a frame's caption.
-struct Label: Hashable, Sendable {
+package struct Label: Hashable, Sendable {
   /// Some text in one style.
-  struct Span: Hashable, Sendable {
-    let text: String
-    let style: CellStyle
+  package struct Span: Hashable, Sendable {
+    /// The text; names in it are as others chose them.
+    package let text: String
+    /// How it looks.
+    package let style: CellStyle
 
     init(_ text: String, _ style: CellStyle = .plain) {
       self.text = text
@@ -12,12 +14,12 @@ struct Label: Hashable, Sendable {
   }
 
   /// One line after the other.
-  var lines: [[Span]] = []
+  package var lines: [[Span]] = []
 
   /// Columns of the widest line.
-  var width: Int { lines.reduce(0) { max($0, Self.columns($1)) } }
+  package var width: Int { lines.reduce(0) { max($0, Self.columns($1)) } }
   /// Rows.
-  var height: Int { lines.count }
+  package var height: Int { lines.count }
 
   static func columns(_ line: [Span]) -> Int {
     line.reduce(0) { $0 + CharacterWidth.columns($1.text) }
