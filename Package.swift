@@ -78,10 +78,15 @@ let package = Package(
     ),
     .target(name: "WhiteboardRendering", dependencies: ["Whiteboard"], swiftSettings: settings),
     .target(
+      name: "WhiteboardExport",
+      dependencies: ["Whiteboard", "WhiteboardRendering"],
+      swiftSettings: settings
+    ),
+    .target(
       name: "WhiteboardNode",
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardRendering", "WhiteboardSync", crypto, logging,
+        "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
       ],
       swiftSettings: settings
     ),
@@ -96,8 +101,9 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
-        "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardExport", "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal",
+        argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -141,8 +147,12 @@ let package = Package(
       name: "WhiteboardNodeTests",
       dependencies: [
         "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardNode", "WhiteboardRendering", logging,
+        "WhiteboardExport", "WhiteboardNode", "WhiteboardRendering", logging,
       ]
+    ),
+    .testTarget(
+      name: "WhiteboardExportTests",
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardExport", "WhiteboardRendering"]
     ),
     .testTarget(
       name: "WhiteboardRenderingTests",
