@@ -62,6 +62,17 @@ struct BoardJSONTests {
     #expect(SampleBoard.content(copy) == SampleBoard.content(board))
   }
 
+  @Test("a stroke from one end of the board to the other is read as it is written")
+  func broad() throws {
+    let board = try SampleBoard.empty()
+    let far = BoardLimits.coordinate
+    try board.createDrawing(try SampleBoard.ink([(-far, 0), (far - 1, 20)]))
+    let export = BoardExport(of: board, id: "", name: "") { _ in nil }
+    let copy = try SampleBoard.empty(2)
+    try copy.add(try read(BoardJSON.text(export)).objects)
+    #expect(SampleBoard.content(copy) == SampleBoard.content(board))
+  }
+
   @Test("moved to a place, its middle is there")
   func place() throws {
     var imported = try read(BoardJSON.text(try SampleBoard().export))

@@ -61,12 +61,11 @@ struct BoardJSONReader {
   private mutating func read(_ fields: Fields) throws(ImportError) {
     let type = try fields.string("type")
     let center = try fields.point("centerPosition")
-    let size = try fields.size("size")
     var draft: ObjectDraft
     switch type {
     case "text":
       let text = result.fitting(try fields.string("text"))
-      draft = ObjectDraft(.text(text, size: size), at: center)
+      draft = ObjectDraft(.text(text, size: try fields.size("size")), at: center)
     case "drawing":
       guard let drawing = try drawing(fields, center) else {
         result.warnings.append("\(fields.path), a drawing of no points, is left out")
@@ -74,9 +73,9 @@ struct BoardJSONReader {
       }
       draft = drawing
     case "photo":
-      draft = ObjectDraft(.photo(try asset(fields), size: size), at: center)
+      draft = ObjectDraft(.photo(try asset(fields), size: try fields.size("size")), at: center)
     case "game":
-      guard let game = try game(fields, size) else { return }
+      guard let game = try game(fields, try fields.size("size")) else { return }
       draft = ObjectDraft(game, at: center)
     default:
       let shown = TerminalText.quoted(type)

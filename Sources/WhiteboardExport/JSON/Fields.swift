@@ -65,7 +65,13 @@ struct Fields {
     guard let list = tree[key]?.list, list.count <= BoardLimits.pointsPerStroke else {
       throw wrong(key, "a list of at most \(BoardLimits.pointsPerStroke) points")
     }
-    let points = list.compactMap { $0.numbers.flatMap(Self.point) }
+    // The offsets of a stroke are as long as a board is broad.
+    let limit = BoardLimits.coordinate * 2
+    let points = list.compactMap { offset -> Point? in
+      guard let pair = offset.numbers, pair.count == 2, pair.allSatisfy({ abs($0) <= limit })
+      else { return nil }
+      return Point(x: pair[0], y: pair[1])
+    }
     guard points.count == list.count else { throw wrong(key, "a list of points [x,y]") }
     return points
   }
@@ -95,7 +101,8 @@ struct Fields {
   }
 
   private static func point(_ pair: [Double]) -> Point? {
-    guard pair.count == 2, pair.allSatisfy({ abs($0) < BoardLimits.coordinate }) else { return nil }
+    let range = -BoardLimits.coordinate..<BoardLimits.coordinate
+    guard pair.count == 2, pair.allSatisfy(range.contains) else { return nil }
     return Point(x: pair[0], y: pair[1])
   }
 }
