@@ -180,6 +180,7 @@ struct BoardOptions: ParsableArguments {
     configuration.code = try chosenCode()
     configuration.admission = try chosenAdmission(part, isInteractive: isInteractive)
     configuration.lostAfter = try chosenPatience()
+    configuration.pages = pageWriter
     configuration.discovery = AvahiDiscovery(interface: common.chosenInterface)
     return configuration
   }

@@ -21,6 +21,7 @@ struct WhiteboardPeer: AsyncParsableCommand {
         whiteboard-peer host standup          make a board; prints a link
         whiteboard-peer join --code "WORDS"   join the one board nearby
         whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
+        whiteboard-peer export standup -o standup.svg
         printf 'text 0,0 "hi"\\n' | whiteboard-peer run --join standup --code "…"
         whiteboard-peer help verbs            what can be typed on a board
 
@@ -36,7 +37,8 @@ struct WhiteboardPeer: AsyncParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      HostCommand.self, JoinCommand.self, RunCommand.self, BoardsCommand.self, NearbyCommand.self,
+      HostCommand.self, JoinCommand.self, RunCommand.self, BoardsCommand.self, ExportCommand.self,
+      ImportCommand.self, NearbyCommand.self,
       PeersCommand.self, DoctorCommand.self, DemoCommand.self, VerbsCommand.self,
     ]
   )

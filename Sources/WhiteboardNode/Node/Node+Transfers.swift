@@ -4,6 +4,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import Whiteboard
+import WhiteboardExport
 import WhiteboardRendering
 import WhiteboardSync
 
@@ -208,6 +209,12 @@ extension Node {
         )
       }
     }
+    try keepPhoto(bytes, reference)
+    return reference
+  }
+
+  /// Keeps the bytes of a photo where photos are, for what the next answer tells of.
+  func keepPhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(VerbError) {
     let path = assetPath(reference.id, reference.format)
     // Also where a file is there: it may be damaged.
     do {
@@ -217,7 +224,6 @@ extension Node {
     }
     assetPaths[reference.id] = path
     keepPhoto(reference.id, at: path, isAwaited: true)
-    return reference
   }
 
   /// Sends a photo to a member who asked for it.
