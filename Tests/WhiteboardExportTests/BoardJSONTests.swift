@@ -31,25 +31,6 @@ struct BoardJSONTests {
     #expect(!copy.canUndo)
   }
 
-  @Test("more than a batch holds is still one step, and nothing where it has no room")
-  func big() throws {
-    let stroke = try SampleBoard.ink((0..<3_000).map { (Double($0), Double($0 % 50)) })
-    let draft = ObjectDraft(.drawing(stroke, lineWidth: 3, erased: StrokeSpans()))
-    let board = try SampleBoard.empty()
-    let made = try board.add(Array(repeating: draft, count: 400))
-    #expect(made.count == 400)
-    #expect(board.takeBatches().count > 1)
-    #expect(board.snapshots.allSatisfy { $0.ink == stroke })
-    try board.undo()
-    #expect(board.objectIDs.isEmpty)
-    var far = draft
-    far.center = Point(x: 1e9, y: 0)
-    #expect(throws: BoardError.outOfRange("position")) { try board.add([draft, far]) }
-    #expect(board.objectIDs.isEmpty)
-    board.isReadOnly = true
-    #expect(throws: BoardError.viewer) { try board.add([draft]) }
-  }
-
   @Test("a stroke keeps its distances where its middle lies between two steps")
   func halfSteps() throws {
     let board = try SampleBoard.empty()

@@ -48,17 +48,15 @@ enum Excalidraw {
 private struct ExcalidrawWriter {
   private(set) var elements: [String] = []
   private let picture: BoardPicture
-  private var photos: Set<AssetID> = []
+  private var photos: [AssetID: AssetReference] = [:]
 
   init(_ export: BoardExport) { picture = export.picture }
 
   /// The files of the images.
   var files: String {
     var json = JSONObject()
-    for id in photos.sorted() {
-      guard let bytes = picture.photo(id),
-        let asset = picture.items.lazy.compactMap(\.snapshot.asset).first(where: { $0.id == id })
-      else { continue }
+    for (id, asset) in photos.sorted(by: { $0.key < $1.key }) {
+      guard let bytes = picture.photo(id) else { continue }
       let type = "image/\(asset.format.name)"
       var file = JSONObject()
       file.add("mimeType", string: type)
@@ -210,7 +208,7 @@ private struct ExcalidrawWriter {
   }
 
   private mutating func add(photo asset: AssetReference, _ snapshot: ObjectSnapshot) {
-    photos.insert(asset.id)
+    photos[asset.id] = asset
     let size = Size(
       width: snapshot.size.width * snapshot.scale,
       height: snapshot.size.height * snapshot.scale
