@@ -32,7 +32,7 @@ struct SVGPageTests {
     #expect(page(board).contains("d=\"M-50 -50L50 -50L50 50L-50 50L-50 -50\""))
     let hand = try SampleBoard.empty()
     try hand.createDrawing(try SampleBoard.ink([(0, 0), (10, 0), (20, 4), (30, 4)]))
-    #expect(page(hand).contains("d=\"M-15 -2Q-5 -2 0 0Q5 2 10 2L15 2\""))
+    #expect(page(hand).contains("d=\"M-15 -2L-10 -2Q-5 -2 0 0Q5 2 10 2L15 2\""))
     let dot = try SampleBoard.empty()
     try dot.createDrawing(try SampleBoard.ink([(7, 7)]))
     #expect(page(dot).contains("d=\"M0 0h0\""))

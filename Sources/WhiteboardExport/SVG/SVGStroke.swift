@@ -20,9 +20,11 @@ enum SVGStroke {
     var start = curve.start
     var index = 0
     while index < curve.pieces.count {
-      let level = level(line.pressures, index)
+      let level = level(line.pressures[curve.targets[index]])
       let end =
-        curve.pieces[index...].indices.first { self.level(line.pressures, $0) != level }
+        curve.pieces[index...].indices.first {
+          self.level(line.pressures[curve.targets[$0]]) != level
+        }
         ?? curve.pieces.count
       let breadth = InkCurve.breadth(atPressure: level)
       paths.append(
@@ -34,10 +36,9 @@ enum SVGStroke {
     return paths
   }
 
-  /// How hard the pen was pressed on a piece of the line, in few steps, so that paths are long.
-  private static func level(_ pressures: [UInt8], _ piece: Int) -> UInt8 {
-    let pressure = pressures[min(piece + 1, pressures.count - 1)]
-    return pressure == 0 ? 0 : max(1, pressure / 12 * 12)
+  /// A pressure in few steps, so that paths are long.
+  private static func level(_ pressure: UInt8) -> UInt8 {
+    pressure == 0 ? 0 : max(1, pressure / 12 * 12)
   }
 
   private static func data(from start: Point, _ pieces: ArraySlice<InkCurve.Piece>) -> String {
