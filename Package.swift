@@ -92,10 +92,15 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
+      name: "WhiteboardExport",
+      dependencies: ["Whiteboard", "WhiteboardRendering"],
+      swiftSettings: settings
+    ),
+    .target(
       name: "WhiteboardNode",
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardRendering", "WhiteboardSync", crypto, logging,
+        "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
       ],
       swiftSettings: settings
     ),
@@ -111,8 +116,9 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "QRCode", "WhiteboardDocument",
-        "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardTerminal",
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
+        "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures",
+        "WhiteboardRendering", "WhiteboardTerminal",
         argumentParser, logging,
       ],
       swiftSettings: settings
@@ -159,8 +165,12 @@ let package = Package(
       name: "WhiteboardNodeTests",
       dependencies: [
         "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardNode", "WhiteboardRendering", logging,
+        "WhiteboardExport", "WhiteboardNode", "WhiteboardRendering", logging,
       ]
+    ),
+    .testTarget(
+      name: "WhiteboardExportTests",
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardExport", "WhiteboardRendering"]
     ),
     .testTarget(
       name: "WhiteboardRenderingTests",

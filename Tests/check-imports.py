@@ -13,7 +13,12 @@ import subprocess
 import sys
 
 # Pure targets: values in, values out. Not even Foundation.
-PURE = {"PeerWire": set(), "Whiteboard": set(), "WhiteboardRendering": {"Whiteboard"}}
+PURE = {
+    "PeerWire": set(),
+    "Whiteboard": set(),
+    "WhiteboardExport": {"Whiteboard", "WhiteboardRendering"},
+    "WhiteboardRendering": {"Whiteboard"},
+}
 # Modules that are seen by these targets only (and by tests).
 CONFINED = {
     "GRDB": {"WhiteboardDocument"},

@@ -8,6 +8,19 @@ public struct BoardSettings: Hashable, Sendable {
   public var grid: Double?
   /// The language of its games, a BCP 47 tag.
   public var language: String?
+
+  /// Settings, each of which may have been set or not.
+  public init(
+    title: String? = nil,
+    background: UInt32? = nil,
+    grid: Double? = nil,
+    language: String? = nil
+  ) {
+    self.title = title
+    self.background = background
+    self.grid = grid
+    self.language = language
+  }
 }
 
 extension BoardState {

@@ -50,14 +50,22 @@ public struct PhotoHeader: Hashable, Sendable {
   /// hundreds of kilobytes of metadata: give it the whole file.
   /// - Complexity: O(1) for a PNG, O(segments) for a JPEG.
   public init(reading bytes: [UInt8]) throws(PhotoError) {
-    if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+    if bytes.starts(with: Self.pngBeginning) {
       try self.init(png: bytes)
-    } else if bytes.starts(with: [0xFF, 0xD8]) {
+    } else if bytes.starts(with: Self.jpegBeginning) {
       try self.init(jpeg: bytes)
     } else {
       throw .unknownFormat
     }
   }
+
+  /// Whether bytes begin as a photo does, whatever follows.
+  public static func isPhoto(_ bytes: [UInt8]) -> Bool {
+    bytes.starts(with: pngBeginning) || bytes.starts(with: jpegBeginning)
+  }
+
+  private static let pngBeginning: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+  private static let jpegBeginning: [UInt8] = [0xFF, 0xD8]
 
   private init(png bytes: [UInt8]) throws(PhotoError) {
     // A length of 13, "IHDR", width, height, then depth, colour, compression, filter, interlace.

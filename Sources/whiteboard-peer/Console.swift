@@ -29,8 +29,13 @@ enum Console {
   /// Writes a text to standard output, whole.
   ///
   /// - Throws: ``NodeError`` when it cannot be written; that its reader is gone is no error.
-  static func tell(_ text: String) throws(NodeError) {
-    switch LineWriter.writeAll(Array(text.utf8), to: STDOUT_FILENO) {
+  static func tell(_ text: String) throws(NodeError) { try tell(Array(text.utf8)) }
+
+  /// Writes bytes to standard output, all of them.
+  ///
+  /// - Throws: As for a text.
+  static func tell(_ bytes: [UInt8]) throws(NodeError) {
+    switch LineWriter.writeAll(bytes, to: STDOUT_FILENO) {
     case nil, EPIPE?: return
     default: throw NodeError.unwritable
     }

@@ -22,6 +22,7 @@ struct WhiteboardPeer: AsyncParsableCommand {
         whiteboard-peer invite standup        its link, code and QR code
         whiteboard-peer join --code "WORDS"   join the one board nearby
         whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
+        whiteboard-peer export standup -o standup.svg
         printf 'text 0,0 "hi"\\n' | whiteboard-peer run --join standup --code "…"
         whiteboard-peer help verbs            what can be typed on a board
 
@@ -30,9 +31,9 @@ struct WhiteboardPeer: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self,
-      BoardsCommand.self, NearbyCommand.self, PeersCommand.self, ConfigCommand.self,
-      DoctorCommand.self, DemoCommand.self, VerbsCommand.self, CompletionsCommand.self,
-      ManualCommand.self,
+      BoardsCommand.self, ExportCommand.self, ImportCommand.self, NearbyCommand.self,
+      PeersCommand.self, ConfigCommand.self, DoctorCommand.self, DemoCommand.self,
+      VerbsCommand.self, CompletionsCommand.self, ManualCommand.self,
     ],
     defaultSubcommand: LobbyCommand.self
   )

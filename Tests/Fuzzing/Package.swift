@@ -26,6 +26,19 @@ let package = Package(
       path: "Shared/WhiteboardTerminal/Input",
       swiftSettings: settings
     ),
+    .target(name: "Whiteboard", path: "Shared/Whiteboard", swiftSettings: settings),
+    .target(
+      name: "WhiteboardRendering",
+      dependencies: ["Whiteboard"],
+      path: "Shared/WhiteboardRendering",
+      swiftSettings: settings
+    ),
+    .target(
+      name: "WhiteboardExport",
+      dependencies: ["Whiteboard", "WhiteboardRendering"],
+      path: "Shared/WhiteboardExport",
+      swiftSettings: settings
+    ),
     .target(name: "FuzzSupport", swiftSettings: settings),
     fuzzer("frames", ["PeerWire"]),
     fuzzer("messages", ["PeerWire"]),
@@ -35,6 +48,7 @@ let package = Package(
     fuzzer("base32", ["PeerWire"]),
     fuzzer("discovery", ["PeerDiscovery"]),
     fuzzer("keys", ["WhiteboardTerminal"]),
+    fuzzer("imports", ["Whiteboard", "WhiteboardExport"]),
   ],
   swiftLanguageModes: [.v6]
 )

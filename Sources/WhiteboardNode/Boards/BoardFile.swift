@@ -146,7 +146,7 @@ package enum BoardFile {
   }
 
   /// A replica that nobody joins, with what a file holds.
-  private static func replica(
+  static func replica(
     of path: String,
     version: String?
   ) async throws(NodeError) -> (replica: Replica, name: String) {

@@ -1,4 +1,5 @@
 import Whiteboard
+import WhiteboardExport
 
 /// A small picture of a board for lists of boards: SVG that any viewer shows.
 ///
@@ -43,7 +44,7 @@ package enum Thumbnail {
     switch snapshot.kind {
     case .text:
       guard let text = snapshot.text, !text.isEmpty else { return nil }
-      let words = escaped(String(text.prefix(80)))
+      let words = XML.escaped(String(text.prefix(80)))
       return "<text \(turned) font-size=\"20\" text-anchor=\"middle\" "
         + "fill=\"\(color(snapshot.color ?? 0x0000_00FF))\">\(words)</text>"
     case .drawing:
@@ -108,25 +109,5 @@ package enum Thumbnail {
   private static func color(_ rgba: UInt32) -> String {
     let digits = String(rgba, radix: 16)
     return "#" + String(repeating: "0", count: 8 - digits.count) + digits
-  }
-
-  /// Text of others as XML, without what XML does not admit.
-  private static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "\t", "\n": result += " "
-      default:
-        let isControl =
-          scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
-          || (0xFFFE...0xFFFF).contains(scalar.value)
-        if !isControl { result.unicodeScalars.append(scalar) }
-      }
-    }
-    return result
   }
 }

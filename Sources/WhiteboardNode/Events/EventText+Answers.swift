@@ -64,6 +64,10 @@ extension EventText {
       return stepLine(done)
     case "text", "stroke", "photo", "game", "duplicate", "group":
       return "ok: \(names(made))"
+    case "export", "import":
+      let way = done.verb == "export" ? "to" : "from"
+      return "ok: \(done.verb) \(count(done.objects ?? 0, "object")) \(way) "
+        + TerminalText.quoted(done.file ?? "", limit: 256)
     case "deselect":
       return "ok: deselect"
     case "erase" where made.isEmpty:

@@ -103,6 +103,10 @@ extension NodeEvent {
     package var transfers: [String]?
     /// Whether it changed the board, where that is what it is for.
     package var changed: Bool?
+    /// The file that was written or read, by `export` and `import`.
+    package var file: String?
+    /// How many objects went there or came from there.
+    package var objects: Int?
     /// What was undone or made again, in a word.
     package var step: String?
     /// How many changes `undo` and `redo` left as they are.

@@ -1,6 +1,7 @@
 import Logging
 import PeerSession
 import Whiteboard
+import WhiteboardExport
 import WhiteboardSync
 
 extension Node {
@@ -259,7 +260,7 @@ extension Node {
     (member ?? replica?.board.member)?.description
   }
 
-  private func displayName(_ member: MemberID) -> String? {
+  func displayName(_ member: MemberID) -> String? {
     if member == replica?.board.member {
       return ownName
     }

@@ -176,6 +176,8 @@ extension Node {
       ids: outcome.ids?.map(\.description),
       transfers: outcome.transfers,
       changed: outcome.hasChanged,
+      file: outcome.file,
+      objects: outcome.count,
       step: outcome.step,
       skipped: outcome.skipped,
       left: outcome.left

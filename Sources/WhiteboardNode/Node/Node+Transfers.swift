@@ -4,6 +4,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import Whiteboard
+import WhiteboardExport
 import WhiteboardRendering
 import WhiteboardSync
 
@@ -214,6 +215,12 @@ extension Node {
         )
       }
     }
+    try keepPhoto(bytes, reference)
+    return reference
+  }
+
+  /// Keeps the bytes of a photo where photos are, for what the next answer tells of.
+  func keepPhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(VerbError) {
     let path = assetPath(reference.id, reference.format)
     // Also where a file is there: it may be damaged.
     do {
@@ -223,7 +230,6 @@ extension Node {
     }
     photoIsHere(reference.id, at: path)
     keepPhoto(reference.id, at: path, isAwaited: true)
-    return reference
   }
 
   /// Sends a photo to a member who asked for it.

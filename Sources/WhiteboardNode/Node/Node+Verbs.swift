@@ -10,7 +10,8 @@ extension Node {
       case .text, .stroke, .pen, .lift, .photo, .game, .duplicate, .select, .deselect, .move,
         .scale, .rotate,
         .color, .width, .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete,
-        .undelete, .purge, .play, .undo, .redo, .set, .restore, .say:
+        .undelete, .purge, .play, .undo, .redo, .set, .restore, .import,
+        .say:
         let before = replica?.board.written
         var outcome = try await edit(request.verb)
         outcome.hasChanged = replica?.board.written != before
@@ -43,6 +44,11 @@ extension Node {
       case .diff(let from, let to):
         try await tellDifference(from: from, to: to, request)
         done(request)
+      case .export(let file, let region, let scale, let isReplacing):
+        done(
+          request,
+          try await export(to: file, region: region, scale: scale, isReplacing: isReplacing)
+        )
       case .checkpoint, .checkpoints, .saveAs:
         try await keep(request)
         done(request)

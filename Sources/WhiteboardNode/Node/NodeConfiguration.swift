@@ -2,6 +2,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
+import WhiteboardExport
 
 /// What a node is made from.
 package struct NodeConfiguration: Sendable {
@@ -68,6 +69,8 @@ package struct NodeConfiguration: Sendable {
   package var code: JoinCode?
   /// How long a peer whose link broke is waited for (LIV-4).
   package var lostAfter = Duration.seconds(60)
+  /// What makes pages of pixels and for printers; nil where the program cannot.
+  package var pages: (any PageWriter)?
   /// How boards are announced and found; nil means neither.
   package var discovery: (any Discovery)?
   /// Where to log.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Whiteboard
 import WhiteboardRendering
 
 /// The members of a line of JSON, each read into the one type its key has in that verb.
@@ -78,7 +79,7 @@ struct JSONFields: Decodable {
     _ key: Key
   ) throws -> Value {
     switch kind {
-    case .point:
+    case .point, .region:
       return .point(try container.decode([Double].self, forKey: key))
     case .points:
       return .points(try container.decode([[Double]].self, forKey: key))
@@ -175,6 +176,11 @@ extension JSONFields {
   func pointIfAny(_ key: String) throws(VerbError) -> BoardPoint? {
     guard case .point(let pair)? = values[key] else { return nil }
     return try JSONFields.point(pair, key: key)
+  }
+
+  func regionIfAny() throws(VerbError) -> Rectangle? {
+    guard case .point(let numbers)? = values["region"] else { return nil }
+    return try VerbParser.checkedRegion(numbers)
   }
 
   func point(_ key: String) throws(VerbError) -> BoardPoint {

@@ -2,6 +2,8 @@
 enum JSONKind {
   /// `[x,y]`.
   case point
+  /// `[x,y,width,height]`.
+  case region
   /// `[[x,y],…]`.
   case points
   /// A number.
@@ -25,11 +27,12 @@ enum JSONKind {
     case ("to", "diff"): self = .string
     case ("to", _): self = .peers
     case ("points", _): self = .points
+    case ("region", _): self = .region
     case ("over", _), ("factor", _), ("degrees", _), ("peers", _), ("objects", _),
       ("seconds", _), ("timeout", _), ("width", _), ("height", _), ("radius", _), ("replacing", _),
-      ("grid", _):
+      ("grid", _), ("scale", _):
       self = .number
-    case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _): self = .flag
+    case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _): self = .flag
     case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
     case ("ids", _): self = .objects
     case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
@@ -44,6 +47,7 @@ enum JSONKind {
   var description: String {
     switch self {
     case .point: "a point, like [10,20]"
+    case .region: "a part of the board, like [0,0,400,300]"
     case .points: "a list of points, like [[0,0],[10,20]]"
     case .number: "a number"
     case .flag: "true or false"

@@ -40,6 +40,16 @@ extension JSONVerbParser {
     )
   }
 
+  static func export(_ fields: JSONFields) throws(VerbError) -> Verb {
+    let scale = try fields.numberIfAny("scale") ?? 1
+    return .export(
+      file: try fields.file(),
+      region: try fields.regionIfAny(),
+      scale: try VerbParser.checkedPixels(scale),
+      isReplacing: try fields.flag("force")
+    )
+  }
+
   static func wait(_ fields: JSONFields) throws(VerbError) -> Verb {
     let timeout = try fields.numberIfAny("timeout")
     return .wait(

@@ -89,6 +89,8 @@ enum JSONVerbParser {
     case .diff: try diff(fields)
     case .restore: .restore(name: try fields.checkpoint("name"))
     case .saveAs: .saveAs(file: try fields.file())
+    case .export: try export(fields)
+    case .import: .import(file: try fields.file(), at: try fields.pointIfAny("at"))
     case .wait: try wait(fields)
     case .quit: .quit
     case .help: .help(topic: try fields.stringIfAny("topic"))

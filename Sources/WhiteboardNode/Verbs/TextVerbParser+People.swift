@@ -60,6 +60,25 @@ extension TextVerbParser {
     return .diff(from: from, to: try VerbParser.checkedCheckpoint(other.text))
   }
 
+  static func export(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let region = try arguments.takeValue("region").map { (value) throws(VerbError) in
+      try VerbParser.region(value)
+    }
+    let scale = try arguments.takeNumber("scale") ?? 1
+    let isReplacing = arguments.takeFlag("force")
+    return .export(
+      file: try arguments.file(),
+      region: region,
+      scale: try VerbParser.checkedPixels(scale),
+      isReplacing: isReplacing
+    )
+  }
+
+  static func `import`(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let place = try arguments.takeValue("at").map { (value) throws(VerbError) in try point(value) }
+    return .import(file: try arguments.file(), at: place)
+  }
+
   static func wait(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let timeout = try arguments.takeSeconds("timeout")
     return .wait(try condition(&arguments), timeout: timeout)

@@ -85,6 +85,8 @@ enum TextVerbParser {
     case .diff: try diff(&arguments)
     case .restore: .restore(name: try arguments.checkpoint())
     case .saveAs: .saveAs(file: try arguments.file())
+    case .export: try export(&arguments)
+    case .import: try `import`(&arguments)
     case .wait: try wait(&arguments)
     case .quit: .quit
     case .help: .help(topic: arguments.nextIfAny()?.text)

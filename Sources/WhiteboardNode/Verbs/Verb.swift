@@ -127,6 +127,11 @@ package enum Verb: Equatable, Sendable {
   case restore(name: String)
   /// Writes the board to another file.
   case saveAs(file: String)
+  /// Writes the board, or what a part of it touches, to a file of the kind that its name says; so many
+  /// pixels for each board unit where it is of pixels.
+  case export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
+  /// Puts what is in a file on the board, its middle at a point or where it was.
+  case `import`(file: String, at: BoardPoint?)
 
   // MARK: Scripts
 

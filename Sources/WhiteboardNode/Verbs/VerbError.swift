@@ -91,6 +91,8 @@ package struct VerbError: Error, Equatable, Sendable {
     case declined
     /// The file is not there or cannot be read.
     case fileUnreadable = "file-unreadable"
+    /// The file is there already, or cannot be written.
+    case fileUnwritable = "file-unwritable"
     /// The file is not a photo we can carry.
     case notAPhoto = "not-a-photo"
     /// More bytes than allowed.

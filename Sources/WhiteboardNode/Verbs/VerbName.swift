@@ -106,6 +106,10 @@ package enum VerbName: String, CaseIterable, Sendable {
   case restore
   /// Writes the board to another file.
   case saveAs = "save-as"
+  /// Writes the board to a file of another kind.
+  case export
+  /// Puts what is in a file on the board.
+  case `import`
   /// Waits.
   case wait
   /// Ends the program.
@@ -174,6 +178,8 @@ extension Verb {
     case .diff: .diff
     case .restore: .restore
     case .saveAs: .saveAs
+    case .export: .export
+    case .import: .import
     case .wait: .wait
     case .quit: .quit
     case .help: .help

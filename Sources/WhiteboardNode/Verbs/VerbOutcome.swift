@@ -10,6 +10,10 @@ struct VerbOutcome: Equatable, Sendable {
   var transfers: [String]?
   /// Whether the board changed, where that is what the verb is for.
   var hasChanged: Bool?
+  /// The file that was written or read.
+  var file: String?
+  /// How many objects went there or came from there.
+  var count: Int?
   /// What was undone or made again, in a word.
   var step: String?
   /// How many changes `undo` and `redo` left as they are.

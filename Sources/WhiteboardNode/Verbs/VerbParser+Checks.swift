@@ -244,6 +244,39 @@ extension VerbParser {
     return name
   }
 
+  /// A part of the board as words say it, `X,Y,W,H`.
+  package static func region(_ text: String) throws(VerbError) -> Rectangle {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    return try checkedRegion(parts.map { TextVerbParser.number($0) ?? .nan })
+  }
+
+  /// A place on the board as words say it, `X,Y`.
+  package static func point(_ text: String) throws(VerbError) -> Point {
+    Point(try TextVerbParser.point(text))
+  }
+
+  /// A part of the board by its corner of the least x and y, its width and its height.
+  static func checkedRegion(_ numbers: [Double]) throws(VerbError) -> Rectangle {
+    guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0,
+      let corner = BoardPoint(x: numbers[0], y: numbers[1]),
+      let opposite = BoardPoint(x: numbers[0] + numbers[2], y: numbers[1] + numbers[3])
+    else {
+      throw VerbError(
+        .badArgument,
+        "a region is X,Y,W,H on the board with a width and a height above 0, like 0,0,400,300"
+      )
+    }
+    return Rectangle(Point(corner), Point(opposite))
+  }
+
+  /// How many pixels a board unit has.
+  package static func checkedPixels(_ scale: Double) throws(VerbError) -> Double {
+    guard scale > 0, scale <= maximumPixels else {
+      throw VerbError(.badArgument, "scale is a number of pixels above 0, at most 64, like 2")
+    }
+    return scale
+  }
+
   static func checkedFile(_ name: String) throws(VerbError) -> String {
     guard !name.isEmpty, !name.utf8.contains(0) else {
       throw VerbError(.badArgument, "a file needs a name")

@@ -26,6 +26,8 @@ package enum VerbParser {
   package static let maximumWidth = 1_024.0
   /// The widest grid, in board units.
   package static let maximumGrid = 65_536.0
+  /// The most pixels of a page for each board unit.
+  package static let maximumPixels = 64.0
   /// The longest title of a board and name of a checkpoint, in bytes of UTF-8.
   package static let maximumTitleLength = 256
   /// The longest name of a person, in bytes of UTF-8.

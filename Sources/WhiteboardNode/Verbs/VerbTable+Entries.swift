@@ -48,6 +48,17 @@ extension VerbTable {
         "grid is the distance of its lines in board units, 0 for none; an empty title is none.",
         "language is a tag like en; there are words for games in English alone.",
       ]
+    case .export:
+      [
+        "W and H are a width and a height from X,Y on; all objects that touch them are written.",
+        "scale is how many pixels of a .png a board unit has, at most 64.",
+        "A file that is there is not written over without force.",
+      ]
+    case .import:
+      [
+        "Without at= it lies where it was, and a picture at 0,0. It is one step for `undo`.",
+        "Games begin anew, and of a drawing of Excalidraw what fills shapes is left out.",
+      ]
     case .order:
       ["Next to a group is next to all in it."]
     default:
@@ -268,6 +279,18 @@ extension VerbTable {
       )
     case .saveAs:
       ("FILE", "write the board to another file", ["file"])
+    case .export:
+      (
+        "FILE [region=X,Y,W,H] [scale=N] [force]",
+        "write the board, or a part, as .svg, .png, .pdf, .json, .excalidraw or .txt",
+        ["file", "region", "scale", "force"]
+      )
+    case .import:
+      (
+        "FILE [at=X,Y]",
+        "put a picture, a board as .json or a drawing of Excalidraw on the board",
+        ["file", "at"]
+      )
     case .wait:
       (
         "peers=N|objects=N|synced|SECONDS [timeout=SECONDS]",

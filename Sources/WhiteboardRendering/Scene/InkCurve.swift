@@ -22,26 +22,38 @@ package struct InkCurve: Hashable, Sendable {
   package let start: Point
   /// The pieces; a dot has none.
   package let pieces: [Piece]
+  /// The index of the point that each piece is drawn towards.
+  package let targets: [Int]
 
   /// The line through these points; nil where there are none.
   package init?(_ points: [Point]) {
     guard let first = points.first else { return nil }
     start = first
     var pieces: [Piece] = []
+    var targets: [Int] = []
+    // Whether the line has come to the middle of a stretch, where a curve begins.
+    var isBetween = false
+    func append(_ piece: Piece, _ target: Int) {
+      pieces.append(piece)
+      targets.append(target)
+    }
     for (index, point) in points.enumerated().dropFirst() {
       guard index + 1 < points.count else {
-        pieces.append(.line(to: point))
+        append(.line(to: point), index)
         break
       }
       let next = points[index + 1]
       if Self.isBend(points[index - 1], point, next) {
-        let middle = Point(x: (point.x + next.x) / 2, y: (point.y + next.y) / 2)
-        pieces.append(.curve(towards: point, to: middle))
+        if !isBetween { append(.line(to: Self.middle(points[index - 1], point)), index) }
+        append(.curve(towards: point, to: Self.middle(point, next)), index)
+        isBetween = true
       } else {
-        pieces.append(.line(to: point))
+        append(.line(to: point), index)
+        isBetween = false
       }
     }
     self.pieces = pieces
+    self.targets = targets
   }
 
   /// How broad a line is where the pen was pressed so: all of its width at most, and where that is not
@@ -50,9 +62,13 @@ package struct InkCurve: Hashable, Sendable {
     pressure == 0 ? 1 : 0.3 + 0.7 * Double(pressure) / 255
   }
 
+  private static func middle(_ one: Point, _ other: Point) -> Point {
+    Point(x: (one.x + other.x) / 2, y: (one.y + other.y) / 2)
+  }
+
   /// The longest stretch that a hand draws between two points, in board units: what a terminal tells is
   /// a cell apart.
-  private static let stretch = 16.0
+  private static let stretch = 18.0
 
   /// Whether the line bends at a point; otherwise it has a corner there.
   private static func isBend(_ before: Point, _ point: Point, _ after: Point) -> Bool {
@@ -62,8 +78,8 @@ package struct InkCurve: Hashable, Sendable {
     let nextLength = (nextX * nextX + nextY * nextY).squareRoot()
     guard length > 0, nextLength > 0 else { return false }
     let cosine = (x * nextX + y * nextY) / (length * nextLength)
-    // Less than an eighth of a turn; or about a right angle, where points lie as close as a hand's do.
-    return cosine > 0.7 || (cosine > -0.2 && max(length, nextLength) <= stretch)
+    // Less than a twelfth of a turn; or about a right angle, where points lie as close as a hand's do.
+    return cosine > 0.866 || (cosine > -0.2 && max(length, nextLength) <= stretch)
   }
 }
 

@@ -297,6 +297,8 @@ struct EventTextTests {
     let many = NodeEvent.Done(verb: "delete", ids: (1...9).map { "\($0)-a" }, changed: true)
     #expect(EventText.line(.done(many)) == "ok: delete 9 objects")
     #expect(EventText.line(.done(.init(verb: "set", changed: true))) == "ok: set")
+    let written = NodeEvent.Done(verb: "export", file: "a\u{1B}.svg", objects: 1)
+    #expect(EventText.line(.done(written)) == #"ok: export 1 object to "a\u{1b}.svg""#)
     #expect(
       EventText.line(.done(.init(verb: "erase", ids: [], changed: false)))
         == "ok: there was nothing to erase"

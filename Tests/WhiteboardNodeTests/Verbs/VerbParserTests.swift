@@ -1,5 +1,6 @@
 import PeerTestKit
 import Testing
+import Whiteboard
 
 @testable import WhiteboardNode
 
@@ -295,6 +296,27 @@ struct VerbParserTests {
       ("wait synced", #"{"verb":"wait","synced":true}"#, .wait(.synced, timeout: nil)),
       ("wait 0.25", #"{"verb":"wait","seconds":0.25}"#, .wait(.seconds(0.25), timeout: nil)),
       ("quit", #"{"verb":"quit"}"#, .quit),
+      (
+        "export a.svg region=-10,0,20.5,30 scale=2 force",
+        #"{"verb":"export","file":"a.svg","region":[-10,0,20.5,30],"scale":2,"force":true}"#,
+        .export(
+          file: "a.svg",
+          region: Rectangle(Point(x: -10, y: 0), Point(x: 10.5, y: 30)),
+          scale: 2,
+          isReplacing: true
+        )
+      ),
+      (
+        #"export "my board.json""#,
+        #"{"verb":"export","file":"my board.json"}"#,
+        .export(file: "my board.json", region: nil, scale: 1, isReplacing: false)
+      ),
+      (
+        "import a.excalidraw at=1,2",
+        #"{"verb":"import","file":"a.excalidraw","at":[1,2]}"#,
+        .import(file: "a.excalidraw", at: try point(1, 2))
+      ),
+      ("import a.png", #"{"verb":"import","file":"a.png"}"#, .import(file: "a.png", at: nil)),
       ("help verbs", #"{"verb":"help","topic":"verbs"}"#, .help(topic: "verbs")),
     ]
   }
@@ -419,6 +441,15 @@ struct VerbParserTests {
       ("text 1,1 hi as=selected", .badArgument),
       ("move last other", .badArgument),
       ("scale a b", .badArgument),
+      ("export", .missingArgument),
+      ("export a.svg region=0,0,10", .badArgument),
+      ("export a.svg region=0,0,10,0", .badArgument),
+      ("export a.svg region=0,0,nan,5", .badArgument),
+      ("export a.svg region=33554431,0,10,10", .badArgument),
+      ("export a.png scale=0", .badArgument),
+      ("export a.png scale=65", .badArgument),
+      ("export a.svg b.svg", .unknownArgument),
+      ("import a.png at=1", .badArgument),
       ("color last", .missingArgument),
       ("color last red", .badArgument),
       ("color last #12345", .missingArgument),

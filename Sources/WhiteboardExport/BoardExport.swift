@@ -1,0 +1,145 @@
+import Whiteboard
+import WhiteboardRendering
+
+/// A board, or a part of it, as it is written to files of every kind.
+package struct BoardExport: Sendable {
+  /// What shows, and where.
+  package let picture: BoardPicture
+  /// The board's id; empty where it has none.
+  package let board: String
+  /// What people call the board; text from a peer.
+  package let name: String
+  /// What belongs to the board as a whole.
+  package let settings: BoardSettings
+  /// How the games among the objects began.
+  package let setups: [ObjectID: [UInt8]]
+  /// What was said.
+  package let chat: [ChatLine]
+
+  /// The margin around all objects, in board units.
+  static let margin = 20.0
+  /// What a page of nothing shows.
+  private static let empty = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
+
+  /// What of a board is to be written.
+  ///
+  /// - Parameters:
+  ///   - board: The board.
+  ///   - id: Its id.
+  ///   - name: What people call it.
+  ///   - region: The part of it that is meant, with all objects that it touches; nil for all of it.
+  ///   - names: What members are called.
+  ///   - photo: A photo's file; nil where it is not here.
+  package init(
+    of board: Board,
+    id: String,
+    name: String,
+    region: Rectangle? = nil,
+    names: [MemberID: String] = [:],
+    photo: @escaping @Sendable (AssetID) -> [UInt8]?
+  ) {
+    let ids = region.map { board.objects(in: $0, mode: .touching).reversed() } ?? board.objectIDs
+    let items = ids.compactMap { id in
+      board.snapshot(id).map {
+        BoardCanvas.Item($0, game: board.gameView(id, for: board.member))
+      }
+    }
+    // What nothing can be seen of is white paper.
+    let background = board.background.flatMap { $0 & 0xFF == 0 ? nil : $0 >> 8 }
+    picture = BoardPicture(
+      items: items,
+      region: region ?? BoardPicture.region(around: items, margin: Self.margin) ?? Self.empty,
+      background: background ?? 0xFFFFFF,
+      names: names,
+      photo: photo
+    )
+    self.board = id
+    self.name = name
+    settings = board.settings
+    var setups: [ObjectID: [UInt8]] = [:]
+    for id in ids { setups[id] = board.state.record(id)?.setup }
+    self.setups = setups
+    chat = board.chat
+  }
+
+  /// The objects from back to front.
+  package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
+
+  /// The file of a kind.
+  ///
+  /// - Parameters:
+  ///   - format: Which kind.
+  ///   - scale: Pixels for each board unit, of PNG alone.
+  ///   - pages: What makes PNG and PDF; nil where this program cannot.
+  /// - Returns: The bytes of the file.
+  /// - Throws: ``ExportError``.
+  package func file(
+    as format: ExportFormat,
+    scale: Double = 1,
+    pages: (any PageWriter)?
+  ) throws(ExportError) -> [UInt8] {
+    switch format {
+    case .svg: return Array(SVGPage.svg(picture).utf8)
+    case .json: return Array(BoardJSON.text(self).utf8)
+    case .excalidraw: return Array(ExcalidrawFile.text(self).utf8)
+    case .text: return Array(TextPage.text(picture).utf8)
+    case .png, .pdf:
+      guard let pages else { throw .noPages(format) }
+      return format == .png ? try pages.png(picture, scale: scale) : try pages.pdf(picture)
+    }
+  }
+}
+
+/// The kinds of files that a board is written to.
+package enum ExportFormat: String, CaseIterable, Sendable {
+  /// A page for browsers, in which words are words.
+  case svg
+  /// A page of pixels.
+  case png
+  /// A page for printers.
+  case pdf
+  /// The board for programs, and for `import`.
+  case json
+  /// A drawing of Excalidraw.
+  case excalidraw
+  /// The board in characters, as a terminal shows it.
+  case text = "txt"
+
+  /// The kind that a file is by the ending of its name; nil where it has none of these.
+  package init?(fileName: String) {
+    guard let dot = fileName.lastIndex(of: "."),
+      let format = Self(rawValue: fileName[fileName.index(after: dot)...].lowercased())
+    else { return nil }
+    self = format
+  }
+
+  /// The endings of names, for people.
+  package static let endings = allCases.map { ".\($0.rawValue)" }.joined(separator: " ")
+}
+
+/// Makes pages of pixels and for printers, which takes libraries that not every program has.
+package protocol PageWriter: Sendable {
+  /// The picture as PNG, so many pixels for each board unit.
+  /// - Throws: `page` with the reason.
+  func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8]
+
+  /// The picture as PDF.
+  /// - Throws: `page` with the reason.
+  func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8]
+}
+
+/// Why a board could not be written.
+package enum ExportError: Error, Hashable, Sendable {
+  /// This program makes no pages of that kind.
+  case noPages(ExportFormat)
+  /// The page could not be made, and why.
+  case page(String)
+
+  /// What is wrong and what to do, in words.
+  package var message: String {
+    switch self {
+    case .noPages(let format): "this program cannot make .\(format.rawValue); .svg can be made"
+    case .page(let why): why
+    }
+  }
+}

@@ -1,0 +1,215 @@
+/// Reads JSON (RFC 8259) that a stranger may have made.
+///
+/// Depth and number of values are bounded, so that time and memory are; what is beyond them, or is no
+/// JSON, is an error and never a trap.
+package struct JSONReader {
+  /// How many lists and objects may lie in each other.
+  package static let depthLimit = 64
+  /// How many values are read.
+  package static let valueLimit = 16_000_000
+  /// The most bytes that a number is written with.
+  private static let numberLength = 512
+
+  private let bytes: [UInt8]
+  private var position = 0
+  private var depth = 0
+  private var values = 0
+
+  private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Reads all of the bytes as one value.
+  /// - Throws: `malformed`, `tooDeep`, `tooManyValues`.
+  package static func read(_ bytes: [UInt8]) throws(ImportError) -> JSONTree {
+    var reader = JSONReader(bytes)
+    // What some editors put before a text.
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
+    let tree = try reader.value()
+    reader.skipBlanks()
+    guard reader.position == bytes.count else { throw .malformed(at: reader.position) }
+    return tree
+  }
+
+  private mutating func value() throws(ImportError) -> JSONTree {
+    skipBlanks()
+    values += 1
+    guard values <= Self.valueLimit else { throw .tooManyValues }
+    switch peek {
+    case UInt8(ascii: "{"):
+      return try nested { (reader) throws(ImportError) in try reader.object() }
+    case UInt8(ascii: "["): return try nested { (reader) throws(ImportError) in try reader.list() }
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try literal("true", .flag(true))
+    case UInt8(ascii: "f"): return try literal("false", .flag(false))
+    case UInt8(ascii: "n"): return try literal("null", .null)
+    default: return .number(try number())
+    }
+  }
+
+  private mutating func nested(
+    _ body: (inout JSONReader) throws(ImportError) -> JSONTree
+  ) throws(ImportError) -> JSONTree {
+    guard depth < Self.depthLimit else { throw .tooDeep(at: position) }
+    depth += 1
+    position += 1
+    let tree = try body(&self)
+    depth -= 1
+    return tree
+  }
+
+  private mutating func object() throws(ImportError) -> JSONTree {
+    var members: [String: JSONTree] = [:]
+    guard !take(UInt8(ascii: "}")) else { return .object(members) }
+    repeat {
+      skipBlanks()
+      guard peek == UInt8(ascii: "\"") else { throw .malformed(at: position) }
+      let key = try string()
+      guard take(UInt8(ascii: ":")) else { throw .malformed(at: position) }
+      members[key] = try value()
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: "}")) else { throw .malformed(at: position) }
+    return .object(members)
+  }
+
+  private mutating func list() throws(ImportError) -> JSONTree {
+    guard !take(UInt8(ascii: "]")) else { return .list([]) }
+    var numbers: [Double] = []
+    var rest: [JSONTree]?
+    repeat {
+      let element = try value()
+      if rest == nil, case .number(let number) = element {
+        numbers.append(number)
+      } else {
+        var all = rest ?? numbers.map { .number($0) }
+        rest = nil
+        all.append(element)
+        rest = all
+      }
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: "]")) else { throw .malformed(at: position) }
+    return rest.map { .list($0) } ?? .numbers(numbers)
+  }
+
+  private mutating func literal(
+    _ word: StaticString,
+    _ tree: JSONTree
+  ) throws(ImportError) -> JSONTree {
+    let length = word.utf8CodeUnitCount
+    let isIt = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
+    guard isIt else { throw .malformed(at: position) }
+    position += length
+    return tree
+  }
+
+  private mutating func number() throws(ImportError) -> Double {
+    let start = position
+    _ = take(only: UInt8(ascii: "-"))
+    if !take(only: UInt8(ascii: "0")) { try digits() }
+    if take(only: UInt8(ascii: ".")) { try digits() }
+    if take(only: UInt8(ascii: "e")) || take(only: UInt8(ascii: "E")) {
+      if !take(only: UInt8(ascii: "+")) { _ = take(only: UInt8(ascii: "-")) }
+      try digits()
+    }
+    guard position - start <= Self.numberLength,
+      let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)),
+      number.isFinite
+    else { throw .malformed(at: start) }
+    return number
+  }
+
+  private mutating func digits() throws(ImportError) {
+    let start = position
+    while let byte = peek, (0x30...0x39).contains(byte) { position += 1 }
+    guard position > start else { throw .malformed(at: position) }
+  }
+
+  private mutating func string() throws(ImportError) -> String {
+    let start = position
+    position += 1
+    let plain = position
+    while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
+      position += 1
+    }
+    if peek == UInt8(ascii: "\"") {
+      position += 1
+      return try text(bytes[plain..<(position - 1)], at: start)
+    }
+    var unescaped = Array(bytes[plain..<position])
+    while let byte = peek {
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""): return try text(unescaped[...], at: start)
+      case UInt8(ascii: "\\"): try escape(into: &unescaped)
+      case 0..<0x20: throw .malformed(at: position - 1)
+      default: unescaped.append(byte)
+      }
+    }
+    throw .malformed(at: position)
+  }
+
+  private func text(
+    _ bytes: ArraySlice<UInt8>,
+    at start: Int
+  ) throws(ImportError) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed(at: start) }
+    return text
+  }
+
+  private mutating func escape(into bytes: inout [UInt8]) throws(ImportError) {
+    let start = position - 1
+    guard let byte = peek else { throw .malformed(at: start) }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): bytes.append(byte)
+    case UInt8(ascii: "b"): bytes.append(0x08)
+    case UInt8(ascii: "f"): bytes.append(0x0C)
+    case UInt8(ascii: "n"): bytes.append(0x0A)
+    case UInt8(ascii: "r"): bytes.append(0x0D)
+    case UInt8(ascii: "t"): bytes.append(0x09)
+    case UInt8(ascii: "u"):
+      var code = try hexadecimal()
+      if code & 0xFC00 == 0xD800, take(only: UInt8(ascii: "\\")) {
+        guard take(only: UInt8(ascii: "u")) else { throw .malformed(at: start) }
+        let low = try hexadecimal()
+        guard low & 0xFC00 == 0xDC00 else { throw .malformed(at: start) }
+        code = 0x10000 + (code & 0x3FF) << 10 + low & 0x3FF
+      }
+      // Half of a pair is nothing that a text can hold.
+      bytes.append(contentsOf: Array(String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8))
+    default: throw .malformed(at: start)
+    }
+  }
+
+  private mutating func hexadecimal() throws(ImportError) -> UInt32 {
+    let digits = bytes[position...].prefix(4)
+    guard digits.count == 4,
+      digits.allSatisfy({
+        (0x30...0x39).contains($0) || (0x41...0x46).contains($0) || (0x61...0x66).contains($0)
+      }),
+      let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { throw .malformed(at: position) }
+    position += 4
+    return code
+  }
+
+  // MARK: - Bytes
+
+  private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skipBlanks() {
+    while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
+      position += 1
+    }
+  }
+
+  /// Takes this byte, blanks before it aside, where it comes next.
+  private mutating func take(_ byte: UInt8) -> Bool {
+    skipBlanks()
+    return take(only: byte)
+  }
+
+  private mutating func take(only byte: UInt8) -> Bool {
+    guard peek == byte else { return false }
+    position += 1
+    return true
+  }
+}

@@ -1,0 +1,31 @@
+import Whiteboard
+import WhiteboardRendering
+
+/// A page in characters: what a terminal of the right size would show.
+package enum TextPage {
+  /// The most columns; what is broader is shown smaller.
+  package static let columnLimit = 160
+  /// The most rows.
+  package static let rowLimit = 400
+
+  /// The page, its lines ended by line feeds.
+  package static func text(_ picture: BoardPicture) -> String {
+    let region = picture.region
+    let columns = (region.greatest.x - region.least.x) / PageText.column
+    let rows = (region.greatest.y - region.least.y) / PageText.row
+    let shrink = min(1, Double(columnLimit) / max(columns, 1), Double(rowLimit) / max(rows, 1))
+    var viewport = Viewport(
+      center: region.center,
+      scale: Viewport.unitScale * shrink,
+      columns: Int((columns * shrink).rounded(.up)),
+      rows: Int((rows * shrink).rounded(.up))
+    )
+    viewport.columns = min(viewport.columns, columnLimit)
+    viewport.rows = min(viewport.rows, rowLimit)
+    var canvas = BoardCanvas(viewport)
+    canvas.names = picture.names
+    for item in picture.items { canvas.set(item) }
+    canvas.paint()
+    return canvas.screen.lines.map { $0 + "\n" }.joined()
+  }
+}

@@ -1,0 +1,84 @@
+import WhiteboardRendering
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// A file that is written whole or not at all.
+package enum OutputFile {
+  /// Why it was not written.
+  package enum WriteError: Error, Equatable, Sendable {
+    /// There is a file of that name.
+    case exists(String)
+    /// There is something of that name that is no file.
+    case noFile(String)
+    /// The system refuses, and why.
+    case unwritable(String, why: String)
+
+    /// What is wrong, in words that may be shown.
+    package var message: String {
+      switch self {
+      case .exists(let path): "\(Self.shown(path)) is there already"
+      case .noFile(let path): "\(Self.shown(path)) is no regular file"
+      case .unwritable(let path, let why): "\(Self.shown(path)) cannot be written: \(why)"
+      }
+    }
+
+    private static func shown(_ path: String) -> String {
+      TerminalText.quoted(path, limit: 256)
+    }
+  }
+
+  /// Writes a file under a name beside its own and then gives it that, so that nobody sees half of it.
+  ///
+  /// - Parameters:
+  ///   - bytes: What is in it.
+  ///   - path: Where it goes.
+  ///   - isReplacing: Whether it takes the place of a file that is there.
+  /// - Throws: ``WriteError``; what was there is as it was.
+  package static func write(
+    _ bytes: [UInt8],
+    to path: String,
+    isReplacing: Bool
+  ) throws(WriteError) {
+    try check(path, isReplacing: isReplacing)
+    let beside = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
+    let descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw refused(path, errno) }
+    var failure = LineWriter.writeAll(bytes, to: descriptor)
+    if close(descriptor) != 0, failure == nil { failure = errno }
+    if failure == nil { failure = name(beside, path, isReplacing: isReplacing) }
+    guard let failure else { return }
+    unlink(beside)
+    throw failure == EEXIST ? .exists(path) : refused(path, failure)
+  }
+
+  /// Sees that a file may be written there, before much is done for it.
+  /// - Throws: ``WriteError``.
+  package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .noFile(path) }
+    guard isReplacing else { throw .exists(path) }
+  }
+
+  /// Gives a file its name; the system's number where it cannot have it.
+  private static func name(_ beside: String, _ path: String, isReplacing: Bool) -> Int32? {
+    // A link fails where another was quicker, which a new name does not.
+    if !isReplacing {
+      if link(beside, path) == 0 {
+        unlink(beside)
+        return nil
+      }
+      // Some file systems have no links.
+      guard errno == EPERM || errno == ENOTSUP else { return errno }
+    }
+    return rename(beside, path) == 0 ? nil : errno
+  }
+
+  private static func refused(_ path: String, _ number: Int32) -> WriteError {
+    .unwritable(path, why: NetworkSurvey.words(for: number))
+  }
+}

@@ -1,0 +1,145 @@
+import Crypto
+import PeerSession
+import Whiteboard
+import WhiteboardExport
+import WhiteboardRendering
+import WhiteboardSync
+
+/// The verbs that write the board to files of other kinds, and take such files in.
+extension Node {
+  /// Writes the board, or what a part of it touches, to a file.
+  func export(
+    to file: String,
+    region: Rectangle?,
+    scale: Double,
+    isReplacing: Bool
+  ) async throws(VerbError) -> VerbOutcome {
+    guard let format = ExportFormat(fileName: file) else {
+      throw VerbError(
+        .badArgument,
+        "the name of the file says what to write: end it in one of \(ExportFormat.endings)"
+      )
+    }
+    guard let replica, let session else { throw VerbError(.ending, "the board is closed") }
+    let paths = assetPaths
+    let export = BoardExport(
+      of: replica.board,
+      id: session.id.text,
+      name: boardName,
+      region: region,
+      names: memberNames
+    ) { id in
+      paths[id].flatMap { try? FileReading.whole($0, limit: BoardLimits.photoBytes) }
+    }
+    try await Self.write(
+      export,
+      as: format,
+      scale: scale,
+      to: file,
+      isReplacing: isReplacing,
+      pages: configuration.pages
+    )
+    return VerbOutcome(file: file, count: export.snapshots.count)
+  }
+
+  /// Makes the file beside the node, which goes on meanwhile.
+  private static func write(
+    _ export: BoardExport,
+    as format: ExportFormat,
+    scale: Double,
+    to file: String,
+    isReplacing: Bool,
+    pages: (any PageWriter)?
+  ) async throws(VerbError) {
+    try writing { () throws(OutputFile.WriteError) in
+      try OutputFile.check(file, isReplacing: isReplacing)
+    }
+    let bytes: [UInt8]
+    do throws(ExportError) {
+      bytes = try export.file(as: format, scale: scale, pages: pages)
+    } catch {
+      throw VerbError(.refused, TerminalText.cleaned(error.message))
+    }
+    try writing { () throws(OutputFile.WriteError) in
+      try OutputFile.write(bytes, to: file, isReplacing: isReplacing)
+    }
+  }
+
+  private static func writing(
+    _ body: () throws(OutputFile.WriteError) -> Void
+  ) throws(VerbError) {
+    do throws(OutputFile.WriteError) {
+      try body()
+    } catch {
+      guard case .exists = error else { throw VerbError(.fileUnwritable, error.message) }
+      throw VerbError(.fileUnwritable, "\(error.message); `force` writes over it")
+    }
+  }
+
+  /// What those are called who wrote on the board, as far as we know.
+  private var memberNames: [MemberID: String] {
+    guard let board = replica?.board else { return [:] }
+    var names: [MemberID: String] = [:]
+    for member in Set(board.authors.values) {
+      let look = PeerID(bytes: member.bytes).flatMap { profiles[$0] }
+      names[member] = look?.name ?? displayName(member)
+    }
+    return names
+  }
+
+  // MARK: - Taking in
+
+  /// Puts what is in a file on the board, as one step.
+  func takeIn(_ file: String, at place: BoardPoint?) async throws(VerbError) -> VerbOutcome {
+    guard var imported = try await Self.read(file) else {
+      let reference = try importPhoto(file)
+      replica?.assetStored(reference.id, now: now)
+      let id = try onBoard { (board) throws(BoardError) in
+        try board.gesture("import") { () throws(BoardError) in
+          try board.createPhoto(reference, at: place.map { Point($0) } ?? Point(x: 0, y: 0))
+        }
+      }
+      made(id, nil)
+      return VerbOutcome(ids: [id], file: file, count: 1)
+    }
+    if let place { imported.center(at: Point(place)) }
+    tellLeftOut(imported.warnings, of: file)
+    for case .photo(let asset, _) in imported.objects.map(\.content) {
+      guard let bytes = imported.photos.removeValue(forKey: asset.id) else { continue }
+      try keepPhoto(bytes, asset)
+      replica?.assetStored(asset.id, now: now)
+    }
+    let (objects, groups, settings) = (imported.objects, imported.groups, imported.settings)
+    let ids = try onWholeBoard { (board) throws(BoardError) in
+      try board.add(objects, groups: groups, settings: settings)
+    }
+    if let last = ids.last { made(last, nil) }
+    return VerbOutcome(ids: ids, file: file, count: ids.count)
+  }
+
+  /// Reads a file beside the node, which goes on meanwhile; nil where it is a picture.
+  private static func read(_ file: String) async throws(VerbError) -> ImportedBoard? {
+    let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
+    guard !PhotoHeader.isPhoto(bytes) else { return nil }
+    do throws(ImportError) {
+      return try ImportedBoard(reading: bytes) { AssetID(Array(SHA256.hash(data: $0))) }
+    } catch {
+      throw VerbError(
+        .fileUnreadable,
+        "\(TerminalText.quoted(file, limit: 256)): \(TerminalText.cleaned(error.message))"
+      )
+    }
+  }
+
+  /// The most that is said of what was left out of one file.
+  private static let remarkLimit = 20
+
+  private func tellLeftOut(_ warnings: [String], of file: String) {
+    let shown = TerminalText.quoted(file, limit: 256)
+    var lines = warnings.prefix(Self.remarkLimit).map { "\(shown): \($0)" }
+    if warnings.count > Self.remarkLimit {
+      lines.append("\(shown): and \(warnings.count - Self.remarkLimit) more like that")
+    }
+    for line in lines { emit(.warning(.init(code: "import", message: line))) }
+  }
+}

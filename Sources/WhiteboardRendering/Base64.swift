@@ -1,0 +1,50 @@
+/// Bytes as text (RFC 4648), for pages and JSON.
+package enum Base64 {
+  private static let digits = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+  )
+  private static let padding = UInt8(ascii: "=")
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 0xFF, count: 256)
+    for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
+    return values
+  }()
+
+  /// The text of some bytes.
+  package static func encode(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let piece = bytes[start..<min(start + 3, bytes.count)]
+      let bits = piece.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - piece.count))
+      for digit in 0..<4 {
+        let value = Int(bits >> (18 - 6 * UInt32(digit)) & 63)
+        text.append(digit <= piece.count ? digits[value] : padding)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The bytes of a text, padded or not; nil where it is none.
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    let all = Array(text.utf8)
+    let padded = all.suffix(2).count { $0 == padding }
+    let digits = all.dropLast(padded)
+    guard digits.count % 4 != 1, padded == 0 || all.count % 4 == 0 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count * 3 / 4)
+    var bits: UInt32 = 0
+    var count: UInt32 = 0
+    for digit in digits {
+      let value = values[Int(digit)]
+      guard value < 64 else { return nil }
+      bits = (bits << 6 | UInt32(value)) & 0xFFFF
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import PeerSession
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// `whiteboard-peer import`.
+struct ImportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract:
+      "Put pictures, boards as JSON and drawings of Excalidraw on a board that is kept here.",
+    discussion: """
+      BOARD is its name, the start of its id, or a file. One that is open elsewhere is changed there: type
+      `import FILE` on it.
+      """
+  )
+
+  @Argument(help: "Which board.") var board: String
+
+  @Argument(help: ArgumentHelp("JPEG, PNG, .json or .excalidraw.", valueName: "FILE"))
+  var files: [String]
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Where the middle of it goes, or of the first of several, which lie side by side.",
+      valueName: "X,Y"
+    )
+  )
+  var at: String?
+
+  @OptionGroup var common: CommonOptions
+
+  /// Board units from one of several files to the next.
+  private static let distance = 240.0
+
+  mutating func run() async throws {
+    let place = try chosenPlace()
+    let path = try await common.path(of: board)
+    var options = try BoardOptions.parse(["--listen", "127.0.0.1:0", "--admit", "known"])
+    options.common = common
+    // A node that nobody finds: what it writes is signed and kept as everything is.
+    var configuration = try await options.configuration(
+      .host(boardName: ""),
+      isInteractive: false
+    )
+    configuration.boardFile = path
+    configuration.discovery = nil
+    configuration.isAnnounced = false
+    configuration.code = nil
+    configuration.script = .run(keepsGoing: false)
+    let feed = LineFeed()
+    for (index, file) in files.enumerated() {
+      await feed.push(line(file, place, index))
+    }
+    await feed.finish()
+    let writer = LineWriter(descriptor: STDOUT_FILENO)
+    let node = Node(
+      configuration,
+      input: feed,
+      sink: ImportSink(lines: LineSink(writer, isJSON: common.json), isJSON: common.json)
+    )
+    let termination = Termination { await node.requestEnd() }
+    defer { withExtendedLifetime(termination) {} }
+    do throws(NodeError) {
+      try await node.run()
+    } catch {
+      try? await writer.flush()
+      guard error.code == .timedOut else { throw error }
+      throw NodeError(
+        error.code,
+        "\(TerminalText.quoted(board, limit: 256)) is open elsewhere: type `import FILE` on it there, "
+          + "or close it"
+      )
+    }
+    do throws(OutputError) {
+      try await writer.flush()
+    } catch {
+      guard error.isReaderGone else { throw NodeError.unwritable }
+    }
+  }
+
+  private func chosenPlace() throws(NodeError) -> Point? {
+    do throws(VerbError) {
+      return try at.map { (text) throws(VerbError) in try VerbParser.point(text) }
+    } catch {
+      throw NodeError(.usage, error.message)
+    }
+  }
+
+  /// The verb that takes one of the files in.
+  private func line(_ file: String, _ place: Point?, _ index: Int) -> String {
+    var json = JSONObject()
+    json.add("verb", string: "import")
+    json.add("file", string: BoardFile.absolute(file))
+    if place != nil || index > 0 {
+      let place = place ?? Point(x: 0, y: 0)
+      json.add("at", [place.x + Double(index) * Self.distance, place.y])
+    }
+    return json.text
+  }
+}
+
+/// Tells what came of the verbs, and nothing else of the node that carried them out.
+private struct ImportSink: EventSink {
+  let lines: LineSink
+  /// Whether failures are told as lines too; people are told them by the end of the program.
+  let isJSON: Bool
+
+  func write(_ events: [NodeEvent]) async throws(OutputError) {
+    try await lines.write(
+      events.filter { event in
+        switch event {
+        case .done, .warning: true
+        case .error: isJSON
+        default: false
+        }
+      }
+    )
+  }
+}

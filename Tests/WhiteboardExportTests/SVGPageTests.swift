@@ -1,0 +1,119 @@
+import Testing
+import Whiteboard
+import WhiteboardRendering
+
+@testable import WhiteboardExport
+
+@Suite("A page as SVG")
+struct SVGPageTests {
+  private func page(_ board: Board, region: Rectangle? = nil) -> String {
+    SVGPage.svg(BoardExport(of: board, id: "", name: "", region: region) { _ in nil }.picture)
+  }
+
+  @Test("one picture, one text; words are words, and what others wrote is escaped")
+  func words() throws {
+    let sample = try SampleBoard()
+    let text = SVGPage.svg(sample.export.picture)
+    #expect(text == SVGPage.svg(sample.export.picture))
+    #expect(text.contains(">Über &lt;b&gt;&quot;Größe&quot; &amp;</text>"))
+    #expect(text.contains(">lines  here</text>"))
+    #expect(text.contains("href=\"data:image/png;base64,\(Base64.encode(SampleBoard.png))\""))
+    #expect(text.contains("WORDLE"))
+    #expect(text.hasSuffix("</svg>\n"))
+    let board = try SampleBoard.empty()
+    try board.createText("a\u{1B}[2Jb\u{7}\u{9B}\u{FFFE}", at: Point(x: 0, y: 0))
+    #expect(page(board).contains(">a[2Jb</text>"))
+  }
+
+  @Test("strokes bend where a hand does, and keep the corners that somebody drew")
+  func curves() throws {
+    let board = try SampleBoard.empty()
+    try board.createDrawing(try SampleBoard.ink([(0, 0), (100, 0), (100, 100), (0, 100), (0, 0)]))
+    #expect(page(board).contains("d=\"M-50 -50L50 -50L50 50L-50 50L-50 -50\""))
+    let hand = try SampleBoard.empty()
+    try hand.createDrawing(try SampleBoard.ink([(0, 0), (10, 0), (20, 4), (30, 4)]))
+    #expect(page(hand).contains("d=\"M-15 -2L-10 -2Q-5 -2 0 0Q5 2 10 2L15 2\""))
+    let dot = try SampleBoard.empty()
+    try dot.createDrawing(try SampleBoard.ink([(7, 7)]))
+    #expect(page(dot).contains("d=\"M0 0h0\""))
+  }
+
+  @Test("what was erased is not there, and what was pressed less is thinner")
+  func parts() throws {
+    let board = try SampleBoard.empty()
+    let id = try board.createDrawing(try SampleBoard.ink([(0, 0), (100, 0), (200, 0)]))
+    try board.erase(id, spans: [8...24])
+    let text = page(board)
+    #expect(text.contains("d=\"M-100 0L-50 0\""))
+    #expect(text.contains("d=\"M50 0L100 0\""))
+    let pressed = try SampleBoard.empty()
+    try pressed.createDrawing(
+      try SampleBoard.ink([(0, 0), (100, 0), (200, 0)]) { [40, 40, 255][$0] },
+      lineWidth: 10
+    )
+    let widths = page(pressed).split(separator: "\n").filter { $0.hasPrefix("<path") }
+    #expect(widths.count == 2)
+    #expect(widths[0] < widths[1])
+  }
+
+  @Test("a region shows what it touches, at its place")
+  func region() throws {
+    let board = try SampleBoard.empty()
+    try board.createText("near", at: Point(x: 0, y: 0))
+    try board.createText("far", at: Point(x: 5_000, y: 0))
+    let text = page(board, region: Rectangle(Point(x: -50, y: -40), Point(x: 50, y: 40)))
+    #expect(text.contains("viewBox=\"-50 -40 100 80\""))
+    #expect(text.contains(">near<") && !text.contains(">far<"))
+    #expect(page(try SampleBoard.empty()).contains("viewBox=\"-200 -150 400 300\""))
+  }
+
+  @Test("on dark paper what has no colour of its own is light")
+  func dark() throws {
+    let board = try SampleBoard.empty()
+    try board.createText("words", at: Point(x: 0, y: 0))
+    try board.setBackground(0x1020_30FF)
+    let text = page(board)
+    #expect(text.contains("fill=\"#102030\""))
+    #expect(text.contains("fill=\"#ffffff\""))
+  }
+
+  @Test("in characters it is what a terminal shows")
+  func characters() throws {
+    let board = try SampleBoard.empty()
+    try board.createText("hello", at: Point(x: 0, y: 0))
+    let export = BoardExport(of: board, id: "", name: "") { _ in nil }
+    let text = TextPage.text(export.picture)
+    #expect(text.split(separator: "\n").contains { $0.hasSuffix("hello") })
+    try board.createText("far away", at: Point(x: 9_000, y: 9_000))
+    let wide = TextPage.text(BoardExport(of: board, id: "", name: "") { _ in nil }.picture)
+    #expect(wide.split(separator: "\n").allSatisfy { $0.count <= TextPage.columnLimit })
+  }
+
+  @Test("the kind of a file is the ending of its name; what this program cannot make it says")
+  func formats() throws {
+    #expect(ExportFormat(fileName: "a/b.SVG") == .svg)
+    #expect(ExportFormat(fileName: "board.txt") == .text)
+    #expect(ExportFormat(fileName: "board") == nil)
+    let export = try SampleBoard().export
+    for format in ExportFormat.allCases {
+      switch format {
+      case .png, .pdf:
+        #expect(throws: ExportError.noPages(format)) { try export.file(as: format, pages: nil) }
+      default: #expect(try export.file(as: format, pages: nil).isEmpty == false)
+      }
+    }
+  }
+
+  @Test("Base64 is read as it is written, padded or not")
+  func base64() {
+    for count in 0..<40 {
+      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37) }
+      let text = Base64.encode(bytes)
+      #expect(Base64.decode(text) == bytes)
+      #expect(Base64.decode(text.replacing("=", with: "")) == bytes)
+    }
+    for text in ["A", "AA=", "A===", "AA==A", "A\u{0}AA", "AA-_", "===="] {
+      #expect(Base64.decode(text) == nil, "\(text)")
+    }
+  }
+}
