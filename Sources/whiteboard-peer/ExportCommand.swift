@@ -10,9 +10,6 @@ import WhiteboardRendering
 @preconcurrency import Musl
 #endif
 
-/// What makes `.png` and `.pdf`; nil while nothing that this program is linked with does.
-let pageWriter: (any PageWriter)? = nil
-
 /// `whiteboard-peer export`.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -74,7 +71,7 @@ struct ExportCommand: AsyncParsableCommand {
     let export = try await BoardFile.export(path, version: version, region: region)
     let bytes: [UInt8]
     do throws(ExportError) {
-      bytes = try export.file(as: format, scale: scale, pages: pageWriter)
+      bytes = try export.file(as: format, scale: scale, pages: CairoPages())
     } catch {
       throw NodeError(.usage, TerminalText.cleaned(error.message))
     }

@@ -230,7 +230,7 @@ struct BoardOptions: ParsableArguments {
     configuration.code = settings.value(.code)
     configuration.admission = settings.value(.admission) ?? standardAdmission(part, isInteractive)
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
-    configuration.pages = pageWriter
+    configuration.pages = CairoPages()
     configuration.discovery = AvahiDiscovery(interface: configuration.interface)
     return configuration
   }

@@ -2,6 +2,7 @@ import Logging
 import PeerSession
 import Whiteboard
 import WhiteboardExport
+import WhiteboardRendering
 import WhiteboardSync
 
 extension Node {

@@ -24,7 +24,7 @@ package struct TerminalPhoto: Hashable, Sendable {
   package init(_ pixels: PhotoPixels, for graphics: TerminalGraphics) throws(PictureError) {
     let most = Self.within(pixels.width, pixels.height)
     self.pixels = pixels.averaged(within: most.width, most.height)
-    png = graphics == .kitty ? Base64.encode(try PNGFile.encode(self.pixels)) : []
+    png = graphics == .kitty ? Array(Base64.encode(try PNGFile.encode(self.pixels)).utf8) : []
   }
 
   /// What is sent of a file, in as many pixels as fit where it is shown.
