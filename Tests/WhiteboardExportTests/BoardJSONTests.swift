@@ -54,6 +54,19 @@ struct BoardJSONTests {
     #expect(SampleBoard.content(copy) == SampleBoard.content(board))
   }
 
+  @Test("a photo with more pixels on a side than a board has units is read as it is written")
+  func narrow() throws {
+    let board = try SampleBoard.empty()
+    let asset = try AssetReference(
+      id: try #require(SampleBoard.hash([1])),
+      byteCount: 9,
+      header: PhotoHeader(format: .png, width: 1, height: 60_000_000)
+    )
+    try board.createPhoto(asset, at: Point(x: 0, y: 0))
+    let export = BoardExport(of: board, id: "", name: "") { _ in nil }
+    #expect(try read(BoardJSON.text(export)).objects.count == 1)
+  }
+
   @Test("moved to a place, its middle is there")
   func place() throws {
     var imported = try read(BoardJSON.text(try SampleBoard().export))

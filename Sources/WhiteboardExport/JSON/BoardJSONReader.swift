@@ -117,9 +117,11 @@ struct BoardJSONReader {
     case PhotoFormat.png.name: format = .png
     default: throw fields.wrong("format", "jpeg or png")
     }
-    let pixels = try fields.size("pixelSize")
+    // A photo may have more pixels on a side than a board has units.
+    let pixels = fields.tree["pixelSize"]?.numbers ?? []
     let bytes = try fields.number("byteCount", within: 1...Double(BoardLimits.photoBytes))
-    guard let width = Int(exactly: pixels.width), let height = Int(exactly: pixels.height),
+    guard pixels.count == 2, let width = Int(exactly: pixels[0]),
+      let height = Int(exactly: pixels[1]),
       let count = Int(exactly: bytes),
       let header = try? PhotoHeader(format: format, width: width, height: height),
       let reference = try? AssetReference(id: id, byteCount: count, header: header)
