@@ -308,9 +308,9 @@ package actor BoardTerminal: EventSink {
     await carryOut(board?.tick(now: time) ?? [])
     scheduleNext()
     photos.use(features.graphics, features.cellSize)
-    let inView = board?.photosInView() ?? ([], [])
+    let inView = board?.photosInView() ?? PhotosInView()
     for wish in photos.wishes(for: inView.upright) { read(wish) }
-    let asPixels = photos.assetsShownAsPixels(inView.upright, turned: inView.turned)
+    let asPixels = photos.assetsShownAsPixels(inView)
     board?.leaveBlank(asPixels)
     guard let (screen, cursor) = board?.frame() ?? lobby?.frame() else { return }
     let placements = inView.upright.filter { asPixels.contains($0.asset) }
@@ -320,10 +320,11 @@ package actor BoardTerminal: EventSink {
       isCleared: shown == nil
     )
     var before = shown
-    for area in pictures.overwritten { before?.fill(area) }
+    for area in pictures?.overwritten ?? [] { before?.fill(area) }
     var bytes = writer.bytes(from: before, to: screen)
     // The clearing of the screen is the first that a full frame writes, and pictures come after it.
-    bytes = shown == nil ? bytes + pictures.bytes : pictures.bytes + bytes
+    let drawn = pictures?.bytes ?? []
+    bytes = shown == nil ? bytes + drawn : drawn + bytes
     let isCursorElsewhere = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || isCursorElsewhere else { return }
     // Shown at once by terminals that know it, and passed over by the others.

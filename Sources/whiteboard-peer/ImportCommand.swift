@@ -49,7 +49,8 @@ struct ImportCommand: AsyncParsableCommand {
     // A node that nobody finds: what it writes is signed and kept as everything is.
     var configuration = try await options.configuration(
       .host(boardName: ""),
-      isInteractive: false
+      isInteractive: false,
+      try options.settings()
     )
     configuration.boardFile = path
     configuration.discovery = nil

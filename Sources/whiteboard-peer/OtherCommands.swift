@@ -323,8 +323,10 @@ struct DemoCommand: AsyncParsableCommand {
         directory: directory,
         logger: settings.logger
       )
-      try await Program.withScreen(dataDirectory: directory, settings) { screen in
-        try await companion.run(for: settings.personName) { (configuration) throws(NodeError) in
+      let name = settings.value(.personName) ?? Environment["USER"] ?? "somebody"
+      try await Program.withScreen(dataDirectory: directory, settings) {
+        screen throws(NodeError) in
+        try await companion.run(for: name) { (configuration) throws(NodeError) in
           try await screen.run(configuration)
         }
       }

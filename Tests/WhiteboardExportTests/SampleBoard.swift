@@ -1,5 +1,6 @@
 import Testing
 import Whiteboard
+import WhiteboardRendering
 
 @testable import WhiteboardExport
 

@@ -4,9 +4,8 @@ import WhiteboardRendering
 
 /// Photos, as far as the client knows of them: where they are, and what their cells show.
 extension BoardClient {
-  /// The photos in view that can be shown by pixels, from back to front, and those in view that are turned
-  /// and cannot.
-  package func photosInView() -> (upright: [GraphicsPlacement], turned: Set<AssetID>) {
+  /// The photos in view.
+  func photosInView() -> PhotosInView {
     let origin = (x: boardArea.columns.lowerBound, y: boardArea.rows.lowerBound)
     let view = canvas.viewport.rectangle
     var upright: [GraphicsPlacement] = []
@@ -29,7 +28,7 @@ extension BoardClient {
         turned.insert(asset.id)
       }
     }
-    return (upright, turned)
+    return PhotosInView(upright: upright, turned: turned)
   }
 
   /// A photo's cells show it from now on.

@@ -3,6 +3,14 @@ import WhiteboardNode
 import WhiteboardPictures
 import WhiteboardRendering
 
+/// The photos that a person would see.
+struct PhotosInView {
+  /// Those that can be shown by pixels, from back to front.
+  var upright: [GraphicsPlacement] = []
+  /// Those that are turned and cannot.
+  var turned: Set<AssetID> = []
+}
+
 /// The photos of a board on a terminal: which are read, in how many pixels, and how they are shown.
 ///
 /// It reads nothing itself: what is to be read is taken from it, and what came of it given back.
@@ -90,13 +98,10 @@ struct PhotoDisplay {
   mutating func took(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
   /// The photos of which all that are in view are shown by pixels, so that their cells stay blank.
-  func assetsShownAsPixels(
-    _ placements: [GraphicsPlacement],
-    turned: Set<AssetID>
-  ) -> Set<AssetID> {
+  func assetsShownAsPixels(_ inView: PhotosInView) -> Set<AssetID> {
     guard let layer else { return [] }
-    let refused = placements.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)
-    return Set(placements.map(\.asset)).subtracting(refused).subtracting(turned)
+    let refused = inView.upright.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)
+    return Set(inView.upright.map(\.asset)).subtracting(refused).subtracting(inView.turned)
   }
 
   /// The bytes that show photos where they are to be, and the cells that are to be written again after.
@@ -104,13 +109,11 @@ struct PhotoDisplay {
     to placements: [GraphicsPlacement],
     repainted: [CellArea],
     isCleared: Bool
-  ) -> GraphicsLayer.Update {
-    guard layer != nil else { return GraphicsLayer.Update() }
+  ) -> GraphicsLayer.Update? {
     // Pictures go with the screen that is cleared.
     if isCleared { layer?.reset() }
     let photos = photos
     return layer?.update(to: placements, photo: { photos[$0] }, repainted: repainted)
-      ?? GraphicsLayer.Update()
   }
 }
 

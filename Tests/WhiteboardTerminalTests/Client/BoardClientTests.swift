@@ -194,7 +194,9 @@ struct BoardClientTests {
     #expect(desk.type("\r") == [])
     #expect(desk.type("p") == [], "keys are tools again")
     // A click on a text types in it; one that is left empty goes.
-    #expect(desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5 was="oh hi""#])
+    #expect(
+      desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5 was="oh hi""#]
+    )
     #expect(desk.type("^") == ["delete \(id)"])
     #expect(desk.type("^[<0;9;4M^[<0;9;4m^") == [], "nothing was typed")
   }

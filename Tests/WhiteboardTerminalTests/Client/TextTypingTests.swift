@@ -22,11 +22,15 @@ struct TextTypingTests {
     var words = try typing("held")
     _ = words.take(.left, [])
     #expect(words.take(.character("l"), []) == false)
-    let first = try #require(words.takeChange())
-    #expect(first.difference.range == 3..<3 && first.difference.words == "l" && first.before == "held")
+    let change = words.takeChange()
+    let first = try #require(change)
+    #expect(
+      first.difference.range == 3..<3 && first.difference.words == "l" && first.before == "held"
+    )
     #expect(words.takeChange() == nil)
     _ = words.take(.backspace, [])
-    let second = try #require(words.takeChange())
+    let next = words.takeChange()
+    let second = try #require(next)
     #expect(second.difference.range == 3..<4 && second.difference.words.isEmpty)
     #expect(words.words == "held" && words.caret == 3)
   }
