@@ -90,7 +90,7 @@ struct GraphicsLayerTests {
     #expect(
       commands.last?.keys == [
         "a": "p", "i": "1", "p": "1", "x": "0", "y": "0", "w": "80", "h": "80", "c": "10", "r": "5",
-        "z": "-9998", "C": "1", "q": "2",
+        "z": "-1073751823", "C": "1", "q": "2",
       ]
     )
     #expect(layer.update(to: [place], photo: { _ in photo }) == .init())

@@ -24,7 +24,15 @@ extension BoardClient {
 
   mutating func type(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [Action] {
     guard let isOver = typing?.take(key, modifiers) else { return [] }
-    return handOnWords() + (isOver ? endTyping() : [])
+    return hidePointer() + handOnWords() + (isOver ? endTyping() : [])
+  }
+
+  /// Who types does not point: a pointer would stand before the words.
+  private mutating func hidePointer() -> [Action] {
+    pointer = nil
+    guard toldPointer != nil else { return [] }
+    toldPointer = nil
+    return [.verb("point none")]
   }
 
   /// What was typed goes to the board.
