@@ -108,7 +108,8 @@ let package = Package(
     .target(
       name: "WhiteboardTerminal",
       dependencies: [
-        "CTerminal", "PeerDiscovery", "Whiteboard", "WhiteboardNode", "WhiteboardPictures",
+        "CTerminal", "PeerDiscovery", "QRCode", "Whiteboard", "WhiteboardNode",
+        "WhiteboardPictures",
         "WhiteboardRendering", "WhiteboardSync",
       ],
       swiftSettings: settings

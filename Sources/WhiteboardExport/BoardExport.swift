@@ -28,6 +28,7 @@ package struct BoardExport: Sendable {
   ///   - id: Its id.
   ///   - name: What people call it.
   ///   - region: The part of it that is meant, with all objects that it touches; nil for all of it.
+  ///   - objects: The objects that are meant, of those; nil for all.
   ///   - names: What members are called.
   ///   - photo: A photo's file; nil where it is not here.
   package init(
@@ -35,10 +36,13 @@ package struct BoardExport: Sendable {
     id: String,
     name: String,
     region: Rectangle? = nil,
+    objects: Set<ObjectID>? = nil,
     names: [MemberID: String] = [:],
     photo: @escaping @Sendable (AssetID) -> [UInt8]?
   ) {
-    let ids = region.map { board.objects(in: $0, mode: .touching).reversed() } ?? board.objectIDs
+    let inRegion =
+      region.map { board.objects(in: $0, mode: .touching).reversed() } ?? board.objectIDs
+    let ids = inRegion.filter { objects?.contains($0) ?? true }
     let items = ids.compactMap { id in
       board.snapshot(id).map {
         BoardCanvas.Item($0, game: board.gameView(id, for: board.member))

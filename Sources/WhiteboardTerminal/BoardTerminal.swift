@@ -39,6 +39,7 @@ package actor BoardTerminal: EventSink {
   private let terminal: Terminal
   private let settings: TerminalSettings
   private let keys: KeyMap
+  private let home: String?
   private var features: TerminalFeatures
   private let writer: ScreenWriter
   private let changes = ChangeQueue()
@@ -70,11 +71,13 @@ package actor BoardTerminal: EventSink {
     _ terminal: Terminal,
     _ features: TerminalFeatures,
     _ settings: TerminalSettings,
-    _ keys: KeyMap
+    _ keys: KeyMap,
+    home: String?
   ) {
     self.terminal = terminal
     self.settings = settings
     self.keys = keys
+    self.home = home
     self.features = features.applying(settings)
     self.features.cellSize = terminal.cellSize
     writer = ScreenWriter(depth: self.features.depth)
@@ -151,6 +154,7 @@ package actor BoardTerminal: EventSink {
       keys: keys,
       hasColors: features.depth != .none
     )
+    board?.home = home
     board?.draw(on: features.background)
     shown = nil
     wakeUp.yield()

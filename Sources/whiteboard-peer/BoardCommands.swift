@@ -284,7 +284,13 @@ enum Program {
     guard let terminal else {
       throw NodeError(.system, "the terminal cannot be taken over; --accessible does without")
     }
-    let screen = BoardTerminal(terminal, TerminalFeatures { Environment[$0] }, wanted, keys)
+    let screen = BoardTerminal(
+      terminal,
+      TerminalFeatures { Environment[$0] },
+      wanted,
+      keys,
+      home: Environment["HOME"]
+    )
     let termination = Termination { await screen.requestEnd() }
     defer { withExtendedLifetime(termination) {} }
     try await body(screen)

@@ -10,7 +10,7 @@ extension Node {
       case .text, .stroke, .pen, .lift, .photo, .game, .duplicate, .select, .deselect, .move,
         .scale, .rotate,
         .color, .width, .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete,
-        .undelete, .purge, .play, .undo, .redo, .set, .restore, .import,
+        .undelete, .purge, .play, .undo, .redo, .set, .restore, .import, .paste,
         .say:
         let before = replica?.board.written
         var outcome = try await edit(request.verb)
@@ -49,6 +49,8 @@ extension Node {
           request,
           try await export(to: file, region: region, scale: scale, isReplacing: isReplacing)
         )
+      case .copy(let references):
+        done(request, try await copy(references))
       case .checkpoint, .checkpoints, .saveAs:
         try await keep(request)
         done(request)

@@ -61,6 +61,8 @@ extension Node {
       return VerbOutcome()
     case .restore(let name):
       return try await restore(name)
+    case .paste(let place):
+      return try await paste(at: place)
     case .import(let file, let place):
       return try await takeIn(file, at: place)
     case .say(let words):

@@ -20,17 +20,7 @@ extension Node {
         "the name of the file says what to write: end it in one of \(ExportFormat.endings)"
       )
     }
-    guard let replica, let session else { throw VerbError(.ending, "the board is closed") }
-    let paths = assetPaths
-    let export = BoardExport(
-      of: replica.board,
-      id: session.id.text,
-      name: boardName,
-      region: region,
-      names: memberNames
-    ) { id in
-      paths[id].flatMap { try? FileReading.whole($0, limit: BoardLimits.photoBytes) }
-    }
+    let export = try exported(region: region)
     try await Self.write(
       export,
       as: format,
@@ -40,6 +30,54 @@ extension Node {
       pages: configuration.pages
     )
     return VerbOutcome(file: file, count: export.snapshots.count)
+  }
+
+  private func exported(
+    region: Rectangle? = nil,
+    objects: Set<ObjectID>? = nil
+  ) throws(VerbError) -> BoardExport {
+    guard let replica, let session else { throw VerbError(.ending, "the board is closed") }
+    let paths = assetPaths
+    return BoardExport(
+      of: replica.board,
+      id: session.id.text,
+      name: boardName,
+      region: region,
+      objects: objects,
+      names: memberNames
+    ) { id in
+      paths[id].flatMap { try? FileReading.whole($0, limit: BoardLimits.photoBytes) }
+    }
+  }
+
+  // MARK: - Copies
+
+  /// Where copies are, for every board that opens with this data directory.
+  private var copies: String { "\(configuration.dataDirectory)/copies.json" }
+
+  /// Keeps copies of objects.
+  func copy(_ references: [ObjectReference]) async throws(VerbError) -> VerbOutcome {
+    let ids = try resolve(references)
+    let export = try exported(objects: Set(ids))
+    try await Self.write(
+      export,
+      as: .json,
+      scale: 1,
+      to: copies,
+      isReplacing: true,
+      pages: nil
+    )
+    return VerbOutcome(ids: ids)
+  }
+
+  /// Puts what was copied last on the board, as one step; the board stays what it is otherwise.
+  func paste(at place: BoardPoint?) async throws(VerbError) -> VerbOutcome {
+    guard FileReading.size(copies) != nil else {
+      throw VerbError(.refused, "nothing was copied yet: `copy ID …` does that, on any board")
+    }
+    guard var imported = try await Self.read(copies) else { return VerbOutcome(ids: []) }
+    imported.settings = BoardSettings()
+    return try put(imported, at: place, from: copies)
   }
 
   /// Makes the file beside the node, which goes on meanwhile.
@@ -91,7 +129,7 @@ extension Node {
 
   /// Puts what is in a file on the board, as one step.
   func takeIn(_ file: String, at place: BoardPoint?) async throws(VerbError) -> VerbOutcome {
-    guard var imported = try await Self.read(file) else {
+    guard let imported = try await Self.read(file) else {
       let reference = try importPhoto(file)
       replica?.assetStored(reference.id, now: now)
       let id = try onBoard { (board) throws(BoardError) in
@@ -102,6 +140,18 @@ extension Node {
       made(id, nil)
       return VerbOutcome(ids: [id], file: file, count: 1)
     }
+    var outcome = try put(imported, at: place, from: file)
+    (outcome.file, outcome.count) = (file, outcome.ids?.count)
+    return outcome
+  }
+
+  /// Puts what was in a file on the board, as one step.
+  private func put(
+    _ imported: ImportedBoard,
+    at place: BoardPoint?,
+    from file: String
+  ) throws(VerbError) -> VerbOutcome {
+    var imported = imported
     if let place { imported.center(at: Point(place)) }
     tellLeftOut(imported.warnings, of: file)
     for case .photo(let asset, _) in imported.objects.map(\.content) {
@@ -114,7 +164,7 @@ extension Node {
       try board.add(objects, groups: groups, settings: settings)
     }
     if let last = ids.last { made(last, nil) }
-    return VerbOutcome(ids: ids, file: file, count: ids.count)
+    return VerbOutcome(ids: ids)
   }
 
   /// Reads a file beside the node, which goes on meanwhile; nil where it is a picture.

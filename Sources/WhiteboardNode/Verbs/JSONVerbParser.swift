@@ -90,6 +90,8 @@ enum JSONVerbParser {
     case .restore: .restore(name: try fields.checkpoint("name"))
     case .saveAs: .saveAs(file: try fields.file())
     case .export: try export(fields)
+    case .copy: .copy(try fields.references())
+    case .paste: .paste(at: try fields.pointIfAny("at"))
     case .import: .import(file: try fields.file(), at: try fields.pointIfAny("at"))
     case .wait: try wait(fields)
     case .quit: .quit

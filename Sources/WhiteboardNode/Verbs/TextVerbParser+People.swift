@@ -79,6 +79,10 @@ extension TextVerbParser {
     return .import(file: try arguments.file(), at: place)
   }
 
+  static func paste(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    .paste(at: try arguments.nextIfAny().map { (word) throws(VerbError) in try point(word.text) })
+  }
+
   static func wait(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let timeout = try arguments.takeSeconds("timeout")
     return .wait(try condition(&arguments), timeout: timeout)

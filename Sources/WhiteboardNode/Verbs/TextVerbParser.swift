@@ -87,6 +87,8 @@ enum TextVerbParser {
     case .saveAs: .saveAs(file: try arguments.file())
     case .export: try export(&arguments)
     case .import: try `import`(&arguments)
+    case .copy: .copy(try arguments.references())
+    case .paste: try paste(&arguments)
     case .wait: try wait(&arguments)
     case .quit: .quit
     case .help: .help(topic: arguments.nextIfAny()?.text)

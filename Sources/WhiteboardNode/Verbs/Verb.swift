@@ -133,6 +133,11 @@ package enum Verb: Equatable, Sendable {
   /// Puts what is in a file on the board, its middle at a point or where it was.
   case `import`(file: String, at: BoardPoint?)
 
+  /// Keeps copies of objects, for any board.
+  case copy([ObjectReference])
+  /// Puts on the board what was copied last; nil for where it was.
+  case paste(at: BoardPoint?)
+
   // MARK: Scripts
 
   /// Waits until a condition holds.

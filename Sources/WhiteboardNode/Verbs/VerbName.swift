@@ -110,6 +110,10 @@ package enum VerbName: String, CaseIterable, Sendable {
   case export
   /// Puts what is in a file on the board.
   case `import`
+  /// Keeps copies of objects.
+  case copy
+  /// Puts on the board what was copied.
+  case paste
   /// Waits.
   case wait
   /// Ends the program.
@@ -180,6 +184,8 @@ extension Verb {
     case .saveAs: .saveAs
     case .export: .export
     case .import: .import
+    case .copy: .copy
+    case .paste: .paste
     case .wait: .wait
     case .quit: .quit
     case .help: .help
@@ -193,7 +199,7 @@ extension VerbName {
     switch self {
     case .text, .stroke, .pen, .photo, .game, .duplicate, .move, .scale, .rotate, .color, .width,
       .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete, .undelete, .purge,
-      .play, .undo, .redo, .set, .restore, .say:
+      .play, .undo, .redo, .set, .restore, .say, .import, .paste:
       true
     default: false
     }

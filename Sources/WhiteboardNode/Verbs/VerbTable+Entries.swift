@@ -59,6 +59,8 @@ extension VerbTable {
         "Without at= it lies where it was, and a picture at 0,0. It is one step for `undo`.",
         "Games begin anew, and of a drawing of Excalidraw what fills shapes is left out.",
       ]
+    case .copy:
+      ["Copies are kept in the data directory, until others take their place."]
     case .order:
       ["Next to a group is next to all in it."]
     default:
@@ -291,6 +293,10 @@ extension VerbTable {
         "put a picture, a board as .json or a drawing of Excalidraw on the board",
         ["file", "at"]
       )
+    case .copy:
+      ("ID …", "keep copies of objects, for this board and any other", ["id", "ids"])
+    case .paste:
+      ("[X,Y]", "put what was copied last on the board, its middle at X,Y", ["at"])
     case .wait:
       (
         "peers=N|objects=N|synced|SECONDS [timeout=SECONDS]",

@@ -1,3 +1,4 @@
+import QRCode
 import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
@@ -20,7 +21,7 @@ extension BoardClient {
   mutating func drawBox(on screen: inout Screen) {
     switch box {
     case .help(let first): drawHelp(from: first, on: &screen)
-    case .invite: draw(inviteLines, on: &screen)
+    case .invite: drawInvite(on: &screen)
     case .menu(let menu): draw(menu, on: &screen)
     case nil: break
     }
@@ -31,6 +32,30 @@ extension BoardClient {
     if let code { lines += ["The code: \(code)", ""] }
     lines += ["From elsewhere:", "whiteboard-peer join '\(link)'"]
     return lines
+  }
+
+  /// How others join, with a QR code of the link where there is room for it.
+  private func drawInvite(on screen: inout Screen) {
+    let words = inviteLines.flatMap { wrapped($0, columns: max(columns - 6, 8)) }
+    // Without colours the light modules must be the characters, for most terminals are dark.
+    let code =
+      isASCII ? [] : (try? QRSymbol(link).lines(isInverted: canvas.isMonochrome)) ?? []
+    guard let first = code.first, first.count + 4 <= columns, words.count + code.count + 3 <= rows
+    else {
+      draw(words, on: &screen)
+      return
+    }
+    let area = draw(words + [""] + code.map { _ in "" }, atLeast: first.count, on: &screen)
+    let ink = CellStyle(CellColor(rgb: 0), on: CellColor(rgb: 0xFFFFFF))
+    for (row, line) in code.enumerated() {
+      screen.put(
+        line,
+        x: area.columns.lowerBound + (area.width - line.count) / 2,
+        y: area.rows.upperBound - code.count + row,
+        canvas.isMonochrome ? .plain : ink,
+        in: area
+      )
+    }
   }
 
   // MARK: - Help
@@ -102,9 +127,16 @@ extension BoardClient {
 
   // MARK: - Frames
 
-  private func draw(_ lines: [String], on screen: inout Screen) {
+  /// Draws lines in a frame in the middle; where their area is.
+  @discardableResult
+  private func draw(
+    _ lines: [String],
+    atLeast least: Int = 0,
+    on screen: inout Screen
+  ) -> CellArea {
     let shown = lines.flatMap { wrapped($0, columns: max(columns - 6, 8)) }
-    let width = min((shown.map { CharacterWidth.columns($0) }.max() ?? 0) + 4, columns)
+    let widest = max(shown.map { CharacterWidth.columns($0) }.max() ?? 0, least)
+    let width = min(widest + 4, columns)
     let height = min(shown.count + 2, rows)
     let area = CellArea(
       x: (columns - width) / 2,
@@ -124,6 +156,7 @@ extension BoardClient {
         in: inner
       )
     }
+    return inner
   }
 
   func wrapped(_ text: String, columns: Int) -> [String] {

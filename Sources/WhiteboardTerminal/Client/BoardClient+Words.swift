@@ -132,7 +132,8 @@ extension BoardClient {
   private mutating func entered(_ text: String) -> [Action] {
     switch purpose {
     case .chat: return [verb("say \(Self.quoted(text))")]
-    case .photo(let place): return [verb("photo \(Self.text(place)) \(Self.quoted(text))")]
+    case .photo(let place):
+      return [verb("photo \(Self.text(place)) \(Self.quoted(path(text.trimmed)))")]
     case .guess(let id): return [verb("play \(id) \(Self.quoted(text))")]
     case .command: return command(text.trimmed)
     }
@@ -209,10 +210,23 @@ extension BoardClient {
   /// Verbs whose last argument is a file.
   private static let fileVerbs: Set<String> = ["photo", "export", "import", "resource", "save-as"]
 
+  /// A path as the system takes it: `~` stands for the person's directory.
+  private func path(_ text: String) -> String {
+    guard let home, text.hasPrefix("~/") else { return text }
+    return home + text.dropFirst()
+  }
+
   /// Completes the word before the cursor; files are looked for outside.
   private mutating func complete() -> [Action] {
+    if case .photo = purpose, let text = editor?.text {
+      let whole = path(text)
+      editor?.replace(by: whole)
+      return [.findFiles(whole)]
+    }
+    guard let word = editor?.word else { return [] }
+    let whole = path(word)
+    editor?.replaceWord(by: whole)
     guard let editor else { return [] }
-    if case .photo = purpose { return [.findFiles(editor.text)] }
     guard purpose == .command else { return [] }
     let words = editor.text.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count > 1 else {

@@ -80,6 +80,8 @@ package struct BoardClient: Sendable {
   package var isASCII: Bool
 
   let keys: KeyMap
+  /// The person's directory, which `~` stands for in paths.
+  package var home: String?
   var canvas: BoardCanvas
   var tool = Tool.pen
   /// `0xRRGGBB` of the pen; nil is as the terminal writes.

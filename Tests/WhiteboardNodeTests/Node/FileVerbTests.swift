@@ -70,6 +70,34 @@ struct FileVerbTests: NodeSuite {
     }
   }
 
+  @Test("what is copied can be put on a board as often as wanted, each time as one step")
+  func copies() async throws {
+    try await withHostRoom { _, host in
+      #expect(await error(host, "paste") == .refused)
+      try await host.perform("set title Plans")
+      try await host.perform("text 0,0 one as=one")
+      try await host.perform("stroke 0,0 10,10 as=two")
+      try await host.perform("text 50,0 three")
+      try await host.perform("group one two as=both")
+      #expect(try await host.perform("copy one two").ids?.count == 2)
+      try await host.perform("delete one two")
+      try await host.perform("set title Others")
+      let pasted = try await host.perform("paste 500,500")
+      #expect(pasted.ids?.count == 2)
+      try await host.perform("paste")
+      let after = try await objects(host)
+      #expect(after.count == 5 && after.count { $0.centerPosition[0] > 400 } == 2)
+      #expect(after.compactMap(\.groups).count == 4, "copies of a group make groups")
+      #expect(try await host.perform("undo").changed == true)
+      #expect(try await objects(host).count == 3)
+      try await host.perform("settings")
+      let titles = await host.events.compactMap { event -> String? in
+        if case .settings(let answer) = event { answer.settings.title } else { nil }
+      }
+      #expect(titles.last == "Others")
+    }
+  }
+
   @Test("a file that is there stays, but by force; what is no kind or cannot be made is refused")
   func files() async throws {
     try await withHostRoom { room, host in

@@ -316,6 +316,9 @@ struct VerbParserTests {
         #"{"verb":"import","file":"a.excalidraw","at":[1,2]}"#,
         .import(file: "a.excalidraw", at: try point(1, 2))
       ),
+      ("copy 1 cat", #"{"verb":"copy","ids":[1,"cat"]}"#, .copy([.sequence(1), .alias(cat)])),
+      ("paste", #"{"verb":"paste"}"#, .paste(at: nil)),
+      ("paste 1,2", #"{"verb":"paste","at":[1,2]}"#, .paste(at: try point(1, 2))),
       ("import a.png", #"{"verb":"import","file":"a.png"}"#, .import(file: "a.png", at: nil)),
       ("help verbs", #"{"verb":"help","topic":"verbs"}"#, .help(topic: "verbs")),
     ]
@@ -442,6 +445,8 @@ struct VerbParserTests {
       ("move last other", .badArgument),
       ("scale a b", .badArgument),
       ("export", .missingArgument),
+      ("copy", .missingArgument),
+      ("paste here", .badArgument),
       ("export a.svg region=0,0,10", .badArgument),
       ("export a.svg region=0,0,10,0", .badArgument),
       ("export a.svg region=0,0,nan,5", .badArgument),

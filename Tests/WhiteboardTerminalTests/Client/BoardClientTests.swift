@@ -164,9 +164,10 @@ struct BoardClientTests {
     #expect(desk.type("^[200~/tmp/a b.PNG^[201~") == [#"photo 0,0 "/tmp/a b.PNG""#])
     #expect(desk.type("^[200~'/tmp/a b.jpg' ^[201~") == [#"photo 0,0 "/tmp/a b.jpg""#])
     #expect(desk.type("^[200~file:///tmp/a\\ b.jpg^[201~") == [#"photo 0,0 "/tmp/a b.jpg""#])
-    #expect(desk.type("I~/pic\t") == ["FILES ~/pic"])
-    desk.client.complete(files: ["~/picture.png"], for: "~/pic")
-    #expect(desk.type("\r") == [#"photo 0,0 "~/picture.png""#])
+    desk.client.home = "/home/anna"
+    #expect(desk.type("I~/pic\t") == ["FILES /home/anna/pic"])
+    desk.client.complete(files: ["/home/anna/picture.png"], for: "/home/anna/pic")
+    #expect(desk.type("\r") == [#"photo 0,0 "/home/anna/picture.png""#])
     #expect(desk.type("y") == ["CLIPBOARD whiteboard://127.0.0.1:1/b?peer=p"])
     #expect(desk.type("V") == ["paste 0,0"])
     #expect(desk.type("w") == ["game wordle 0,0"])
