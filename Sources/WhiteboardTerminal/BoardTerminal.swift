@@ -155,6 +155,7 @@ package actor BoardTerminal: EventSink {
       hasColors: features.depth != .none
     )
     board?.home = home
+    board?.allowsMotion = settings.allowsMotion
     board?.draw(on: features.background)
     shown = nil
     wakeUp.yield()

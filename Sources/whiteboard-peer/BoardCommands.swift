@@ -275,7 +275,7 @@ enum Program {
     let wanted = TerminalSettings(settings)
     let keys = try KeyMap(wanted.keys)
     let farewell =
-      "whiteboard-peer crashed. The board is kept: host it again and it is as it was.\n"
+      "whiteboard-peer crashed. The board is kept in \(dataDirectory)/boards: open it again and it is as it was.\n"
     let terminal = Terminal(
       mouse: wanted.mouse,
       farewell: farewell,

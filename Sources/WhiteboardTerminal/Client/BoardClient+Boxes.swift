@@ -34,24 +34,28 @@ extension BoardClient {
     return lines
   }
 
-  /// How others join, with a QR code of the link where there is room for it.
+  /// How others join, with a QR code of the link beside it where there is room.
   private func drawInvite(on screen: inout Screen) {
-    let words = inviteLines.flatMap { wrapped($0, columns: max(columns - 6, 8)) }
     // Without colours the light modules must be the characters, for most terminals are dark.
     let code =
       isASCII ? [] : (try? QRSymbol(link).lines(isInverted: canvas.isMonochrome)) ?? []
-    guard let first = code.first, first.count + 4 <= columns, words.count + code.count + 3 <= rows
-    else {
-      draw(words, on: &screen)
+    let codeWidth = code.first?.count ?? 0
+    let room = columns - codeWidth - 7
+    guard !code.isEmpty, code.count + 2 <= rows, room >= 24 else {
+      draw(inviteLines, on: &screen)
       return
     }
-    let area = draw(words + [""] + code.map { _ in "" }, atLeast: first.count, on: &screen)
+    let words = inviteLines.flatMap { wrapped($0, columns: min(room, 44)) }
+    let width = words.map { CharacterWidth.columns($0) }.max() ?? 0
+    let height = max(words.count, code.count)
+    let rest = (words.count..<height).map { _ in "" }
+    let area = draw(words + rest, atLeast: width + 1 + codeWidth, on: &screen)
     let ink = CellStyle(CellColor(rgb: 0), on: CellColor(rgb: 0xFFFFFF))
     for (row, line) in code.enumerated() {
       screen.put(
         line,
-        x: area.columns.lowerBound + (area.width - line.count) / 2,
-        y: area.rows.upperBound - code.count + row,
+        x: area.columns.upperBound - 1 - codeWidth,
+        y: area.rows.lowerBound + row,
         canvas.isMonochrome ? .plain : ink,
         in: area
       )
@@ -68,20 +72,23 @@ extension BoardClient {
       entry.keys + String(repeating: " ", count: keyWidth - CharacterWidth.columns(entry.keys) + 2)
         + entry.what
     }
-    let height = max(rows - 4, 1)
-    let width = lines.map { CharacterWidth.columns($0) }.max() ?? 0
-    let across = max(1, (columns - 4) / (width + 3))
+    let room = max(columns - 6, 8)
+    let width = min(lines.map { CharacterWidth.columns($0) }.max() ?? 0, room)
+    let across = max(1, (room + 3) / (width + 3))
+    // What does not fit says so in one line more.
+    let fits = max(rows - 2, 1) * across >= lines.count
+    let height = max(rows - (fits ? 2 : 3), 1)
     let start = min(first, max(0, lines.count - height * across))
     box = .help(from: start)
-    let shown = lines[start...].prefix(height * across)
-    let down = across == 1 ? shown.count : (shown.count + across - 1) / across
-    var page = (0..<down).map { row in
-      stride(from: start + row, to: start + shown.count, by: down).map { index in
-        lines[index]
-          + String(repeating: " ", count: width - CharacterWidth.columns(lines[index]))
-      }.joined(separator: "   ")
+    let shown = lines[start...].prefix(height * across).map { line in
+      let line = TextLines.cut(line, columns: width)
+      return line + String(repeating: " ", count: width - CharacterWidth.columns(line))
     }
-    if lines.count > shown.count {
+    let down = (shown.count + across - 1) / across
+    var page = (0..<down).map { row in
+      stride(from: row, to: shown.count, by: down).map { shown[$0] }.joined(separator: "   ")
+    }
+    if !fits {
       page.append("\(start + shown.count) of \(lines.count); arrows show the others")
     }
     draw(page, on: &screen)

@@ -71,6 +71,7 @@ extension BoardClient {
       people[profile.peer]?.icon = profile.icon
     case .chat(let line):
       append(Remark(who: line.name, key: line.peer, text: line.text))
+      if !hasPanel { say("\(shown(line.name)): \(line.text)") }
     case .chatHistory(let history):
       remarks = []
       for line in history.lines {

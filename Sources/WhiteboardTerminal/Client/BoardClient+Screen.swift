@@ -141,7 +141,7 @@ extension BoardClient {
     for (key, person) in people.sorted(by: { $0.key < $1.key }) {
       guard let place = person.presence.cursor, let cell = cell(place) else { continue }
       let style = label(Pens.color(of: key))
-      if person.presence.isLaser { dot(person.trail, Self.laser, on: &screen) }
+      if person.presence.isLaser, allowsMotion { dot(person.trail, Self.laser, on: &screen) }
       let sign =
         person.presence.isLaser ? (isASCII ? "*" : "✶") : (isASCII ? "^" : "▲")
       screen.put(sign, x: cell.x, y: cell.y, style, in: boardArea)

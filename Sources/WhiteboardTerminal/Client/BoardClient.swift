@@ -80,6 +80,8 @@ package struct BoardClient: Sendable {
   package var isASCII: Bool
 
   let keys: KeyMap
+  /// Whether what moves leaves a trail.
+  package var allowsMotion = true
   /// The person's directory, which `~` stands for in paths.
   package var home: String?
   var canvas: BoardCanvas

@@ -140,11 +140,14 @@ package struct KeyMap: Hashable, Sendable {
     return name.count == 1 || named.contains(name)
   }
 
+  private static let arrows = ["left": "←", "right": "→", "up": "↑", "down": "↓"]
+
   private static func shown(_ name: String) -> String {
     for held in ["ctrl+", "alt+", "shift+"] where name.hasPrefix(held) && name.count > held.count {
       return held.prefix(1).uppercased() + held.dropFirst()
         + shown(String(name.dropFirst(held.count)))
     }
+    if let arrow = arrows[name] { return arrow }
     return name.count == 1 ? name : name.prefix(1).uppercased() + name.dropFirst()
   }
 
