@@ -52,32 +52,43 @@ extension BoardClient {
     inBox key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
   ) -> [Action] {
-    switch (box, key) {
-    case (.help(let first), .down), (.help(let first), .pageDown), (.help(let first), .tab):
-      box = .help(from: first + (key == .down ? 1 : max(rows - 4, 1)))
-      return []
-    case (.help(let first), .up), (.help(let first), .pageUp):
-      box = .help(from: max(0, first - (key == .up ? 1 : max(rows - 4, 1))))
-      return []
-    case (.menu(var menu), .down), (.menu(var menu), .tab):
-      menu.step(1)
-      box = .menu(menu)
-      return []
-    case (.menu(var menu), .up):
-      menu.step(-1)
-      box = .menu(menu)
-      return []
-    case (.menu(let menu), .enter): return pick(menu.command)
-    case (.menu(let menu), _):
-      box = nil
-      guard let command = keys.command(key, modifiers), command != .menu, command != .selectNone,
-        command != .interrupt || menu.items.isEmpty
-      else { return [] }
-      return carryOut(command)
-    default:
-      box = nil
-      return []
+    switch box {
+    case .help(let first): scrollHelp(key, from: first)
+    case .menu(let menu): return take(key, modifiers, in: menu)
+    case .invite, nil: box = nil
     }
+    return []
+  }
+
+  private mutating func scrollHelp(_ key: InputEvent.Key, from first: Int) {
+    let page = max(rows - 4, 1)
+    switch key {
+    case .down: box = .help(from: first + 1)
+    case .up: box = .help(from: max(0, first - 1))
+    case .pageDown, .tab: box = .help(from: first + page)
+    case .pageUp: box = .help(from: max(0, first - page))
+    default: box = nil
+    }
+  }
+
+  /// Keys go through the menu, or do at once what they do without it.
+  private mutating func take(
+    _ key: InputEvent.Key,
+    _ modifiers: InputEvent.Modifiers,
+    in menu: Menu
+  ) -> [Action] {
+    var menu = menu
+    switch key {
+    case .down, .tab: menu.step(1)
+    case .up: menu.step(-1)
+    case .enter: return pick(menu.command)
+    default:
+      let command = keys.command(key, modifiers)
+      let isOnlyClosing = [.menu, .selectNone, .interrupt].contains(command)
+      return pick(isOnlyClosing ? nil : command)
+    }
+    box = .menu(menu)
+    return []
   }
 
   /// What was picked in the menu is done.

@@ -87,6 +87,7 @@ extension BoardClient {
       if let mark = failure.request?.whole {
         waiting.remove(mark)
         typing?.inFlight.remove(mark)
+        menuCell = nil
         settleTyping()
       }
       say(failure.message, isBad: true)
