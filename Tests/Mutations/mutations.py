@@ -163,7 +163,7 @@ MUTATIONS = [
     ),
     Mutation(
         "undo-of-what-others-wrote", BOARD + "Board+Undo.swift",
-        "guard history.standing(of: item.key, in: state) == from.standing else {",
+        "guard standing == from.standing else {",
         "guard !(from.standing == .absent && to.standing == .absent) else {",
         "worlds", 100,
     ),
