@@ -333,7 +333,8 @@ package actor BoardTerminal: EventSink {
     let isCursorElsewhere = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || isCursorElsewhere else { return }
     // Shown at once by terminals that know it, and passed over by the others.
-    bytes = Array("\u{1B}[?2026h\u{1B}[?25l".utf8) + bytes
+    let hiding = shownCursor == nil && shown != nil ? "" : "\u{1B}[?25l"
+    bytes = Array("\u{1B}[?2026h\(hiding)".utf8) + bytes
     if let cursor { bytes += Array("\u{1B}[\(cursor.y + 1);\(cursor.x + 1)H\u{1B}[?25h".utf8) }
     bytes += Array("\u{1B}[?2026l".utf8)
     terminal.write(bytes)
