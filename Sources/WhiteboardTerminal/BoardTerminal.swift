@@ -283,7 +283,9 @@ package actor BoardTerminal: EventSink {
   private func drainChanges() {
     for change in changes.takeAll() {
       if case .photo(let asset, let path) = change {
-        if let wish = photos.found(asset, at: path) { read(wish) }
+        // Without colours, cells would show nothing of it.
+        let byCells = settings.graphics != .none && features.depth != .none
+        if let wish = photos.found(asset, at: path, byCells: byCells) { read(wish) }
       } else {
         board?.take(change)
       }

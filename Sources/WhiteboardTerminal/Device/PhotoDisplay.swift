@@ -73,10 +73,10 @@ struct PhotoDisplay {
     (photos, asked) = ([:], [:])
   }
 
-  /// A photo's file is here; what is to be read of it for cells.
-  mutating func found(_ asset: AssetID, at path: String) -> Wish? {
+  /// A photo's file is here; what is to be read of it for cells, if they are to show it.
+  mutating func found(_ asset: AssetID, at path: String, byCells: Bool) -> Wish? {
     paths[asset] = path
-    guard askedForCells.insert(asset).inserted else { return nil }
+    guard byCells, askedForCells.insert(asset).inserted else { return nil }
     return Wish(asset: asset, path: path, size: Self.cellPixels, graphics: nil)
   }
 
