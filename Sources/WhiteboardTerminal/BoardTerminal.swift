@@ -288,7 +288,9 @@ package actor BoardTerminal: EventSink {
   private func drainChanges() {
     for change in changes.takeAll() {
       if case .photo(let asset, let path) = change {
-        if let wish = photos.found(asset, at: path) { read(wish) }
+        // Without colours, cells would show nothing of it.
+        let byCells = settings.graphics != .none && features.depth != .none
+        if let wish = photos.found(asset, at: path, byCells: byCells) { read(wish) }
       } else {
         board?.take(change)
       }
@@ -324,12 +326,11 @@ package actor BoardTerminal: EventSink {
       repainted: placements.map(\.visible).filter { shown?.differs(from: screen, in: $0) ?? true },
       isCleared: shown == nil
     )
-    var before = shown
-    for area in pictures?.overwritten ?? [] { before?.fill(area) }
-    var bytes = writer.bytes(from: before, to: screen)
-    // The clearing of the screen is the first that a full frame writes, and pictures come after it.
-    let drawn = pictures?.bytes ?? []
-    bytes = shown == nil ? bytes + drawn : drawn + bytes
+    // Pictures come after the clearing of the screen, and what is written over them after both.
+    var before = shown ?? Screen(width: screen.width, height: screen.height)
+    for area in pictures?.overwritten ?? [] { before.fill(area) }
+    var bytes = shown == nil ? Array(ScreenWriter.clearing.utf8) : []
+    bytes += (pictures?.bytes ?? []) + writer.bytes(from: before, to: screen)
     let isCursorElsewhere = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || isCursorElsewhere else { return }
     // Shown at once by terminals that know it, and passed over by the others.

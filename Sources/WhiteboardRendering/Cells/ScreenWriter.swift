@@ -7,6 +7,9 @@ package struct ScreenWriter: Sendable {
 
   package init(depth: ColorDepth) { self.depth = depth }
 
+  /// What makes a terminal show nothing, in its own colours.
+  package static let clearing = "\u{1B}[0m\u{1B}[2J"
+
   /// The bytes that make a terminal that shows `old` show `new`.
   ///
   /// The cursor is left wherever the last change was; colours are reset at the end.
@@ -17,7 +20,7 @@ package struct ScreenWriter: Sendable {
   package func bytes(from old: Screen?, to new: Screen) -> [UInt8] {
     let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
     var output = WriterOutput(depth: depth, width: new.width)
-    if old == nil { output.text("\u{1B}[0m\u{1B}[2J") }
+    if old == nil { output.text(Self.clearing) }
     let isOneTable = old.map { $0.clusters == new.clusters } ?? false
     var runs: [Run] = []
     for y in 0..<new.height {

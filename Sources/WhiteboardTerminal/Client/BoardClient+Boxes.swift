@@ -96,7 +96,8 @@ extension BoardClient {
 
   // MARK: - Menu
 
-  private func area(of menu: Menu) -> CellArea {
+  /// Where a menu is shown.
+  func area(of menu: Menu) -> CellArea {
     let width = (menu.items.map { CharacterWidth.columns($0.words) }.max() ?? 0) + 12
     let height = menu.items.count + 2
     let corner = menu.cell ?? Menu.Cell(x: 2, y: rows)

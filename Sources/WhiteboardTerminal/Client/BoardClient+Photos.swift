@@ -9,7 +9,8 @@ extension BoardClient {
     let origin = (x: boardArea.columns.lowerBound, y: boardArea.rows.lowerBound)
     let view = canvas.viewport.rectangle
     var upright: [GraphicsPlacement] = []
-    var turned: Set<AssetID> = []
+    var byCells: Set<AssetID> = []
+    let covered = covered
     for id in canvas.objects {
       guard let snapshot = canvas.item(id)?.snapshot, snapshot.kind == .photo,
         let asset = snapshot.asset, view.touches(snapshot.bounds)
@@ -23,12 +24,24 @@ extension BoardClient {
           within: boardArea
         ) {
           upright.append(inside)
+          if let covered, !covered.clamped(to: inside.visible).isEmpty { byCells.insert(asset.id) }
         }
       } else {
-        turned.insert(asset.id)
+        byCells.insert(asset.id)
       }
     }
-    return PhotosInView(upright: upright, turned: turned)
+    return PhotosInView(upright: upright, byCells: byCells)
+  }
+
+  /// Where a box lies over the board: on some terminals its ground would not cover a photo's pixels.
+  private var covered: CellArea? {
+    let everything = CellArea(x: 0, y: 0, width: columns, height: rows)
+    guard invitations.isEmpty else { return everything }
+    return switch box {
+    case .menu(let menu): area(of: menu)
+    case .help, .invite: everything
+    case nil: nil
+    }
   }
 
   /// A photo's cells show it from now on.

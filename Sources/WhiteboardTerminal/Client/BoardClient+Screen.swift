@@ -130,7 +130,7 @@ extension BoardClient {
     guard gesture == nil, let frame = selectionFrame else { return }
     // What the mouse takes hold of.
     for (place, sign) in frame.corners.map({ ($0, isASCII ? "#" : "■") })
-      + [(frame.knob, isASCII ? "o" : "◯")]
+      + [(frame.knob, isASCII ? "o" : "○")]
     {
       guard let cell = cell(place) else { continue }
       screen.put(sign, x: cell.x, y: cell.y, CellStyle(CellColor(rgb: Self.ours)), in: boardArea)
@@ -158,7 +158,6 @@ extension BoardClient {
   }
 
   private func drawWelcome(on screen: inout Screen) {
-    func key(_ command: KeyMap.Command) -> String { keys.key(for: command) ?? ":" }
     let lines = [
       "Drag to draw. \(key(.tool(.text))) writes, \(key(.tool(.select))) selects, "
         + "\(key(.undo)) takes back.",
@@ -209,7 +208,8 @@ extension BoardClient {
       y += 1
     }
     put("people", Self.quiet, &screen)
-    put("\(isASCII ? "*" : "●") you", Self.strong, &screen)
+    let ours = CellStyle(CellColor(rgb: Pens.color(of: own)))
+    put("\(isASCII ? "*" : "●") you", ours.bold, &screen)
     for (key, person) in people.sorted(by: { $0.key < $1.key }).prefix(8) {
       let isHere = person.state == .connected
       let sign = isHere ? (isASCII ? "*" : "●") : (isASCII ? "o" : "○")
@@ -250,9 +250,13 @@ extension BoardClient {
     }
     screen.fill(area, with: Cell(.space, Self.bar))
     let x = screen.put(" \(status)", x: 0, y: y, Self.bar, in: area)
-    let hints = self.hints
-    let start = columns - CharacterWidth.columns(hints) - 1
-    if start > x + 2 { screen.put(hints, x: start, y: y, Self.bar, in: area) }
+    // The longest that there is room for.
+    for hints in [hints, always] {
+      let start = columns - CharacterWidth.columns(hints) - 1
+      guard start > x + 2 else { continue }
+      screen.put(hints, x: start, y: y, Self.bar, in: area)
+      break
+    }
     return nil
   }
 
@@ -275,7 +279,6 @@ extension BoardClient {
 
   /// What keys do now.
   private var hints: String {
-    func key(_ command: KeyMap.Command) -> String { keys.key(for: command) ?? ":" }
     if typing != nil { return "type  Enter done  Alt+Enter new line" }
     if isKeyboardPen {
       return "arrows move  Space \(gesture == nil ? "press" : "let go")  \(key(.keyboardPen)) done"
@@ -285,8 +288,13 @@ extension BoardClient {
         + "\(key(.turn(degrees: -15))) \(key(.turn(degrees: 15))) turn  "
         + "\(key(.menu)) more  \(key(.selectNone)) let go"
     }
-    return "\(tool.rawValue): \(tool.hint)  \(key(.menu)) menu  \(key(.help)) keys"
+    return "\(tool.rawValue): \(tool.hint)  \(always)"
   }
+
+  /// The keys that show all others.
+  private var always: String { "\(key(.menu)) menu  \(key(.help)) keys" }
+
+  private func key(_ command: KeyMap.Command) -> String { keys.key(for: command) ?? ":" }
 }
 
 extension CellStyle {

@@ -193,7 +193,9 @@ package struct LobbyClient: Sendable {
   }
 
   private var lines: [Line] {
-    var lines = [Line(text: "", style: .plain), Line(text: " boards nearby", style: Self.quiet)]
+    // The first is the title's.
+    var lines = [Line(text: "", style: .plain), Line(text: "", style: .plain)]
+    lines.append(Line(text: " boards nearby", style: Self.quiet))
     let list = list
     for (index, row) in list.enumerated() {
       if case .own = row, index == nearby.count {

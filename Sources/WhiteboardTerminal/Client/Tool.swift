@@ -65,9 +65,10 @@ package enum Pens {
     return "#" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
   }
 
-  /// The colour that stands for a member: always the same one.
+  /// The colour that stands for a member: always the same one, and not the grey of remarks.
   static func color(of key: String) -> UInt32 {
     let sum = key.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
-    return colors[1 + Int(sum % UInt32(colors.count - 1))].rgb ?? 0xFFFFFF
+    let hues = colors.filter { $0.name != "grey" }.compactMap(\.rgb)
+    return hues[Int(sum % UInt32(hues.count))]
   }
 }

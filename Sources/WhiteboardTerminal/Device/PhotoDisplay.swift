@@ -5,10 +5,10 @@ import WhiteboardRendering
 
 /// The photos that a person would see.
 struct PhotosInView {
-  /// Those that can be shown by pixels, from back to front.
+  /// Those that are upright, from back to front.
   var upright: [GraphicsPlacement] = []
-  /// Those that are turned and cannot.
-  var turned: Set<AssetID> = []
+  /// Those that cannot be shown by pixels now: they are turned, or lie under a box.
+  var byCells: Set<AssetID> = []
 }
 
 /// The photos of a board on a terminal: which are read, in how many pixels, and how they are shown.
@@ -73,10 +73,10 @@ struct PhotoDisplay {
     (photos, asked) = ([:], [:])
   }
 
-  /// A photo's file is here; what is to be read of it for cells.
-  mutating func found(_ asset: AssetID, at path: String) -> Wish? {
+  /// A photo's file is here; what is to be read of it for cells, if they are to show it.
+  mutating func found(_ asset: AssetID, at path: String, byCells: Bool) -> Wish? {
     paths[asset] = path
-    guard askedForCells.insert(asset).inserted else { return nil }
+    guard byCells, askedForCells.insert(asset).inserted else { return nil }
     return Wish(asset: asset, path: path, size: Self.cellPixels, graphics: nil)
   }
 
@@ -101,7 +101,7 @@ struct PhotoDisplay {
   func assetsShownAsPixels(_ inView: PhotosInView) -> Set<AssetID> {
     guard let layer else { return [] }
     let refused = inView.upright.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)
-    return Set(inView.upright.map(\.asset)).subtracting(refused).subtracting(inView.turned)
+    return Set(inView.upright.map(\.asset)).subtracting(refused).subtracting(inView.byCells)
   }
 
   /// The bytes that show photos where they are to be, and the cells that are to be written again after.
