@@ -180,7 +180,10 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardPicturesTests",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardPictures", "WhiteboardRendering"],
+      dependencies: [
+        "PeerTestKit", "Whiteboard", "WhiteboardExport", "WhiteboardPictures",
+        "WhiteboardRendering",
+      ],
       exclude: ["Pictures"]
     ),
     .testTarget(

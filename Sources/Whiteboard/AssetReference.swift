@@ -83,3 +83,16 @@ public struct AssetReference: Hashable, Sendable {
     return .bytes(writer.bytes)
   }
 }
+
+extension AssetReference {
+  /// The size that a new photo has whose pixels lie so, in board units.
+  package func size(_ orientation: PhotoOrientation) -> Size {
+    let longest = Double(max(width, height))
+    let (across, down) = (
+      Double(width) / longest * ObjectDefaults.photoSide,
+      Double(height) / longest * ObjectDefaults.photoSide
+    )
+    return orientation.isSideways
+      ? Size(width: down, height: across) : Size(width: across, height: down)
+  }
+}

@@ -103,7 +103,7 @@ extension Board {
 
   /// Creates a photo in front of everything; its bytes travel apart.
   ///
-  /// Without a `size` its longest side is 200 board units.
+  /// Without a `size` its longest side is 200 board units, and its pixels lie upright.
   ///
   /// - Throws: `outOfRange`, `boardFull`.
   @discardableResult
@@ -113,16 +113,9 @@ extension Board {
     size: Size? = nil
   ) throws(BoardError) -> ObjectID {
     try gesture { () throws(BoardError) in
-      let longest = Double(max(asset.width, asset.height))
-      let shown =
-        size
-        ?? Size(
-          width: Double(asset.width) / longest * ObjectDefaults.photoSide,
-          height: Double(asset.height) / longest * ObjectDefaults.photoSide
-        )
       let id = try create(.photo)
       try stage(id, .position, try FixedPoint.position(center))
-      try stage(id, .size, try FixedPoint.size(shown))
+      try stage(id, .size, try FixedPoint.size(size ?? asset.size(.upright)))
       try stageZIndex(id)
       try stage(id, .asset, asset.value)
       return id

@@ -73,5 +73,5 @@ public struct GameWinner: Hashable, Sendable {
 
 extension MemberID {
   /// The first eight characters: for display only.
-  var shortText: String { String(description.prefix(8)) }
+  package var shortText: String { String(description.prefix(8)) }
 }

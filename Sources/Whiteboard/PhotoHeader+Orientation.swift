@@ -26,7 +26,24 @@ extension PhotoHeader {
   ///
   /// Only a JPEG's Exif segment is looked at.
   package static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
-    guard bytes.starts(with: [0xFF, 0xD8]) else { return .upright }
+    orientationPlace(in: bytes)?.orientation ?? .upright
+  }
+
+  /// The file, saying that its pixels lie upright: for readers of which some turn a photo as it says and
+  /// some do not.
+  package static func upright(_ bytes: [UInt8]) -> [UInt8] {
+    guard let (_, place) = orientationPlace(in: bytes) else { return bytes }
+    var bytes = bytes
+    // Two bytes in either order: what they are not is zero.
+    for index in place where bytes[index] != 0 { bytes[index] = PhotoOrientation.upright.rawValue }
+    return bytes
+  }
+
+  /// What a file says of its pixels, and in which of its bytes.
+  private static func orientationPlace(
+    in bytes: [UInt8]
+  ) -> (orientation: PhotoOrientation, place: Range<Int>)? {
+    guard bytes.starts(with: [0xFF, 0xD8]) else { return nil }
     var offset = 2
     while bytes.count - offset >= 4, bytes[offset] == 0xFF {
       let marker = bytes[offset + 1]
@@ -44,11 +61,13 @@ extension PhotoHeader {
       }
       offset += 2 + length
     }
-    return .upright
+    return nil
   }
 
   /// The orientation that an Exif segment names in its first directory.
-  private static func orientation(exif segment: ArraySlice<UInt8>) -> PhotoOrientation? {
+  private static func orientation(
+    exif segment: ArraySlice<UInt8>
+  ) -> (orientation: PhotoOrientation, place: Range<Int>)? {
     guard segment.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) else { return nil }
     let tiff = Array(segment.dropFirst(6))
     guard tiff.count >= 8 else { return nil }
@@ -62,7 +81,9 @@ extension PhotoHeader {
     for index in 0..<count {
       let entry = directory + 2 + 12 * index
       guard let tag = number(entry, 2), let value = number(entry + 8, 2) else { return nil }
-      if tag == 0x0112 { return UInt8(exactly: value).flatMap(PhotoOrientation.init) }
+      guard tag == 0x0112 else { continue }
+      let start = segment.startIndex + 6 + entry + 8
+      return UInt8(exactly: value).flatMap(PhotoOrientation.init).map { ($0, start..<start + 2) }
     }
     return nil
   }

@@ -64,6 +64,11 @@ public struct PhotoHeader: Hashable, Sendable {
     bytes.starts(with: pngBeginning) || bytes.starts(with: jpegBeginning)
   }
 
+  /// Whether bytes begin as those of a WebP do, which no board takes and some programs make a photo of.
+  package static func isWebP(_ bytes: [UInt8]) -> Bool {
+    bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
+  }
+
   private static let pngBeginning: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
   private static let jpegBeginning: [UInt8] = [0xFF, 0xD8]
 

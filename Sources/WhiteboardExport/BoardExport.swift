@@ -16,8 +16,6 @@ package struct BoardExport: Sendable {
   /// What was said.
   package let chat: [ChatLine]
 
-  /// The margin around all objects, in board units.
-  static let margin = 20.0
   /// What a page of nothing shows.
   private static let empty = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
 
@@ -40,19 +38,20 @@ package struct BoardExport: Sendable {
     names: [MemberID: String] = [:],
     photo: @escaping @Sendable (AssetID) -> [UInt8]?
   ) {
-    let inRegion =
-      region.map { board.objects(in: $0, mode: .touching).reversed() } ?? board.objectIDs
-    let ids = inRegion.filter { objects?.contains($0) ?? true }
-    let items = ids.compactMap { id in
-      board.snapshot(id).map {
-        BoardCanvas.Item($0, game: board.gameView(id, for: board.member))
-      }
+    let touching = region.map { Set(board.objects(in: $0, mode: .touching)) }
+    let items = board.objectIDs.compactMap { id -> BoardCanvas.Item? in
+      guard objects?.contains(id) ?? true, let snapshot = board.snapshot(id) else { return nil }
+      let item = BoardCanvas.Item(snapshot, game: board.gameView(id, for: board.member))
+      guard let region, let touching, !touching.contains(id) else { return item }
+      // Words and panels reach out of their boxes, where the others are as the board finds them.
+      let hasWords = snapshot.kind == .text || snapshot.kind == .game
+      return hasWords && item.pageBounds.touches(region) ? item : nil
     }
     // What nothing can be seen of is white paper.
     let background = board.background.flatMap { $0 & 0xFF == 0 ? nil : $0 >> 8 }
     picture = BoardPicture(
       items: items,
-      region: region ?? BoardPicture.region(around: items, margin: Self.margin) ?? Self.empty,
+      region: region ?? BoardPicture.region(around: items) ?? Self.empty,
       background: background ?? 0xFFFFFF,
       names: names,
       photo: photo
@@ -61,7 +60,7 @@ package struct BoardExport: Sendable {
     self.name = name
     settings = board.settings
     var setups: [ObjectID: [UInt8]] = [:]
-    for id in ids { setups[id] = board.state.record(id)?.setup }
+    for id in items.map(\.snapshot.id) { setups[id] = board.state.record(id)?.setup }
     self.setups = setups
     chat = board.chat
   }

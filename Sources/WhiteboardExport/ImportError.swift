@@ -26,7 +26,7 @@ package enum ImportError: Error, Hashable, Sendable {
     case .tooDeep(let offset): "its lists lie too deep in each other at byte \(offset + 1)"
     case .tooManyValues: "it holds more values than are read"
     case .unknownFormat:
-      "it is neither a picture (JPEG or PNG), nor a board as JSON, nor a drawing of Excalidraw"
+      "it is neither a picture (JPEG, PNG or WebP), nor a board as JSON, nor a drawing of Excalidraw"
     case .newerVersion: "it was written by a newer version of this program"
     case .wrongValue(let path, let expected): "\(path) is not \(expected)"
     case .tooManyObjects: "it has more objects than fit on a board"

@@ -11,8 +11,8 @@ package enum TextPage {
   /// The page, its lines ended by line feeds.
   package static func text(_ picture: BoardPicture) -> String {
     let region = picture.region
-    let columns = (region.greatest.x - region.least.x) / PageText.column
-    let rows = (region.greatest.y - region.least.y) / PageText.row
+    let columns = (region.greatest.x - region.least.x) / BoardPicture.letter.width
+    let rows = (region.greatest.y - region.least.y) / BoardPicture.letter.height
     let shrink = min(1, Double(columnLimit) / max(columns, 1), Double(rowLimit) / max(rows, 1))
     var viewport = Viewport(
       center: region.center,

@@ -24,7 +24,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Argument(help: "Which board.") var board: String
 
-  @Argument(help: ArgumentHelp("JPEG, PNG, .json or .excalidraw.", valueName: "FILE"))
+  @Argument(help: ArgumentHelp("JPEG, PNG, WebP, .json or .excalidraw.", valueName: "FILE"))
   var files: [String]
 
   @Option(

@@ -231,6 +231,7 @@ struct BoardOptions: ParsableArguments {
     configuration.admission = settings.value(.admission) ?? standardAdmission(part, isInteractive)
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     configuration.pages = CairoPages()
+    configuration.photos = WebPPhotos()
     configuration.discovery = AvahiDiscovery(interface: configuration.interface)
     return configuration
   }

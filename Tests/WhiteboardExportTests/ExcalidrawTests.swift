@@ -92,11 +92,11 @@ struct ExcalidrawTests {
     let objects = board.snapshots
     #expect(objects[0].text == "bound\nwords")
     #expect(objects[0].centerPosition == Point(x: 145, y: 125))
-    #expect(abs(objects[0].scale - 20 / PageText.fontSize) < 0.001)
+    #expect(abs(objects[0].scale - 20 / BoardPicture.fontSize) < 0.001)
     #expect(objects[0].groups.count == 2)
     #expect(objects[1].groups == [objects[0].groups[1]])
     #expect(objects[1].isLocked)
-    #expect(PageText.lines(of: objects[1]).count == 1)
+    #expect(BoardPicture.lines(of: objects[1]).count == 1)
   }
 
   @Test("what makes no sense costs itself alone")

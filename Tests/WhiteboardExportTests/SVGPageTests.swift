@@ -22,7 +22,7 @@ struct SVGPageTests {
     #expect(text.hasSuffix("</svg>\n"))
     let board = try SampleBoard.empty()
     try board.createText("a\u{1B}[2Jb\u{7}\u{9B}\u{FFFE}", at: Point(x: 0, y: 0))
-    #expect(page(board).contains(">a[2Jb</text>"))
+    #expect(page(board).contains(">a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}</text>"))
   }
 
   @Test("strokes bend where a hand does, and keep the corners that somebody drew")
@@ -65,6 +65,18 @@ struct SVGPageTests {
     #expect(text.contains("viewBox=\"-50 -40 100 80\""))
     #expect(text.contains(">near<") && !text.contains(">far<"))
     #expect(page(try SampleBoard.empty()).contains("viewBox=\"-200 -150 400 300\""))
+  }
+
+  @Test("a region shows words that reach into it out of their box")
+  func wordsOutOfTheirBox() throws {
+    let board = try SampleBoard.empty()
+    try board.createText("a\nb\nc\nd\ne\nlast", at: Point(x: 0, y: 0))
+    #expect(
+      page(board, region: Rectangle(Point(x: -20, y: 35), Point(x: 20, y: 60))).contains("last")
+    )
+    #expect(
+      !page(board, region: Rectangle(Point(x: -20, y: 50), Point(x: 20, y: 60))).contains("last")
+    )
   }
 
   @Test("on dark paper what has no colour of its own is light")

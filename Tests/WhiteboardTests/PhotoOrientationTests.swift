@@ -20,6 +20,23 @@ import Testing
     #expect(PhotoHeader.orientation(of: jpeg(quarter, before: other)) == .quarterTurn)
   }
 
+  @Test("a file can be made to say that its pixels lie upright, and is else as it was")
+  func upright() {
+    let little: [UInt8] = [
+      0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0,
+    ]
+    for tiff in [quarter, little] {
+      let file = jpeg(tiff)
+      let upright = PhotoHeader.upright(file)
+      #expect(PhotoHeader.orientation(of: file) == .quarterTurn)
+      #expect(PhotoHeader.orientation(of: upright) == .upright)
+      #expect(zip(file, upright).filter { $0 != $1 }.map(\.1) == [1])
+    }
+    for file in [[], [0xFF, 0xD8, 0xFF], jpeg(Array(quarter.prefix(12)))] as [[UInt8]] {
+      #expect(PhotoHeader.upright(file) == file)
+    }
+  }
+
   @Test("what says nothing or nonsense is upright")
   func nonsense() {
     for value in [0, 9, 255] as [UInt8] {

@@ -72,7 +72,7 @@ private struct ExcalidrawWriter {
     let snapshot = item.snapshot
     switch snapshot.kind {
     case .text:
-      add(PageText.lines(of: snapshot), snapshot, original: snapshot.text ?? "")
+      add(BoardPicture.lines(of: snapshot), snapshot, original: snapshot.text ?? "")
     case .drawing:
       add(stroke: snapshot)
     case .photo:
@@ -131,11 +131,11 @@ private struct ExcalidrawWriter {
   private mutating func add(_ lines: [String], _ snapshot: ObjectSnapshot, original: String) {
     guard !lines.isEmpty else { return }
     let scale = snapshot.scale
-    let columns = Double(PageText.columns(lines)) * PageText.column
+    let columns = Double(BoardPicture.columns(lines)) * BoardPicture.letter.width
     // Lines begin at the left of the longest of them; a single one is in the middle of its box.
     let isSingle = lines.count == 1
     let width = (isSingle ? max(snapshot.size.width, columns) : columns) * scale
-    let fontSize = PageText.fontSize * scale
+    let fontSize = BoardPicture.fontSize * scale
     let height = Double(lines.count) * fontSize * Excalidraw.lineHeight
     let center = snapshot.centerPosition
     var json = element(

@@ -120,7 +120,7 @@ struct ExcalidrawReader {
     }
     let fontSize = element.tree["fontSize"]?.number ?? 20
     let scale = min(
-      max(fontSize / PageText.fontSize, BoardLimits.leastScale),
+      max(fontSize / BoardPicture.fontSize, BoardLimits.leastScale),
       BoardLimits.greatestScale
     )
     let text = result.fitting(words)
@@ -128,8 +128,8 @@ struct ExcalidrawReader {
     // Letters here are broader than in most fonts: what was one line stays one.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let isBroken = original != nil && shown != words
-    let columns = Double(isBroken ? 0 : PageText.columns(lines)) * PageText.column
-    let width = max(box.size.width / scale, columns, PageText.column * 4)
+    let columns = Double(isBroken ? 0 : BoardPicture.columns(lines)) * BoardPicture.letter.width
+    let width = max(box.size.width / scale, columns, BoardPicture.letter.width * 4)
     let size = Size(
       width: min((width * 64).rounded(.up) / 64, BoardLimits.coordinate / 2),
       height: max(plain.height, min(box.size.height / scale, BoardLimits.coordinate / 2))

@@ -7,19 +7,17 @@ import WhiteboardRendering
 /// it asks for anything from elsewhere.
 package struct SVGPage {
   private let picture: BoardPicture
-  private let ink: PageInk
   private var text = ""
 
   /// The page of a picture, as one document of XML that ends with a line feed.
   package static func svg(_ picture: BoardPicture) -> String {
-    var page = SVGPage(picture: picture, ink: PageInk(on: picture.background))
+    var page = SVGPage(picture: picture)
     page.write()
     return page.text
   }
 
-  private init(picture: BoardPicture, ink: PageInk) {
+  private init(picture: BoardPicture) {
     self.picture = picture
-    self.ink = ink
   }
 
   private mutating func write() {
@@ -32,12 +30,14 @@ package struct SVGPage {
         + "viewBox=\"\(corner) \(width) \(height)\">"
     )
     if let background = picture.background {
-      line(
-        "<rect x=\"\(XML.number(region.least.x))\" y=\"\(XML.number(region.least.y))\" "
-          + "width=\"\(width)\" height=\"\(height)\" fill=\"\(XML.color(background))\"/>"
-      )
+      line("<rect \(Self.box(region)) fill=\"\(XML.color(background))\"/>")
     }
-    for item in picture.items where item.snapshot.bounds.touches(region) { draw(item) }
+    // A browser shows a unit as a pixel at first.
+    for object in picture.objects(pixelsPerUnit: 1) where !object.marks.isEmpty {
+      line("<g \(Self.transform(object.snapshot))>")
+      for mark in object.marks { draw(mark) }
+      line("</g>")
+    }
     line("</svg>")
   }
 
@@ -46,26 +46,26 @@ package struct SVGPage {
     text += "\n"
   }
 
-  private mutating func draw(_ item: BoardCanvas.Item) {
-    let snapshot = item.snapshot
-    switch snapshot.kind {
-    case .text: draw(words: snapshot)
-    case .drawing: draw(stroke: snapshot)
-    case .photo: draw(photo: snapshot)
-    case .game:
-      if let game = item.game {
-        draw(GamePanel.label(game, isASCII: false, naming: picture.name), snapshot)
-      }
-    default: draw(frame: "?", snapshot)
+  private mutating func draw(_ mark: PageMark) {
+    switch mark {
+    case .ink(let lines, let color): draw(lines, color)
+    case .box(let area, let fill, let border):
+      let paint = fill.map { Self.paint($0, "fill") } ?? "fill=\"none\""
+      let edge = border.map { " stroke=\"\(XML.color($0.rgb))\"" } ?? ""
+      line("<rect \(Self.box(area)) \(paint)\(edge)/>")
+    case .words(let words): draw(words)
+    case .photo(let photo): draw(photo)
     }
   }
 
+  // MARK: - Places and colours
+
   /// Where an object's own coordinates are, which have its centre in the middle.
-  private func transform(_ snapshot: ObjectSnapshot) -> String {
+  private static func transform(_ snapshot: ObjectSnapshot) -> String {
     let center = snapshot.centerPosition
     var steps = ["translate(\(XML.number(center.x)) \(XML.number(center.y)))"]
     if snapshot.angle != 0 { steps.append("rotate(\(XML.number(snapshot.angle * 180 / .pi)))") }
-    if snapshot.scale != 1 { steps.append("scale(\(Self.factor(snapshot.scale)))") }
+    if snapshot.scale != 1 { steps.append("scale(\(factor(snapshot.scale)))") }
     return "transform=\"\(steps.joined(separator: " "))\""
   }
 
@@ -80,129 +80,82 @@ package struct SVGPage {
     return "\(whole).\(decimals)"
   }
 
-  // MARK: - Words
-
-  private mutating func draw(words snapshot: ObjectSnapshot) {
-    let lines = PageText.lines(of: snapshot)
-    guard !lines.isEmpty else { return }
-    let paint = ink.paint(snapshot.color, "fill")
-    line("<g \(transform(snapshot)) \(paint)\(Self.font)>")
-    let left = -Double(PageText.columns(lines)) * PageText.column / 2
-    let top = -Double(lines.count) * PageText.row / 2
-    for (row, words) in lines.enumerated() {
-      write(words, x: left, top: top + Double(row) * PageText.row)
-    }
-    line("</g>")
+  private static func box(_ area: Rectangle) -> String {
+    "x=\"\(XML.number(area.least.x))\" y=\"\(XML.number(area.least.y))\" "
+      + "width=\"\(XML.number(area.greatest.x - area.least.x))\" "
+      + "height=\"\(XML.number(area.greatest.y - area.least.y))\""
   }
 
-  private static let font =
-    " font-family=\"\(PageText.fonts)\" font-size=\"\(XML.number(PageText.fontSize))\" "
-    + "xml:space=\"preserve\""
+  /// The attributes that paint with a colour; what is seen through is one thing, however often it
+  /// crosses itself.
+  private static func paint(_ color: PageColor, _ attribute: String) -> String {
+    let seen = color.opacity < 1 ? " opacity=\"\(XML.number(color.opacity))\"" : ""
+    return "\(attribute)=\"\(XML.color(color.rgb))\"\(seen)"
+  }
 
-  private mutating func write(_ words: String, x: Double, top: Double, _ look: String = "") {
-    let shown = XML.escaped(words)
-    guard shown.contains(where: { $0 != " " }) else { return }
+  // MARK: - Photos
+
+  /// A photo; one that lies sideways is turned by the page, for some readers heed what its file says of that
+  /// and some do not.
+  private mutating func draw(_ photo: PagePhoto) {
+    var place = Self.box(photo.box)
+    if photo.orientation != .upright {
+      let transform = photo.transform(photo.orientation)
+      let numbers = [transform.right, transform.down, transform.corner].map(Self.text)
+      place = "width=\"1\" height=\"1\" transform=\"matrix(\(numbers.joined(separator: " ")))\""
+    }
+    let file = Base64.encode(PhotoHeader.upright(photo.file))
     line(
-      "<text x=\"\(XML.number(x))\" y=\"\(XML.number(top + PageText.baseline))\"\(look)>"
-        + "\(shown)</text>"
+      "<image \(place) preserveAspectRatio=\"none\" "
+        + "href=\"data:image/\(photo.asset.format.name);base64,\(file)\"/>"
+    )
+  }
+
+  // MARK: - Words
+
+  /// How far the line that letters stand on is below the top of their row.
+  private static let baseline = 12.0
+  private static let font =
+    "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" "
+    + "font-size=\"\(XML.number(BoardPicture.fontSize))\" xml:space=\"preserve\""
+
+  private mutating func draw(_ words: PageWords) {
+    let weight = words.isBold ? " font-weight=\"bold\"" : ""
+    line(
+      "<text x=\"\(XML.number(words.corner.x))\" "
+        + "y=\"\(XML.number(words.corner.y + Self.baseline))\" "
+        + "\(Self.font)\(weight) \(Self.paint(words.color, "fill"))>"
+        + "\(XML.escaped(words.text))</text>"
     )
   }
 
   // MARK: - Strokes
 
-  private mutating func draw(stroke snapshot: ObjectSnapshot) {
-    let lines = snapshot.inkLines
-    guard !lines.isEmpty else { return }
-    let width = snapshot.lineWidth ?? ObjectDefaults.lineWidth
-    let paths = lines.flatMap { SVGStroke.paths($0, width: width) }
-    let look =
-      "fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\" "
-      + ink.paint(snapshot.color, "stroke")
-    guard let first = paths.first, paths.count == 1 else {
-      line("<g \(transform(snapshot)) \(look)>")
-      for path in paths {
-        line("<path stroke-width=\"\(XML.number(path.width))\" d=\"\(path.data)\"/>")
-      }
-      line("</g>")
-      return
-    }
+  private mutating func draw(_ lines: [PageLine], _ color: PageColor) {
     line(
-      "<path \(transform(snapshot)) \(look) stroke-width=\"\(XML.number(first.width))\" "
-        + "d=\"\(first.data)\"/>"
+      "<g fill=\"none\" stroke-linecap=\"round\" stroke-linejoin=\"round\" "
+        + "\(Self.paint(color, "stroke"))>"
     )
-  }
-
-  // MARK: - Photos
-
-  private mutating func draw(photo snapshot: ObjectSnapshot) {
-    guard let asset = snapshot.asset, let bytes = picture.photo(asset.id) else {
-      draw(frame: "photo", snapshot)
-      return
-    }
-    line(
-      "<image \(transform(snapshot)) \(box(snapshot)) preserveAspectRatio=\"none\" "
-        + "href=\"data:image/\(asset.format.name);base64,\(Base64.encode(bytes))\"/>"
-    )
-  }
-
-  private func box(_ snapshot: ObjectSnapshot) -> String {
-    let size = snapshot.size
-    return "x=\"\(XML.number(-size.width / 2))\" y=\"\(XML.number(-size.height / 2))\" "
-      + "width=\"\(XML.number(size.width))\" height=\"\(XML.number(size.height))\""
-  }
-
-  /// What stands for something that cannot be shown.
-  private mutating func draw(frame words: String, _ snapshot: ObjectSnapshot) {
-    line("<g \(transform(snapshot))\(Self.font)>")
-    line("<rect \(box(snapshot)) fill=\"#dddddd\" stroke=\"#888888\"/>")
-    let width = Double(CharacterWidth.columns(words)) * PageText.column
-    write(words, x: -width / 2, top: -PageText.row / 2, " fill=\"#444444\"")
-    line("</g>")
-  }
-
-  // MARK: - Games
-
-  /// Letters in rows, each on its own ground: a panel of paper with a border.
-  private mutating func draw(_ label: Label, _ snapshot: ObjectSnapshot) {
-    let width = Double(label.width) * PageText.column
-    let height = Double(label.height) * PageText.row
-    let (left, top) = (-width / 2, -height / 2)
-    line("<g \(transform(snapshot))\(Self.font)>")
-    line(
-      "<rect x=\"\(XML.number(left - 8))\" y=\"\(XML.number(top - 6))\" "
-        + "width=\"\(XML.number(width + 16))\" height=\"\(XML.number(height + 12))\" rx=\"6\" "
-        + "fill=\"#ffffff\" stroke=\"#888888\"/>"
-    )
-    for (row, spans) in label.lines.enumerated() {
-      var x = left
-      let y = top + Double(row) * PageText.row
-      for span in spans {
-        let columns = Double(CharacterWidth.columns(span.text))
-        if let ground = span.style.background.rgb {
-          line(
-            "<rect x=\"\(XML.number(x))\" y=\"\(XML.number(y))\" "
-              + "width=\"\(XML.number(columns * PageText.column))\" "
-              + "height=\"\(XML.number(PageText.row))\" fill=\"\(XML.color(ground))\"/>"
-          )
-        }
-        write(span.text, x: x, top: y, Self.look(span.style))
-        x += columns * PageText.column
-      }
+    for part in lines {
+      line("<path stroke-width=\"\(XML.number(part.width))\" d=\"\(Self.data(part))\"/>")
     }
     line("</g>")
   }
 
-  private static func look(_ style: CellStyle) -> String {
-    let isDim = style.attributes.contains(.dim)
-    let fill = style.foreground.rgb ?? (isDim ? 0x666666 : 0)
-    let weight = style.attributes.contains(.bold) ? " font-weight=\"bold\"" : ""
-    return " fill=\"\(XML.color(fill))\"\(weight)"
+  private static func data(_ line: PageLine) -> String {
+    // A dot is a line of no length with round ends.
+    guard !line.pieces.isEmpty else { return "M\(text(line.start))h0" }
+    var data = "M\(text(line.start))"
+    for piece in line.pieces {
+      switch piece {
+      case .line(let end): data += "L\(text(end))"
+      case .curve(let control, let end): data += "Q\(text(control)) \(text(end))"
+      }
+    }
+    return data
   }
-}
 
-extension BoardPicture {
-  /// What to call a member.
-  package func name(_ member: MemberID) -> String {
-    names[member] ?? String(member.description.prefix(8))
+  private static func text(_ point: Point) -> String {
+    "\(XML.number(point.x)) \(XML.number(point.y))"
   }
 }

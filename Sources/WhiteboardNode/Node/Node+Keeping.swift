@@ -167,7 +167,7 @@ extension Node {
     return Set(board.authors.values).sorted().map { member in
       if member == board.member { return configuration.displayName }
       let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
-      return present ?? names[member] ?? String(member.description.prefix(8))
+      return present ?? names[member] ?? member.shortText
     }
   }
 

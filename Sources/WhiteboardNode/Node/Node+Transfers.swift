@@ -187,8 +187,9 @@ extension Node {
   }
 
   /// Reads a photo from a file of ours and keeps it where photos are.
-  func importPhoto(_ file: String) throws(VerbError) -> AssetReference {
-    let bytes = try FileReading.whole(file, limit: BoardLimits.photoBytes)
+  /// - Returns: What the board knows of it, and the size that it has there, upright.
+  func importPhoto(_ file: String) async throws(VerbError) -> (AssetReference, Size) {
+    let bytes = try await Self.readPhoto(file, configuration.photos)
     let reference: AssetReference
     do throws(PhotoError) {
       let header = try PhotoHeader(ofWhole: bytes)
@@ -216,7 +217,25 @@ extension Node {
       }
     }
     try keepPhoto(bytes, reference)
-    return reference
+    replica?.assetStored(reference.id, now: now)
+    return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
+  }
+
+  /// Reads a photo beside the node, which goes on meanwhile; a WebP becomes one where the program can do that.
+  private static func readPhoto(
+    _ file: String,
+    _ converter: (any PhotoConverter)?
+  ) async throws(VerbError) -> [UInt8] {
+    let bytes = try FileReading.whole(file, limit: BoardLimits.photoBytes)
+    guard let converter, PhotoHeader.isWebP(bytes) else { return bytes }
+    do throws(PhotoConversionError) {
+      return try converter.photo(ofWebP: bytes)
+    } catch {
+      throw VerbError(
+        .notAPhoto,
+        "\(TerminalText.quoted(file, limit: 256)): \(TerminalText.cleaned(error.message))"
+      )
+    }
   }
 
   /// Keeps the bytes of a photo where photos are, for what the next answer tells of.

@@ -26,10 +26,9 @@ extension Node {
       return VerbOutcome(id: try lift())
     case .photo(let at, let file, let alias):
       try check(alias)
-      let reference = try importPhoto(file)
-      replica?.assetStored(reference.id, now: now)
+      let (reference, size) = try await importPhoto(file)
       return try make(alias) { (board) throws(BoardError) in
-        try board.createPhoto(reference, at: Point(at))
+        try board.createPhoto(reference, at: Point(at), size: size)
       }
     case .game(let game, let at, let opponent, let alias):
       return try begin(game, at: Point(at), opponent: opponent, alias)

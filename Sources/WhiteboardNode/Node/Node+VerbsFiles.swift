@@ -130,11 +130,14 @@ extension Node {
   /// Puts what is in a file on the board, as one step.
   func takeIn(_ file: String, at place: BoardPoint?) async throws(VerbError) -> VerbOutcome {
     guard let imported = try await Self.read(file) else {
-      let reference = try importPhoto(file)
-      replica?.assetStored(reference.id, now: now)
+      let (reference, size) = try await importPhoto(file)
       let id = try onBoard { (board) throws(BoardError) in
         try board.gesture("import") { () throws(BoardError) in
-          try board.createPhoto(reference, at: place.map { Point($0) } ?? Point(x: 0, y: 0))
+          try board.createPhoto(
+            reference,
+            at: place.map { Point($0) } ?? Point(x: 0, y: 0),
+            size: size
+          )
         }
       }
       made(id, nil)
@@ -170,7 +173,7 @@ extension Node {
   /// Reads a file beside the node, which goes on meanwhile; nil where it is a picture.
   private static func read(_ file: String) async throws(VerbError) -> ImportedBoard? {
     let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
-    guard !PhotoHeader.isPhoto(bytes) else { return nil }
+    guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }
     do throws(ImportError) {
       return try ImportedBoard(reading: bytes) { AssetID(Array(SHA256.hash(data: $0))) }
     } catch {

@@ -71,6 +71,8 @@ package struct NodeConfiguration: Sendable {
   package var lostAfter = Duration.seconds(60)
   /// What makes pages of pixels and for printers; nil where the program cannot.
   package var pages: (any PageWriter)?
+  /// What makes photos of pictures that no board takes; nil where the program cannot.
+  package var photos: (any PhotoConverter)?
   /// How boards are announced and found; nil means neither.
   package var discovery: (any Discovery)?
   /// Where to log.

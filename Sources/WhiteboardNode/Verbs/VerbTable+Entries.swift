@@ -106,7 +106,7 @@ extension VerbTable {
     case .photo:
       (
         "X,Y FILE [as=ALIAS]",
-        "put a photo on the board (JPEG or PNG)",
+        "put a photo on the board (JPEG, PNG or WebP)",
         ["at", "file", "as"]
       )
     case .game:

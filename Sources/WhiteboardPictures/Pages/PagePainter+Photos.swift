@@ -7,36 +7,39 @@ import WhiteboardRendering
 /// Photos on a page.
 extension PagePainter {
   /// A photo in its box, or a grey box that says why not.
-  func drawPhoto(_ snapshot: ObjectSnapshot) {
-    guard let asset = snapshot.asset?.id, let bytes = picture.photo(asset) else {
-      return drawBox("photo: not here", snapshot)
+  func draw(_ photo: PagePhoto, of snapshot: ObjectSnapshot) {
+    guard let (image, orientation) = image(photo, snapshot) else {
+      for mark in BoardPicture.placeholder("photo: cannot be shown", snapshot.size) {
+        drawInside(mark, of: snapshot)
+      }
+      return
     }
-    guard let (image, orientation) = image(bytes, asset, snapshot) else {
-      return drawBox("photo: cannot be shown", snapshot)
-    }
-    let (width, height) = (snapshot.size.width, snapshot.size.height)
-    guard width > 0, height > 0 else { return }
-    enter(snapshot)
-    cairo_translate(page, -width / 2, -height / 2)
+    guard snapshot.size.width > 0, snapshot.size.height > 0 else { return }
     let (across, down) = (Double(image.width), Double(image.height))
-    let isSideways = orientation.isSideways
-    cairo_scale(page, width / (isSideways ? down : across), height / (isSideways ? across : down))
-    var matrix = Self.matrix(orientation, across, down)
+    let place = photo.transform(orientation)
+    var matrix = cairo_matrix_t(
+      xx: place.right.x / across,
+      yx: place.right.y / across,
+      xy: place.down.x / down,
+      yy: place.down.y / down,
+      x0: place.corner.x,
+      y0: place.corner.y
+    )
     cairo_transform(page, &matrix)
     cairo_set_source_surface(page, image.surface, 0, 0)
     guard !isPDF else { return cairo_paint(page) }
     // Edges are not mixed with what lies outside.
     cairo_pattern_set_extend(cairo_get_source(page), CAIRO_EXTEND_PAD)
-    rectangle(0, 0, across, down)
+    cairo_rectangle(page, 0, 0, across, down)
     cairo_fill(page)
   }
 
   /// The picture to be drawn, and how its pixels lie.
   private func image(
-    _ bytes: [UInt8],
-    _ asset: AssetID,
+    _ photo: PagePhoto,
     _ snapshot: ObjectSnapshot
   ) -> (CairoImage, PhotoOrientation)? {
+    let (bytes, asset) = (photo.file, photo.asset.id)
     switch try? PictureFormat(of: bytes) {
     case .png:
       guard let image = try? CairoImage(png: bytes) else { return nil }
@@ -44,21 +47,20 @@ extension PagePainter {
       return (image, .upright)
     case .jpeg:
       if isPDF, let image = embedded(bytes, asset) {
-        return (image, PhotoHeader.orientation(of: bytes))
+        return (image, photo.orientation)
       }
       fallthrough
     case .webP:
-      let most = 16_384.0
-      func pixels(_ side: Double) -> Int {
-        Int(min(max((side * snapshot.scale * scale * (isPDF ? 3 : 1)).rounded(.up), 1), most))
+      func most(_ side: Double) -> Int {
+        Int(min(max((side * snapshot.scale * scale * (isPDF ? 3 : 1)).rounded(.up), 1), 16_384))
       }
-      let photo = try? PhotoDecoder.pixels(
+      let pixels = try? PhotoDecoder.pixels(
         of: bytes,
-        within: pixels(snapshot.size.width),
-        pixels(snapshot.size.height),
+        within: most(snapshot.size.width),
+        most(snapshot.size.height),
         on: picture.background ?? 0xFFFFFF
       )
-      return photo.flatMap(CairoImage.init).map { ($0, .upright) }
+      return pixels.flatMap(CairoImage.init).map { ($0, .upright) }
     case nil: return nil
     }
   }
@@ -76,24 +78,6 @@ extension PagePainter {
       image.attach(Array(asset.description.utf8), as: CAIRO_MIME_TYPE_UNIQUE_ID)
     else { return nil }
     return image
-  }
-
-  /// From where pixels lie in a file to where they are shown.
-  private static func matrix(
-    _ orientation: PhotoOrientation,
-    _ width: Double,
-    _ height: Double
-  ) -> cairo_matrix_t {
-    switch orientation {
-    case .upright: cairo_matrix_t(xx: 1, yx: 0, xy: 0, yy: 1, x0: 0, y0: 0)
-    case .mirrored: cairo_matrix_t(xx: -1, yx: 0, xy: 0, yy: 1, x0: width, y0: 0)
-    case .halfTurn: cairo_matrix_t(xx: -1, yx: 0, xy: 0, yy: -1, x0: width, y0: height)
-    case .flipped: cairo_matrix_t(xx: 1, yx: 0, xy: 0, yy: -1, x0: 0, y0: height)
-    case .transposed: cairo_matrix_t(xx: 0, yx: 1, xy: 1, yy: 0, x0: 0, y0: 0)
-    case .quarterTurn: cairo_matrix_t(xx: 0, yx: 1, xy: -1, yy: 0, x0: height, y0: 0)
-    case .transversed: cairo_matrix_t(xx: 0, yx: -1, xy: -1, yy: 0, x0: height, y0: width)
-    case .quarterTurnBack: cairo_matrix_t(xx: 0, yx: -1, xy: 1, yy: 0, x0: 0, y0: width)
-    }
   }
 }
 

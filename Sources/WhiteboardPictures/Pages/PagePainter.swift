@@ -9,62 +9,80 @@ struct PagePainter {
   /// Pixels, or points of a PDF, for each board unit.
   let scale: Double
   let isPDF: Bool
-  let ink: PageInk
 
   init(_ picture: BoardPicture, on page: OpaquePointer, scale: Double, isPDF: Bool) {
     self.picture = picture
     self.page = page
     self.scale = scale
     self.isPDF = isPDF
-    ink = PageInk(paper: picture.background)
   }
 
   /// Draws the paper and every object of the region.
   func paint() throws(PicturePageError) {
     if let background = picture.background {
-      set(PageInk.Color(rgb: background))
+      set(PageColor(rgb: background))
       cairo_paint(page)
     }
     cairo_scale(page, scale, scale)
     cairo_translate(page, -picture.region.least.x, -picture.region.least.y)
-    for item in picture.items where item.pageBounds.touches(picture.region) {
-      cairo_save(page)
-      draw(item)
-      cairo_restore(page)
+    for object in picture.objects(pixelsPerUnit: scale) {
+      for mark in object.marks {
+        cairo_save(page)
+        draw(mark, of: object.snapshot)
+        cairo_restore(page)
+      }
       try PicturePage.check(cairo_status(page))
     }
   }
 
-  private func draw(_ item: BoardCanvas.Item) {
-    let snapshot = item.snapshot
-    switch snapshot.kind {
-    case .drawing:
-      PageStroke(snapshot, picture.region, scale).draw(on: page, ink.color(snapshot.color))
-    case .text:
-      drawText(snapshot)
-    case .photo:
-      drawPhoto(snapshot)
-    case .game:
-      guard let game = item.game else { return }
-      drawPanel(
-        GamePanel.label(game, isASCII: false) {
-          picture.names[$0] ?? String($0.description.prefix(8))
-        },
-        snapshot
-      )
-    default:
-      drawBox("?", snapshot)
+  private func draw(_ mark: PageMark, of snapshot: ObjectSnapshot) {
+    if case .ink(let lines, let color) = mark {
+      PageStroke(lines, of: snapshot, picture.region, scale).draw(on: page, color)
+      return
+    }
+    enter(snapshot)
+    drawInside(mark, of: snapshot)
+  }
+
+  /// Draws what is in the object's own coordinates.
+  func drawInside(_ mark: PageMark, of snapshot: ObjectSnapshot) {
+    switch mark {
+    case .ink: break  // It lies on the board: see ``PageStroke``.
+    case .box(let area, let fill, let border): draw(area, fill: fill, border: border)
+    case .words(let words): draw(words, of: snapshot)
+    case .photo(let photo): draw(photo, of: snapshot)
     }
   }
 
   /// Makes the object's own coordinates, from its centre on, those that are drawn in.
-  func enter(_ snapshot: ObjectSnapshot) {
+  private func enter(_ snapshot: ObjectSnapshot) {
     cairo_translate(page, snapshot.centerPosition.x, snapshot.centerPosition.y)
     cairo_rotate(page, snapshot.angle)
     cairo_scale(page, snapshot.scale, snapshot.scale)
   }
 
-  func set(_ color: PageInk.Color) {
-    cairo_set_source_rgba(page, color.red, color.green, color.blue, color.opacity)
+  private func draw(_ area: Rectangle, fill: PageColor?, border: PageColor?) {
+    let (width, height) = (area.greatest.x - area.least.x, area.greatest.y - area.least.y)
+    if let fill {
+      set(fill)
+      cairo_rectangle(page, area.least.x, area.least.y, width, height)
+      cairo_fill(page)
+    }
+    if let border {
+      set(border)
+      cairo_rectangle(page, area.least.x, area.least.y, width, height)
+      cairo_set_line_width(page, 1)
+      cairo_stroke(page)
+    }
+  }
+
+  func set(_ color: PageColor) { color.set(on: page) }
+}
+
+extension PageColor {
+  /// Makes it what is drawn with, covering or not.
+  func set(on page: OpaquePointer, isCovering: Bool = false) {
+    func channel(_ shift: UInt32) -> Double { Double(rgb >> shift & 0xFF) / 255 }
+    cairo_set_source_rgba(page, channel(16), channel(8), channel(0), isCovering ? 1 : opacity)
   }
 }

@@ -2,58 +2,25 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// A stroke as curves of the board.
+/// A stroke as curves of the board, as far as cairo's numbers reach.
 struct PageStroke {
-  /// One line that is left of it.
-  private struct Line {
-    let start: Point
-    let pieces: [InkCurve.Piece]
-    /// How broad each piece is.
-    let widths: [Double]
-  }
-
-  private let lines: [Line]
-  /// Whether it is as broad everywhere.
-  private let isEven: Bool
-  private let width: Double
+  /// Its lines, on the board.
+  private let lines: [PageLine]
   /// What cairo's numbers can hold, in board units.
   private let room: Rectangle
 
-  /// What is left of a drawing.
-  ///
   /// - Parameters:
+  ///   - lines: What is left of a drawing.
   ///   - snapshot: The drawing.
   ///   - region: The part of the board that the page shows.
   ///   - scale: Pixels for each board unit.
-  init(_ snapshot: ObjectSnapshot, _ region: Rectangle, _ scale: Double) {
-    // The thinnest line is to be seen.
-    let width = max((snapshot.lineWidth ?? ObjectDefaults.lineWidth) * snapshot.scale, 0.7 / scale)
-    let rotation = snapshot.rotation
-    func shown(_ offset: Point) -> Point {
-      snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
-    }
-    let ink = snapshot.inkLines
-    lines = ink.compactMap { line in
-      InkCurve(line.points).map { curve in
-        Line(
-          start: shown(curve.start),
-          pieces: curve.pieces.map { piece in
-            switch piece {
-            case .line(let end): .line(to: shown(end))
-            case .curve(let control, let end): .curve(towards: shown(control), to: shown(end))
-            }
-          },
-          widths: curve.pieces.indices.map {
-            width
-              * InkCurve.breadth(
-                atPressure: line.pressures[min($0 + 1, line.pressures.count - 1)]
-              )
-          }
-        )
-      }
-    }
-    isEven = ink.allSatisfy { $0.pressures.allSatisfy { $0 == 0 } }
-    self.width = width
+  init(
+    _ lines: [PageLine],
+    of snapshot: ObjectSnapshot,
+    _ region: Rectangle,
+    _ scale: Double
+  ) {
+    self.lines = lines.map { $0.shown(by: snapshot) }
     let margin = 1_000_000 / scale
     room = Rectangle(
       Point(x: region.least.x - margin, y: region.least.y - margin),
@@ -62,45 +29,36 @@ struct PageStroke {
   }
 
   /// Draws it with round ends and corners.
-  func draw(on page: OpaquePointer, _ color: PageInk.Color) {
+  func draw(on page: OpaquePointer, _ color: PageColor) {
     cairo_set_line_cap(page, CAIRO_LINE_CAP_ROUND)
     cairo_set_line_join(page, CAIRO_LINE_JOIN_ROUND)
-    if isEven {
-      cairo_set_source_rgba(page, color.red, color.green, color.blue, color.opacity)
-      cairo_set_line_width(page, width)
-      for line in lines { trace(line, on: page) { _ in } }
-      cairo_stroke(page)
-      return
-    }
-    // Pieces lie on each other, which is not to be seen through.
-    if color.opacity < 1 { cairo_push_group(page) }
-    cairo_set_source_rgb(page, color.red, color.green, color.blue)
+    // Lines lie on each other, which is not to be seen through.
+    let isGroup = color.opacity < 1 && lines.count > 1
+    if isGroup { cairo_push_group(page) }
+    color.set(on: page, isCovering: isGroup)
     for line in lines {
-      trace(line, on: page) { width in
-        cairo_set_line_width(page, width)
-        cairo_stroke(page)
-      }
+      trace(line, on: page)
+      cairo_set_line_width(page, line.width)
+      cairo_stroke(page)
     }
-    guard color.opacity < 1 else { return }
+    guard isGroup else { return }
     cairo_pop_group_to_source(page)
     cairo_paint_with_alpha(page, color.opacity)
   }
 
-  /// Adds a line to the path, and says so after each piece with its width; a line without pieces is a dot.
-  private func trace(_ line: Line, on page: OpaquePointer, _ added: (Double) -> Void) {
+  /// Adds a line to the path; one without pieces is a dot.
+  private func trace(_ line: PageLine, on page: OpaquePointer) {
     if line.pieces.isEmpty, room.holds(line.start) {
       cairo_move_to(page, line.start.x, line.start.y)
       cairo_line_to(page, line.start.x, line.start.y)
-      added(width)
     }
     var last = line.start
     var needsStart = true
-    for (piece, width) in zip(line.pieces, line.widths) {
+    for piece in line.pieces {
       if needsStart, room.holds(last) { cairo_move_to(page, last.x, last.y) }
       add(piece, from: last, on: page)
-      added(width)
-      // What was drawn has left the path, and what ended out of reach is no beginning.
-      needsStart = cairo_has_current_point(page) == 0 || !room.holds(piece.end)
+      // What ended out of reach is no beginning.
+      needsStart = !room.holds(piece.end)
       last = piece.end
     }
   }
@@ -121,6 +79,26 @@ struct PageStroke {
     guard let (first, last) = room.part(from: start, to: piece.end) else { return }
     if first != start { cairo_move_to(page, first.x, first.y) }
     cairo_line_to(page, last.x, last.y)
+  }
+}
+
+extension PageLine {
+  /// The line where it shows on the board.
+  fileprivate func shown(by snapshot: ObjectSnapshot) -> PageLine {
+    let rotation = snapshot.rotation
+    func shown(_ offset: Point) -> Point {
+      snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
+    }
+    return PageLine(
+      width: width * snapshot.scale,
+      start: shown(start),
+      pieces: pieces.map { piece in
+        switch piece {
+        case .line(let end): .line(to: shown(end))
+        case .curve(let control, let end): .curve(towards: shown(control), to: shown(end))
+        }
+      }
+    )
   }
 }
 

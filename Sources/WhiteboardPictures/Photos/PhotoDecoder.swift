@@ -48,7 +48,7 @@ enum PictureFormat: Hashable, Sendable {
       self = .jpeg
     } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) {
       self = .png
-    } else if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8) {
+    } else if PhotoHeader.isWebP(bytes) {
       self = .webP
     } else {
       throw .photo(.unknownFormat)

@@ -14,7 +14,7 @@ extension BoardCanvas {
     case .game:
       return item.game.map { game in
         GamePanel.label(game, isASCII: dotStyle == .ascii) {
-          names[$0] ?? String($0.description.prefix(8))
+          names[$0] ?? $0.shortText
         }
       }
     case .drawing, .photo: return nil

@@ -59,12 +59,11 @@ extension BoardCanvas {
   private mutating func drawStroke(_ item: Item, _ place: Place, _ area: DotArea) {
     let snapshot = item.snapshot
     guard let ink = snapshot.ink else { return }
+    let scale = snapshot.scale * viewport.scale
     let pen = DotPen(
-      breadths: PenBreadth(
-        dots: (snapshot.lineWidth ?? 1) * snapshot.scale * viewport.scale,
-        style: dotStyle
-      ),
+      breadths: PenBreadth(dots: (snapshot.lineWidth ?? 1) * scale, style: dotStyle),
       color: DotLayer.dot(place.color),
+      stretch: InkCurve.stretch * scale * dots.grid.factor,
       dashes: place.dashes
     )
     if let erased = snapshot.erased, !erased.ranges.isEmpty, item.preview.isEmpty {
@@ -83,11 +82,11 @@ extension BoardCanvas {
   private mutating func drawRest(of snapshot: ObjectSnapshot, _ pen: DotPen, _ area: DotArea) {
     let rotation = snapshot.rotation
     let factor = dots.grid.factor
-    for line in snapshot.visibleLines ?? [] {
-      let path = line.lazy.map { [viewport] offset in
+    for line in snapshot.inkLines {
+      let path = zip(line.points, line.pressures).lazy.map { [viewport] offset, pressure in
         let place = snapshot.shown(offset, sine: rotation.sine, cosine: rotation.cosine)
         let dot = viewport.dot(of: place)
-        return DotPoint(x: dot.x * factor, y: dot.y * factor)
+        return DotPoint(x: dot.x * factor, y: dot.y * factor, pressure: pressure)
       }
       dots.draw(path, pen, within: area)
     }

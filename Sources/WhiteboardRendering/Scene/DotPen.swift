@@ -4,6 +4,8 @@ struct DotPen: Sendable {
   let breadths: PenBreadth
   /// What ``DotLayer/dot(_:)`` made of a colour.
   let color: UInt32
+  /// The longest stretch that a hand draws between two points (``InkCurve/stretch``), in dots.
+  let stretch: Double
   /// The gaps in its lines.
   var dashes = Dashes.none
 }
@@ -17,15 +19,10 @@ struct PenBreadth: Sendable {
 
   /// The most that a line has.
   private static let limit = 256.0
-  /// The share of its breadth that a pen has which is hardly pressed.
-  private static let leastShare = 0.25
 
-  /// Where a pen was pressed so hard; 0 where that is not known, and then it is as broad as it is.
+  /// Where a pen was pressed so hard; 0 where that is not known.
   subscript(pressure: UInt8) -> Int {
-    let share =
-      pressure == 0
-      ? 1 : Self.leastShare + (1 - Self.leastShare) * Double(pressure) / Double(UInt8.max)
-    return style.breadth(dots * share, limit: Self.limit)
+    style.breadth(dots * InkCurve.breadth(atPressure: pressure), limit: Self.limit)
   }
 }
 

@@ -30,8 +30,8 @@ struct DotStroke {
 
   /// Draws along a path.
   ///
-  /// Where long segments meet at a wide angle, the way is a curve from middle to middle: what a hand drew
-  /// fast. Points that are near each other and sharp corners are left as they are.
+  /// Where long segments meet in a bend (``InkCurve``), the way is a curve from middle to middle: what a hand
+  /// drew fast. Points that are near each other and corners are left as they are.
   mutating func draw(_ path: some Sequence<DotPoint>, on dots: inout MutableSpan<UInt32>) {
     var points = path.makeIterator()
     guard var here = points.next() else { return }
@@ -45,7 +45,7 @@ struct DotStroke {
         // Most segments are as short as that.
         step(to: here, length, on: &dots)
       } else if length >= Self.longSegment, nextLength >= Self.longSegment,
-        Self.isGentle(here.x - before.x, here.y - before.y, dx, dy)
+        InkCurve.isBend(here.x - before.x, here.y - before.y, dx, dy, stretch: pen.stretch)
       {
         line(to: Self.middle(before, here), on: &dots)
         curve(around: here, to: Self.middle(here, next), on: &dots)
@@ -55,12 +55,6 @@ struct DotStroke {
       (before, here, length) = (here, next, nextLength)
     }
     line(to: here, on: &dots)
-  }
-
-  /// Whether two steps differ by less than 60 degrees.
-  private static func isGentle(_ dx: Double, _ dy: Double, _ ex: Double, _ ey: Double) -> Bool {
-    let along = dx * ex + dy * ey
-    return along > 0 && 4 * along * along > (dx * dx + dy * dy) * (ex * ex + ey * ey)
   }
 
   private static func middle(_ one: DotPoint, _ other: DotPoint) -> DotPoint {

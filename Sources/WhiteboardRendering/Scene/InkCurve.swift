@@ -43,8 +43,16 @@ package struct InkCurve: Hashable, Sendable {
         break
       }
       let next = points[index + 1]
-      if Self.isBend(points[index - 1], point, next) {
-        if !isBetween { append(.line(to: Self.middle(points[index - 1], point)), index) }
+      let before = points[index - 1]
+      let isBend = Self.isBend(
+        point.x - before.x,
+        point.y - before.y,
+        next.x - point.x,
+        next.y - point.y,
+        stretch: Self.stretch
+      )
+      if isBend {
+        if !isBetween { append(.line(to: Self.middle(before, point)), index) }
         append(.curve(towards: point, to: Self.middle(point, next)), index)
         isBetween = true
       } else {
@@ -68,18 +76,28 @@ package struct InkCurve: Hashable, Sendable {
 
   /// The longest stretch that a hand draws between two points, in board units: what a terminal tells is
   /// a cell apart.
-  private static let stretch = 18.0
+  static let stretch = 18.0
 
-  /// Whether the line bends at a point; otherwise it has a corner there.
-  private static func isBend(_ before: Point, _ point: Point, _ after: Point) -> Bool {
-    let (x, y) = (point.x - before.x, point.y - before.y)
-    let (nextX, nextY) = (after.x - point.x, after.y - point.y)
-    let length = (x * x + y * y).squareRoot()
-    let nextLength = (nextX * nextX + nextY * nextY).squareRoot()
-    guard length > 0, nextLength > 0 else { return false }
-    let cosine = (x * nextX + y * nextY) / (length * nextLength)
+  /// Whether a line bends where two steps of it meet; otherwise it has a corner there.
+  ///
+  /// On a page and on a screen alike, so that a corner of the one is a corner of the other; `stretch` is
+  /// ``InkCurve/stretch`` in the unit of the steps.
+  @inline(__always)
+  static func isBend(
+    _ x: Double,
+    _ y: Double,
+    _ nextX: Double,
+    _ nextY: Double,
+    stretch: Double
+  ) -> Bool {
+    let (length, nextLength) = (x * x + y * y, nextX * nextX + nextY * nextY)
+    let along = x * nextX + y * nextY
+    // Squares of cosines: what is asked for each of a board's half a million points takes no roots.
+    let (square, whole) = (along * along, length * nextLength)
+    guard whole > 0 else { return false }
     // Less than a twelfth of a turn; or about a right angle, where points lie as close as a hand's do.
-    return cosine > 0.866 || (cosine > -0.2 && max(length, nextLength) <= stretch)
+    if along > 0, square > 0.75 * whole { return true }
+    return (along > 0 || square < 0.04 * whole) && max(length, nextLength) <= stretch * stretch
   }
 }
 

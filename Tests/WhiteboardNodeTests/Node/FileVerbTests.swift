@@ -12,6 +12,7 @@ struct FileVerbTests: NodeSuite {
   /// A host and a directory of its own.
   private func withHostRoom(
     pages: (any PageWriter)? = nil,
+    photos: (any PhotoConverter)? = nil,
     _ body: (NodeRoom, Puppet) async throws -> Void
   ) async throws {
     try await withRoom { room in
@@ -19,6 +20,7 @@ struct FileVerbTests: NodeSuite {
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.pages = pages
+        hosting.photos = photos
         let configuration = hosting
         group.addTask { try await host.run(configuration) }
         if await host.ready() == nil { try await group.next() }
@@ -164,6 +166,53 @@ struct FileVerbTests: NodeSuite {
       #expect(await error(host, "import \(room.path("none"))") == .fileUnreadable)
       #expect(await error(host, "import \(room.directory)") == .fileUnreadable)
       #expect(try await objects(host).count == 2)
+    }
+  }
+
+  /// A JPEG of 40 by 20 pixels without any, which says that it is to be turned by a quarter.
+  private static let sideways: [UInt8] =
+    [0xFF, 0xD8, 0xFF, 0xE1, 0, 30] + Array("Exif\0\0".utf8)
+    + [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
+    + [0xFF, 0xC0, 0, 11, 8, 0, 20, 0, 40, 1, 1, 0x11, 0]
+    + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0, 0xFF, 0xD9]
+
+  @Test("a photo that lies sideways has the size that it shows with")
+  func sideways() async throws {
+    try await withHostRoom { room, host in
+      let photo = room.path("p.jpg")
+      try Data(Self.sideways).write(to: URL(fileURLWithPath: photo))
+      try await host.perform("photo 0,0 \(photo)")
+      try await host.perform("import \(photo)")
+      #expect(try await objects(host).map(\.size) == [[100, 200], [100, 200]])
+    }
+  }
+
+  @Test("a WebP becomes a photo where the program can make one of it")
+  func webP() async throws {
+    struct Photos: PhotoConverter {
+      func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
+        guard bytes.count > 12, let png = FileVerbTests.png else {
+          throw PhotoConversionError("it is \u{1B}damaged")
+        }
+        return png
+      }
+    }
+    let webP = Array("RIFF\0\0\0\0WEBPVP8 ".utf8)
+    for photos in [nil, Photos()] as [(any PhotoConverter)?] {
+      try await withHostRoom(photos: photos) { room, host in
+        let (whole, damaged) = (room.path("whole.webp"), room.path("damaged.webp"))
+        try Data(webP).write(to: URL(fileURLWithPath: whole))
+        try Data(webP.prefix(12)).write(to: URL(fileURLWithPath: damaged))
+        for verb in ["photo 0,0", "import"] {
+          #expect(await error(host, "\(verb) \(damaged)") == .notAPhoto)
+          if photos == nil {
+            #expect(await error(host, "\(verb) \(whole)") == .notAPhoto)
+          } else {
+            try await host.perform("\(verb) \(whole)")
+          }
+        }
+        #expect(try await objects(host).count == (photos == nil ? 0 : 2))
+      }
     }
   }
 

@@ -10,6 +10,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let (width, height) = (Int(input.byte()), Int(input.byte()))
   let bytes = input.rest()
   let orientation = PhotoHeader.orientation(of: bytes)
+  insist(
+    PhotoHeader.orientation(of: PhotoHeader.upright(bytes)) == .upright,
+    "a file that was made to say so says that it is upright"
+  )
   guard let size = try? PhotoSize.read(bytes) else {
     insist(
       (try? PhotoDecoder.pixels(of: bytes, within: width, height)) == nil,

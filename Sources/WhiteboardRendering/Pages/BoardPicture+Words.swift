@@ -4,6 +4,8 @@ import Whiteboard
 extension BoardPicture {
   /// Board units of a letter across, and of a row of them down.
   package static let letter = Size(width: 8, height: 16)
+  /// The size of letters that are so broad, in board units.
+  package static let fontSize = 13.3
   /// Board units around a game's panel.
   package static let panelMargin = 6.0
   /// The most lines of one text that are shown.
@@ -15,6 +17,16 @@ extension BoardPicture {
     let columns = Int(min(max(snapshot.size.width / letter.width, 4), 4_096))
     return TextLines.wrapped(text, columns: columns, limit: lineLimit)
   }
+
+  /// The columns of the longest of some lines.
+  package static func columns(_ lines: [String]) -> Int {
+    lines.reduce(0) { max($0, CharacterWidth.columns($1)) }
+  }
+
+  /// The board units of so many letters.
+  static func size(columns: Int, rows: Int) -> Size {
+    Size(width: Double(columns) * letter.width, height: Double(rows) * letter.height)
+  }
 }
 
 extension BoardCanvas.Item {
@@ -24,15 +36,12 @@ extension BoardCanvas.Item {
     switch snapshot.kind {
     case .text:
       let lines = BoardPicture.lines(of: snapshot)
-      label = Self.size(
-        columns: lines.reduce(0) { max($0, CharacterWidth.columns($1)) },
-        rows: lines.count
-      )
+      label = BoardPicture.size(columns: BoardPicture.columns(lines), rows: lines.count)
     case .game:
       label = game.map { game in
         // Names are cut: none makes a panel broader than this one.
         let panel = GamePanel.label(game, isASCII: false) { _ in String(repeating: "n", count: 12) }
-        let size = Self.size(columns: panel.width, rows: panel.height)
+        let size = BoardPicture.size(columns: panel.width, rows: panel.height)
         let margin = 2 * BoardPicture.panelMargin
         return Size(width: size.width + margin, height: size.height + margin)
       }
@@ -49,13 +58,6 @@ extension BoardCanvas.Item {
         Point(x: center.x - x, y: center.y - y),
         Point(x: center.x + x, y: center.y + y)
       )
-    )
-  }
-
-  private static func size(columns: Int, rows: Int) -> Size {
-    Size(
-      width: Double(columns) * BoardPicture.letter.width,
-      height: Double(rows) * BoardPicture.letter.height
     )
   }
 }

@@ -1,0 +1,92 @@
+import Testing
+import Whiteboard
+import WhiteboardExport
+import WhiteboardRendering
+
+@testable import WhiteboardPictures
+
+/// The same board as SVG and as PNG: each has every mark, at its place and in its colour.
+@Suite("Pages of one board agree")
+struct PageAgreementTests {
+  private func world() throws -> PicturePageTests.World {
+    var world = try PicturePageTests.World()
+    let board = world.board
+    for (row, color) in [nil, 0xFFFF_FFFF, 0x3060_C0FF].enumerated()
+      as EnumeratedSequence<[UInt32?]>
+    {
+      let y = Double(row) * 40 - 300
+      try board.createDrawing(
+        try PicturePageTests.ink(
+          [(-200, y), (-190, y + 6), (-180, y), (100, y)],
+          pressure: [9, 9, 90, 200]
+        ),
+        lineWidth: 20,
+        color: color
+      )
+    }
+    let text = try board.createText("one\ntwo\nthree\nfour", at: Point(x: -100, y: -60))
+    try board.object(text)?.changeScale(to: 2)
+    try world.photo(try Pictures.jpeg(.quarterTurn), at: Point(x: 0, y: 150))
+    let lost = try world.photo(try Pictures.bytes("plain.png"), at: Point(x: 250, y: 150))
+    if let asset = board.snapshot(lost)?.asset?.id { world.files[asset] = nil }
+    let game = try board.createConnectFour(at: Point(x: 200, y: -100))
+    try board.play(game, "4")
+    return world
+  }
+
+  @Test("every mark is on both", arguments: [0xFFFFFF, 0x181818] as [UInt32])
+  func marks(paper: UInt32) throws {
+    let picture = try world().picture(background: paper)
+    let svg = SVGPage.svg(picture)
+    let page = try PicturePageTests.Page(picture, scale: 2)
+    let objects = Array(picture.objects(pixelsPerUnit: 2))
+    #expect(objects.count == 7)
+    func count(_ element: String) -> Int { svg.split(separator: "<\(element) ").count - 1 }
+    var (lines, boxes, words, photos) = (0, 1, 0, 0)
+    for object in objects {
+      let center = object.snapshot.centerPosition
+      for mark in object.marks {
+        switch mark {
+        case .ink(let parts, let color):
+          lines += parts.count
+          #expect(svg.contains("stroke=\"\(XML.color(color.rgb))\""))
+          for part in parts {
+            let place = Point(x: center.x + part.start.x, y: center.y + part.start.y)
+            #expect(page.rgb(place) == color.rgb)
+          }
+        case .box(let area, let fill, _):
+          boxes += 1
+          guard let fill else { continue }
+          #expect(svg.contains("fill=\"\(XML.color(fill.rgb))\""))
+          let corner = Point(x: center.x + area.least.x + 1, y: center.y + area.least.y + 1)
+          #expect(page.rgb(corner) == fill.rgb)
+        case .words(let row):
+          words += 1
+          #expect(svg.contains("fill=\"\(XML.color(row.color.rgb))\""))
+          #expect(svg.contains(">\(row.text)</text>"))
+        case .photo:
+          photos += 1
+          // Red, green, blue and white of the file, a quarter further.
+          let names = [(-30.0, 110.0), (30, 110), (-30, 190), (30, 190)]
+            .map { page.name($0.0, $0.1) }
+          #expect(names == ["b", "r", "w", "g"])
+        }
+      }
+    }
+    #expect(lines >= 6 && boxes >= 3 && words >= 8 && photos == 1)
+    #expect(count("path") == lines && count("rect") == boxes)
+    #expect(count("text") == words && count("image") == photos)
+    // The file that lies sideways is turned by the page, and says that it lies upright.
+    #expect(svg.contains("matrix(0 200 -133.33 0 66.67 -100)"))
+    #expect(svg.contains(Base64.encode(try Pictures.jpeg(.upright))))
+  }
+}
+
+extension PicturePageTests.Page {
+  /// The colour at a place of the board.
+  fileprivate func rgb(_ place: Point) -> UInt32 {
+    let column = Int((place.x - picture.region.least.x) * scale)
+    let row = Int((place.y - picture.region.least.y) * scale)
+    return pixels.pixels[row * pixels.width + column]
+  }
+}
