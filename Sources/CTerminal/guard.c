@@ -1,6 +1,7 @@
 #include "CTerminal.h"
 
 #include <errno.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -98,4 +99,25 @@ int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, con
     return -1;
   }
   return 0;
+}
+
+static sem_t continued;
+
+static void went_on(int number) {
+  (void)number;
+  sem_post(&continued);
+}
+
+void terminal_guard_stop(void) {
+  sem_init(&continued, 0, 0);
+  struct sigaction action, before;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = went_on;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGCONT, &action, &before);
+  // The whole group, as the terminal itself does it.
+  kill(0, SIGSTOP);
+  // Another thread may have taken the signal, and this one would run on for a moment.
+  while (sem_wait(&continued) != 0 && errno == EINTR) {}
+  sigaction(SIGCONT, &before, NULL);
 }

@@ -24,4 +24,7 @@ int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, con
 /// Makes the terminal as it was; does nothing when it is. The program may arm the guard again.
 void terminal_guard_disarm(void);
 
+/// Stops the process group, and returns when it goes on, not before. The terminal is to be given back first.
+void terminal_guard_stop(void);
+
 #endif

@@ -107,14 +107,28 @@ extension BoardClient {
   /// What is selected becomes larger; one thing's scale is set, several are scaled.
   mutating func scaled(by factor: Double) -> [Action] {
     guard factor != 1 else { return [] }
-    let before = selection.count == 1 ? selectedSnapshots.first?.scale ?? 1 : 1
-    return onSelection { "scale \($0) \(Self.text(before * factor))" }
+    guard let only = selectedSnapshots.first, selection.count == 1 else {
+      return onSelection { "scale \($0) \(Self.text(factor))" }
+    }
+    let scale = (underway(\.scale, of: only.id) ?? only.scale) * factor
+    wanted = Wanted(id: only.id, mark: nextMark, scale: scale)
+    return onSelection { "scale \($0) \(Self.text(scale))" }
   }
 
   /// What is selected is turned; one thing's angle is set, several are turned.
   mutating func turned(by degrees: Double) -> [Action] {
     guard degrees != 0 else { return [] }
-    let before = selection.count == 1 ? (selectedSnapshots.first?.angle ?? 0) * 180 / .pi : 0
-    return onSelection { "rotate \($0) \(Self.text(before + degrees))" }
+    guard let only = selectedSnapshots.first, selection.count == 1 else {
+      return onSelection { "rotate \($0) \(Self.text(degrees))" }
+    }
+    let angle = (underway(\.degrees, of: only.id) ?? only.angle * 180 / .pi) + degrees
+    wanted = Wanted(id: only.id, mark: nextMark, degrees: angle)
+    return onSelection { "rotate \($0) \(Self.text(angle))" }
+  }
+
+  /// What was asked for last and the node has not answered: keys may come faster than its answers.
+  private func underway(_ value: KeyPath<Wanted, Double?>, of id: ObjectID) -> Double? {
+    guard let wanted, wanted.id == id, waiting.contains(wanted.mark) else { return nil }
+    return wanted[keyPath: value]
   }
 }

@@ -74,6 +74,14 @@ package struct BoardClient: Sendable {
     case turn(SelectionFrame, to: Point)
   }
 
+  /// The scale or the angle that one thing is to have, and the mark of the verb that asks for it.
+  struct Wanted: Hashable, Sendable {
+    let id: ObjectID
+    let mark: Int64
+    var scale: Double?
+    var degrees: Double?
+  }
+
   /// The terminal's size and manners.
   package var columns: Int
   package var rows: Int
@@ -95,6 +103,8 @@ package struct BoardClient: Sendable {
   /// Where the menu is to open once what was clicked is selected.
   var menuCell: Menu.Cell?
   var selection: Set<ObjectID> = []
+  /// What the last scaling or turning is to come to.
+  var wanted: Wanted?
   /// What anybody has in hand.
   var held: Set<ObjectID> = []
   /// Where the pointer is on the board.

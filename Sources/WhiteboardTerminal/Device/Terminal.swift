@@ -151,8 +151,7 @@ package final class Terminal: @unchecked Sendable {
   /// Stands still until the person continues the program.
   package func suspend() {
     leave()
-    // The whole group, as the terminal itself does it.
-    kill(0, SIGSTOP)
+    terminal_guard_stop()
     _ = Self.arm(output, farewell, log: log, errors: errors)
     if log >= 0 { dup2(log, STDERR_FILENO) }
     write(Array(enter.utf8))

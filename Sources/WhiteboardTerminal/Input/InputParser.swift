@@ -18,7 +18,7 @@ package struct InputParser: Sendable {
 
   /// Whether something was begun that a lone Escape may have begun: if nothing follows soon, call
   /// ``finish()``.
-  package var isWaiting: Bool { !pending.isEmpty && pasted == nil }
+  package var isWaiting: Bool { (isSkipping || !pending.isEmpty) && pasted == nil }
 
   /// What so many more bytes mean.
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
@@ -46,9 +46,7 @@ package struct InputParser: Sendable {
       return
     }
     if isSkipping {
-      // Ends where a sequence of any kind would.
-      if byte == 0x1B || byte == 0x07 { isSkipping = false }
-      if byte == 0x1B { pending = [byte] }
+      skip(byte, &events)
       return
     }
     pending.append(byte)
@@ -59,16 +57,31 @@ package struct InputParser: Sendable {
       isSkipping = true
     case .nothing:
       pending = []
-    case .again:
-      // The sequence was cut off by another one.
+    case .cutOff(let count, let event):
+      let next = pending.suffix(count)
       pending = []
-      take(byte, &events)
+      if let event { events.append(event) }
+      for byte in next { take(byte, &events) }
     case .event(let event):
       pending = []
       events.append(event)
     case .paste:
       pending = []
       pasted = []
+    }
+  }
+
+  /// A sequence that is too long ends where one of any kind would.
+  private mutating func skip(_ byte: UInt8, _ events: inout [InputEvent]) {
+    let begun = pending
+    switch byte {
+    case 0x1B where begun.isEmpty: pending = [byte]
+    case 0x07: (isSkipping, pending) = (false, [])
+    case _ where begun.isEmpty: break
+    default:
+      (isSkipping, pending) = (false, [])
+      guard byte != UInt8(ascii: "\\") else { return }
+      for byte in begun + [byte] { take(byte, &events) }
     }
   }
 
@@ -94,7 +107,8 @@ package struct InputParser: Sendable {
   private enum Parsed {
     case more
     case nothing
-    case again
+    /// The last so many bytes begin another one; what was before them may have been a key.
+    case cutOff(by: Int, InputEvent? = nil)
     case event(InputEvent)
     case paste
   }
@@ -112,7 +126,7 @@ package struct InputParser: Sendable {
       return string(bytes)
     case 0x1B:
       // Two at once: the first was the key.
-      return bytes.count == 2 ? .event(.key(.escape, [])) : .nothing
+      return .cutOff(by: 1, .key(.escape, []))
     default:
       guard bytes[1] < 0x80 else { return .nothing }
       return character(bytes[1]).map { .event(.key($0.0, $0.1.union(.alt))) } ?? .nothing
@@ -130,12 +144,12 @@ package struct InputParser: Sendable {
     case 0xF0...0xF4: length = 4
     default: return .nothing
     }
-    if bytes.count > 1, bytes[bytes.count - 1] & 0xC0 != 0x80 { return .again }
+    if bytes.count > 1, bytes[bytes.count - 1] & 0xC0 != 0x80 { return .cutOff(by: 1) }
     guard bytes.count == length else { return .more }
-    guard let text = String(validating: bytes, as: UTF8.self), let character = text.first else {
-      return .nothing
-    }
-    return .event(.key(.character(character), []))
+    guard let scalar = String(validating: bytes, as: UTF8.self)?.unicodeScalars.first,
+      scalar.properties.generalCategory != .control
+    else { return .nothing }
+    return .event(.key(.character(Character(scalar)), []))
   }
 
   private static func character(_ byte: UInt8) -> (InputEvent.Key, InputEvent.Modifiers)? {
@@ -156,7 +170,8 @@ package struct InputParser: Sendable {
     guard bytes.count > 2 else { return .more }
     let last = bytes[bytes.count - 1]
     switch last {
-    case 0x1B: return .again
+    case 0x1B: return .cutOff(by: 1)
+    case _ where bytes[2] == UInt8(ascii: "M"): return oldMouse(bytes)
     case 0x20...0x3F: return .more
     case 0x40...0x7E: break
     default: return .nothing
@@ -245,12 +260,14 @@ package struct InputParser: Sendable {
     var modifiers = modifiers(numbers.count > 1 ? numbers[1] : 1)
     switch code {
     case 27: return .event(.key(.escape, modifiers))
-    case 13, 57414: return .event(.key(.enter, modifiers))
+    case 13: return .event(.key(.enter, modifiers))
     case 9: return .event(.key(.tab, modifiers))
     case 8, 127: return .event(.key(.backspace, modifiers))
-    case 57344...63743: return .nothing
+    case 57344...63743: return keypad[code].map { .event(.key($0, modifiers)) } ?? .nothing
     default:
-      guard let scalar = Unicode.Scalar(UInt32(code)), code >= 0x20 else { return .nothing }
+      guard let scalar = Unicode.Scalar(UInt32(code)),
+        scalar.properties.generalCategory != .control
+      else { return .nothing }
       var character = Character(scalar)
       if modifiers.contains(.shift), let upper = String(character).uppercased().first {
         if upper != character { modifiers.remove(.shift) }
@@ -258,6 +275,28 @@ package struct InputParser: Sendable {
       }
       return .event(.key(.character(character), modifiers))
     }
+  }
+
+  /// The keys of the keypad, which have code points of their own.
+  private static let keypad: [Int: InputEvent.Key] = [
+    57399: .character("0"), 57400: .character("1"), 57401: .character("2"), 57402: .character("3"),
+    57403: .character("4"), 57404: .character("5"), 57405: .character("6"), 57406: .character("7"),
+    57407: .character("8"), 57408: .character("9"), 57409: .character("."), 57410: .character("/"),
+    57411: .character("*"), 57412: .character("-"), 57413: .character("+"), 57414: .enter,
+    57415: .character("="), 57417: .left, 57418: .right, 57419: .up, 57420: .down, 57421: .pageUp,
+    57422: .pageDown, 57423: .home, 57424: .end, 57425: .insert, 57426: .delete,
+  ]
+
+  /// `ESC [ M` and three bytes, as terminals tell that know no other way.
+  private static func oldMouse(_ bytes: [UInt8]) -> Parsed {
+    guard bytes.count == 6 else { return .more }
+    let (code, x, y) = (Int(bytes[3]) - 32, Int(bytes[4]) - 32, Int(bytes[5]) - 32)
+    // It does not say which button was let go of.
+    let isRelease = code & 0x43 == 3 && code & 32 == 0
+    return mouse([isRelease ? code & ~3 : code, x, y], isRelease: isRelease).map {
+      .event(.mouse($0))
+    }
+      ?? .nothing
   }
 
   private static func mouse(_ numbers: [Int], isRelease: Bool) -> MouseEvent? {
@@ -299,7 +338,7 @@ package struct InputParser: Sendable {
     if last == 0x07 {
       body = bytes[2..<bytes.count - 1]
     } else if bytes.count > 3, bytes[bytes.count - 2] == 0x1B {
-      guard last == UInt8(ascii: "\\") else { return .nothing }
+      guard last == UInt8(ascii: "\\") else { return .cutOff(by: 2) }
       body = bytes[2..<bytes.count - 2]
     } else {
       return .more

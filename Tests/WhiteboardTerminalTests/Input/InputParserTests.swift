@@ -91,6 +91,28 @@ struct InputParserTests {
         .key(.function(3), .shift), .key(.character("x"), []),
       ]
     ),
+    // What is cut off by something else takes nothing of that with it.
+    (
+      "^]11;rgb:00^[<0;5;5Mq",
+      [.mouse(.init(.press(.left), x: 4, y: 4)), .key(.character("q"), [])]
+    ),
+    ("\u{1B}^[A", [.key(.escape, []), .key(.up, [])]),
+    // The mouse as old terminals tell it, and the keypad as new ones do.
+    (
+      "^[M !!^[M#\"!^[M@*+x",
+      [
+        .mouse(.init(.press(.left), x: 0, y: 0)), .mouse(.init(.release(.left), x: 1, y: 0)),
+        .mouse(.init(.drag(.left), x: 9, y: 10)), .key(.character("x"), []),
+      ]
+    ),
+    (
+      "^[57419u^[57413u^[57404;5u^[57414u",
+      [
+        .key(.up, []), .key(.character("+"), []), .key(.character("5"), .control), .key(.enter, []),
+      ]
+    ),
+    // No control character is a key.
+    ("\u{85}^[133ux", [.key(.character("x"), [])]),
     ("a^[1^[Bb", [.key(.character("a"), []), .key(.down, []), .key(.character("b"), [])]),
   ]
 
@@ -122,6 +144,7 @@ struct InputParserTests {
     #expect(parser.feed([0x1B]) == [])
     #expect(parser.feed(Array("[A".utf8)) == [.key(.up, [])])
     #expect(parser.feed([0x1B, 0x1B]) == [.key(.escape, [])])
+    #expect(parser.finish() == [.key(.escape, [])])
   }
 
   @Test("whatever comes, little is kept and reading goes on", arguments: 1...50)
@@ -138,6 +161,21 @@ struct InputParserTests {
     _ = parser.feed("\u{1B}[201~\u{7}\u{1B}\\".utf8)
     _ = parser.finish()
     #expect(parser.feed("\u{1B}[B".utf8) == [.key(.down, [])], "seed \(seed)")
+  }
+
+  @Test("what is too long is dropped whole, and takes no key with it once nothing follows")
+  func tooLong() {
+    let long = "\u{1B}]" + String(repeating: "x", count: 5_000)
+    for end in ["\u{7}", "\u{1B}\\"] {
+      var parser = InputParser()
+      #expect(parser.feed((long + end + "q").utf8) == [.key(.character("q"), [])])
+    }
+    var parser = InputParser()
+    #expect(parser.feed((long + "\u{1B}[A").utf8) == [.key(.up, [])])
+    #expect(parser.feed(long.utf8) == [])
+    #expect(parser.isWaiting)
+    #expect(parser.finish() == [])
+    #expect(parser.feed("q".utf8) == [.key(.character("q"), [])])
   }
 
   @Test("a paste is cut at its limit")

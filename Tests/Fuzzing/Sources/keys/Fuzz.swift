@@ -1,7 +1,8 @@
 import FuzzSupport
 import WhiteboardTerminal
 
-/// However the bytes of a terminal are cut, they mean the same; after whatever came, keys are keys again.
+/// However the bytes of a terminal are cut, they mean the same; little is kept; what is pasted is no key;
+/// after whatever came, keys are keys again.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -10,14 +11,75 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var whole = InputParser()
   let events = whole.feed(bytes)
   insist(events.count <= bytes.count, "no more happens than was sent")
+  insist(events.allSatisfy(isLegal), "what is told is legal")
+  insist(kept(whole) <= 4096 + bytes.count, "no more is kept than a sequence and a paste")
+  checkCuts(of: bytes, at: cut, like: whole, events)
+  checkPaste(bytes)
+  checkEnd(whole)
+  return 0
+}
+
+private func checkCuts(
+  of bytes: [UInt8],
+  at cut: Int,
+  like whole: InputParser,
+  _ events: [InputEvent]
+) {
   var inPieces = InputParser()
   let half = bytes.isEmpty ? 0 : cut % bytes.count
   let pieces = inPieces.feed(bytes[..<half]) + inPieces.feed(bytes[half...])
   insist(pieces == events, "a cut changes nothing")
   insist(inPieces.isWaiting == whole.isWaiting, "what waits is the same too")
-  // Whatever is open is over after these.
-  _ = whole.feed("\u{1B}[201~\u{7}\u{1B}\\".utf8)
-  _ = whole.finish()
-  insist(whole.feed("\u{1B}[B".utf8) == [.key(.down, [])], "reading goes on")
-  return 0
+  var byteByByte = InputParser()
+  insist(bytes.flatMap { byteByByte.feed([$0]) } == events, "nor do many")
+}
+
+/// What is pasted comes as one text, whatever it holds but the end of a paste.
+private func checkPaste(_ bytes: [UInt8]) {
+  let end = Array("\u{1B}[201~".utf8)
+  // The end may not be made of what stands around it either.
+  let pasted = bytes.filter { $0 != UInt8(ascii: "~") }
+  var parser = InputParser()
+  let events = parser.feed(Array("\u{1B}[200~".utf8) + pasted + end)
+  insist(events == [.paste(String(decoding: pasted, as: UTF8.self))], "a paste is one text")
+  insist(!parser.isWaiting, "and is over")
+}
+
+/// Nothing that came before takes keys with it for long.
+private func checkEnd(_ parser: InputParser) {
+  var silent = parser
+  let last = silent.finish()
+  insist(last.count <= 1, "a lone Escape, or a key with Alt")
+  insist(!silent.isWaiting, "nothing waits any longer")
+  var closed = parser
+  _ = closed.feed("\u{1B}[201~\u{7}\u{1B}\\".utf8)
+  _ = closed.finish()
+  // Only a paste outlasts a silence: it may be long, and come slowly.
+  for var next in isPasting(parser) ? [closed] : [silent, closed] {
+    insist(next.feed("\u{1B}[Bq".utf8) == [.key(.down, []), .key(.character("q"), [])], "goes on")
+  }
+}
+
+private func isPasting(_ parser: InputParser) -> Bool {
+  var probe = parser
+  return probe.feed("\u{1B}[201~".utf8).contains { if case .paste = $0 { true } else { false } }
+}
+
+private func isLegal(_ event: InputEvent) -> Bool {
+  switch event {
+  case .key(.character(let character), _):
+    character.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+  case .key(.function(let number), _): (1...12).contains(number)
+  case .mouse(let event): (0..<10_000_000).contains(event.x) && (0..<10_000_000).contains(event.y)
+  case .reply(.attributes(let numbers)): numbers.count <= 64
+  case .reply(.background(let rgb)): rgb <= 0xFFFFFF
+  default: true
+  }
+}
+
+/// The bytes that a parser holds on to.
+private func kept(_ parser: InputParser) -> Int {
+  Mirror(reflecting: parser).children.reduce(0) { count, child in
+    count + ((child.value as? [UInt8])?.count ?? 0)
+  }
 }

@@ -1,0 +1,80 @@
+import Testing
+import WhiteboardRendering
+import WhiteboardSync
+
+@testable import Whiteboard
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+/// A client at a board on which Anna draws, and Bob is there.
+struct Desk {
+  static func memberID(_ number: UInt8) throws -> MemberID {
+    try #require(MemberID(Array(repeating: number, count: 32)))
+  }
+
+  let board: Board
+  var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
+  var now = Duration.zero
+  private var known: Set<ObjectID> = []
+
+  init() throws {
+    let own = try Desk.memberID(1)
+    board = Board(incarnation: Incarnation(1), member: own, wallClock: 1_700_000_000_000)
+    board.authors[Incarnation(1)] = own
+    board.presentMembers = [try Desk.memberID(2)]
+    _ = client.take(
+      .ready(
+        .init(
+          peer: own.description,
+          name: "Anna",
+          addresses: [],
+          port: 1,
+          board: "b",
+          boardName: "Plans",
+          admit: "anyone",
+          code: nil,
+          link: "whiteboard://127.0.0.1:1/b?peer=p",
+          announced: false
+        )
+      )
+    )
+    _ = client.take(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
+  }
+
+  /// The client is told what is on the board.
+  mutating func sync() {
+    let snapshots = board.snapshots
+    for id in known.subtracting(snapshots.map(\.id)) { client.take(.removed(id)) }
+    for snapshot in snapshots {
+      client.take(.shown(snapshot, board.gameView(snapshot.id, for: board.member)))
+    }
+    known = Set(snapshots.map(\.id))
+  }
+
+  /// What becomes of keys and the mouse; the marks of verbs are left out.
+  mutating func type(_ text: String) -> [String] {
+    var parser = InputParser()
+    let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
+    now += .milliseconds(50)
+    return events.flatMap { client.take($0, now: now) }.compactMap(Self.line)
+  }
+
+  mutating func tick() -> [String] {
+    now += .milliseconds(50)
+    return client.tick(now: now).compactMap(Self.line)
+  }
+
+  static func line(_ action: BoardClient.Action) -> String? {
+    switch action {
+    case .verb(let line):
+      String(line.prefix(upTo: line.range(of: " request=")?.lowerBound ?? line.endIndex))
+    case .quit: "QUIT"
+    case .redraw: "REDRAW"
+    case .suspend: "SUSPEND"
+    case .clipboard(let text): "CLIPBOARD \(text)"
+    case .findFiles(let beginning): "FILES \(beginning)"
+    }
+  }
+
+  mutating func lines() -> [String] { client.frame().screen.lines }
+}
