@@ -26,8 +26,8 @@ struct PageObjectTests {
     #expect(
       marks(board) == [
         [
-          PageWords("a\u{1B}[2Jb", Point(x: -24, y: -24), green),
-          PageWords(" cd", Point(x: -24, y: 8), green),
+          PageWords("a\u{1B}[2Jb", Point(x: -20, y: -24), green),
+          PageWords(" cd", Point(x: -20, y: 8), green),
         ].compactMap { $0.map { .words($0) } }
       ]
     )
