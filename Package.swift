@@ -165,7 +165,7 @@ let package = Package(
       name: "WhiteboardNodeTests",
       dependencies: [
         "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardExport", "WhiteboardNode", "WhiteboardRendering", logging,
+        "WhiteboardExport", "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal", logging,
       ]
     ),
     .testTarget(
