@@ -166,7 +166,7 @@ let package = Package(
       name: "WhiteboardNodeTests",
       dependencies: [
         "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardExport", "WhiteboardNode", "WhiteboardRendering", logging,
+        "WhiteboardExport", "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal", logging,
       ]
     ),
     .testTarget(

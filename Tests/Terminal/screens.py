@@ -1,16 +1,15 @@
-"""Terminals in tmux with the real program in them, for whatever drives it as a person does.
-
-WHITEBOARD_PEER names the program, else the debug build. What is waited for may take WHITEBOARD_TEST_PATIENCE times
-as long."""
+"""A terminal with the real program in it, and what is to be seen there."""
 
 import os
 import pathlib
+import re
 import subprocess
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = os.environ.get("WHITEBOARD_PEER", str(ROOT / ".build" / "debug" / "whiteboard-peer"))
 PATIENCE = float(os.environ.get("WHITEBOARD_TEST_PATIENCE", "1"))
+BRAILLE = re.compile("[\u2801-\u28ff]")
 
 
 class Failed(Exception):
@@ -22,14 +21,20 @@ class Screen:
 
     socket = None
 
-    def __init__(self, name, directory, *arguments, columns=100, rows=28):
+    def __init__(self, name, directory, *arguments, columns=100, rows=28, in_shell=False, **environment):
         self.name, self.directory = name, directory
         environment = {
             "WHITEBOARD_DATA_DIR": f"{directory}/{name}", "USER": name, "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8",
+            **environment,
         }
         words = " ".join(f"{key}={value}" for key, value in environment.items())
-        command = f"env {words} {PROGRAM} {' '.join(arguments)}; echo EXIT $?; exec cat"
+        program = f"env {words} {PROGRAM} {' '.join(arguments)}"
+        command = "env PS1='shell: ' bash --norc -i" if in_shell else f"{program}; echo EXIT $?; exec cat"
         self.tmux("new-session", "-d", "-s", name, "-x", str(columns), "-y", str(rows), command)
+        if in_shell:
+            self.wait("shell:")
+            self.type(f"clear; {program}; echo EXIT $?")
+            self.key("Enter")
 
     @classmethod
     def tmux(cls, *words):
@@ -77,6 +82,22 @@ class Screen:
             self.send(f"^[<32;{x + 1};{y + 1}M")
         self.send(f"^[<0;{x + 1};{y + 1}m")
 
+    def wait_for(self, name, value, within=15):
+        """Waits until a variable of tmux has a value."""
+        self.wait_until(lambda: self.flag(name) == value, f"{name} is {value}", within)
+
+    def wait_until(self, holds, what, within=15):
+        """Waits until something holds that is not to be read on this screen alone."""
+
+        def check(_):
+            return holds()
+
+        check.__doc__ = what
+        return self.wait(check, within)
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-t", self.name, "-x", str(columns), "-y", str(rows))
+
     def flag(self, name):
         return self.tmux("display", "-p", "-t", self.name, f"#{{{name}}}").strip()
 
@@ -84,4 +105,39 @@ class Screen:
     def process(self):
         """The program's own process."""
         shell = self.flag("pane_pid")
-        return int(subprocess.run(["pgrep", "-P", shell], capture_output=True, text=True).stdout.split()[0])
+        found = subprocess.run(["pgrep", "-P", shell], capture_output=True, text=True).stdout.split()
+        if not found:
+            raise Failed(f"the program of {self.name} has ended")
+        return int(found[0])
+
+
+def ink(area=slice(1, 27)):
+    """Lines that somebody drew."""
+
+    def holds(lines):
+        return sum(len(BRAILLE.findall(line)) for line in lines[area]) > 5
+
+    holds.__doc__ = "a drawn line"
+    return holds
+
+
+def drawn(lines, width=74):
+    """What is drawn on the part of the board that is seen, and nothing else."""
+    return ["".join(sign if BRAILLE.match(sign) else " " for sign in line.ljust(width)[:width]) for line in lines[1:27]]
+
+
+def pair(directory, admit="anyone"):
+    """Ada, who makes a board in the lobby, and Ben, who finds it there."""
+    os.environ["WHITEBOARD_ADMIT"] = admit
+    ada = Screen("ada", directory)
+    ada.wait("boards nearby")
+    ada.type("N")
+    ada.wait("name of the new board")
+    ada.key("C-u")
+    ada.type("sprint")
+    ada.key("Enter")
+    ada.wait("only you")
+    ben = Screen("ben", directory)
+    ben.wait("sprint")
+    ben.key("Enter")
+    return ada, ben

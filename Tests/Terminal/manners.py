@@ -1,0 +1,279 @@
+"""Scenes of the program and its terminal."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+import unicodedata
+
+from screens import PATIENCE, PROGRAM, Failed, Screen, ink, pair
+
+
+def a_killed_peer_is_told_of_and_the_terminal_is_given_back(directory):
+    ada, ben = pair(directory)
+    ben.wait("2 people")
+    ada.drag((10, 10), (40, 14))
+    ben.wait(ink())
+    assert ada.flag("alternate_on") == "1" and ada.flag("mouse_any_flag") == "1", "the screen is taken over"
+    os.kill(ada.process, 11)
+    ada.wait("EXIT 139")
+    ada.wait("The board is kept")
+    assert (ada.flag("alternate_on"), ada.flag("mouse_any_flag"), ada.flag("cursor_flag")) == ("0", "0", "1")
+    ben.wait("ada unreachable for", 20)
+    ben.wait(ink())
+
+
+def a_terminal_of_any_size_shows_the_board(directory):
+    ada, ben = pair(directory)
+    ada.wait("2 people")
+    ada.drag((10, 10), (40, 14))
+    ada.wait(ink())
+    ada.resize(40, 12)
+    ada.wait(lambda lines: len(lines) >= 12 and "sprint" in lines[0] and "│" not in "".join(lines[:12]))
+    ada.wait(ink(slice(1, 11)))
+    ada.resize(100, 28)
+    ada.wait(lambda lines: any("│ people" in line for line in lines))
+    ada.wait(ink())
+
+
+def a_terminal_that_is_small_or_changes_all_the_time_shows_the_board(directory):
+    ada = Screen("ada", directory, "host sprint --no-announce", columns=40, rows=12)
+    ada.wait(lambda lines: "sprint" in lines[0])
+    ada.drag((5, 4), (30, 8))
+    ada.wait(ink(slice(1, 11)))
+    ada.resize(20, 5)
+    ada.wait(lambda lines: "sprint" in lines[0] and len(lines) <= 6)
+    for turn in range(40):
+        ada.resize(20 + turn * 37 % 150, 3 + turn * 17 % 50)
+    ada.resize(100, 28)
+    ada.wait(lambda lines: any("│ people" in line for line in lines))
+    ada.wait(ink())
+    tiny = Screen("tiny", directory, "host tiny --no-announce", columns=20, rows=5)
+    tiny.wait(lambda lines: "tiny" in lines[0])
+    tiny.type("q")
+    tiny.wait("EXIT 0")
+
+
+def given_back(screen):
+    """Whether a terminal is as it was before the program."""
+    return [screen.flag(name) for name in ("alternate_on", "mouse_any_flag", "cursor_flag")] == ["0", "0", "1"]
+
+
+def who_stops_the_program_has_the_shell_and_comes_back(directory):
+    ada = Screen("ada", directory, "host sprint --no-announce", in_shell=True)
+    ada.wait("only you")
+    ada.drag((10, 10), (40, 14))
+    ada.wait(ink())
+    ada.type(":suspend")
+    ada.key("Enter")
+    ada.wait("Stopped")
+    ada.wait_until(lambda: given_back(ada), "a terminal that is given back")
+    ada.type("echo $((6 * 7)) is the shell")
+    ada.key("Enter")
+    ada.wait("42 is the shell")
+    ada.type("fg; echo EXIT $?")
+    ada.key("Enter")
+    ada.wait(ink())
+    assert ada.flag("alternate_on") == "1" and ada.flag("mouse_any_flag") == "1", "the screen is taken over again"
+    ada.type("q")
+    ada.wait("EXIT 0")
+    assert given_back(ada), "it is given back again"
+
+
+def a_signal_ends_it_well_and_the_board_is_kept(directory):
+    for turn, sent in enumerate((signal.SIGTERM, signal.SIGHUP, signal.SIGINT)):
+        name = f"ada{turn}"
+        ada = Screen(name, directory, "host sprint --no-announce", WHITEBOARD_DATA_DIR=f"{directory}/ada")
+        ada.wait("only you")
+        if turn:
+            ada.wait(ink())
+        else:
+            ada.drag((10, 10), (40, 14))
+            ada.wait(ink())
+            ada.wait("saved")
+        os.kill(ada.process, sent)
+        ada.wait("EXIT 0")
+        assert given_back(ada), sent.name
+    # The terminal itself goes.
+    last = Screen("last", directory, "host sprint --no-announce", WHITEBOARD_DATA_DIR=f"{directory}/ada")
+    last.wait(ink())
+    program = last.process
+    ada.tmux("kill-session", "-t", "last")
+    ada.wait_until(lambda: not alive(program), "the end of a program without a terminal")
+    again = Screen("again", directory, "host sprint --no-announce", WHITEBOARD_DATA_DIR=f"{directory}/ada")
+    again.wait(ink())
+
+
+def alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as status:
+            return status.read().split(") ")[1][0] != "Z"
+    except OSError:
+        return False
+
+
+def nothing_that_others_write_reaches_the_terminal(directory):
+    ada, ben = pair(directory)
+    ada.wait("2 people")
+    link = re.search(r"whiteboard://[^'\s]+", ben_link(ada))[0]
+    title = ada.flag("pane_title")
+    bad = "\x1b]0;TITLE\x07\x1b[5;5H\x1b[?1049l\x9b2J\u202egnp\u2066\u200f\r\n\t\x08\x7f漢字\U0001f468\u200d\U0001f469e\u0301"
+    verbs = [
+        {"verb": "profile", "name": f"E{bad}"}, {"verb": "say", "text": f"said {bad}"},
+        {"verb": "text", "at": [-200, -100], "text": f"text {bad}"}, {"verb": "set", "title": f"t{bad}"},
+        {"verb": "game", "game": "wordle", "at": [0, 100]}, {"verb": "say", "text": "that was all"}, {"verb": "wait", "seconds": 0},
+    ]
+    done = subprocess.run(
+        [PROGRAM, "run", "--join", link, "--keep-going", "--as", "eve" + bad.replace("\r\n", "").replace("\0", "")],
+        input="\n".join(json.dumps(verb) for verb in verbs) + "\n", capture_output=True, text=True,
+        timeout=60 * PATIENCE, env={**os.environ, "WHITEBOARD_DATA_DIR": f"{directory}/eve"},
+    )
+    said = done.stdout + done.stderr
+    assert "\x1b" not in said and "\x9b" not in said and "\u202e" not in said, "nor does it reach that of the one who sent it"
+    for one in (ada, ben):
+        one.wait(lambda lines: "thatwasall" in "".join(line[75:] for line in lines).replace(" ", ""))
+        one.wait("text ")
+        one.wait("WORDLE")
+        assert one.flag("pane_title") == title and "TITLE" not in one.flag("pane_title"), "the title is as it was"
+        assert one.flag("alternate_on") == "1", "the screen is"
+        lines = one.lines
+        shown = "\n".join(lines)
+        assert not any(sign in shown for sign in "\u202e\u2066\u200f\x9b\x1b"), "nothing turns the line"
+        for y in range(1, 27):
+            assert column(lines[y], 74) in "│", f"row {y} is as wide as all: {lines[y]}"
+
+
+def ben_link(ada):
+    """The link of the board, which the invitation shows."""
+    ada.type("J")
+    lines = ada.wait("whiteboard://")
+    ada.key("Escape")
+    inner = [line.split("│")[1].strip() for line in lines if line.count("│") >= 2]
+    at = next(y for y, line in enumerate(inner) if "whiteboard://" in line)
+    return "".join(inner[at:]).replace(" ", "")
+
+
+def column(line, wanted):
+    """What stands in a column of a line, in which some signs are two wide."""
+    at, before = 0, ""
+    for sign in line:
+        if at == wanted:
+            return sign
+        if not unicodedata.combining(sign) and "\u200d" not in (sign, before):
+            at += 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+        before = sign
+    return ""
+
+
+def a_demo_draws_with_whoever_looks_and_leaves_nothing(directory):
+    left = f"{directory}/left"
+    os.mkdir(left)
+    ben = Screen("ben", directory, "demo", TMPDIR=left)
+    ben.wait("2 people", 30)
+    ben.wait(ink(), 30)
+    ben.wait(lambda lines: any("Ada" in line for line in lines))
+    ben.drag((10, 20), (40, 24))
+    ben.type("q")
+    ben.wait("EXIT 0")
+    assert given_back(ben)
+    assert os.listdir(left) == [], os.listdir(left)
+
+
+def without_colours_or_a_screen_it_says_the_same(directory):
+    plain = Screen("plain", directory, "host sprint --no-announce", NO_COLOR="1")
+    plain.wait("only you")
+    plain.type("3")
+    plain.drag((10, 10), (40, 14))
+    plain.wait(ink())
+    shown = plain.tmux("capture-pane", "-p", "-e", "-t", "plain")
+    assert not re.search(r"\x1b\[[0-9;]*\b([349][0-7]|10[0-7]|[34]8)\b", shown), "no colour is set"
+    for name, arguments, environment in (
+        ("dumb", "", {"TERM": "dumb"}), ("spoken", "--accessible", {}), ("asked", "", {"ACCESSIBLE": "1"}),
+    ):
+        lines = Screen(name, directory, f"host sprint --no-announce {arguments}", **environment)
+        lines.wait("sprint")
+        assert given_back(lines), "it is a terminal like any other"
+        lines.type("text 0,0 hello as=word")
+        lines.key("Enter")
+        lines.wait("+ text")
+        lines.type("quit")
+        lines.key("Enter")
+        lines.wait("EXIT 0")
+
+
+class Bare:
+    """A terminal that does nothing but hand bytes on."""
+
+    def __init__(self, directory, *arguments):
+        self.process, self.terminal = pty.fork()
+        if self.process == 0:
+            os.environ.update(WHITEBOARD_DATA_DIR=f"{directory}/bare", TERM="xterm-256color", LC_ALL="C.UTF-8")
+            os.execv(PROGRAM, [PROGRAM, *arguments])
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 28, 100, 0, 0))
+        self.written = b""
+
+    def wait(self, text, answers=b"", within=15):
+        """Waits until something is written, and answers to whatever is."""
+        deadline = time.monotonic() + within * PATIENCE
+        while text not in self.written:
+            if time.monotonic() > deadline:
+                raise Failed(f"not written: {text}; but {self.written[-2000:]}")
+            self.read(answers)
+
+    def read(self, answers=b""):
+        if select.select([self.terminal], [], [], 0.2)[0]:
+            try:
+                self.written += os.read(self.terminal, 65536)
+            except OSError:
+                return False
+            if answers:
+                os.write(self.terminal, answers)
+        return True
+
+    def leave(self, within=15):
+        """Asks it to end until it does, and gives its status."""
+        deadline = time.monotonic() + within * PATIENCE
+        while time.monotonic() < deadline:
+            os.write(self.terminal, b"\x03")
+            self.read()
+            done, status = os.waitpid(self.process, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+        raise Failed(f"it does not end: {self.written[-2000:]}")
+
+
+def a_terminal_that_answers_nothing_or_nonsense_is_drawn_on(directory):
+    silent = Bare(directory, "host", "sprint", "--no-announce")
+    silent.wait("only you".encode())
+    silent.wait(b"Drag to draw")
+    os.write(silent.terminal, b"\x1b[<0;11;11M\x1b[<32;41;15M\x1b[<0;41;15m")
+    silent.wait("\u2809".encode()[:2])
+    assert silent.leave() == 0
+    assert silent.written.rindex(b"\x1b[?1049l") > silent.written.rindex(b"\x1b[?1049h"), "the screen is given back"
+    nonsense = (
+        b"\x1b[?99999999999c\x1b[?1016;1$y\x1b[6;0;0t\x1b[6;9999999;1t\x1b[4;1;1t\x1b]11;rgb:g/g/g\x07\x1b[<0;0;0M\x1b[<35;9999999;9999999M"
+        b"\x1b_Gi=31;OK\x1b\\\x1b[?62;4c\x1bP\xff\xfe\x1b\\\x1b[9;9u\x9b\x80" + b"\x1b]" + b"z" * 5000
+    )
+    loud = Bare(directory, "host", "loud", "--no-announce")
+    loud.wait(b"only you", nonsense)
+    assert loud.leave() == 0
+
+
+SCENES = [
+    a_killed_peer_is_told_of_and_the_terminal_is_given_back,
+    a_terminal_of_any_size_shows_the_board,
+    a_terminal_that_is_small_or_changes_all_the_time_shows_the_board,
+    who_stops_the_program_has_the_shell_and_comes_back,
+    a_signal_ends_it_well_and_the_board_is_kept,
+    nothing_that_others_write_reaches_the_terminal,
+    a_demo_draws_with_whoever_looks_and_leaves_nothing,
+    without_colours_or_a_screen_it_says_the_same,
+    a_terminal_that_answers_nothing_or_nonsense_is_drawn_on,
+]
