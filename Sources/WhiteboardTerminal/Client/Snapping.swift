@@ -9,11 +9,8 @@ struct Snapping: Hashable, Sendable {
   /// The level line that it keeps to, if any.
   let y: Double?
 
-  /// Holds `box`, moved by `offset`, to what is within `reach` of it.
-  ///
-  /// - Parameters:
-  ///   - grid: The distance of the board's lines, to whose crossings the middle is held where nothing is
-  ///     nearer; nil for none.
+  /// Holds a box that is moved to what is near it; its middle to the crossings of the board's lines, `grid`
+  /// apart, where nothing is.
   init(_ box: Rectangle, by offset: Point, to others: [Rectangle], grid: Double?, reach: Double) {
     let horizontal = Self.nearest(
       [box.least.x, box.center.x, box.greatest.x].map { $0 + offset.x },
