@@ -13,7 +13,7 @@ import termios
 import time
 import unicodedata
 
-from screens import PATIENCE, PROGRAM, Failed, Screen, ink, pair
+from screens import PATIENCE, PROGRAM, Failed, Screen, alive, ink, pair
 
 
 def a_killed_peer_is_told_of_and_the_terminal_is_given_back(directory):
@@ -111,14 +111,6 @@ def a_signal_ends_it_well_and_the_board_is_kept(directory):
     again.wait(ink())
 
 
-def alive(process):
-    try:
-        with open(f"/proc/{process}/stat") as status:
-            return status.read().split(") ")[1][0] != "Z"
-    except OSError:
-        return False
-
-
 def nothing_that_others_write_reaches_the_terminal(directory):
     ada, ben = pair(directory)
     ada.wait("2 people")
@@ -157,7 +149,8 @@ def ben_link(ada):
     ada.key("Escape")
     inner = [line.split("│")[1].strip() for line in lines if line.count("│") >= 2]
     at = next(y for y, line in enumerate(inner) if "whiteboard://" in line)
-    return "".join(inner[at:]).replace(" ", "")
+    # Beside it may be its QR code.
+    return re.sub("[█▀▄ ]", "", "".join(inner[at:]))
 
 
 def column(line, wanted):

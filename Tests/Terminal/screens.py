@@ -12,6 +12,14 @@ PATIENCE = float(os.environ.get("WHITEBOARD_TEST_PATIENCE", "1"))
 BRAILLE = re.compile("[\u2801-\u28ff]")
 
 
+def alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as status:
+            return status.read().split(") ")[1][0] != "Z"
+    except OSError:
+        return False
+
+
 class Failed(Exception):
     pass
 
@@ -45,6 +53,19 @@ class Screen:
         if done.returncode:
             raise Failed(f"tmux {words[0]}: {done.stderr.strip()}")
         return done.stdout
+
+    @classmethod
+    def end_all(cls):
+        """Takes the terminals away, and waits for the programs in them, which still write their files."""
+        try:
+            shells = cls.tmux("list-panes", "-a", "-F", "#{pane_pid}").split()
+        except Failed:
+            return  # there is no terminal any more
+        found = subprocess.run(["pgrep", "-P", ",".join(shells)], capture_output=True, text=True).stdout.split()
+        cls.tmux("kill-server")
+        deadline = time.monotonic() + 10 * PATIENCE
+        while any(alive(process) for process in found) and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     @property
     def lines(self):
