@@ -323,7 +323,10 @@ package actor BoardTerminal: EventSink {
     let placements = inView.upright.filter { asPixels.contains($0.asset) }
     let pictures = photos.update(
       to: placements,
-      repainted: placements.map(\.visible).filter { shown?.differs(from: screen, in: $0) ?? true },
+      repainted: placements.compactMap { placement in
+        guard let shown else { return placement.visible }
+        return shown.change(to: screen, in: placement.visible)
+      },
       isCleared: shown == nil
     )
     // Pictures come after the clearing of the screen, and what is written over them after both.

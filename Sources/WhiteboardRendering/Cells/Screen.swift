@@ -52,14 +52,18 @@ package struct Screen: Hashable, Sendable {
   /// All rows as text.
   package var lines: [String] { (0..<height).map(line) }
 
-  /// Whether another screen shows something else in an area.
-  package func differs(from other: Screen, in area: CellArea) -> Bool {
-    guard width == other.width, height == other.height else { return true }
-    let area = area.clamped(to: self.area)
-    return area.rows.contains { y in
-      let columns = y * width + area.columns.lowerBound..<y * width + area.columns.upperBound
-      return cells[columns] != other.cells[columns]
+  /// The part of an area in which another screen shows something else; nil where it shows the same.
+  package func change(to other: Screen, in area: CellArea) -> CellArea? {
+    let area = area.clamped(to: other.area)
+    guard width == other.width, height == other.height else { return area }
+    var changed: CellArea?
+    for y in area.rows {
+      let columns = area.columns.filter { self[$0, y] != other[$0, y] }
+      guard let first = columns.first, let last = columns.last else { continue }
+      let part = CellArea(x: first, y: y, width: last - first + 1, height: 1)
+      changed = changed?.union(part) ?? part
     }
+    return changed
   }
 
   /// Fills an area.

@@ -316,21 +316,26 @@ extension BoardClient {
     }
     switch item.snapshot.kind {
     case .text: return typeIn(item.snapshot)
-    case .game: begin(.guess(id), lead: "move: ")
+    case .game: beginMove(in: id)
     default: say("this has no words")
     }
     return []
   }
 
+  private mutating func beginMove(in id: ObjectID) {
+    let isWordle = canvas.item(id)?.snapshot.game == Wordle.name
+    begin(.guess(id), lead: isWordle ? "guess: " : "move: ")
+  }
+
   private mutating func play() -> [Action] {
     let games = selection.filter { canvas.item($0)?.snapshot.kind == .game }
     if let id = games.first {
-      begin(.guess(id), lead: "move: ")
+      beginMove(in: id)
       return []
     }
     let open = canvas.objects.filter { canvas.item($0)?.snapshot.kind == .game }
     if open.count == 1, selection.isEmpty {
-      begin(.guess(open[0]), lead: "move: ")
+      beginMove(in: open[0])
       return []
     }
     return [verb("game wordle \(Self.text(canvas.viewport.center))")]

@@ -30,6 +30,7 @@ extension BoardClient {
     case .preview(let preview):
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .presence(let member, let presence):
+      if people[member.description] == nil { earlyPresences[member.description] = presence }
       people[member.description]?.show(presence)
     case .photo: break
     }
@@ -55,9 +56,13 @@ extension BoardClient {
       return [.verb("settings"), .verb("chat")]
     case .joined(let peer):
       people[peer.peer] = Person(name: peer.name, state: .connected)
+      if let presence = earlyPresences.removeValue(forKey: peer.peer) {
+        people[peer.peer]?.show(presence)
+      }
       remark("\(shown(peer.name)) is here")
     case .left(let peer):
       people[peer.peer] = nil
+      earlyPresences[peer.peer] = nil
       remark("\(shown(peer.name)) has gone: \(shown(peer.reason))")
     case .peerState(let news):
       guard let peer = news.peer else { break }

@@ -126,6 +126,8 @@ package struct BoardClient: Sendable {
   var link = ""
   var code: String?
   var people: [String: Person] = [:]
+  /// Where those point who are heard of before they are told to be here.
+  var earlyPresences: [String: Presence] = [:]
   var remarks: [Remark] = []
   /// The distance of the board's lines; nil for none.
   var grid: Double?
