@@ -144,7 +144,13 @@ extension BoardClient {
       if person.presence.isLaser, allowsMotion { dot(person.trail, Self.laser, on: &screen) }
       let sign =
         person.presence.isLaser ? (isASCII ? "*" : "✶") : (isASCII ? "^" : "▲")
-      screen.put(sign, x: cell.x, y: cell.y, style, in: boardArea)
+      screen.put(
+        sign,
+        x: cell.x,
+        y: cell.y,
+        CellStyle(CellColor(rgb: Pens.color(of: key))),
+        in: boardArea
+      )
       // Beside the pointer, so that what is pointed at can be read.
       let isLast = cell.y + 1 >= boardArea.rows.upperBound
       let row = isLast ? cell.y - 1 : cell.y + 1
