@@ -8,7 +8,7 @@ extension CompletionKind {
   static let board = CompletionKind.custom { _, _, prefix in
     // Options of the line that is being written are not looked at: an error in them is told when it is run.
     guard !prefix.contains("/"), let options = try? CommonOptions.parse([]),
-      let library = try? options.library()
+      let library = try? options.boardLibrary()
     else { return [] }
     let summaries = (try? await library.list()) ?? []
     return summaries.filter { $0.error == nil }.map(\.name)

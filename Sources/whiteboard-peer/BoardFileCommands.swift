@@ -37,7 +37,7 @@ extension BoardsCommand {
     mutating func run() async throws {
       let path = try await common.path(of: board)
       let name = try BoardName.checked(name)
-      let made = try await BoardFile.duplicate(path, as: name, in: try common.library())
+      let made = try await BoardFile.duplicate(path, as: name, in: try common.boardLibrary())
       try common.say(
         "board-duplicated",
         "The board \(TerminalText.quoted(name)) is made.",
@@ -56,7 +56,7 @@ extension BoardsCommand {
 
     mutating func run() async throws {
       let (path, name) = (try await common.path(of: board), try BoardName.checked(name))
-      let library = try common.library()
+      let library = try common.boardLibrary()
       try await writing(path) { document throws(DocumentError) in
         try await library.giving(name, to: path) { () async throws(DocumentError) in
           try await document.rename(to: name)

@@ -58,7 +58,7 @@ struct BoardsCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
-      let library = try common.library()
+      let library = try common.boardLibrary()
       let filter = BoardLibrary.Filter(
         text: find,
         since: days.map { BoardFile.now - Int64($0 * 86_400_000) },
@@ -175,7 +175,7 @@ func filing<Result>(
 
 extension CommonOptions {
   /// The boards that are kept here.
-  func library() throws(NodeError) -> BoardLibrary {
+  func boardLibrary() throws(NodeError) -> BoardLibrary {
     BoardLibrary(directory: try chosenDataDirectory() + "/boards")
   }
 
@@ -183,7 +183,7 @@ extension CommonOptions {
   func path(of board: String) async throws(NodeError) -> String {
     let isFile = BoardFile.isMeant(by: board)
     if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }
-    let library = try library()
+    let library = try boardLibrary()
     let all = try await filing { () async throws(DocumentError) in try await library.list() }
     let meant = all.filter {
       $0.name == board

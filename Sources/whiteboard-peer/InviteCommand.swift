@@ -94,7 +94,7 @@ struct InviteCommand: AsyncParsableCommand {
       return try await invitation(toFile: try await common.path(of: board), open, settings)
     }
     if open.count == 1, let only = open.first { return BoardInvitation(only) }
-    let library = try common.library()
+    let library = try common.boardLibrary()
     let kept = try await filing { () async throws(DocumentError) in try await library.list() }
     let names = open.isEmpty ? kept.map(\.name) : open.map(\.boardName)
     switch names.count {

@@ -101,7 +101,7 @@ package enum PicturePage {
   static func check(_ status: cairo_status_t) throws(PicturePageError) {
     guard status != CAIRO_STATUS_SUCCESS else { return }
     if status == CAIRO_STATUS_NO_MEMORY { throw .outOfMemory }
-    throw .library(String(cString: cairo_status_to_string(status)))
+    throw .cairo(String(cString: cairo_status_to_string(status)))
   }
 }
 
@@ -116,7 +116,7 @@ package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertibl
   /// There is no memory for it.
   case outOfMemory
   /// The library's own words.
-  case library(String)
+  case cairo(String)
 
   package var description: String {
     switch self {
@@ -131,7 +131,7 @@ package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertibl
         + "\(PicturePage.pixelLimit / 1_000_000) million are drawn, \(PicturePage.sideLimit) in a side; "
         + advice
     case .outOfMemory: return "there is no memory for a picture of this size; use a smaller scale"
-    case .library(let words): return "the picture cannot be drawn: \(words)"
+    case .cairo(let words): return "the picture cannot be drawn: \(words)"
     }
   }
 
