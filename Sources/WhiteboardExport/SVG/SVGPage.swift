@@ -22,9 +22,10 @@ package struct SVGPage {
 
   private mutating func write() {
     let region = picture.region
-    let width = XML.number(max(region.greatest.x - region.least.x, 1))
-    let height = XML.number(max(region.greatest.y - region.least.y, 1))
-    let corner = "\(XML.number(region.least.x)) \(XML.number(region.least.y))"
+    let width = DecimalText.hundredths(max(region.greatest.x - region.least.x, 1))
+    let height = DecimalText.hundredths(max(region.greatest.y - region.least.y, 1))
+    let corner =
+      "\(DecimalText.hundredths(region.least.x)) \(DecimalText.hundredths(region.least.y))"
     line(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" "
         + "viewBox=\"\(corner) \(width) \(height)\">"
@@ -63,8 +64,12 @@ package struct SVGPage {
   /// Where an object's own coordinates are, which have its centre in the middle.
   private static func transform(_ snapshot: ObjectSnapshot) -> String {
     let center = snapshot.centerPosition
-    var steps = ["translate(\(XML.number(center.x)) \(XML.number(center.y)))"]
-    if snapshot.angle != 0 { steps.append("rotate(\(XML.number(snapshot.angle * 180 / .pi)))") }
+    var steps = [
+      "translate(\(DecimalText.hundredths(center.x)) \(DecimalText.hundredths(center.y)))"
+    ]
+    if snapshot.angle != 0 {
+      steps.append("rotate(\(DecimalText.hundredths(snapshot.angle * 180 / .pi)))")
+    }
     if snapshot.scale != 1 { steps.append("scale(\(factor(snapshot.scale)))") }
     return "transform=\"\(steps.joined(separator: " "))\""
   }
@@ -81,15 +86,15 @@ package struct SVGPage {
   }
 
   private static func box(_ area: Rectangle) -> String {
-    "x=\"\(XML.number(area.least.x))\" y=\"\(XML.number(area.least.y))\" "
-      + "width=\"\(XML.number(area.greatest.x - area.least.x))\" "
-      + "height=\"\(XML.number(area.greatest.y - area.least.y))\""
+    "x=\"\(DecimalText.hundredths(area.least.x))\" y=\"\(DecimalText.hundredths(area.least.y))\" "
+      + "width=\"\(DecimalText.hundredths(area.greatest.x - area.least.x))\" "
+      + "height=\"\(DecimalText.hundredths(area.greatest.y - area.least.y))\""
   }
 
   /// The attributes that paint with a colour; what is seen through is one thing, however often it
   /// crosses itself.
   private static func paint(_ color: PageColor, _ attribute: String) -> String {
-    let seen = color.opacity < 1 ? " opacity=\"\(XML.number(color.opacity))\"" : ""
+    let seen = color.opacity < 1 ? " opacity=\"\(DecimalText.hundredths(color.opacity))\"" : ""
     return "\(attribute)=\"\(XML.color(color.rgb))\"\(seen)"
   }
 
@@ -117,13 +122,13 @@ package struct SVGPage {
   private static let baseline = 12.0
   private static let font =
     "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" "
-    + "font-size=\"\(XML.number(BoardPicture.fontSize))\" xml:space=\"preserve\""
+    + "font-size=\"\(DecimalText.hundredths(BoardPicture.fontSize))\" xml:space=\"preserve\""
 
   private mutating func draw(_ words: PageWords) {
     let weight = words.isBold ? " font-weight=\"bold\"" : ""
     line(
-      "<text x=\"\(XML.number(words.corner.x))\" "
-        + "y=\"\(XML.number(words.corner.y + Self.baseline))\" "
+      "<text x=\"\(DecimalText.hundredths(words.corner.x))\" "
+        + "y=\"\(DecimalText.hundredths(words.corner.y + Self.baseline))\" "
         + "\(Self.font)\(weight) \(Self.paint(words.color, "fill"))>"
         + "\(XML.escaped(words.text))</text>"
     )
@@ -137,7 +142,9 @@ package struct SVGPage {
         + "\(Self.paint(color, "stroke"))>"
     )
     for part in lines {
-      line("<path stroke-width=\"\(XML.number(part.width))\" d=\"\(Self.data(part))\"/>")
+      line(
+        "<path stroke-width=\"\(DecimalText.hundredths(part.width))\" d=\"\(Self.data(part))\"/>"
+      )
     }
     line("</g>")
   }
@@ -156,6 +163,6 @@ package struct SVGPage {
   }
 
   private static func text(_ point: Point) -> String {
-    "\(XML.number(point.x)) \(XML.number(point.y))"
+    "\(DecimalText.hundredths(point.x)) \(DecimalText.hundredths(point.y))"
   }
 }

@@ -112,13 +112,6 @@ package struct GraphicsLayer: Sendable {
     }
   }
 
-  /// Takes everything away, for a terminal that is left.
-  package mutating func leave() -> [UInt8] {
-    let bytes = images.values.map(\.number).sorted().flatMap(KittyCommands.forget)
-    reset()
-    return bytes
-  }
-
   /// Begins anew: the terminal was cleared, or is another one.
   package mutating func reset() {
     (images, shown) = ([:], [:])

@@ -4,9 +4,6 @@ import WhiteboardRendering
 ///
 /// All say `q=2`: a terminal that answered would type into the program.
 package enum KittyCommands {
-  /// Takes all that is shown from the screen and forgets the photos: for a terminal that is left.
-  package static let deleteAll = "\u{1B}_Ga=d,d=A,q=2\u{1B}\\"
-
   /// The most bytes of one piece of a photo.
   static let chunk = 4096
 

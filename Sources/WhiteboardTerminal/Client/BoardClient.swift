@@ -219,15 +219,7 @@ package struct BoardClient: Sendable {
   }
 
   /// A number as verbs have it.
-  static func text(_ value: Double) -> String {
-    let hundredths = (value * 100).rounded()
-    guard let whole = Int64(exactly: hundredths) else { return "0" }
-    let (units, rest) = (whole.magnitude / 100, whole.magnitude % 100)
-    let sign = whole < 0 ? "-" : ""
-    if rest == 0 { return "\(sign)\(units)" }
-    return rest % 10 == 0
-      ? "\(sign)\(units).\(rest / 10)" : "\(sign)\(units).\(rest < 10 ? "0" : "")\(rest)"
-  }
+  static func text(_ value: Double) -> String { DecimalText.hundredths(value) }
 
   static func text(_ point: Point) -> String { "\(text(point.x)),\(text(point.y))" }
 

@@ -1,3 +1,5 @@
+import WhiteboardNode
+
 /// What the left button of the mouse, or the pen of the keyboard, does.
 package enum Tool: String, Hashable, Sendable, CaseIterable {
   case pen, line, rectangle, ellipse, arrow, text, eraser
@@ -61,8 +63,7 @@ package enum Pens {
   /// What a colour is called.
   static func name(of rgb: UInt32?) -> String {
     if let known = colors.first(where: { $0.rgb == rgb }) { return known.name }
-    let digits = String(rgb ?? 0, radix: 16)
-    return "#" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    return String(ColorText.text((rgb ?? 0) << 8 | 0xFF).dropLast(2))
   }
 
   /// The colour that stands for a member: always the same one, and not the grey of remarks.
