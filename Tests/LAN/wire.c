@@ -280,12 +280,11 @@ int main(int count, char **words) {
     }
     if (ppoll(polls, 3, &pause, NULL) <= 0) continue;
     if (polls[2].revents && !read_orders()) return 0;
-    time = now();
     for (int direction = 0; direction < DIRECTIONS; direction++) {
       for (int i = 0; i < FRAMES_A_TURN; i++) {
         ssize_t length = recv(polls[direction].fd, bytes, sizeof bytes, 0);
         if (length <= 0) break;
-        enter(direction, bytes, (int)length, time);
+        enter(direction, bytes, (int)length, now()); // a time from before it came would free it early
       }
     }
   }
