@@ -114,10 +114,18 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .target(
+      name: "WhiteboardCommands",
+      dependencies: [
+        "PeerSession", "WhiteboardNode", "WhiteboardRendering", argumentParser, logging,
+      ],
+      swiftSettings: settings
+    ),
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
+        "WhiteboardCommands",
         "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures",
         "WhiteboardRendering", "WhiteboardTerminal",
         argumentParser, logging,

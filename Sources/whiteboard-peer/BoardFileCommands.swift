@@ -1,4 +1,5 @@
 import ArgumentParser
+import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering

@@ -1,4 +1,5 @@
 import ArgumentParser
+import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
 
@@ -77,84 +78,4 @@ struct ConfigCommand: AsyncParsableCommand {
       )
     }
   }
-}
-
-/// One setting, as a line tells it.
-private struct SettingLine: Encodable {
-  let name: String
-  /// Nil where it depends, and where it is a secret.
-  let value: String?
-  /// `flag`, `environment`, `file` or `default`.
-  let origin: String
-  /// Which flag, which variable, which file and line; for a default that depends, what it is.
-  let place: String?
-
-  init(_ entry: SettingEntry, _ settings: Settings) {
-    name = entry.name
-    guard let choice = settings.choices[entry.name] else {
-      origin = "default"
-      switch entry.standard {
-      case .value(let text): (value, place) = (text, nil)
-      case .words(let text): (value, place) = (nil, text)
-      }
-      return
-    }
-    value = entry.isSecret ? nil : choice.text
-    origin =
-      switch choice.origin {
-      case .flag: "flag"
-      case .environment: "environment"
-      case .file: "file"
-      }
-    place = choice.origin.description
-  }
-
-  var json: String { String(decoding: EventLine.json("setting", self), as: UTF8.self) }
-
-  func text(withOrigin: Bool) -> String {
-    let place = place.map { TerminalText.cleaned($0, limit: 4096) }
-    guard let value else {
-      let said = origin == "default" ? "" : "set and not shown; "
-      return "# \(name): \(said)\(origin == "default" ? "default, " : "")\(place ?? "")\n"
-    }
-    let line = "\(name) = \(SettingLine.quoted(value))"
-    return withOrigin ? "\(padded(line))# \(place ?? origin)\n" : "\(line)\n"
-  }
-
-  /// A value as the file takes it.
-  static func quoted(_ value: String) -> String {
-    let isBare =
-      !value.isEmpty && value.first?.isWhitespace == false && value.last?.isWhitespace == false
-      && !value.contains { $0 == "\"" || $0 == "#" }
-    if isBare { return TerminalText.cleaned(value) }
-    let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-    return "\"\(TerminalText.cleaned(escaped))\""
-  }
-}
-
-/// One binding of keys, as a line tells it.
-private struct KeyLine: Encodable {
-  let command: String
-  let keys: [String]
-  let place: String
-
-  init(_ binding: KeyBinding) {
-    command = binding.command
-    keys = binding.keys
-    place = binding.place
-  }
-
-  var json: String { String(decoding: EventLine.json("key-binding", self), as: UTF8.self) }
-
-  func text(withOrigin: Bool) -> String {
-    let names = SettingLine.quoted(keys.joined(separator: ", "))
-    let line = "\(TerminalText.cleaned(command)) = \(names)"
-    return withOrigin
-      ? "\(padded(line))# \(TerminalText.cleaned(place, limit: 4096))\n" : "\(line)\n"
-  }
-}
-
-/// A line with blanks up to where what is said of it stands.
-private func padded(_ line: String) -> String {
-  line + String(repeating: " ", count: max(2, 32 - line.count))
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Whiteboard
+import WhiteboardCommands
 import WhiteboardExport
 import WhiteboardNode
 import WhiteboardRendering

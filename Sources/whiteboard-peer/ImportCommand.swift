@@ -1,6 +1,7 @@
 import ArgumentParser
 import PeerSession
 import Whiteboard
+import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
 

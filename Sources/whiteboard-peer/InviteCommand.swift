@@ -1,6 +1,7 @@
 import ArgumentParser
 import PeerSession
 import QRCode
+import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AvahiDiscovery
 import PeerDiscovery
+import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardTerminal

@@ -1,4 +1,5 @@
 import ArgumentParser
+import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
 
@@ -25,8 +26,22 @@ struct ManualCommand: AsyncParsableCommand {
     WhiteboardPeer.configuration.subcommands.compactMap { $0.configuration.commandName }
   }
 
+  private static let about = ManualPage.Program(
+    version: WhiteboardPeer.configuration.version,
+    settings: CommonOptions.entries,
+    sections: [("VERBS", VerbTable.text)],
+    files: [
+      ("$XDG_CONFIG_HOME/whiteboard/config", "The settings, else ~/.config/whiteboard/config."),
+      (
+        "$XDG_DATA_HOME/whiteboard",
+        "Else ~/.local/share/whiteboard: identity.pem, the key that we are; peers.json, whom we met; "
+          + "boards, the boards; inbox, files that were received."
+      ),
+    ]
+  )
+
   mutating func run() async throws {
-    guard let program = CommandInfo.program() else {
+    guard let program = CommandInfo.program(WhiteboardPeer.self) else {
       throw NodeError(.internal, "the command line cannot be described")
     }
     guard let meant = program.command(command) else {
@@ -35,6 +50,6 @@ struct ManualCommand: AsyncParsableCommand {
         "there is no command \(TerminalText.quoted(command.joined(separator: " ")))"
       )
     }
-    try Console.tell(ManualPage(meant).text)
+    try Console.tell(ManualPage(meant, Self.about).text)
   }
 }

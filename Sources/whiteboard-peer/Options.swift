@@ -3,6 +3,7 @@ import AvahiDiscovery
 import FoundationEssentials
 import Logging
 import PeerSession
+import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardTerminal
@@ -62,45 +63,6 @@ struct CommonOptions: ParsableArguments {
 
   /// Where files lie.
   func chosenDataDirectory() throws(NodeError) -> String { try settings().chosenDataDirectory() }
-}
-
-extension Settings {
-  /// Where files lie.
-  func chosenDataDirectory() throws(NodeError) -> String {
-    if let given = value(.dataDirectory) {
-      guard case .file(let path, let line) = origin(.dataDirectory) else {
-        return BoardFile.absolute(given)
-      }
-      // A file is read from anywhere, and no shell looks at it.
-      if given.hasPrefix("~/"), let home = Environment["HOME"] {
-        return home + given.dropFirst()
-      }
-      guard given.hasPrefix("/") else {
-        throw NodeError(
-          .badConfiguration,
-          "\(path):\(line): data-dir is a directory from / or ~/ on"
-        )
-      }
-      return given
-    }
-    // Relative values of XDG variables are invalid and ignored, as its specification says.
-    if let data = Environment["XDG_DATA_HOME"], data.hasPrefix("/") {
-      return data + "/whiteboard"
-    }
-    guard let home = Environment["HOME"], home.hasPrefix("/") else {
-      throw NodeError(.badConfiguration, "HOME is not set; say where files go with --data-dir")
-    }
-    return home + "/.local/share/whiteboard"
-  }
-
-  /// A logger that writes to standard error.
-  var logger: Logger {
-    var logger = Logger(label: "whiteboard-peer") {
-      StreamLogHandler.standardError(label: $0)
-    }
-    logger.logLevel = value(.logLevel) ?? .warning
-    return logger
-  }
 }
 
 /// The settings of a terminal.
@@ -219,7 +181,7 @@ struct BoardOptions: ParsableArguments {
       displayName: try await chosenName(settings, personal),
       identity: identity,
       dataDirectory: directory,
-      logger: settings.logger
+      logger: settings.logger("whiteboard-peer")
     )
     configuration.peerStore = store
     configuration.personalSettings = personal
@@ -255,55 +217,5 @@ struct BoardOptions: ParsableArguments {
   ) -> NodeConfiguration.Admission? {
     guard case .host = part else { return nil }
     return isInteractive && code == nil ? .ask : .code
-  }
-}
-
-extension [String: String] {
-  /// What a flag says of a setting.
-  fileprivate subscript<Setting>(_ key: SettingKey<Setting>) -> String? {
-    get { self[key.entry.name] }
-    set { self[key.entry.name] = newValue }
-  }
-}
-
-extension ArgumentHelp {
-  /// What help says of the option of a setting.
-  fileprivate static func of<Value>(
-    _ key: SettingKey<Value>,
-    _ valueName: String? = nil
-  ) -> ArgumentHelp {
-    ArgumentHelp("\(key.entry.help)", valueName: valueName)
-  }
-}
-
-extension CompletionKind {
-  /// What can be written after the option of a setting.
-  fileprivate static func of<Value>(_ key: SettingKey<Value>) -> CompletionKind {
-    .list(key.entry.choices)
-  }
-}
-
-extension NodeError {
-  /// Why what lies in the data directory cannot be used, or why it cannot be made.
-  init(_ error: any Error, inDataDirectory directory: String) {
-    if let error = error as? NodeError {
-      self = error
-      return
-    }
-    let files = FileManager.default
-    var isMissing = !files.fileExists(atPath: directory)
-    if case IdentityError.system? = error as? IdentityError {
-      isMissing = isMissing || !files.fileExists(atPath: directory + "/identity.pem")
-    }
-    self.init(isMissing ? .cannotCreate : .badConfiguration, "\(error)")
-  }
-}
-
-/// The environment of the process.
-enum Environment {
-  /// The value of a variable, nil where it is not set or empty.
-  static subscript(_ name: String) -> String? {
-    guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { return nil }
-    return value
   }
 }

@@ -3,6 +3,7 @@ import AvahiDiscovery
 import FoundationEssentials
 import PeerDiscovery
 import PeerSession
+import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardTerminal
 
@@ -321,7 +322,7 @@ struct DemoCommand: AsyncParsableCommand {
       let companion = DemoCompanion(
         discovery: discovery,
         directory: directory,
-        logger: settings.logger
+        logger: settings.logger("whiteboard-peer")
       )
       let name = settings.value(.personName) ?? Environment["USER"] ?? "somebody"
       try await Program.withScreen(dataDirectory: directory, settings) {
@@ -347,7 +348,7 @@ struct DemoCommand: AsyncParsableCommand {
       discovery: discovery,
       directory: directory,
       listen: PeerAddress(host: "0.0.0.0", port: 0),
-      logger: settings.logger,
+      logger: settings.logger("whiteboard-peer"),
       narrate: say
     )
     let digest = try await demo.run()

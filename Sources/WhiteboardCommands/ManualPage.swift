@@ -1,17 +1,47 @@
 import WhiteboardNode
 
 /// A page of the manual for one command, in the macros of `man`.
-struct ManualPage {
-  private(set) var text = ""
+package struct ManualPage {
+  /// What the pages of a program say besides its commands.
+  package struct Program: Sendable {
+    /// Its version.
+    package let version: String
+    /// The settings that it has.
+    package let settings: [SettingEntry]
+    /// Sections before the exit status, of lines as they are.
+    package let sections: [(title: String, lines: String)]
+    /// The files that it uses, and for what.
+    package let files: [(path: String, use: String)]
+
+    /// Makes a description.
+    package init(
+      version: String,
+      settings: [SettingEntry],
+      sections: [(title: String, lines: String)],
+      files: [(path: String, use: String)]
+    ) {
+      self.version = version
+      self.settings = settings
+      self.sections = sections
+      self.files = files
+    }
+  }
+
+  /// The page.
+  package private(set) var text = ""
 
   /// Makes the page of a command.
-  init(_ command: CommandInfo) {
+  ///
+  /// - Parameters:
+  ///   - command: The command; the program itself is one too.
+  ///   - about: What else is to be said of the program.
+  package init(_ command: CommandInfo, _ about: Program) {
     let name = command.path.joined(separator: "-")
     let program = command.path[0]
     let isProgram = command.path.count == 1
     macro(
       "TH",
-      [name.uppercased(), "1", "", "\(program) \(WhiteboardPeer.configuration.version)"]
+      [name.uppercased(), "1", "", "\(program) \(about.version)"]
     )
     section("NAME")
     line("\(name) \\- \(Self.escaped(command.abstract ?? ""))", isEscaped: true)
@@ -31,27 +61,24 @@ struct ManualPage {
       for inner in commands { self.inner(inner, withOptions: !isProgram) }
     }
     if isProgram {
-      section("VERBS")
-      verbatim(VerbTable.text.split(separator: "\n", omittingEmptySubsequences: false)[...])
+      for (title, lines) in about.sections {
+        section(title)
+        verbatim(lines.split(separator: "\n", omittingEmptySubsequences: false)[...])
+      }
     }
     section("EXIT STATUS")
     for (status, meaning) in ExitStatus.rows { item(status, meaning) }
     section("ENVIRONMENT")
     item("WHITEBOARD_CONFIG", "The file of settings.")
-    for entry in CommonOptions.entries {
+    for entry in about.settings {
       item(entry.variable, "\(entry.summary); \(entry.allowed). As \(entry.flag).")
     }
-    for case let entry in CommonOptions.entries {
+    for case let entry in about.settings {
       guard let other = entry.otherwise else { continue }
       item(other.variable, "Where it is set, \(entry.name) is \(other.value).")
     }
     section("FILES")
-    item("$XDG_CONFIG_HOME/whiteboard/config", "The settings, else ~/.config/whiteboard/config.")
-    item(
-      "$XDG_DATA_HOME/whiteboard",
-      "Else ~/.local/share/whiteboard: identity.pem, the key that we are; peers.json, whom we met; "
-        + "boards, the boards; inbox, files that were received."
-    )
+    for (path, use) in about.files { item(path, use) }
     section("SEE ALSO")
     let others =
       isProgram ? commands.map { "\(program)-\($0.commandName)" } : [program]

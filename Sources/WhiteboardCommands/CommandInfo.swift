@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 
 /// What the parser of the command line knows of a command, as it writes it itself.
-struct CommandInfo: Decodable {
+package struct CommandInfo: Decodable {
   /// An argument or an option.
   struct Argument: Decodable {
     /// One of its names.
@@ -40,17 +40,17 @@ struct CommandInfo: Decodable {
   let arguments: [Argument]?
 
   /// Its name with those of the commands that it is of.
-  var path: [String] { (superCommands ?? []) + [commandName] }
+  package var path: [String] { (superCommands ?? []) + [commandName] }
 
   /// The command of a path below this one, or nil.
-  func command(_ path: some Collection<String>) -> CommandInfo? {
+  package func command(_ path: some Collection<String>) -> CommandInfo? {
     guard let first = path.first else { return self }
     return subcommands?.first { $0.commandName == first }?.command(path.dropFirst())
   }
 
   /// The program and all of its commands; nil where the parser writes another form than this.
-  static func program() -> CommandInfo? {
+  package static func program(_ program: any ParsableCommand.Type) -> CommandInfo? {
     struct Dump: Decodable { let command: CommandInfo }
-    return try? JSONDecoder().decode(Dump.self, from: Data(WhiteboardPeer._dumpHelp().utf8)).command
+    return try? JSONDecoder().decode(Dump.self, from: Data(program._dumpHelp().utf8)).command
   }
 }

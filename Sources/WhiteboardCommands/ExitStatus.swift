@@ -1,7 +1,7 @@
 /// What the exit statuses mean: the one text of which help and the manual are made.
-enum ExitStatus {
+package enum ExitStatus {
   /// A status and its meaning, in their order.
-  static let rows = [
+  package static let rows = [
     ("0", "ok"), ("1", "the answer is no, or a verb failed"), ("64", "usage"),
     ("65", "a line or file is not of its form"), ("66", "no such file"), ("69", "unreachable"),
     ("70", "a fault of ours"), ("71", "the system refuses"), ("73", "cannot create a file"),
@@ -11,7 +11,7 @@ enum ExitStatus {
   ]
 
   /// The rows as help shows them, two beside each other.
-  static let help: String = {
+  package static let help: String = {
     let (half, last) = (rows.count / 2, rows[rows.count - 1])
     let lines = (0..<half).map { row in
       let left = "  \(rows[row].0) \(rows[row].1)"

@@ -1,0 +1,10 @@
+import FoundationEssentials
+
+/// The environment of the process.
+package enum Environment {
+  /// The value of a variable, nil where it is not set or empty.
+  package static subscript(_ name: String) -> String? {
+    guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else { return nil }
+    return value
+  }
+}

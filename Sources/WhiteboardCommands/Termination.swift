@@ -1,0 +1,68 @@
+import Dispatch
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// Ends a program in good order at the first SIGTERM, SIGINT or SIGHUP, and the process at the second.
+package final class Termination {
+  private let source: any DispatchSourceRead
+
+  /// Watches for signals from now on; make one a process, before anything that should end well.
+  ///
+  /// - Parameter ask: Called at the first signal, on a queue of its own.
+  package init(_ ask: @escaping @Sendable () async -> Void) {
+    var ends: [Int32] = [-1, -1]
+    _ = pipe(&ends)
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    signalPipe = ends[1]
+    let readEnd = ends[0]
+    let first = FirstSignal()
+    source = DispatchSource.makeReadSource(
+      fileDescriptor: readEnd,
+      queue: DispatchQueue(label: "whiteboard.signals")
+    )
+    source.setEventHandler {
+      var number: UInt8 = 0
+      guard read(readEnd, &number, 1) == 1 else { return }
+      let status = 128 + Int32(number)
+      // Ends when the node has been asked; whoever runs the node waits for that.
+      Task {
+        if await first.isFirst() {
+          await ask()
+        } else {
+          exit(status)
+        }
+      }
+    }
+    source.activate()
+    // Through a pipe, so that a signal is never lost: not one that comes before the source is on.
+    for number in [SIGTERM, SIGINT, SIGHUP] {
+      signal(number) { number in
+        var byte = UInt8(truncatingIfNeeded: number)
+        _ = write(signalPipe, &byte, 1)
+      }
+    }
+  }
+
+  deinit {
+    source.cancel()
+  }
+
+  private actor FirstSignal {
+    private var isPast = false
+
+    func isFirst() -> Bool {
+      defer { isPast = true }
+      return !isPast
+    }
+  }
+}
+
+// Written once, before the handlers that read it are set; a handler can reach nothing but globals.
+private nonisolated(unsafe) var signalPipe: Int32 = -1

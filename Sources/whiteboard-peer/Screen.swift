@@ -1,0 +1,25 @@
+import WhiteboardCommands
+import WhiteboardNode
+
+extension Console {
+  /// Whether a board may take up the whole terminal: one that can move its cursor, and whose reader did
+  /// not ask for lines.
+  static func hasScreen(_ settings: Settings) -> Bool {
+    let term = Environment["TERM"] ?? ""
+    return isTerminal && !term.isEmpty && term != "dumb" && settings.value(.accessible) != true
+  }
+}
+
+/// A terminal as input: its end means that the person is done.
+struct TerminalLines: LineSource {
+  let reader: LineReader
+  let ended: @Sendable () async -> Void
+
+  func next() async throws(InputError) -> LineReader.Line? {
+    let line = try await reader.next()
+    if line == nil, !Task.isCancelled {
+      await ended()
+    }
+    return line
+  }
+}
