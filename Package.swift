@@ -32,6 +32,7 @@ let package = Package(
     Product.of("AvahiDiscovery"), .of("PeerDiscovery"), .of("PeerSession"), .of("PeerWire"),
     .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardSync"),
     .executable(name: "whiteboard-peer", targets: ["whiteboard-peer"]),
+    .executable(name: "whiteboard-relay", targets: ["whiteboard-relay"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -129,6 +130,22 @@ let package = Package(
         "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures",
         "WhiteboardRendering", "WhiteboardTerminal",
         argumentParser, logging,
+      ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "WhiteboardRelay",
+      dependencies: [
+        "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
+        "WhiteboardRendering", logging,
+      ],
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "whiteboard-relay",
+      dependencies: [
+        "AvahiDiscovery", "PeerSession", "WhiteboardCommands", "WhiteboardNode", "WhiteboardRelay",
+        "WhiteboardRendering", argumentParser,
       ],
       swiftSettings: settings
     ),

@@ -5,9 +5,9 @@ import Musl
 #endif
 
 /// A file that only its owner may read, written whole or not at all.
-struct PrivateFile {
+package struct PrivateFile {
   /// Why a file of ours cannot be used.
-  enum Failure: Error, Equatable, Sendable {
+  package enum Failure: Error, Equatable, Sendable {
     /// A call of the operating system failed.
     case system(call: String, path: String, errno: Int32)
     /// The path is not a plain file, or not a directory.
@@ -21,7 +21,10 @@ struct PrivateFile {
   }
 
   /// Where the file is.
-  let path: String
+  package let path: String
+
+  /// The file at a path; nothing is looked at yet.
+  package init(path: String) { self.path = path }
 
   private var directory: String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
@@ -31,7 +34,7 @@ struct PrivateFile {
   /// Makes the file's directory, with mode 0700, where it is missing.
   ///
   /// - Throws: ``Failure`` also when it is there but not ours, or others may write in it.
-  func prepareDirectory() throws(Failure) {
+  package func prepareDirectory() throws(Failure) {
     try Self.makeDirectory(directory)
     var status = stat()
     guard stat(directory, &status) == 0 else { throw failure("stat", directory) }
@@ -55,7 +58,7 @@ struct PrivateFile {
   /// Reads the file, or returns `nil` when there is none.
   ///
   /// - Throws: ``Failure`` also when the file is not ours, or others may read or write it.
-  func read(limit: Int) throws(Failure) -> [UInt8]? {
+  package func read(limit: Int) throws(Failure) -> [UInt8]? {
     // Not blocking, so that a pipe in the file's place is refused rather than waited for.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -97,7 +100,7 @@ struct PrivateFile {
   }
 
   /// Replaces the file, which may be missing.
-  func replace(_ bytes: [UInt8]) throws(Failure) {
+  package func replace(_ bytes: [UInt8]) throws(Failure) {
     let temporary = try writeTemporary(bytes)
     guard rename(temporary, path) == 0 else {
       let error = failure("rename")

@@ -6,20 +6,53 @@ import WhiteboardSync
 
 /// The board's file, as it is opened, and what comes back from it.
 extension Node {
+  /// Which board is to be hosted.
+  enum MeantBoard {
+    /// The one of this name.
+    case named(String)
+    /// The one of this id, called so where it is made.
+    case board(SessionID, name: String)
+
+    /// What it is called where it is made.
+    var name: String {
+      switch self {
+      case .named(let name), .board(_, let name): name
+      }
+    }
+
+    /// Its id, where that is what is meant.
+    var id: SessionID? {
+      switch self {
+      case .named: nil
+      case .board(let id, _): id
+      }
+    }
+  }
+
   /// Opens the document of the board that is to be hosted, made where there is none, and says which
   /// board that is and with which words people got in.
   ///
   /// - Throws: ``NodeError`` where it cannot be opened for writing; the file is as it was.
   func openHosted(
-    _ name: String
+    _ meant: MeantBoard
   ) async throws(NodeError) -> (board: SessionID, name: String, code: JoinCode?) {
     do throws(DocumentError) {
       let document: BoardDocument
       if let file = configuration.boardFile {
         document = try await BoardDocument.open(at: file, mode: .writing)
       } else {
-        document = try await BoardLibrary(directory: configuration.boardsDirectory)
-          .open(named: name, orMaking: SessionID.random().bytes, now: BoardFile.now)
+        let library = BoardLibrary(directory: configuration.boardsDirectory)
+        document =
+          switch meant {
+          case .named(let name):
+            try await library.open(
+              named: name,
+              orMaking: SessionID.random().bytes,
+              now: BoardFile.now
+            )
+          case .board(let id, let name):
+            try await library.open(board: id.bytes, name: name, now: BoardFile.now)
+          }
       }
       self.document = document
       guard let board = SessionID(bytes: document.board) else {

@@ -9,6 +9,24 @@ extension Node {
   /// Hosts or joins, and stays until the node is to end.
   func serve() async throws(NodeError) {
     try makeDirectories()
+    ownIcon = try await storedIcon()
+    do {
+      if let shared = configuration.transport {
+        try await serve(shared)
+      } else {
+        try await serveAlone()
+      }
+    } catch let error as NodeError {
+      throw error
+    } catch let error as SessionError {
+      throw NodeError(error)
+    } catch {
+      throw NodeError(.internal, "the node cannot go on: \(error)")
+    }
+  }
+
+  /// Serves on a port of our own.
+  private func serveAlone() async throws {
     var transportConfiguration = TransportConfiguration(
       identity: configuration.identity,
       displayName: configuration.displayName,
@@ -17,7 +35,6 @@ extension Node {
     )
     // The name as handshakes tell it, which may be cut.
     ownName = transportConfiguration.displayName
-    ownIcon = try await storedIcon()
     transportConfiguration.listen = configuration.listen
     transportConfiguration.interface = configuration.interface
     transportConfiguration.lostAfter = configuration.lostAfter
@@ -28,15 +45,7 @@ extension Node {
     let body: @Sendable (PeerTransport) async throws -> Void = { transport in
       try await self.serve(transport)
     }
-    do {
-      try await PeerTransport.withTransport(transportConfiguration, body)
-    } catch let error as NodeError {
-      throw error
-    } catch let error as SessionError {
-      throw NodeError(error)
-    } catch {
-      throw NodeError(.internal, "the node cannot go on: \(error)")
-    }
+    try await PeerTransport.withTransport(transportConfiguration, body)
   }
 
   private func storedIcon() async throws(NodeError) -> ProfileIcon? {
@@ -138,7 +147,9 @@ extension Node {
   private func begin(_ transport: PeerTransport) async throws -> Session? {
     switch configuration.part {
     case .host(let name):
-      return try await host(name, transport)
+      return try await host(.named(name), transport)
+    case .keep(let board, let name):
+      return try await host(.board(board, name: name), transport)
     case .join(let target, let patience):
       let joining = Task { try await self.join(target, patience: patience, transport) }
       // An end that is asked for meanwhile takes the invitation back.
@@ -167,12 +178,12 @@ extension Node {
     changed()
   }
 
-  private func host(_ name: String, _ transport: PeerTransport) async throws -> Session {
-    boardName = name
-    var id = SessionID.random()
+  private func host(_ meant: MeantBoard, _ transport: PeerTransport) async throws -> Session {
+    boardName = meant.name
+    var id = meant.id ?? .random()
     var code: JoinCode?
     if configuration.remembersBoards {
-      (id, boardName, code) = try await openHosted(name)
+      (id, boardName, code) = try await openHosted(meant)
     }
     let policy = admissionPolicy(default: .code, kept: code)
     let session = try await transport.host(id, admission: policy)
@@ -265,6 +276,7 @@ extension Node {
       peer: peer,
       session: board,
       incarnation: AnnouncedIncarnation(session.incarnation.value),
+      role: configuration.isRelay ? .relay : .member,
       boardName: boardName,
       hostName: configuration.displayName,
       participants: 1
@@ -285,7 +297,8 @@ extension Node {
   }
 
   private func browse(except own: PeerID) {
-    guard let discovery = configuration.discovery else { return }
+    // A relay looks for nobody: who wants its boards comes.
+    guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     // Who joins and finds only a board of its own wants to be told so.
     let query = BrowserQuery(excluding: isJoining ? nil : AnnouncedPeerID(bytes: own.bytes))
     spawn { node in

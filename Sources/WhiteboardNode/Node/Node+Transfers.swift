@@ -13,7 +13,7 @@ extension Node {
 
   /// Whether to take what a peer offers: an answer or an asset only where it was asked for (SYN-13,
   /// SYN-37).
-  func wants(_ info: ResourceInfo) -> Bool {
+  package func wants(_ info: ResourceInfo) -> Bool {
     if let answer = Self.answer(named: info.name.raw) { return wantsAnswer(answer.name, info) }
     guard let asset = asset(named: info.name.raw) else { return true }
     guard let member = MemberID(info.peer.bytes) else { return false }

@@ -10,6 +10,8 @@ package struct NodeConfiguration: Sendable {
   package enum Part: Sendable {
     /// Hosts the board of a name, which is made where there is none yet.
     case host(boardName: String)
+    /// Hosts the board of an id, which is called so where it is made.
+    case keep(board: SessionID, boardName: String)
     /// Joins a board, waiting that long for it to be found.
     case join(JoinTarget, patience: Duration)
   }
@@ -55,6 +57,12 @@ package struct NodeConfiguration: Sendable {
   package var remembersBoards = true
   /// The file of the board to host; nil: the one of its name in the data directory.
   package var boardFile: String?
+  /// The port and the links that several nodes of a process share; nil: the node has its own.
+  ///
+  /// Whoever made it asks the node of a session what resources it wants: ``Node/wants(_:)``.
+  package var transport: PeerTransport?
+  /// Whether we stay when everybody else has left: the board is announced as a relay's.
+  package var isRelay = false
   /// Where to listen; nil means any address, on the default port or the next free one.
   package var listen: PeerAddress?
   /// The only interface to be found on; nil means all.

@@ -19,10 +19,17 @@ extension SettingsFile {
     ///
     /// - Parameters:
     ///   - given: What the command line says.
+    ///   - standard: Where it is for a program that is not a person's, in place of those directories.
     ///   - environment: The value of a variable, nil where it is not set or empty.
-    package init?(_ given: String?, environment: (String) -> String?) {
+    package init?(
+      _ given: String?,
+      standard: String? = nil,
+      environment: (String) -> String?
+    ) {
       if let named = given ?? environment("WHITEBOARD_CONFIG") {
         self.init(path: BoardFile.absolute(named), isNamed: true)
+      } else if let standard {
+        self.init(path: standard, isNamed: false)
       } else if let directory = environment("XDG_CONFIG_HOME"), directory.hasPrefix("/") {
         // Relative values of XDG variables are invalid and ignored, as its specification says.
         self.init(path: directory + "/whiteboard/config", isNamed: false)

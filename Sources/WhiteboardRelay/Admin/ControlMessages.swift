@@ -1,0 +1,138 @@
+import FoundationEssentials
+import WhiteboardNode
+
+/// What is asked of a running relay: one line of JSON over its control socket.
+package struct ControlRequest: Codable, Equatable, Sendable {
+  /// What to do.
+  package enum Command: String, Codable, CaseIterable, Sendable {
+    /// Tell how the relay is.
+    case status
+    /// Tell of every board.
+    case boards
+    /// Make a board.
+    case create
+    /// Keep a board however long nobody visits it.
+    case pin
+    /// Keep it no longer than others.
+    case unpin
+    /// Serve a board no more and remove it.
+    case delete
+    /// Tell who is on which board.
+    case peers
+    /// End in good order.
+    case drain
+  }
+
+  /// What to do.
+  package var command: Command
+  /// Which board, by its name, its id or the beginning of that.
+  package var board: String?
+  /// What a new board is called.
+  package var name: String?
+  /// Who is let in to a new board.
+  package var admit: String?
+  /// The words that let people in to a new board.
+  package var code: String?
+
+  /// Makes a request.
+  package init(_ command: Command, board: String? = nil) {
+    self.command = command
+    self.board = board
+  }
+
+  /// Reads a request.
+  ///
+  /// - Throws: ``NodeError`` where it is none.
+  init(line: [UInt8]) throws(NodeError) {
+    do {
+      self = try JSONDecoder().decode(ControlRequest.self, from: Data(line))
+    } catch {
+      throw NodeError(
+        .usage,
+        "a request is one JSON object with a command: "
+          + Command.allCases.map(\.rawValue).joined(separator: ", ")
+      )
+    }
+  }
+}
+
+/// How a relay is.
+package struct RelayReport: Codable, Equatable, Sendable {
+  /// What it is called.
+  package let name: String
+  /// Its peer id.
+  package let peer: String
+  /// Where it can be reached, best first, with the port.
+  package let addresses: [String]
+  /// How many boards it has.
+  package let boards: Int
+  /// How many of them cannot be served.
+  package let failed: Int
+  /// How many people are on them.
+  package let people: Int
+  /// For how many seconds it has been running.
+  package let uptime: Int
+}
+
+/// Somebody on a board.
+package struct PersonReport: Codable, Equatable, Sendable {
+  /// The board's id.
+  package let board: String
+  /// The board's name.
+  package let boardName: String
+  /// The peer id.
+  package let peer: String
+  /// What the peer calls itself.
+  package let name: String
+}
+
+/// One line of a relay's answer.
+package enum ControlLine: Sendable {
+  /// How the relay is.
+  case status(RelayReport)
+  /// A board.
+  case board(BoardReport)
+  /// Somebody on a board.
+  case person(PersonReport)
+  /// It was done; the last line.
+  case done
+  /// It was not done, and why; the last line.
+  case error(code: Int32, message: String)
+
+  private struct Failure: Codable {
+    let code: Int32
+    let message: String
+  }
+  private struct Nothing: Encodable {}
+  private struct Kind: Decodable { let event: String }
+
+  /// The line, ended by a line feed.
+  package var json: [UInt8] {
+    switch self {
+    case .status(let report): EventLine.json("status", report)
+    case .board(let report): EventLine.json("board", report)
+    case .person(let report): EventLine.json("person", report)
+    case .done: EventLine.json("done", Nothing())
+    case .error(let code, let message):
+      EventLine.json("error", Failure(code: code, message: message))
+    }
+  }
+
+  /// Reads a line; nil for one of a kind that a later version may write.
+  ///
+  /// - Throws: `DecodingError` where it is not of its form.
+  package init?(line: [UInt8]) throws {
+    let decoder = JSONDecoder()
+    let data = Data(line)
+    switch try decoder.decode(Kind.self, from: data).event {
+    case "status": self = .status(try decoder.decode(RelayReport.self, from: data))
+    case "board": self = .board(try decoder.decode(BoardReport.self, from: data))
+    case "person": self = .person(try decoder.decode(PersonReport.self, from: data))
+    case "done": self = .done
+    case "error":
+      let failure = try decoder.decode(Failure.self, from: data)
+      self = .error(code: failure.code, message: failure.message)
+    default: return nil
+    }
+  }
+}

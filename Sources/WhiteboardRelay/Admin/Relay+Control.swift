@@ -1,0 +1,99 @@
+import PeerSession
+import WhiteboardNode
+
+/// What may be asked of a relay from its own machine.
+extension Relay {
+  /// Carries out a request.
+  ///
+  /// - Parameter request: What is asked.
+  /// - Returns: The lines of the answer, the last of them `done` or `error`.
+  package func answer(_ request: ControlRequest) async -> [ControlLine] {
+    do throws(NodeError) {
+      return try await carryOut(request) + [.done]
+    } catch {
+      return [.error(code: error.code.rawValue, message: error.message)]
+    }
+  }
+
+  private func carryOut(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
+    switch request.command {
+    case .status: return [.status(await status())]
+    case .boards: return reports().map(ControlLine.board)
+    case .create: return [.board(try await create(request))]
+    case .pin: return [.board(try pin(try board(request), true))]
+    case .unpin: return [.board(try pin(try board(request), false))]
+    case .delete:
+      try await delete(try board(request))
+      return []
+    case .peers: return people().map(ControlLine.person)
+    case .drain:
+      requestEnd()
+      return []
+    }
+  }
+
+  private func create(_ request: ControlRequest) async throws(NodeError) -> BoardReport {
+    let admission: NodeConfiguration.Admission
+    if let word = request.admit {
+      guard let meant = NodeConfiguration.Admission(rawValue: word) else {
+        throw NodeError(.usage, "a relay lets in by code, known or anyone")
+      }
+      admission = meant
+    } else {
+      admission = .code
+    }
+    var code: JoinCode?
+    if let words = request.code {
+      do throws(JoinCodeError) {
+        code = try JoinCode(words: words)
+      } catch {
+        throw NodeError(.usage, "\(error)")
+      }
+    }
+    return try await createBoard(name: request.name ?? "", admission: admission, code: code)
+  }
+
+  /// Which board a request means.
+  private func board(_ request: ControlRequest) throws(NodeError) -> BoardRegister.Entry {
+    let meant = request.board ?? ""
+    guard !meant.isEmpty else { throw NodeError(.usage, "say which board") }
+    let named = register.entries.filter { $0.name == meant }
+    let found = named.isEmpty ? register.entries.filter { $0.board.hasPrefix(meant) } : named
+    guard let first = found.first else {
+      throw NodeError(.noInput, "there is no such board; `whiteboard-relay boards` lists them")
+    }
+    guard found.count == 1 else {
+      throw NodeError(.usage, "several boards are called so: say the id of one")
+    }
+    return first
+  }
+
+  private func status() async -> RelayReport {
+    let port = transport?.port ?? 0
+    var hosts: [String] = []
+    if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
+      hosts = [listen.host]
+    } else if let transport {
+      hosts = await transport.addresses()
+    }
+    return RelayReport(
+      name: configuration.name,
+      peer: configuration.identity.peerID.text,
+      addresses: hosts.compactMap { HostPort(host: $0, port: port)?.description },
+      boards: register.entries.count,
+      failed: boards.values.count {
+        if case .failed = $0.state { true } else { false }
+      },
+      people: Set(boards.values.flatMap { $0.people.keys }).count,
+      uptime: Int((ContinuousClock().now - started) / .seconds(1))
+    )
+  }
+
+  private func people() -> [PersonReport] {
+    register.entries.flatMap { entry in
+      (entry.id.flatMap { boards[$0]?.people } ?? [:]).sorted { $0.key < $1.key }.map {
+        PersonReport(board: entry.board, boardName: entry.name, peer: $0.key, name: $0.value)
+      }
+    }
+  }
+}

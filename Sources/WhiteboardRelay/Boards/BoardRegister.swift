@@ -1,0 +1,100 @@
+import FoundationEssentials
+import PeerSession
+import WhiteboardNode
+
+/// Which boards a relay serves, and on what terms: the file `relay.json` of its data directory.
+///
+/// The boards themselves are in their documents; what is here is what only a relay knows of them.
+package struct BoardRegister: Sendable {
+  /// What a relay knows of a board of its own.
+  package struct Entry: Codable, Equatable, Sendable {
+    /// The board's id, 26 characters.
+    package var board: String
+    /// Its name, as it was when it came.
+    package var name: String
+    /// Whether it stays however long nobody visits it.
+    package var isPinned = false
+    /// Who is let in.
+    package var admission: String
+    /// The words that let people in, where they are needed.
+    package var code: String?
+    /// When it came, milliseconds since 1970.
+    package var since: Int64
+    /// When somebody was on it last, milliseconds since 1970.
+    package var visited: Int64
+
+    /// Its id as the session knows it, nil where the file is wrong.
+    package var id: SessionID? { SessionID(text: board) }
+  }
+
+  private struct Form: Codable {
+    var version = 1
+    var boards: [Entry]
+  }
+
+  private static let maximumSize = 8 << 20
+
+  private let file: PrivateFile
+  /// The boards, in the order in which they came.
+  package private(set) var entries: [Entry] = []
+
+  /// Reads the file; one that is not there is empty.
+  ///
+  /// - Throws: ``NodeError`` where it cannot be read or understood; nothing is lost.
+  package init(inDataDirectory directory: String) throws(NodeError) {
+    file = PrivateFile(path: directory + "/relay.json")
+    do {
+      guard let bytes = try file.read(limit: Self.maximumSize) else { return }
+      let form = try JSONDecoder().decode(Form.self, from: Data(bytes))
+      guard form.version == 1 else {
+        throw NodeError(.badData, "\(file.path) is of a newer version of this program")
+      }
+      entries = form.boards
+    } catch let error as NodeError {
+      throw error
+    } catch let error as PrivateFile.Failure {
+      throw NodeError(.inputOutput, "\(error)")
+    } catch {
+      throw NodeError(
+        .badData,
+        "\(file.path) is not what was written there: mend it, or move it away and make its boards "
+          + "known again with `whiteboard-relay boards create`"
+      )
+    }
+  }
+
+  /// The entry of a board, nil where there is none.
+  package subscript(_ board: SessionID) -> Entry? { entries.first { $0.id == board } }
+
+  /// Keeps an entry in place of the one that its board had.
+  ///
+  /// - Throws: ``NodeError`` where the file cannot be written; then nothing changes.
+  package mutating func set(_ entry: Entry) throws(NodeError) {
+    var changed = entries
+    if let index = changed.firstIndex(where: { $0.board == entry.board }) {
+      changed[index] = entry
+    } else {
+      changed.append(entry)
+    }
+    try keep(changed)
+  }
+
+  /// Forgets a board.
+  ///
+  /// - Throws: ``NodeError`` where the file cannot be written; then nothing changes.
+  package mutating func remove(_ board: SessionID) throws(NodeError) {
+    try keep(entries.filter { $0.id != board })
+  }
+
+  private mutating func keep(_ changed: [Entry]) throws(NodeError) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do {
+      // It holds codes: private from its first byte on.
+      try file.replace(Array(encoder.encode(Form(boards: changed))))
+    } catch {
+      throw NodeError(.inputOutput, "the boards that are served cannot be noted: \(error)")
+    }
+    entries = changed
+  }
+}

@@ -1,0 +1,205 @@
+import FoundationEssentials
+import Logging
+import PeerSession
+import WhiteboardDocument
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The boards of a relay: how they come, who is on them, and how they go.
+extension Relay {
+  /// Makes a board of this relay's own.
+  ///
+  /// - Parameters:
+  ///   - name: What it is called.
+  ///   - admission: Who is let in; a relay has nobody to ask.
+  ///   - code: The words that let people in; nil makes some.
+  /// - Returns: What there is to tell of it.
+  /// - Throws: ``NodeError`` where there are too many, or it cannot be noted.
+  package func createBoard(
+    name: String,
+    admission: NodeConfiguration.Admission = .code,
+    code: JoinCode? = nil
+  ) async throws(NodeError) -> BoardReport {
+    guard !name.isEmpty, name.utf8.count <= 128 else {
+      throw NodeError(.usage, "a board's name has 1 to 128 bytes")
+    }
+    guard admission != .ask else {
+      throw NodeError(.usage, "a relay has nobody to ask: say code, known or anyone")
+    }
+    guard register.entries.count < limits.maximumBoards else {
+      throw NodeError(
+        .notAllowed,
+        "there are \(limits.maximumBoards) boards already; max-boards allows no more"
+      )
+    }
+    let id = SessionID.random()
+    let now = BoardFile.now
+    let entry = BoardRegister.Entry(
+      board: id.text,
+      name: name,
+      admission: admission.rawValue,
+      code: (admission == .code ? code ?? .random() : nil)?.text,
+      since: now,
+      visited: now
+    )
+    try register.set(entry)
+    open(entry)
+    await settled(id)
+    return report(entry)
+  }
+
+  /// What there is to tell of every board, in the order in which they came.
+  package func reports() -> [BoardReport] { register.entries.map(report) }
+
+  /// Serves a board of the register.
+  func open(_ entry: BoardRegister.Entry) {
+    guard let id = entry.id, boards[id] == nil, let transport else { return }
+    var node = NodeConfiguration(
+      part: .keep(board: id, boardName: entry.name),
+      displayName: configuration.name,
+      identity: configuration.identity,
+      dataDirectory: configuration.dataDirectory,
+      logger: logger
+    )
+    node.transport = transport
+    node.isRelay = true
+    node.peerStore = configuration.peerStore
+    node.listen = configuration.listen
+    node.interface = configuration.interface
+    node.lostAfter = configuration.lostAfter
+    node.discovery = configuration.discovery
+    node.admission = NodeConfiguration.Admission(rawValue: entry.admission) ?? .code
+    node.code = entry.code.flatMap { try? JoinCode(words: $0) }
+    let sink = BoardSink { [weak self] event in await self?.happened(event, on: id) }
+    let served = Node(node, input: nil, sink: sink)
+    boards[id] = ServedBoard(name: entry.name, node: served)
+    spawn { relay in await relay.serve(id, served) }
+  }
+
+  private func serve(_ id: SessionID, _ node: Node) async {
+    do throws(NodeError) {
+      try await node.run()
+      boards[id] = nil
+    } catch {
+      logger.error(
+        "a board cannot be served",
+        metadata: ["board": "\(id.short)", "reason": "\(error.message)"]
+      )
+      boards[id]?.state = .failed(error)
+    }
+    boardsChanged()
+  }
+
+  private func happened(_ event: NodeEvent, on id: SessionID) {
+    guard var board = boards[id] else { return }
+    switch event {
+    case .ready(let ready):
+      board.state = .serving
+      board.link = ready.link
+      logger.info("serving a board", metadata: ["board": "\(id.short)"])
+    case .joined(let person):
+      board.people[person.peer] = person.name
+      logger.notice("joined", metadata: told(id, person.peer, person.name))
+    case .left(let person):
+      board.people[person.peer] = nil
+      var metadata = told(id, person.peer, person.name)
+      metadata["reason"] = "\(person.reason)"
+      logger.notice("left", metadata: metadata)
+    case .note(let remark):
+      logger.info(
+        "\(remark.code)",
+        metadata: ["board": "\(id.short)", "what": "\(remark.message)"]
+      )
+    case .warning(let remark):
+      logger.warning(
+        "\(remark.code)",
+        metadata: ["board": "\(id.short)", "what": "\(remark.message)"]
+      )
+    default: break
+    }
+    boards[id] = board
+    boardsChanged()
+  }
+
+  private func told(_ id: SessionID, _ peer: String, _ name: String) -> Logger.Metadata {
+    [
+      "board": "\(id.short)", "peer": "\(peer.prefix(8))",
+      "name": "\(TerminalText.cleaned(name))",
+    ]
+  }
+
+  /// Waits until a board is served or cannot be.
+  private func settled(_ id: SessionID) async {
+    while case .opening? = boards[id]?.state { await untilBoardsChange() }
+  }
+
+  func report(_ entry: BoardRegister.Entry) -> BoardReport {
+    let served = entry.id.flatMap { boards[$0] }
+    let (state, problem): (String, String?) =
+      switch served?.state {
+      case .serving: ("serving", nil)
+      case .failed(let error): ("failed", error.message)
+      case .opening, nil: ("opening", nil)
+      }
+    return BoardReport(
+      board: entry.board,
+      name: entry.name,
+      state: state,
+      problem: problem,
+      isPinned: entry.isPinned,
+      admit: entry.admission,
+      link: served.flatMap { $0.link.isEmpty ? nil : $0.link },
+      people: served?.people.values.sorted() ?? [],
+      since: BoardFile.time(entry.since),
+      visited: BoardFile.time(entry.visited)
+    )
+  }
+}
+
+/// What an operator does with boards.
+extension Relay {
+  /// Has a board stay however long nobody visits it, or no longer than others.
+  ///
+  /// - Returns: What there is to tell of it.
+  /// - Throws: ``NodeError`` where it cannot be noted.
+  func pin(
+    _ entry: BoardRegister.Entry,
+    _ isPinned: Bool
+  ) throws(NodeError) -> BoardReport {
+    var entry = entry
+    entry.isPinned = isPinned
+    try register.set(entry)
+    return report(entry)
+  }
+
+  /// Serves a board no more, and removes what was kept of it; who is on it keeps what it has.
+  ///
+  /// - Throws: ``NodeError`` where it cannot be noted or removed.
+  func delete(_ entry: BoardRegister.Entry) async throws(NodeError) {
+    guard let id = entry.id else { return }
+    try register.remove(id)
+    if let board = boards[id] {
+      await board.node.requestEnd()
+      while boards[id] != nil {
+        if case .failed? = boards[id]?.state {
+          boards[id] = nil
+        } else {
+          await untilBoardsChange()
+        }
+      }
+    }
+    try await removeDocument(of: id)
+    logger.notice("deleted a board", metadata: ["board": "\(id.short)"])
+  }
+
+  private func removeDocument(of id: SessionID) async throws(NodeError) {
+    let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
+    do {
+      for summary in try await library.list() where summary.board == id.bytes {
+        try FileManager.default.removeItem(atPath: summary.path)
+      }
+    } catch {
+      throw NodeError(.inputOutput, "the file of the board cannot be removed: \(error)")
+    }
+  }
+}

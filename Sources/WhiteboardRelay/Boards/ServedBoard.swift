@@ -1,0 +1,48 @@
+import PeerSession
+import WhiteboardNode
+
+/// A board that a relay serves, as the relay sees it.
+struct ServedBoard {
+  /// How far it is.
+  enum State {
+    /// It is being opened.
+    case opening
+    /// People can come.
+    case serving
+    /// It cannot be served, and this is why; its file is as it was.
+    case failed(NodeError)
+  }
+
+  /// What it is called.
+  let name: String
+  let node: Node
+  var state = State.opening
+  /// What lets people join; empty until it is served.
+  var link = ""
+  /// Who is on it, by peer id: what they call themselves.
+  var people: [String: String] = [:]
+}
+
+/// What a relay tells of a board.
+package struct BoardReport: Codable, Equatable, Sendable {
+  /// The board's id.
+  package let board: String
+  /// Its name.
+  package let name: String
+  /// `opening`, `serving` or `failed`.
+  package let state: String
+  /// Why it cannot be served.
+  package let problem: String?
+  /// Whether it stays however long nobody visits it.
+  package let isPinned: Bool
+  /// Who is let in.
+  package let admit: String
+  /// What lets people join; nil while it is not served.
+  package let link: String?
+  /// Who is on it.
+  package let people: [String]
+  /// When it came, RFC 3339.
+  package let since: String
+  /// When somebody was on it last, RFC 3339.
+  package let visited: String
+}

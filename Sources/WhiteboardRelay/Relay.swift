@@ -1,0 +1,125 @@
+import FoundationEssentials
+import Logging
+import PeerDiscovery
+import PeerSession
+import WhiteboardNode
+
+/// A node without a screen that keeps boards alive: it serves all of them on one port, keeps each in its
+/// document, and goes on with them after it was started again.
+package actor Relay {
+  let configuration: RelayConfiguration
+  let logger: Logger
+  var limits: RelayConfiguration.Limits
+  var register: BoardRegister
+  /// The boards that are served, or cannot be.
+  var boards: [SessionID: ServedBoard] = [:]
+  private(set) var transport: PeerTransport?
+  let started = ContinuousClock().now
+
+  private var isEnding = false
+  private var endWaiter: CheckedContinuation<Void, Never>?
+  private var boardWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Work that runs beside everything else; the relay's group of tasks takes it from here.
+  private let jobs: AsyncStream<Job>
+  private let jobSource: AsyncStream<Job>.Continuation
+
+  typealias Job = @Sendable (isolated Relay) async -> Void
+
+  /// Makes a relay; nothing runs until ``run(ready:)``.
+  ///
+  /// - Throws: ``NodeError`` where what it knows of its boards cannot be read.
+  package init(_ configuration: RelayConfiguration) throws(NodeError) {
+    self.configuration = configuration
+    logger = configuration.logger
+    limits = configuration.limits
+    register = try BoardRegister(inDataDirectory: configuration.dataDirectory)
+    (jobs, jobSource) = AsyncStream.makeStream()
+  }
+
+  /// Serves until it is asked to end; then every board is left with a goodbye, and kept.
+  ///
+  /// - Parameter ready: Called once it can be reached and every board that it had is served or failed.
+  /// - Throws: ``NodeError``: why it could not begin.
+  package func run(
+    ready: @escaping @Sendable (isolated Relay) async -> Void
+  ) async throws(NodeError) {
+    var transportConfiguration = TransportConfiguration(
+      identity: configuration.identity,
+      displayName: configuration.name,
+      inboxDirectory: configuration.dataDirectory + "/inbox",
+      logger: logger
+    )
+    transportConfiguration.listen = configuration.listen
+    transportConfiguration.interface = configuration.interface
+    transportConfiguration.lostAfter = configuration.lostAfter
+    transportConfiguration.peerStore = configuration.peerStore
+    transportConfiguration.maximumPeers = limits.maximumPeople
+    transportConfiguration.isRelay = true
+    transportConfiguration.wantsResource = { [weak self] session, info in
+      await self?.node(of: session)?.wants(info) ?? false
+    }
+    do {
+      let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
+      try await PeerTransport.withTransport(transportConfiguration, body)
+    } catch let error as SessionError {
+      throw NodeError(error)
+    } catch {
+      throw NodeError(.internal, "the relay cannot go on: \(error)")
+    }
+  }
+
+  /// Asks it to end; ``run(ready:)`` returns when it has.
+  package func requestEnd() {
+    isEnding = true
+    endWaiter?.resume()
+    endWaiter = nil
+  }
+
+  /// Has work run beside everything else, until it is over.
+  func spawn(_ job: @escaping Job) { jobSource.yield(job) }
+
+  private func serve(
+    _ transport: PeerTransport,
+    _ ready: @escaping @Sendable (isolated Relay) async -> Void
+  ) async {
+    self.transport = transport
+    await withDiscardingTaskGroup { group in
+      group.addTask { await self.main(ready) }
+      for await job in jobs {
+        group.addTask { await job(self) }
+      }
+    }
+    self.transport = nil
+  }
+
+  private func main(_ ready: @Sendable (isolated Relay) async -> Void) async {
+    for entry in register.entries { open(entry) }
+    await untilNoBoard { if case .opening = $0.state { true } else { false } }
+    await ready(self)
+    if !isEnding { await withCheckedContinuation { endWaiter = $0 } }
+    for board in boards.values { await board.node.requestEnd() }
+    await untilNoBoard { board in
+      if case .failed = board.state { false } else { true }
+    }
+    jobSource.finish()
+  }
+
+  /// Waits until no board is so.
+  private func untilNoBoard(_ holds: (ServedBoard) -> Bool) async {
+    while boards.values.contains(where: holds) { await untilBoardsChange() }
+  }
+
+  /// Waits until a board is not as it was.
+  func untilBoardsChange() async {
+    await withCheckedContinuation { boardWaiters.append($0) }
+  }
+
+  /// A board is not as it was: who waits for that looks again.
+  func boardsChanged() {
+    for waiter in boardWaiters { waiter.resume() }
+    boardWaiters = []
+  }
+
+  /// Who serves a session, nil where nobody does.
+  func node(of session: SessionID) -> Node? { boards[session]?.node }
+}

@@ -1,0 +1,74 @@
+import Logging
+import PeerDiscovery
+import PeerSession
+
+/// What a relay is made from.
+package struct RelayConfiguration: Sendable {
+  /// What the relay calls itself.
+  package var name: String
+  /// Its key.
+  package var identity: PeerIdentity
+  /// The peers it remembers.
+  package var peerStore: PeerStore
+  /// Where its boards, keys and files lie.
+  package var dataDirectory: String
+  /// Where to listen; nil means any address, on the default port or the next free one.
+  package var listen: PeerAddress?
+  /// The only interface to be found on; nil means all.
+  package var interface: String?
+  /// How its boards are announced; nil means not at all.
+  package var discovery: (any Discovery)?
+  /// What may change while it runs.
+  package var limits = Limits()
+  /// How long a peer whose link broke is waited for (LIV-4).
+  package var lostAfter = Duration.seconds(60)
+  /// Where to log.
+  package var logger: Logger
+
+  /// What may change while a relay runs, when its settings are read again.
+  package struct Limits: Equatable, Sendable {
+    /// Whose boards are taken.
+    package var boards = BoardsTaken.allowList
+    /// Whose, under an allow-list.
+    package var allowed: [PeerID] = []
+    /// How many boards there may be.
+    package var maximumBoards = 100
+    /// How many may be on a board, the relay counted.
+    package var maximumPeople = 128
+    /// How many megabytes the file of a board may have.
+    package var maximumBoardMegabytes = 1_024
+    /// Days without a visitor after which a board that is not pinned is removed; nil keeps it.
+    package var retention: Int?
+
+    /// The limits that hold where nobody says.
+    package init() {}
+  }
+
+  /// Makes a configuration with the defaults.
+  package init(
+    name: String,
+    identity: PeerIdentity,
+    peerStore: PeerStore,
+    dataDirectory: String,
+    logger: Logger
+  ) {
+    self.name = name
+    self.identity = identity
+    self.peerStore = peerStore
+    self.dataDirectory = dataDirectory
+    self.logger = logger
+  }
+
+  /// Where the control socket is: in the directory that the system made for it, or with the boards.
+  ///
+  /// - Parameters:
+  ///   - dataDirectory: Where the relay's boards lie.
+  ///   - runtimeDirectory: What `RUNTIME_DIRECTORY` says, nil where it is not set.
+  /// - Returns: The path.
+  package static func controlPath(
+    dataDirectory: String,
+    runtimeDirectory: String?
+  ) -> String {
+    (runtimeDirectory ?? dataDirectory) + "/control.sock"
+  }
+}

@@ -1,0 +1,166 @@
+import Logging
+import PeerSession
+import WhiteboardNode
+
+/// Which boards a relay takes from others.
+package enum BoardsTaken: String, CaseIterable, Sendable {
+  /// Anybody's.
+  case any
+  /// Those of the peers that are allowed.
+  case allowList = "allow-list"
+  /// Nobody's: it serves those that were made here.
+  case none
+}
+
+/// How log lines are written.
+package enum LogStyle: String, CaseIterable, Sendable {
+  /// As journald wants them where standard error is the journal, else as text.
+  case auto
+  /// A line of words.
+  case text
+  /// One JSON object a line.
+  case json
+}
+
+extension SettingKey<String> {
+  /// What the relay calls itself.
+  package static let relayName = SettingKey(
+    "name",
+    "What the relay is called",
+    allowed: "a name",
+    standard: .words("the name of the machine"),
+    flag: "--name"
+  ) { text throws(SettingFault) in
+    guard !text.isEmpty else { throw SettingFault() }
+    return text
+  }
+}
+
+extension SettingKey<BoardsTaken> {
+  /// Which boards it takes from others.
+  package static let boards = SettingKey(
+    "boards",
+    "Whose boards are taken",
+    standard: .value("allow-list")
+  )
+}
+
+extension SettingKey<Logger.Level> {
+  /// How much a relay logs: nobody looks at its screen.
+  package static let relayLogLevel = SettingKey(
+    "log-level",
+    "How much is logged",
+    standard: .value("notice")
+  )
+}
+
+extension SettingKey<LogStyle> {
+  /// How log lines are written.
+  package static let logFormat = SettingKey(
+    "log-format",
+    "How log lines are written",
+    standard: .value("auto")
+  )
+}
+
+extension SettingKey<[PeerID]> {
+  /// Whose boards are taken.
+  package static let allow = SettingKey(
+    "allow",
+    "Whose boards are taken under allow-list, by their ids",
+    allowed: "peer ids of 52 characters with commas between them",
+    standard: .words("nobody's")
+  ) { text throws(SettingFault) in
+    var peers: [PeerID] = []
+    for part in text.split(separator: ",") {
+      let id = part.filter { !$0.isWhitespace }
+      guard let peer = PeerID(text: id) else { throw SettingFault() }
+      peers.append(peer)
+    }
+    return peers
+  }
+}
+
+extension SettingKey<PeerAddress?> {
+  /// Where health and metrics are told.
+  package static let http = SettingKey(
+    "http",
+    "Where /healthz, /readyz and /metrics are served",
+    allowed: "ADDR:PORT, or none",
+    standard: .value("127.0.0.1:26274")
+  ) { text throws(SettingFault) in
+    if text == "none" { return nil }
+    if text.hasSuffix(":0"), let address = PeerAddress(text.dropLast() + "1") {
+      return PeerAddress(host: address.host, port: 0)
+    }
+    guard let address = PeerAddress(text) else { throw SettingFault() }
+    return address
+  }
+}
+
+extension SettingKey<Int> {
+  /// How many boards there may be.
+  package static let maximumBoards = count(
+    "max-boards",
+    "How many boards there may be",
+    in: 1...10_000,
+    standard: 100
+  )
+  /// How many people may be on a board.
+  package static let maximumPeople = count(
+    "max-people",
+    "How many may be on a board, the relay counted",
+    in: 2...256,
+    standard: 128
+  )
+  /// How large the file of a board may be.
+  package static let maximumBoardMegabytes = count(
+    "max-board-mb",
+    "How many megabytes the file of a board may have",
+    in: 1...1_000_000,
+    standard: 1_024
+  )
+
+  private static func count(
+    _ name: String,
+    _ summary: String,
+    in range: ClosedRange<Int>,
+    standard: Int
+  ) -> SettingKey<Int> {
+    SettingKey(
+      name,
+      summary,
+      allowed: "a number from \(range.lowerBound) to \(range.upperBound)",
+      standard: .value("\(standard)")
+    ) { text throws(SettingFault) in
+      guard let number = Int(text), range.contains(number) else { throw SettingFault() }
+      return number
+    }
+  }
+}
+
+extension SettingKey<Int?> {
+  /// How long a board that nobody visits is kept.
+  package static let retain = SettingKey(
+    "retain",
+    "After how many days without a visitor a board that is not pinned is removed",
+    allowed: "a number of days from 1 to 36500, or never",
+    standard: .value("never")
+  ) { text throws(SettingFault) in
+    if text == "never" { return nil }
+    guard let days = Int(text), (1...36_500).contains(days) else { throw SettingFault() }
+    return days
+  }
+}
+
+extension SettingEntry {
+  /// The settings of a relay.
+  package static let ofRelay: [SettingEntry] = [
+    SettingKey.relayName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
+    SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.http.entry,
+    SettingKey.boards.entry, SettingKey.allow.entry, SettingKey.maximumBoards.entry,
+    SettingKey.maximumPeople.entry, SettingKey.maximumBoardMegabytes.entry,
+    SettingKey.retain.entry, SettingKey.lostAfter.entry, SettingKey.relayLogLevel.entry,
+    SettingKey.logFormat.entry,
+  ]
+}

@@ -1,0 +1,164 @@
+import ArgumentParser
+import WhiteboardCommands
+import WhiteboardNode
+import WhiteboardRelay
+
+extension PlaceOptions {
+  /// Asks the relay that runs, and tells what it answers.
+  ///
+  /// - Parameters:
+  ///   - request: What is asked.
+  ///   - empty: What a person is told where there is nothing to tell.
+  /// - Throws: ``NodeError``: why it was not done, or why nobody could be asked.
+  func tell(_ request: ControlRequest, empty: String) async throws(NodeError) {
+    let lines = try await ask(request)
+    if lines.isEmpty, !json { try Console.tell(empty + "\n") }
+    for line in lines { try Console.tell(line.text(json: json)) }
+  }
+}
+
+/// `whiteboard-relay status`.
+struct StatusCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Tell how the relay is that runs here."
+  )
+
+  @OptionGroup var place: PlaceOptions
+
+  mutating func run() async throws { try await place.tell(ControlRequest(.status), empty: "") }
+}
+
+/// `whiteboard-relay peers`.
+struct PeersCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "peers",
+    abstract: "Tell who is on which board."
+  )
+
+  @OptionGroup var place: PlaceOptions
+
+  mutating func run() async throws {
+    try await place.tell(ControlRequest(.peers), empty: "Nobody is on a board.")
+  }
+}
+
+/// `whiteboard-relay drain`.
+struct DrainCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "drain",
+    abstract: "Have the relay end in good order: everybody is told, and every board is kept."
+  )
+
+  @OptionGroup var place: PlaceOptions
+
+  mutating func run() async throws {
+    try await place.tell(ControlRequest(.drain), empty: "The relay ends.")
+  }
+}
+
+/// `whiteboard-relay boards`.
+struct BoardsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "boards",
+    abstract: "List, make, pin and delete the boards of the relay that runs here.",
+    subcommands: [List.self, Create.self, Pin.self, Unpin.self, Delete.self],
+    defaultSubcommand: List.self
+  )
+
+  /// `whiteboard-relay boards list`.
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "List the boards, and who is on them."
+    )
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func run() async throws {
+      try await place.tell(
+        ControlRequest(.boards),
+        empty: "There is no board yet: whiteboard-relay boards create NAME"
+      )
+    }
+  }
+
+  /// `whiteboard-relay boards create`.
+  struct Create: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make a board of the relay's own."
+    )
+
+    @Argument(help: "What it is called.")
+    var name: String
+
+    @Option(help: ArgumentHelp("Who is let in: code, known or anyone.", valueName: "HOW"))
+    var admit: String?
+
+    @Option(
+      help: ArgumentHelp("The four words that let one in; else new ones.", valueName: "WORDS")
+    )
+    var code: String?
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func run() async throws {
+      var request = ControlRequest(.create)
+      request.name = name
+      request.admit = admit
+      request.code = code
+      try await place.tell(request, empty: "")
+    }
+  }
+
+  /// `whiteboard-relay boards pin`.
+  struct Pin: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Keep a board however long nobody visits it."
+    )
+
+    @Argument(help: "Its name, its id or the beginning of that.")
+    var board: String
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func run() async throws {
+      try await place.tell(ControlRequest(.pin, board: board), empty: "")
+    }
+  }
+
+  /// `whiteboard-relay boards unpin`.
+  struct Unpin: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Keep a board no longer than others."
+    )
+
+    @Argument(help: "Its name, its id or the beginning of that.")
+    var board: String
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func run() async throws {
+      try await place.tell(ControlRequest(.unpin, board: board), empty: "")
+    }
+  }
+
+  /// `whiteboard-relay boards delete`.
+  struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract:
+        "Serve a board no more and remove what is kept of it; who is on it keeps what it has."
+    )
+
+    @Argument(help: "Its name, its id or the beginning of that.")
+    var board: String
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func run() async throws {
+      try await place.tell(
+        ControlRequest(.delete, board: board),
+        empty: "It is served no more, and its file is removed."
+      )
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import ArgumentParser
+import AvahiDiscovery
+import FoundationEssentials
+import PeerSession
+import WhiteboardCommands
+import WhiteboardNode
+import WhiteboardRelay
+
+/// The settings that say where a relay is: all that is needed to ask a running one.
+struct PlaceOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The file of settings; else /etc/whiteboard/relay.conf. [WHITEBOARD_CONFIG]",
+      valueName: "FILE"
+    ),
+    completion: .file()
+  )
+  var config: String?
+
+  @Option(
+    name: .customLong("data-dir"),
+    help: .of(.dataDirectory, "DIR"),
+    completion: .directory
+  )
+  var dataDirectory: String?
+
+  @Flag(help: "Write one JSON object a line.")
+  var json = false
+
+  /// What holds for each setting.
+  ///
+  /// - Parameter flags: What the command's own options say, by the names of settings.
+  /// - Returns: The settings, every one of a value that it can have.
+  /// - Throws: ``NodeError`` for what cannot be used, with where it was said and what would do.
+  func settings(_ flags: [String: String] = [:]) throws(NodeError) -> Settings {
+    var flags = flags
+    flags[.dataDirectory] = dataDirectory
+    return try Settings(
+      SettingEntry.ofRelay,
+      flags: flags,
+      environment: { Environment[$0] },
+      file: try place.flatMap { (place) throws(NodeError) in try SettingsFile(at: place) }
+    )
+  }
+
+  /// Where the file of settings is looked for.
+  var place: SettingsFile.Place? {
+    SettingsFile.Place(
+      config,
+      standard: "/etc/whiteboard/relay.conf",
+      environment: { Environment[$0] }
+    )
+  }
+
+  /// Asks the relay that runs there.
+  ///
+  /// - Throws: ``NodeError``: why it was not done, or why nobody could be asked.
+  func ask(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
+    let directory = try settings().relayDirectory()
+    let own = RelayConfiguration.controlPath(
+      dataDirectory: directory,
+      runtimeDirectory: Environment["RUNTIME_DIRECTORY"]
+    )
+    // A relay that the system started is where its unit says, whoever asks.
+    let ofService = "/run/whiteboard-relay/control.sock"
+    let isOwnThere = FileManager.default.fileExists(atPath: own)
+    let isServiceThere = FileManager.default.fileExists(atPath: ofService)
+    let isMeant = dataDirectory == nil && isServiceThere && !isOwnThere
+    return try await ControlClient.ask(request, at: isMeant ? ofService : own)
+  }
+}
+
+extension Settings {
+  /// Where the boards of a relay lie: where was said, else where systemd says, else beside those of a person.
+  ///
+  /// - Throws: ``NodeError`` where nothing says.
+  func relayDirectory() throws(NodeError) -> String {
+    if value(.dataDirectory) == nil, let state = Environment["STATE_DIRECTORY"] { return state }
+    let directory = try chosenDataDirectory()
+    return value(.dataDirectory) == nil ? directory + "/relay" : directory
+  }
+}
+
+/// The settings of a relay that serves.
+struct ServeOptions: ParsableArguments {
+  @Option(help: .of(.relayName, "NAME"))
+  var name: String?
+
+  @Option(help: .of(.listen, "ADDR:PORT"))
+  var listen: String?
+
+  @Option(help: .of(.interface, "IF"))
+  var interface: String?
+
+  @Flag(inversion: .prefixedNo, help: .of(.announce))
+  var announce: Bool?
+
+  @Option(help: .of(.http, "ADDR:PORT|none"))
+  var http: String?
+
+  @Option(help: .of(.boards, "WHOSE"), completion: .of(.boards))
+  var boards: String?
+
+  @Option(help: .of(.allow, "ID,ID"))
+  var allow: String?
+
+  @Option(name: .customLong("max-boards"), help: .of(.maximumBoards, "N"))
+  var maximumBoards: String?
+
+  @Option(name: .customLong("max-people"), help: .of(.maximumPeople, "N"))
+  var maximumPeople: String?
+
+  @Option(name: .customLong("max-board-mb"), help: .of(.maximumBoardMegabytes, "N"))
+  var maximumBoardMegabytes: String?
+
+  @Option(help: .of(.retain, "DAYS"))
+  var retain: String?
+
+  @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS"))
+  var lostAfter: String?
+
+  @Option(
+    name: .customLong("log-level"),
+    help: .of(.relayLogLevel, "LEVEL"),
+    completion: .of(.relayLogLevel)
+  )
+  var logLevel: String?
+
+  @Option(
+    name: .customLong("log-format"),
+    help: .of(.logFormat, "HOW"),
+    completion: .of(.logFormat)
+  )
+  var logFormat: String?
+
+  @OptionGroup var place: PlaceOptions
+
+  /// What holds for each setting.
+  ///
+  /// - Throws: ``NodeError`` for what cannot be used, with where it was said and what would do.
+  func settings() throws(NodeError) -> Settings {
+    var flags: [String: String] = [:]
+    flags[.relayName] = name
+    flags[.listen] = listen
+    flags[.interface] = interface
+    flags[.announce] = announce.map { "\($0)" }
+    flags[.http] = http
+    flags[.boards] = boards
+    flags[.allow] = allow
+    flags[.maximumBoards] = maximumBoards
+    flags[.maximumPeople] = maximumPeople
+    flags[.maximumBoardMegabytes] = maximumBoardMegabytes
+    flags[.retain] = retain
+    flags[.lostAfter] = lostAfter
+    flags[.relayLogLevel] = logLevel
+    flags[.logFormat] = logFormat
+    return try place.settings(flags)
+  }
+
+  /// What the relay is made from, as these settings say.
+  ///
+  /// - Parameter settings: What ``settings()`` found.
+  /// - Returns: The configuration.
+  /// - Throws: ``NodeError`` for what cannot be used, with what would do.
+  func configuration(_ settings: Settings) throws(NodeError) -> RelayConfiguration {
+    let directory = try settings.relayDirectory()
+    let identity: PeerIdentity
+    let store: PeerStore
+    do {
+      identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
+      store = try PeerStore(file: directory + "/peers.json")
+    } catch {
+      throw NodeError(error, inDataDirectory: directory)
+    }
+    var configuration = RelayConfiguration(
+      name: settings.value(.relayName) ?? ProcessInfo.processInfo.hostName,
+      identity: identity,
+      peerStore: store,
+      dataDirectory: directory,
+      logger: settings.logger("whiteboard-relay")
+    )
+    configuration.logger.logLevel = settings.value(.relayLogLevel) ?? .notice
+    configuration.listen = settings.value(.listen)
+    configuration.interface = settings.value(.interface)
+    if settings.value(.announce) ?? true {
+      configuration.discovery = AvahiDiscovery(interface: configuration.interface)
+    }
+    configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
+    configuration.limits = RelayConfiguration.Limits(settings)
+    return configuration
+  }
+}
+
+extension RelayConfiguration.Limits {
+  /// The limits that settings say.
+  init(_ settings: Settings) {
+    self.init()
+    boards = settings.value(.boards) ?? boards
+    allowed = settings.value(.allow) ?? allowed
+    maximumBoards = settings.value(.maximumBoards) ?? maximumBoards
+    maximumPeople = settings.value(.maximumPeople) ?? maximumPeople
+    maximumBoardMegabytes = settings.value(.maximumBoardMegabytes) ?? maximumBoardMegabytes
+    retention = settings.value(.retain) ?? nil
+  }
+}
