@@ -12,8 +12,13 @@ package final class Termination {
 
   /// Watches for signals from now on; make one a process, before anything that should end well.
   ///
-  /// - Parameter ask: Called at the first signal, on a queue of its own.
-  package init(_ ask: @escaping @Sendable () async -> Void) {
+  /// - Parameters:
+  ///   - ask: Called at the first signal, on a queue of its own.
+  ///   - reload: Called at each SIGHUP, which then ends nothing; nil where it ends the program.
+  package init(
+    _ ask: @escaping @Sendable () async -> Void,
+    reload: (@Sendable () async -> Void)? = nil
+  ) {
     var ends: [Int32] = [-1, -1]
     _ = pipe(&ends)
     for end in ends {
@@ -30,6 +35,11 @@ package final class Termination {
     source.setEventHandler {
       var number: UInt8 = 0
       guard read(readEnd, &number, 1) == 1 else { return }
+      if let reload, Int32(number) == SIGHUP {
+        // Nobody waits for it: what it comes to is logged.
+        Task { await reload() }
+        return
+      }
       let status = 128 + Int32(number)
       // Ends when the node has been asked; whoever runs the node waits for that.
       Task {

@@ -16,7 +16,7 @@ package actor Relay {
   private(set) var transport: PeerTransport?
   let started = ContinuousClock().now
 
-  private var isEnding = false
+  private(set) var isEnding = false
   private var endWaiter: CheckedContinuation<Void, Never>?
   private var boardWaiters: [CheckedContinuation<Void, Never>] = []
   /// Work that runs beside everything else; the relay's group of tasks takes it from here.
@@ -96,7 +96,10 @@ package actor Relay {
     for entry in register.entries { open(entry) }
     await untilNoBoard { if case .opening = $0.state { true } else { false } }
     await ready(self)
+    let upkeep = Task { await self.upkeep() }
     if !isEnding { await withCheckedContinuation { endWaiter = $0 } }
+    upkeep.cancel()
+    noteVisits()
     for board in boards.values { await board.node.requestEnd() }
     await untilNoBoard { board in
       if case .failed = board.state { false } else { true }

@@ -10,7 +10,7 @@ struct ServeCommand: AsyncParsableCommand {
     abstract: "Serve boards until it is told to end; done where no command is given.",
     discussion: """
       SIGTERM, SIGINT and `drain` end it in good order: everybody is told, and every board is kept. \
-      A second signal ends it at once.
+      A second signal ends it at once. At SIGHUP the settings are read again.
       """
   )
 
@@ -26,7 +26,17 @@ struct ServeCommand: AsyncParsableCommand {
       )
     )
     let relay = try Relay(configuration)
-    let termination = Termination { await relay.requestEnd() }
+    let logger = configuration.logger
+    let options = options
+    let termination = Termination {
+      await relay.requestEnd()
+    } reload: {
+      do throws(NodeError) {
+        await relay.reload(RelayConfiguration.Limits(try options.settings()))
+      } catch {
+        logger.error("the settings stay as they were: \(error.message)")
+      }
+    }
     defer { withExtendedLifetime(termination) {} }
     let isJSON = options.place.json
     try await withControl(control, relay) { () async throws(NodeError) in

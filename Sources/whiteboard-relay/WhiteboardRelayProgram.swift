@@ -21,6 +21,7 @@ struct WhiteboardRelayProgram: AsyncParsableCommand {
         whiteboard-relay boards create standup    a board of its own; prints a link
         whiteboard-relay boards                   the boards, and who is on them
         whiteboard-relay status                   how it is
+        whiteboard-relay backup -o /mnt/relay     a copy of all of it, while it runs
         whiteboard-relay drain                    end in good order
 
       \(ExitStatus.help)
@@ -28,7 +29,8 @@ struct WhiteboardRelayProgram: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self,
-      DrainCommand.self, ConfigCommand.self,
+      DrainCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self,
+      ConfigCommand.self,
     ],
     defaultSubcommand: ServeCommand.self
   )

@@ -19,6 +19,8 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case delete
     /// Tell who is on which board.
     case peers
+    /// Drop history from one board or all.
+    case compact
     /// End in good order.
     case drain
   }
@@ -33,6 +35,8 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var admit: String?
   /// The words that let people in to a new board.
   package var code: String?
+  /// How many days of history stay.
+  package var days: Int?
 
   /// Makes a request.
   package init(_ command: Command, board: String? = nil) {

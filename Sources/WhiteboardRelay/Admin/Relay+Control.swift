@@ -26,6 +26,7 @@ extension Relay {
       try await delete(try board(request))
       return []
     case .peers: return people().map(ControlLine.person)
+    case .compact: return try await compact(request).map(ControlLine.board)
     case .drain:
       requestEnd()
       return []
@@ -51,6 +52,21 @@ extension Relay {
       }
     }
     return try await createBoard(name: request.name ?? "", admission: admission, code: code)
+  }
+
+  private func compact(_ request: ControlRequest) async throws(NodeError) -> [BoardReport] {
+    guard request.days.map({ (0...36_500).contains($0) }) ?? true else {
+      throw NodeError(.usage, "history is kept for 0 to 36500 days")
+    }
+    var compacted: [BoardReport] = []
+    for entry in request.board == nil ? register.entries : [try board(request)] {
+      guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else {
+        continue
+      }
+      try await served.node.compactDocument(keeping: request.days)
+      compacted.append(report(entry))
+    }
+    return compacted
   }
 
   /// Which board a request means.

@@ -69,14 +69,21 @@ package struct BoardRegister: Sendable {
   /// Keeps an entry in place of the one that its board had.
   ///
   /// - Throws: ``NodeError`` where the file cannot be written; then nothing changes.
-  package mutating func set(_ entry: Entry) throws(NodeError) {
-    var changed = entries
-    if let index = changed.firstIndex(where: { $0.board == entry.board }) {
-      changed[index] = entry
-    } else {
-      changed.append(entry)
+  package mutating func set(_ entry: Entry) throws(NodeError) { try set([entry]) }
+
+  /// Keeps entries in place of those that their boards had.
+  ///
+  /// - Throws: ``NodeError`` where the file cannot be written; then nothing changes.
+  package mutating func set(_ changed: [Entry]) throws(NodeError) {
+    var all = entries
+    for entry in changed {
+      if let index = all.firstIndex(where: { $0.board == entry.board }) {
+        all[index] = entry
+      } else {
+        all.append(entry)
+      }
     }
-    try keep(changed)
+    try keep(all)
   }
 
   /// Forgets a board.

@@ -79,6 +79,7 @@ extension Relay {
   private func serve(_ id: SessionID, _ node: Node) async {
     do throws(NodeError) {
       try await node.run()
+      if let problem = boards[id]?.problem { throw problem }
       boards[id] = nil
     } catch {
       logger.error(
@@ -102,6 +103,7 @@ extension Relay {
       logger.notice("joined", metadata: told(id, person.peer, person.name))
     case .left(let person):
       board.people[person.peer] = nil
+      board.visited = BoardFile.now
       var metadata = told(id, person.peer, person.name)
       metadata["reason"] = "\(person.reason)"
       logger.notice("left", metadata: metadata)

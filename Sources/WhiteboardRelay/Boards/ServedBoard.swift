@@ -21,6 +21,10 @@ struct ServedBoard {
   var link = ""
   /// Who is on it, by peer id: what they call themselves.
   var people: [String: String] = [:]
+  /// When somebody left it last, milliseconds since 1970.
+  var visited: Int64?
+  /// Why it ends, where it is not to be served any more.
+  var problem: NodeError?
 }
 
 /// What a relay tells of a board.

@@ -1,0 +1,66 @@
+"""`whiteboard-relay` on a host of the rig, and its operator."""
+
+import json
+
+import lan
+import peers
+from peers import expect
+
+
+class Relay(lan.Process):
+    """A running `whiteboard-relay serve`."""
+
+    data_dir = None
+
+    @property
+    def status(self):
+        """What it said of itself once it could be reached."""
+        lan.until(lambda: self.output or self._must_run(), 20, f"{self} to be ready")
+        return json.loads(self.output[0][1])
+
+    def _must_run(self):
+        if not self.is_running:
+            raise peers.Wrong(f"{self} ended with status {self.popen.returncode}")
+
+    @property
+    def id(self):
+        """Its PeerID."""
+        return self.status["peer"]
+
+    @property
+    def port(self):
+        """Where it listens."""
+        return int(self.status["addresses"][0].rpartition(":")[2])
+
+    def operate(self, *words, check=True):
+        """Has its operator run a command; the events that it prints."""
+        done = self.host.run(program(), *words, "--json", "--data-dir", self.data_dir, check=check)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def create(self, name, *words):
+        """Makes a board of its own; the report, with its link."""
+        boards = self.operate("boards", "create", name, *words)
+        expect(len(boards) == 1 and boards[0]["state"] == "serving", f"{boards}")
+        return boards[0]
+
+    def leave(self, within=10):
+        """SIGTERM, after which it ends in good order."""
+        status = self.stop(within=within)
+        expect(status == 0, f"{self} ended with status {status} after SIGTERM")
+
+
+def program():
+    """The `whiteboard-relay` beside the `whiteboard-peer` under test."""
+    return peers.program().with_name("whiteboard-relay")
+
+
+def start(scene, host, *words, data="relay"):
+    """Starts a relay on a host, and waits until it can be reached; `data` names a data directory to use again."""
+    directory = host.home / data
+    relay = host.start(
+        program(), "serve", "--json", "--data-dir", directory, "--name", "attic", "--http", "none",
+        "--log-level", "info", *words, name=f"relay ({host.name})", kind=Relay,
+    )
+    relay.data_dir = directory
+    relay.status
+    return relay
