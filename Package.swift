@@ -195,6 +195,13 @@ let package = Package(
       ]
     ),
     .testTarget(
+      name: "WhiteboardRelayTests",
+      dependencies: [
+        "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode", "WhiteboardRelay",
+        logging,
+      ]
+    ),
+    .testTarget(
       name: "WhiteboardExportTests",
       dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardExport", "WhiteboardRendering"]
     ),

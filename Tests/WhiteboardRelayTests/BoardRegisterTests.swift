@@ -1,0 +1,54 @@
+import FoundationEssentials
+import PeerSession
+import Testing
+import WhiteboardNode
+
+@testable import WhiteboardRelay
+
+@Suite struct BoardRegisterTests {
+  private func entry(_ name: String) -> BoardRegister.Entry {
+    BoardRegister.Entry(
+      board: SessionID.random().text,
+      name: name,
+      admission: "code",
+      code: "river-maple-candy-frost",
+      since: 1,
+      visited: 2
+    )
+  }
+
+  @Test(
+    "what is set is there after reading it again, in the order in which it came, for the owner alone"
+  )
+  func roundTrip() async throws {
+    try await RelayRoom.make { room in
+      var register = try BoardRegister(inDataDirectory: room.data)
+      #expect(register.entries.isEmpty)
+      var first = entry("one")
+      let second = entry("two")
+      try register.set([first, second])
+      first.isPinned = true
+      try register.set(first)
+      #expect(try BoardRegister(inDataDirectory: room.data).entries == [first, second])
+      try register.remove(try #require(first.id))
+      #expect(try BoardRegister(inDataDirectory: room.data).entries == [second])
+      let attributes = try FileManager.default.attributesOfItem(atPath: room.data + "/relay.json")
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+  }
+
+  @Test(
+    "a file that is not of its form is an error that says what to do, and stays as it is",
+    arguments: ["", "{", #"{"version":2,"boards":[]}"#, #"{"version":1,"boards":[{}]}"#]
+  )
+  func damaged(text: String) async throws {
+    try await RelayRoom.make { room in
+      let path = room.data + "/relay.json"
+      try PrivateFile(path: path).replace(Array(text.utf8))
+      #expect { () throws in try BoardRegister(inDataDirectory: room.data) } throws: {
+        ($0 as? NodeError)?.code == .badData
+      }
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+  }
+}

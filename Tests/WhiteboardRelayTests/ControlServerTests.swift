@@ -1,0 +1,112 @@
+import FoundationEssentials
+import Testing
+import WhiteboardNode
+
+@testable import WhiteboardRelay
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The control socket of a relay, asked over the file system.
+@Suite(.timeLimit(.minutes(1)))
+struct ControlServerTests {
+  private func withServer(
+    answering answer: @escaping @Sendable (ControlRequest) async -> [ControlLine] = { _ in [.done]
+    },
+    _ body: (String) async throws -> Void
+  ) async throws {
+    try await RelayRoom.make { room in
+      let path = room.directory + "/control.sock"
+      let server = try ControlServer(at: path)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await server.run(answer) }
+        try await body(path)
+        group.cancelAll()
+      }
+      #expect(!FileManager.default.fileExists(atPath: path), "it leaves nothing behind")
+    }
+  }
+
+  @Test("who asks gets the lines, and what was refused as an error with its code")
+  func answers() async throws {
+    let person = PersonReport(board: "b", boardName: "n", peer: "p", name: "\u{1B}[31mada")
+    let answer: @Sendable (ControlRequest) async -> [ControlLine] = { request in
+      request.command == .peers
+        ? [.person(person), .done] : [.error(code: 77, message: "not that")]
+    }
+    try await withServer(answering: answer) { path in
+      let lines = try await ControlClient.ask(ControlRequest(.peers), at: path)
+      guard case .person(let got)? = lines.first, lines.count == 1 else {
+        Issue.record("\(lines)")
+        return
+      }
+      #expect(got == person)
+      await #expect(throws: NodeError(.notAllowed, "not that")) {
+        try await ControlClient.ask(ControlRequest(.drain), at: path)
+      }
+    }
+  }
+
+  @Test("the socket is for its owner alone")
+  func permissions() async throws {
+    try await withServer { path in
+      var status = stat()
+      #expect(stat(path, &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600)
+    }
+  }
+
+  @Test("a second relay is refused where one answers, and takes over what a dead one left")
+  func takeOver() async throws {
+    try await withServer { path in
+      #expect { try ControlServer(at: path) } throws: { ($0 as? NodeError)?.code == .timedOut }
+    }
+    try await RelayRoom.make { room in
+      let path = room.directory + "/control.sock"
+      // A server that never ran has bound its file, and nobody answers there once it is gone.
+      _ = try ControlServer(at: path)
+      #expect(FileManager.default.fileExists(atPath: path))
+      _ = try ControlServer(at: path)
+    }
+  }
+
+  @Test(
+    "what is no request is answered by an error, and the next is served",
+    arguments: ["", "nonsense", "{}", #"{"command":"explode"}"#, "[1]", #"{"command":7}"#]
+  )
+  func nonsense(line: String) async throws {
+    try await withServer { path in
+      let socket = try UnixSocket.connect(to: path)
+      let writer = LineWriter(descriptor: socket.descriptor)
+      try await writer.write(Array("\(line)\n".utf8))
+      try await writer.flush()
+      let reader = try LineReader(descriptor: socket.descriptor)
+      guard case .line(let bytes)? = try await reader.next(),
+        case .error(64, _)? = try ControlLine(line: bytes)
+      else {
+        Issue.record("no error came")
+        return
+      }
+      #expect(try await ControlClient.ask(ControlRequest(.status), at: path).isEmpty)
+    }
+  }
+
+  @Test("who connects and says nothing keeps nobody else from being answered")
+  func silence() async throws {
+    try await withServer { path in
+      let silent = try (0..<7).map { _ in try UnixSocket.connect(to: path) }
+      #expect(try await ControlClient.ask(ControlRequest(.status), at: path).isEmpty)
+      withExtendedLifetime(silent) {}
+    }
+  }
+
+  @Test("a path that is too long for a socket is an error that says so")
+  func longPath() {
+    #expect { try ControlServer(at: "/" + String(repeating: "x", count: 200)) } throws: {
+      ($0 as? NodeError)?.code == .usage
+    }
+  }
+}

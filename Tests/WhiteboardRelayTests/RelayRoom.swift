@@ -1,0 +1,102 @@
+import FoundationEssentials
+import Logging
+import PeerDiscovery
+import PeerSession
+import Testing
+import WhiteboardNode
+
+@testable import WhiteboardRelay
+
+/// A directory of the test's own, and what runs in it over loopback.
+struct RelayRoom {
+  let directory: String
+  let identity = PeerIdentity.ephemeral()
+  let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+  /// Where the relay's files are.
+  var data: String { directory + "/relay" }
+
+  /// Makes a directory for as long as `body` runs.
+  static func make(_ body: (RelayRoom) async throws -> Void) async throws {
+    let directory =
+      FileManager.default.temporaryDirectory.path
+      + "/whiteboard-relay-\(UInt64.random(in: 0...UInt64.max))"
+    try FileManager.default.createDirectory(
+      atPath: directory + "/relay",
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try await body(RelayRoom(directory: directory))
+  }
+
+  /// A relay in the room's directory, or another.
+  func relay(
+    in place: String? = nil,
+    _ change: (inout RelayConfiguration) -> Void = { _ in }
+  ) throws -> Relay {
+    let data = place ?? data
+    var configuration = RelayConfiguration(
+      name: "attic",
+      identity: try PeerIdentity.loadOrCreate(inDirectory: data),
+      peerStore: try PeerStore(file: data + "/peers.json"),
+      dataDirectory: data,
+      logger: logger
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    change(&configuration)
+    return try Relay(configuration)
+  }
+
+  /// Runs a relay until `body` is over.
+  func running(
+    _ relay: Relay,
+    _ body: (Relay) async throws -> Void
+  ) async throws {
+    let (states, state) = AsyncStream<Void>.makeStream()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        defer { state.finish() }
+        try await relay.run { _ in state.yield() }
+      }
+      for await _ in states { break }
+      try await body(relay)
+      await relay.requestEnd()
+      try await group.waitForAll()
+    }
+  }
+
+  /// Joins a board by its link until `body` is over.
+  func joined(
+    _ link: String?,
+    as name: String = "ben",
+    _ body: (Puppet) async throws -> Void
+  ) async throws {
+    let link = try BoardLink(try #require(link))
+    var joining = NodeConfiguration(
+      part: .join(.link(link), patience: .seconds(10)),
+      displayName: name,
+      identity: .ephemeral(),
+      dataDirectory: "\(directory)/\(name)",
+      logger: logger
+    )
+    joining.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    let guest = Puppet()
+    try await withThrowingTaskGroup(of: Void.self) { [joining] group in
+      group.addTask { try await guest.run(joining) }
+      if await guest.ready() == nil { try await group.next() }
+      try await guest.perform("wait peers=1 timeout=30")
+      try await body(guest)
+      await guest.end()
+      try await group.waitForAll()
+    }
+  }
+}
+
+extension Relay {
+  /// What the only board is.
+  var onlyReport: BoardReport? {
+    let reports = reports()
+    return reports.count == 1 ? reports[0] : nil
+  }
+}

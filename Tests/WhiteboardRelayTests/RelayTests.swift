@@ -1,0 +1,215 @@
+import FoundationEssentials
+import PeerSession
+import Testing
+import WhiteboardDocument
+
+@testable import WhiteboardNode
+@testable import WhiteboardRelay
+
+/// Boards on a relay, with real nodes that join them.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct RelayTests {
+  private func digest(_ puppet: Puppet) async throws -> String {
+    try await puppet.perform("digest")
+    var last: String?
+    for case .digest(let digest) in await puppet.events { last = digest.digest }
+    return try #require(last)
+  }
+
+  @Test("what was drawn is there for who comes after everybody left and the relay began anew")
+  func outlives() async throws {
+    try await RelayRoom.make { room in
+      var link: String?
+      var before: String?
+      try await room.running(try room.relay()) { relay in
+        link = try await relay.createBoard(name: "standup").link
+        try await room.joined(link) { guest in
+          try await guest.perform("text 0,0 \"hello\"")
+          try await guest.perform("wait synced timeout=30")
+          before = try await digest(guest)
+        }
+      }
+      try await room.running(try room.relay()) { relay in
+        let report = try #require(await relay.onlyReport)
+        #expect(report.state == "serving")
+        #expect(report.name == "standup")
+        try await room.joined(report.link, as: "cy") { guest in
+          try await guest.perform("wait objects=1 timeout=30")
+          #expect(try await digest(guest) == before)
+          #expect(await relay.onlyReport?.people == ["cy"])
+        }
+      }
+    }
+  }
+
+  @Test("boards are served side by side on one port, and who is on one is not on another")
+  func several() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay()) { relay in
+        let first = try await relay.createBoard(name: "one", admission: .anyone)
+        let second = try await relay.createBoard(name: "two", admission: .anyone)
+        try await room.joined(first.link, as: "ben") { ben in
+          try await room.joined(second.link, as: "cy") { cy in
+            try await ben.perform("text 0,0 \"one\"")
+            try await cy.perform("text 0,0 \"two\"")
+            try await cy.perform("text 0,90 \"too\"")
+            try await ben.perform("wait synced timeout=30")
+            try await cy.perform("wait synced timeout=30")
+            #expect(await relay.reports().map(\.people) == [["ben"], ["cy"]])
+          }
+        }
+      }
+      let library = BoardLibrary(directory: room.data + "/boards")
+      #expect(try await library.list().map(\.objects) == [1, 2])
+    }
+  }
+
+  @Test(
+    "there are no more boards than allowed, and none of a name or an admission that makes no sense"
+  )
+  func limits() async throws {
+    try await RelayRoom.make { room in
+      let relay = try room.relay { $0.limits.maximumBoards = 1 }
+      try await room.running(relay) { relay in
+        for (name, admission) in [("", NodeConfiguration.Admission.code), ("x", .ask)] {
+          await #expect { try await relay.createBoard(name: name, admission: admission) } throws: {
+            ($0 as? NodeError)?.code == .usage
+          }
+        }
+        _ = try await relay.createBoard(name: "one")
+        await #expect { try await relay.createBoard(name: "two") } throws: {
+          ($0 as? NodeError)?.code == .notAllowed
+        }
+      }
+    }
+  }
+
+  @Test("a deleted board is served no more and its file is gone; who was on it keeps what he has")
+  func delete() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay()) { relay in
+        let report = try await relay.createBoard(name: "standup")
+        try await room.joined(report.link) { guest in
+          try await guest.perform("text 0,0 \"mine\"")
+          let entry = try #require(await relay.register.entries.first)
+          try await relay.delete(entry)
+          try await guest.perform("wait peers=0 timeout=30")
+          try await guest.perform("wait objects=1 timeout=1")
+        }
+        #expect(await relay.reports().isEmpty)
+        #expect(try await BoardLibrary(directory: room.data + "/boards").list().isEmpty)
+      }
+    }
+  }
+
+  @Test("a board that nobody visited for long is removed, unless it is pinned or somebody is on it")
+  func forgotten() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay { $0.limits.retention = 30 }) { relay in
+        let link = try await relay.createBoard(name: "in use").link
+        _ = try await relay.createBoard(name: "pinned")
+        _ = try await relay.createBoard(name: "forgotten")
+        let pinned = try #require(await relay.register.entries.first { $0.name == "pinned" })
+        _ = try await relay.pin(pinned, true)
+        let day: Int64 = 86_400_000
+        let now = BoardFile.now
+        await relay.removeForgotten(now: now + 29 * day)
+        #expect(await relay.reports().count == 3)
+        try await room.joined(link) { _ in
+          await relay.removeForgotten(now: now + 31 * day)
+          #expect(await relay.reports().map(\.name) == ["in use", "pinned"])
+        }
+        #expect(try await BoardLibrary(directory: room.data + "/boards").list().count == 2)
+      }
+    }
+  }
+
+  @Test("a board that is too large is served no more, says why, and is served again when it may be")
+  func tooLarge() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay()) { relay in
+        let report = try await relay.createBoard(name: "standup")
+        try await room.joined(report.link) { guest in
+          try await guest.perform("text 0,0 \"much\"")
+          try await guest.perform("wait synced timeout=30")
+        }
+        var limits = await relay.limits
+        limits.maximumBoardMegabytes = 0
+        await relay.reload(limits)
+        try await relay.untilBoard { if case .failed = $0.state { true } else { false } }
+        #expect(await relay.onlyReport?.problem?.contains("max-board-mb") == true)
+        limits.maximumBoardMegabytes = 1
+        await relay.reload(limits)
+        try await relay.untilBoard { if case .serving = $0.state { true } else { false } }
+        try await room.joined(await relay.onlyReport?.link) { guest in
+          try await guest.perform("wait objects=1 timeout=30")
+        }
+      }
+    }
+  }
+
+  @Test("a copy made while people draw is whole, and a relay that begins from it is the same one")
+  func backup() async throws {
+    try await RelayRoom.make { room in
+      let copy = room.directory + "/copy"
+      let elsewhere = room.directory + "/elsewhere"
+      var before: String?
+      try await room.running(try room.relay()) { relay in
+        let report = try await relay.createBoard(name: "standup")
+        try await room.joined(report.link) { guest in
+          try await guest.perform("text 0,0 \"kept\"")
+          try await guest.perform("wait synced timeout=30")
+          try await guest.perform("digest")
+          before = try await digest(guest)
+          try await relay.untilKept()
+          #expect(try await RelayBackup.make(of: room.data, at: copy) == 1)
+          try await guest.perform("text 0,90 \"too late\"")
+        }
+      }
+      await #expect { try await RelayBackup.make(of: room.data, at: copy) } throws: {
+        ($0 as? NodeError)?.code == .cannotCreate
+      }
+      #expect(try await RelayBackup.restore(copy, to: elsewhere) == 1)
+      let restored = try room.relay(in: elsewhere)
+      let original = try PeerIdentity.loadOrCreate(inDirectory: room.data).peerID
+      #expect(await restored.configuration.identity.peerID == original)
+      try await room.running(restored) { relay in
+        try await room.joined(await relay.onlyReport?.link, as: "cy") { guest in
+          try await guest.perform("wait objects=1 timeout=30")
+          #expect(try await digest(guest) == before)
+        }
+      }
+    }
+  }
+
+  @Test("a damaged copy is not restored, and the damage is named")
+  func damagedBackup() async throws {
+    try await RelayRoom.make { room in
+      let copy = room.directory + "/copy"
+      try await room.running(try room.relay()) { relay in
+        _ = try await relay.createBoard(name: "standup")
+      }
+      _ = try await RelayBackup.make(of: room.data, at: copy)
+      let file = try #require(try await BoardLibrary(directory: copy + "/boards").list().first).path
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+      for index in 4096..<bytes.count { bytes[index] ^= 0xFF }
+      try bytes.write(to: URL(fileURLWithPath: file))
+      await #expect(throws: NodeError.self) {
+        try await RelayBackup.restore(copy, to: room.directory + "/elsewhere")
+      }
+      #expect(!FileManager.default.fileExists(atPath: room.directory + "/elsewhere"))
+    }
+  }
+}
+
+extension Relay {
+  /// Waits until the only board is so.
+  fileprivate func untilBoard(_ holds: (ServedBoard) -> Bool) async throws {
+    while !(boards.values.first.map(holds) ?? false) { await untilBoardsChange() }
+  }
+
+  /// Waits until every board is on the disk as it is now.
+  fileprivate func untilKept() async throws {
+    for board in boards.values { try await board.node.keepAll() }
+  }
+}
