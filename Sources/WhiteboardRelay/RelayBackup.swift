@@ -58,6 +58,32 @@ package enum RelayBackup {
     }
   }
 
+  /// Writes one board of a relay, which may be running, to a file.
+  ///
+  /// - Parameters:
+  ///   - board: Which one: its name, its id or the beginning of that.
+  ///   - dataDirectory: The relay's.
+  ///   - path: The file to make; it is there whole or not at all.
+  /// - Throws: ``NodeError`` with what is wrong and what to do.
+  package static func export(
+    _ board: String,
+    of dataDirectory: String,
+    to path: String
+  ) async throws(NodeError) {
+    let entry = try BoardRegister(inDataDirectory: dataDirectory).entry(board)
+    do throws(DocumentError) {
+      let library = BoardLibrary(directory: dataDirectory + "/boards")
+      guard let file = try await library.list().first(where: { $0.board == entry.id?.bytes }) else {
+        throw DocumentError(.notFound, "the file of the board is not there")
+      }
+      let document = try await BoardDocument.open(at: file.path, mode: .reading)
+      try await document.save(as: path)
+      try await document.close()
+    } catch {
+      throw NodeError(error)
+    }
+  }
+
   private static func checkAbsent(_ path: String) throws(NodeError) {
     let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     guard content.isEmpty else {

@@ -11,7 +11,7 @@ import WhiteboardRendering
 
 /// The program of a person at a whiteboard.
 @main
-struct WhiteboardPeer: AsyncParsableCommand {
+struct WhiteboardPeer: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-peer",
     abstract: "A whiteboard for the people in the room, without a server.",
@@ -34,9 +34,24 @@ struct WhiteboardPeer: AsyncParsableCommand {
       LobbyCommand.self, HostCommand.self, JoinCommand.self, RunCommand.self, InviteCommand.self,
       BoardsCommand.self, ExportCommand.self, ImportCommand.self, NearbyCommand.self,
       PeersCommand.self, ConfigCommand.self, DoctorCommand.self, DemoCommand.self,
-      VerbsCommand.self, CompletionsCommand.self, ManualCommand.self,
+      VerbsCommand.self, CompletionsCommand<WhiteboardPeer>.self,
+      ManualCommand<WhiteboardPeer>.self,
     ],
     defaultSubcommand: LobbyCommand.self
+  )
+
+  static let about = ManualPage.Program(
+    version: configuration.version,
+    settings: CommonOptions.entries,
+    sections: [("VERBS", VerbTable.text)],
+    files: [
+      ("$XDG_CONFIG_HOME/whiteboard/config", "The settings, else ~/.config/whiteboard/config."),
+      (
+        "$XDG_DATA_HOME/whiteboard",
+        "Else ~/.local/share/whiteboard: identity.pem, the key that we are; peers.json, whom we met; "
+          + "boards, the boards; inbox, files that were received."
+      ),
+    ]
   )
 
   static func main() async {

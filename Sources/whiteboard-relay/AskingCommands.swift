@@ -62,7 +62,9 @@ struct BoardsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "boards",
     abstract: "List, make, pin and delete the boards of the relay that runs here.",
-    subcommands: [List.self, Create.self, Pin.self, Unpin.self, Delete.self],
+    subcommands: [
+      List.self, Create.self, Pin.self, Unpin.self, Export.self, Delete.self,
+    ],
     defaultSubcommand: List.self
   )
 
@@ -139,6 +141,34 @@ struct BoardsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       try await place.tell(ControlRequest(.unpin, board: board), empty: "")
+    }
+  }
+
+  /// `whiteboard-relay boards export`.
+  struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract:
+        "Write a board to a file of its own, which whiteboard-peer opens; it goes on meanwhile."
+    )
+
+    @Argument(help: "Its name, its id or the beginning of that.")
+    var board: String
+
+    @Option(
+      name: [.customShort("o"), .customLong("output")],
+      help: ArgumentHelp(
+        "The file to make, ended by .\(BoardFile.fileExtension).",
+        valueName: "FILE"
+      )
+    )
+    var output: String
+
+    @OptionGroup var place: PlaceOptions
+
+    mutating func run() async throws {
+      let target = BoardFile.absolute(output)
+      try await RelayBackup.export(board, of: try place.settings().relayDirectory(), to: target)
+      try place.say("board-exported", "The board is in \(output).", path: target)
     }
   }
 

@@ -11,7 +11,7 @@ import WhiteboardRelay
 
 /// The program that keeps boards alive.
 @main
-struct WhiteboardRelayProgram: AsyncParsableCommand {
+struct WhiteboardRelayProgram: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-relay",
     abstract: "Keep whiteboards alive, and link peers that cannot reach each other.",
@@ -30,9 +30,25 @@ struct WhiteboardRelayProgram: AsyncParsableCommand {
     subcommands: [
       ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self,
       DrainCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self,
-      ConfigCommand.self,
+      ConfigCommand.self, CompletionsCommand<WhiteboardRelayProgram>.self,
+      ManualCommand<WhiteboardRelayProgram>.self,
     ],
     defaultSubcommand: ServeCommand.self
+  )
+
+  static let about = ManualPage.Program(
+    version: configuration.version,
+    settings: SettingEntry.ofRelay,
+    sections: [],
+    files: [
+      ("/etc/whiteboard/relay.conf", "The settings."),
+      (
+        "$STATE_DIRECTORY",
+        "Else $XDG_DATA_HOME/whiteboard/relay, else ~/.local/share/whiteboard/relay: identity.pem, the key "
+          + "that the relay is; relay.json, which boards it serves; boards, the boards."
+      ),
+      ("$RUNTIME_DIRECTORY/control.sock", "Else beside those: where the relay is asked."),
+    ]
   )
 
   static func main() async {

@@ -71,17 +71,7 @@ extension Relay {
 
   /// Which board a request means.
   private func board(_ request: ControlRequest) throws(NodeError) -> BoardRegister.Entry {
-    let meant = request.board ?? ""
-    guard !meant.isEmpty else { throw NodeError(.usage, "say which board") }
-    let named = register.entries.filter { $0.name == meant }
-    let found = named.isEmpty ? register.entries.filter { $0.board.hasPrefix(meant) } : named
-    guard let first = found.first else {
-      throw NodeError(.noInput, "there is no such board; `whiteboard-relay boards` lists them")
-    }
-    guard found.count == 1 else {
-      throw NodeError(.usage, "several boards are called so: say the id of one")
-    }
-    return first
+    try register.entry(request.board ?? "")
   }
 
   private func status() async -> RelayReport {

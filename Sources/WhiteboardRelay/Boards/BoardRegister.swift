@@ -66,6 +66,24 @@ package struct BoardRegister: Sendable {
   /// The entry of a board, nil where there is none.
   package subscript(_ board: SessionID) -> Entry? { entries.first { $0.id == board } }
 
+  /// The entry of the board that an operator means.
+  ///
+  /// - Parameter meant: The name of the board, its id or the beginning of that.
+  /// - Returns: The entry.
+  /// - Throws: ``NodeError`` where there is none, or several.
+  package func entry(_ meant: String) throws(NodeError) -> Entry {
+    guard !meant.isEmpty else { throw NodeError(.usage, "say which board") }
+    let named = entries.filter { $0.name == meant }
+    let found = named.isEmpty ? entries.filter { $0.board.hasPrefix(meant) } : named
+    guard let first = found.first else {
+      throw NodeError(.noInput, "there is no such board; `whiteboard-relay boards` lists them")
+    }
+    guard found.count == 1 else {
+      throw NodeError(.usage, "several boards are called so: say the id of one")
+    }
+    return first
+  }
+
   /// Keeps an entry in place of the one that its board had.
   ///
   /// - Throws: ``NodeError`` where the file cannot be written; then nothing changes.

@@ -1,0 +1,58 @@
+import ArgumentParser
+import WhiteboardNode
+import WhiteboardRendering
+
+/// A program with pages of a manual and completions.
+package protocol DocumentedProgram: AsyncParsableCommand {
+  /// What its manual says besides its commands.
+  static var about: ManualPage.Program { get }
+}
+
+extension DocumentedProgram {
+  /// What it is called.
+  static var name: String { configuration.commandName ?? "" }
+}
+
+/// The command `manual` of a program.
+package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
+  /// What help says of it.
+  package static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "manual",
+      abstract: "Print the page of the manual for the program or one of its commands.",
+      discussion: """
+        To read it, and to keep it where man looks:
+
+          \(Program.name) manual | man -l -
+          \(Program.name) manual > ~/.local/share/man/man1/\(Program.name).1
+        """
+    )
+  }
+
+  @Argument(
+    help: ArgumentHelp("Of which command; else of the program.", valueName: "COMMAND"),
+    completion: .list(
+      Program.configuration.subcommands.compactMap { $0.configuration.commandName }
+    )
+  )
+  var command: [String] = []
+
+  /// Makes the command, to be parsed.
+  package init() {}
+
+  /// Prints the page.
+  ///
+  /// - Throws: ``NodeError`` where there is no such command.
+  package mutating func run() async throws {
+    guard let program = CommandInfo.program(Program.self) else {
+      throw NodeError(.internal, "the command line cannot be described")
+    }
+    guard let meant = program.command(command) else {
+      throw NodeError(
+        .usage,
+        "there is no command \(TerminalText.quoted(command.joined(separator: " ")))"
+      )
+    }
+    try Console.tell(ManualPage(meant, Program.about).text)
+  }
+}
