@@ -59,6 +59,9 @@ extension BoardDocument {
       || (tail.entriesSince > 0 && now &- tail.keyframeTime >= 30_000)
   }
 
+  /// Whether something was appended since the last keyframe.
+  public var hasEntriesSinceKeyframe: Bool { tail.entriesSince > 0 }
+
   /// Waits for the transaction that does `steps`; returns the error if it failed.
   func enqueue(_ steps: [Step]) async -> DocumentError? {
     await withCheckedContinuation { done in

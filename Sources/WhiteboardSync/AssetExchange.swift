@@ -35,6 +35,8 @@ struct AssetExchange {
   private var members: Set<MemberID> = []
   /// Whether some asset was left out because too many were wanted.
   private(set) var hasOverflowed = false
+  /// When ``tick(_:)`` has something to do next; progress made since can put it off.
+  private(set) var nextDeadline: UInt64?
 
   /// Whether this asset was asked for from this member and has not come yet.
   func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
@@ -142,6 +144,12 @@ struct AssetExchange {
       asked[next, default: 0] += 1
       effects.append(.ask(id, next))
     }
+    nextDeadline = wants.values.lazy.filter(isTimed).map(\.deadline).min()
     return effects
+  }
+
+  /// Whether something becomes of it when its deadline comes: it is given up, or asked for all anew.
+  private func isTimed(_ want: Want) -> Bool {
+    want.asking != nil || (!members.isEmpty && members.isSubset(of: want.tried))
   }
 }

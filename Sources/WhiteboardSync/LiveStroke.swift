@@ -20,11 +20,19 @@ struct LiveStroke {
 
   mutating func append(_ points: [InkPoint]) { pending += points }
 
-  /// Whether it is time to commit what is pending.
-  func isCommitDue(_ now: UInt64) -> Bool {
-    !pending.isEmpty
-      && (pending.count >= BoardLimits.pointsPerChunk || now >= lastCommit + Self.commitInterval)
+  /// When something of it goes out next, where something is pending.
+  var nextDeadline: UInt64? {
+    guard let commit = commitDue else { return nil }
+    return previewed < count ? min(commit, lastPreview + Self.previewInterval) : commit
   }
+
+  private var commitDue: UInt64? {
+    if pending.isEmpty { return nil }
+    return pending.count >= BoardLimits.pointsPerChunk ? 0 : lastCommit + Self.commitInterval
+  }
+
+  /// Whether it is time to commit what is pending.
+  func isCommitDue(_ now: UInt64) -> Bool { commitDue.map { now >= $0 } ?? false }
 
   mutating func didCommit(_ now: UInt64) {
     committed = count

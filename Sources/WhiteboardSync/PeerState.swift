@@ -90,9 +90,33 @@ struct PeerState {
     requestBuckets = 0
   }
 
+  /// When its answer takes so long that others are asked meanwhile.
+  var slowDeadline: UInt64? { requestInFlight.map { _ in requestBegunAt + Replica.slowAnswer } }
+
   /// Whether its answer takes so long that others are asked meanwhile.
-  func isSlow(_ now: UInt64) -> Bool {
-    requestInFlight != nil && now >= requestBegunAt + Replica.slowAnswer
+  func isSlow(_ now: UInt64) -> Bool { slowDeadline.map { now >= $0 } ?? false }
+
+  /// When nothing of its answer has come for so long that it is given up.
+  var giveUpDeadline: UInt64? {
+    requestInFlight.map { _ in requestActiveAt + Replica.requestPatience }
+  }
+
+  /// When it has been silent for so long that its selections no longer hold.
+  var silenceDeadline: UInt64 { lastHeard + Replica.presencePatience }
+
+  /// When something of it is due next: a report, an answer of ours, or to give up one of its.
+  var nextDeadline: UInt64? {
+    var earliest = Earliest()
+    earliest.take(reportDue)
+    earliest.take(answerDue)
+    earliest.take(giveUpDeadline)
+    return earliest.time
+  }
+
+  /// When its pending request is answered: one at a time, and at most one in each interval.
+  private var answerDue: UInt64? {
+    guard pendingRequest != nil, !isBacklogged, !isClosed, answerInFlight == nil else { return nil }
+    return lastAnswerAt.map { $0 + Replica.answerInterval } ?? 0
   }
 
   /// Whether it may be asked to repair now: once in each interval (SYN-42).
@@ -106,11 +130,9 @@ struct PeerState {
 
   mutating func noteProgress(_ now: UInt64) { requestActiveAt = now }
 
-  /// The request to answer now: one at a time, and at most one in each interval.
+  /// The request to answer now.
   mutating func takeRequest(_ now: UInt64) -> CatchUpRequest? {
-    guard let request = pendingRequest, !isBacklogged, !isClosed, answerInFlight == nil,
-      lastAnswerAt.map({ now >= $0 + Replica.answerInterval }) ?? true
-    else { return nil }
+    guard let request = pendingRequest, let answerDue, now >= answerDue else { return nil }
     pendingRequest = nil
     lastAnswerAt = now
     answered = request.number
@@ -166,10 +188,15 @@ struct PresenceState {
     hasChanged = true
   }
 
+  /// When the next datagram is due.
+  var nextDeadline: UInt64 {
+    lastSent == 0
+      ? 0 : lastSent + (hasChanged ? Replica.cursorInterval : Replica.presenceInterval)
+  }
+
   /// The datagram that is due.
   mutating func next(_ now: UInt64) -> SyncDatagram? {
-    let interval = hasChanged ? Replica.cursorInterval : Replica.presenceInterval
-    guard lastSent == 0 || now >= lastSent + interval else { return nil }
+    guard now >= nextDeadline else { return nil }
     lastSent = max(now, 1)
     hasChanged = false
     counter += 1

@@ -40,7 +40,7 @@ extension Replica {
 
   /// Signs what was written since the last head, at most once in each interval.
   func sendHead(_ now: Moment) {
-    guard heads.isDue(chain, now.uptime) else { return }
+    guard let due = heads.nextDeadline(chain), now.uptime >= due else { return }
     tellHead(now)
   }
 
@@ -138,9 +138,9 @@ struct OwnHeads {
 
   init(now: UInt64) { toldAt = now }
 
-  /// Whether something was written since the last head, and that long enough ago.
-  func isDue(_ chain: BatchChain, _ now: UInt64) -> Bool {
-    isNew(chain) && now >= toldAt + Replica.headInterval
+  /// When the next head is to be told, where something was written since the last.
+  func nextDeadline(_ chain: BatchChain) -> UInt64? {
+    isNew(chain) ? toldAt + Replica.headInterval : nil
   }
 
   /// Whether something was written since the last head.

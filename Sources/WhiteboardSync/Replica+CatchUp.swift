@@ -26,9 +26,7 @@ extension Replica {
   }
 
   func giveUpRequest(to member: MemberID, _ now: Moment) {
-    guard let peer = peers[member], peer.requestInFlight != nil,
-      now.uptime >= peer.requestActiveAt + Self.requestPatience
-    else { return }
+    guard let due = peers[member]?.giveUpDeadline, now.uptime >= due else { return }
     peers[member]?.endRequest()
     requestQueue.append(member)
   }

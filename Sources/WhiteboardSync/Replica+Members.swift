@@ -9,6 +9,7 @@ extension Replica {
     guard member != board.member else { return }
     if peers[member] != nil { peerLeft(member, now: now) }
     begin(now)
+    if peers.isEmpty { nextComparison = now.uptime + Self.comparisonInterval }
     peers[member] = PeerState(now: now.uptime)
     introduceOurselves(to: member)
     if let profile { send(.profile(profile), to: member) }

@@ -30,7 +30,7 @@ extension Replica {
     var present: Set<MemberID> = []
     var incarnations: Set<Incarnation> = []
     for (member, peer) in peers {
-      guard now.uptime < peer.lastHeard + Self.presencePatience else { continue }
+      guard now.uptime < peer.silenceDeadline else { continue }
       present.insert(member)
       if let incarnation = peer.link.record?.incarnation { incarnations.insert(incarnation) }
     }

@@ -4,8 +4,9 @@ import Whiteboard
 ///
 /// Sans-I/O: events go in with the time they happened at, and `takeActions()` gives what to do about
 /// them. Not `Sendable`; one owner drives it. After each input, take the actions and carry them out
-/// in order. Call `tick(now:)` at least every 50 ms. Messages to a member must arrive in order and
-/// exactly once while it is joined; a member whose link was lost for good has left and joins anew.
+/// in order; and call `tick(now:)` when `nextDeadline` has come. Messages to a member must arrive in
+/// order and exactly once while it is joined; a member whose link was lost for good has left and joins
+/// anew.
 public final class Replica {
   /// The board; edit it inside `change(now:_:)` only.
   public let board: Board
@@ -149,26 +150,6 @@ public final class Replica {
         ? .send(SyncMessage.application(bytes).encode(), to: recipients)
         : .sendDatagram(SyncDatagram.application(bytes).encode(), to: recipients)
     )
-  }
-
-  // MARK: - Time
-
-  /// Does what is due: heads, reports, comparisons, answers, strokes, presence, timeouts.
-  public func tick(now: Moment) {
-    begin(now)
-    for id in strokes.keys.sorted() { advanceStroke(id, now) }
-    if now.uptime >= nextComparison { compare(now) }
-    for member in members {
-      giveUpRequest(to: member, now)
-      answerPendingRequest(of: member, now)
-    }
-    sendNextRequest(now)
-    if let change = untold.next(now.uptime) { tell(change.change, from: change.member, now) }
-    perform(exchange.tick(now.uptime))
-    sendPresence(now)
-    finish(from: nil, now)
-    sendHead(now)
-    for member in members { sendReportIfDue(to: member, now) }
   }
 
   // MARK: - Before and after each input

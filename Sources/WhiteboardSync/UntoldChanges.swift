@@ -43,6 +43,9 @@ struct UntoldChanges {
     }
   }
 
+  /// When the next change is to be told, if any.
+  var nextDeadline: UInt64? { order.isEmpty ? nil : due }
+
   /// The change to tell now, if any.
   mutating func next(_ now: UInt64) -> (change: ObjectChange, member: MemberID?)? {
     guard !order.isEmpty, now >= due else { return nil }

@@ -64,7 +64,12 @@ final class DatagramLink {
     }
   }
 
-  /// Called every 100 ms or so.
+  /// When to call ``tick(_:)`` next; nil while there is nobody to probe.
+  var nextDue: NIODeadline? {
+    remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) }
+  }
+
+  /// Does what is due by now; earlier it does nothing.
   func tick(_ now: NIODeadline) {
     let milliseconds = now.uptimeNanoseconds / 1_000_000
     guard remote != nil, milliseconds >= pathState.wakeAt else { return }

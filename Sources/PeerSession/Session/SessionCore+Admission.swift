@@ -160,5 +160,6 @@ extension SessionCore {
     entry.observed = Array(entry.observed.suffix(Limits.addresses))
     // Seen there, it may be back: it goes before those that are only due.
     if entry.isLost, entry.link == nil { entry.nextDial = .distantPast }
+    planTick()
   }
 }

@@ -47,12 +47,13 @@ final class SessionCore {
 
   /// What we last said of our addresses.
   private var toldAddresses: [String]?
+  /// When we look again whether they have changed.
+  private var nextLook: NIODeadline?
   private var collected: [SessionEvent] = []
   private var collectedBytes = 0
   /// Whether the application is so far behind that nothing is read for it (MSG-5).
   private(set) var isPaused = false
-  private var ticker: RepeatedTask?
-  private var lastTick: NIODeadline?
+  private var ticker: (at: NIODeadline, task: Scheduled<Void>)?
   private(set) var hasEnded = false
 
   var configuration: TransportConfiguration { transport.configuration }
@@ -78,10 +79,6 @@ final class SessionCore {
     let loop = eventLoop
     relay.set { loop.execute { bound.value.resumeReading() } }
     self.knownMembers = [host, transport.localPeer]
-    self.ticker = eventLoop.scheduleRepeatedTask(
-      initialDelay: .milliseconds(100),
-      delay: .milliseconds(100)
-    ) { _ in bound.value.tick(.now()) }
   }
 
   // MARK: Events
@@ -126,6 +123,7 @@ final class SessionCore {
       published.id = id
       published.host = host
     }
+    planTick()
   }
 
   // MARK: What we say of ourselves
@@ -371,7 +369,7 @@ final class SessionCore {
   func end(_ code: CloseCode, _ error: SessionError) {
     guard !hasEnded else { return }
     hasEnded = true
-    ticker?.cancel()
+    ticker?.task.cancel()
     for entry in entries.values {
       entry.isBarred = true
       entry.link.take()?.close(code)
@@ -626,6 +624,7 @@ extension SessionCore: LinkDelegate {
         knownMembers.insert(member.peer)
       }
     }
+    planTick()
   }
 
   /// Whether one more member can be kept; one that is out of the session makes room (MEM-1).
@@ -642,9 +641,51 @@ extension SessionCore: LinkDelegate {
 
   // MARK: Time
 
+  /// Has ``tick(_:)`` called when something is due next; not at all while nobody is here and nobody is
+  /// to be dialled.
+  func planTick() {
+    guard !hasEnded, let due = nextDue else { return }
+    if let ticker {
+      guard due < ticker.at else { return }
+      ticker.task.cancel()
+    }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let task = eventLoop.scheduleTask(deadline: due) { bound.value.tick(.now()) }
+    ticker = (due, task)
+  }
+
+  /// When something is due next, to a tenth of a second: all sessions of a process wake it together.
+  private var nextDue: NIODeadline? {
+    guard let due = entries.values.compactMap(nextDue).min() else { return nil }
+    let tenth: UInt64 = 100_000_000
+    // What is due and cannot be done yet, as one more dial, is tried again after a while.
+    let next = max(due, .now() + .milliseconds(20)).uptimeNanoseconds + tenth - 1
+    return .uptimeNanoseconds(next / tenth * tenth)
+  }
+
+  private func nextDue(_ entry: PeerEntry) -> NIODeadline? {
+    guard let link = entry.link else {
+      let isWaiting = !entry.isDialling && !entry.isBarred
+      return [
+        isWaiting ? entry.nextDial : nil,
+        entry.brokenAt.map { $0 + TimeAmount(configuration.lostAfter) },
+      ].compactMap(\.self).min()
+    }
+    let patience: TimeAmount = entry.state == .connected ? .seconds(2) : .seconds(6)
+    return [
+      link.lastSent + .seconds(1), entry.datagrams?.nextDue,
+      link.isReadingPaused ? nil : link.lastHeard + patience,
+      // Else it is not noticed that we stood still.
+      .now() + .milliseconds(500),
+    ].compactMap(\.self).min()
+  }
+
   /// Tells everyone where we are once that has changed, as by another network (MEM-4).
-  private func tellAddresses() {
-    guard configuration.isDiallable else { return }
+  private func tellAddresses(_ now: NIODeadline) {
+    guard configuration.isDiallable, nextLook.map({ now >= $0 }) ?? true,
+      entries.values.contains(where: { $0.link != nil })
+    else { return }
+    nextLook = now + .milliseconds(2_500)
     let addresses = transport.advertisedAddresses()
     guard addresses != toldAddresses else { return }
     defer { toldAddresses = addresses }
@@ -656,11 +697,11 @@ extension SessionCore: LinkDelegate {
 
   /// Looks after liveness and reconnection.
   func tick(_ now: NIODeadline) {
-    tellAddresses()
     // A process that was stopped heard nobody: what waits in its sockets, perhaps a goodbye, is read
-    // before anybody is found silent (LIV-2).
-    let stoodStill = lastTick.map { now - $0 >= .milliseconds(1_100) } ?? false
-    lastTick = now
+    // before anybody is found silent (LIV-2). It sleeps half of the second that counts as a stop.
+    let stoodStill = ticker.map { now - $0.at >= .milliseconds(500) } ?? false
+    ticker = nil
+    tellAddresses(now)
     for entry in entries.values {
       if let link = entry.link {
         if stoodStill { link.excuseSilence(until: now) }
@@ -688,6 +729,7 @@ extension SessionCore: LinkDelegate {
     }
     dialLost(now)
     deliverEvents()
+    planTick()
   }
 
   private func isDue(_ entry: PeerEntry, _ now: NIODeadline) -> Bool {
@@ -774,6 +816,7 @@ extension SessionCore: LinkDelegate {
   private func planDial(_ entry: PeerEntry, after wait: Int64) {
     let jitter = Int64.random(in: 0...(wait * 3 / 10))
     entry.nextDial = .now() + .milliseconds(wait + jitter)
+    planTick()
   }
 }
 

@@ -58,6 +58,7 @@ extension Node {
       }
       try? FileManager.default.removeItem(atPath: path)
       node.replica?.answerSent(request: request, to: member, now: node.now)
+      node.carryOutActions()
     }
   }
 

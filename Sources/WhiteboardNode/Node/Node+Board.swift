@@ -25,6 +25,8 @@ extension Node {
     if replica.board.takeSettingsChange() {
       tellSettings(replica.board.settings)
     }
+    planTime()
+    changed()
   }
 
   private func tellSettings(_ settings: BoardSettings) {
@@ -40,7 +42,9 @@ extension Node {
     switch action {
     case .send(let bytes, let recipients):
       for peer in peers(recipients) {
+        let load = queues[peer]?.load
         queues[peer]?.append(bytes)
+        if queues[peer]?.load != load { wakeNow() }
       }
     case .sendDatagram(let bytes, let recipients):
       datagramSource.yield(Datagram(bytes: bytes, peers: peers(recipients)))

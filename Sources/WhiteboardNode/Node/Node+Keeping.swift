@@ -9,6 +9,7 @@ extension Node {
   /// Keeps a change, some milliseconds from now with whatever else there is to keep.
   func keep(_ change: StoredChange) {
     keeper.record(DocumentEntry(change, time: BoardFile.now))
+    planKeyframe()
     writeDocument()
   }
 
@@ -21,6 +22,7 @@ extension Node {
   func keepPhoto(_ id: AssetID, at path: String, isAwaited: Bool = false) {
     let photo = DocumentKeeper.Photo(sha256: id.bytes, path: path)
     keeper.record(photo, isAwaited: isAwaited)
+    planKeyframe()
     writeDocument()
   }
 
@@ -137,14 +139,30 @@ extension Node {
 
   /// Has the whole board written now and then, and what was deleted long ago removed.
   func lookAfterDocument() {
-    if clock.now >= nextKeyframe {
+    if let due = nextKeyframe, clock.now >= due {
       let isMending = keeper.isBehind || !keeper.missing.isEmpty
-      nextKeyframe = clock.now + .seconds(isMending ? 5 : 1)
+      nextKeyframe = document.map { _ in clock.now + .seconds(isMending ? 5 : 1) }
       spawn { node in await node.keepKeyframe() }
     }
     if clock.now >= nextPurge {
       nextPurge = clock.now + .seconds(60)
       purge()
+    }
+  }
+
+  /// Has the document looked at in a while, now that something was recorded.
+  private func planKeyframe() {
+    guard nextKeyframe == nil, document != nil else { return }
+    let due = clock.now + .seconds(1)
+    nextKeyframe = due
+    nap.wake(by: due)
+  }
+
+  /// Lets the document rest until something is recorded, where nothing is left to be done.
+  private func restDocument(_ document: BoardDocument) async {
+    guard await !document.hasEntriesSinceKeyframe else { return }
+    if !keeper.isBehind, keeper.missing.isEmpty, keeper.told == keeper.recorded {
+      nextKeyframe = nil
     }
   }
 
@@ -213,6 +231,7 @@ extension Node {
     guard isDue || keeper.isBehind else {
       if !keeper.photos.isEmpty { writeDocument() }
       await tellLibrary(document)
+      await restDocument(document)
       return
     }
     await writeKeyframe(to: document)

@@ -109,7 +109,7 @@ extension Node {
     await tellReady(transport, session)
     spawn { node in await node.followSession(session) }
     spawn { node in await node.sendDatagrams(session) }
-    spawn { node in await node.tick() }
+    spawn { node in await node.keepTime() }
     spawn { node in await node.carryOutVerbs() }
     await untilEnding()
     await goodbye(session)

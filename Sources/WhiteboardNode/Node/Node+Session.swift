@@ -138,6 +138,8 @@ extension Node {
     if members[peer]?.state == shown { return }
     members[peer]?.state = shown
     emit(.peerState(.init(peer: peer.text, name: members[peer]?.name ?? "", state: shown)))
+    // One that takes nothing may be dropped, now that it is there.
+    wakeNow()
   }
 
   private func left(_ peer: PeerID, _ reason: DepartureReason) {
@@ -188,7 +190,9 @@ extension Node {
         isTaken = false
       }
       guard queues[peer.id]?.joining == peer.joining else { return }
+      let load = queues[peer.id]?.load
       if isTaken { queues[peer.id]?.sent(message.count) } else { queues[peer.id]?.close() }
+      if queues[peer.id]?.load != load { wakeNow() }
       changed()
     }
   }
@@ -217,28 +221,8 @@ extension Node {
   func roomToSend() async {
     _ = await wait { node in
       node.queues.values.allSatisfy {
-        $0.byteCount < SendQueue.patience || $0.isStalled(for: SendQueue.standstill)
+        $0.load == .light || $0.isStalled(for: SendQueue.standstill)
       }
-    }
-  }
-
-  /// Tells the replica who takes what it is sent: who asks for answers and takes none would fill our
-  /// memory with them.
-  private func tellBacklogs() {
-    for (peer, queue) in queues {
-      guard let member = MemberID(peer.bytes) else { continue }
-      replica?.memberIsBacklogged(member, queue.byteCount >= SendQueue.patience)
-    }
-  }
-
-  /// Disconnects peers that are there and take nothing; they may come back and catch up.
-  private func dropSlow() {
-    guard let session else { return }
-    for (peer, queue) in queues
-    where members[peer]?.isReached == true && queue.isTooSlow {
-      queues[peer]?.close()
-      // It may be gone by itself meanwhile.
-      spawn { _ in try? await session.disconnect(peer, isTooSlow: true) }
     }
   }
 
@@ -276,22 +260,4 @@ extension Node {
 
   /// A message of a kind that replicas skip (SYN-10).
   private static let nothing: [UInt8] = [0x80]
-
-  /// Has the replica do what is due, for as long as the node runs.
-  func tick() async {
-    while ending == nil {
-      do {
-        try await clock.sleep(for: .milliseconds(40))
-      } catch {
-        return
-      }
-      tellBacklogs()
-      replica?.tick(now: now)
-      carryOutActions()
-      dropSlow()
-      lookAfterDocument()
-      changed()
-      await room()
-    }
-  }
 }

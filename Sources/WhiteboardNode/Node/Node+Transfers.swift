@@ -270,6 +270,7 @@ extension Node {
         )
       }
       node.replica?.assetSent(id, to: member, now: node.now)
+      node.carryOutActions()
     }
   }
 

@@ -31,10 +31,16 @@ package actor Node {
   var writingWaiter: CheckedContinuation<Void, Never>?
   /// Whether it was told that the board is not saved.
   var isUnsaved = false
-  var nextKeyframe: ContinuousClock.Instant
+  /// When the document is looked at next; nil where all is in it as it should be.
+  var nextKeyframe: ContinuousClock.Instant?
   var nextPurge: ContinuousClock.Instant
   /// Says to other programs that the board is open, while it is.
   var openBoard: OpenBoardFile?
+
+  // When something is due.
+  var nap = Nap()
+  /// Whether something is due that no deadline tells of.
+  var isWorkDue = false
 
   // Who is there.
   var session: Session?
@@ -272,6 +278,7 @@ package actor Node {
     verbWaiter = nil
     readerWaiter?.resume()
     readerWaiter = nil
+    wakeNow()
   }
 
   // MARK: - Telling

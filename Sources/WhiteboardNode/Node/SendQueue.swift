@@ -32,12 +32,34 @@ struct SendQueue {
 
   init(joining: UInt64) { self.joining = joining }
 
+  /// How much waits, as far as others go by it.
+  enum Load: Int, Comparable {
+    case light
+    /// More than local verbs add to.
+    case heavy
+    /// More than is kept.
+    case excessive
+
+    static func < (one: Load, other: Load) -> Bool { one.rawValue < other.rawValue }
+  }
+
+  /// How much waits.
+  var load: Load {
+    byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light
+  }
+
   /// Whether it takes what it is sent too slowly to be waited for any longer.
-  var isTooSlow: Bool { byteCount >= SendQueue.limit || isStalled(for: SendQueue.tooSlow) }
+  var isTooSlow: Bool { load == .excessive || isStalled(for: SendQueue.tooSlow) }
 
   /// Whether much waits and little of it was taken for a while.
   func isStalled(for duration: Duration) -> Bool {
-    byteCount >= SendQueue.patience && ContinuousClock.now - movedAt >= duration
+    load > .light && ContinuousClock.now - movedAt >= duration
+  }
+
+  /// When it stands still next, or is too slow, unless more of it is taken.
+  func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    guard load > .light else { return nil }
+    return [SendQueue.standstill, SendQueue.tooSlow].lazy.map { movedAt + $0 }.first { $0 > now }
   }
 
   /// Whether nothing waits.

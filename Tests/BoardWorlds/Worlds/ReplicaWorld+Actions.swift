@@ -9,7 +9,7 @@ extension ReplicaWorld {
     for action in nodes[number].replica.takeActions() { carryOut(action, number) }
   }
 
-  private func carryOut(_ action: ReplicaAction, _ number: Int) {
+  func carryOut(_ action: ReplicaAction, _ number: Int) {
     switch action {
     case .send(let bytes, let members):
       for member in members { post(bytes, number, member, .message) }

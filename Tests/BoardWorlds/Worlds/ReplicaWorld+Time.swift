@@ -12,9 +12,20 @@ extension ReplicaWorld {
     for link in parcels.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) {
       deliver(on: link)
     }
-    for number in nodes.indices {
-      nodes[number].replica.tick(now: now(number))
-      carryOut(number)
+    for number in nodes.indices { tick(number) }
+  }
+
+  /// Ticks a replica whose time has come; whose has not, half of the time, and then nothing may happen.
+  private func tick(_ number: Int) {
+    let replica = nodes[number].replica
+    let isDue = replica.nextDeadline.map { uptime >= $0 } ?? false
+    guard isDue || uptime % 2 == 0 else { return }
+    replica.tick(now: now(number))
+    let actions = replica.takeActions()
+    if !isDue, !actions.isEmpty { complaints.append("a tick before its time does \(actions[0])") }
+    for action in actions { carryOut(action, number) }
+    if let next = replica.nextDeadline, next <= uptime {
+      complaints.append("a tick leaves something due")
     }
   }
 
