@@ -1,4 +1,5 @@
 import PeerSession
+import Whiteboard
 import WhiteboardSync
 
 /// What the node does when its time has come, and when that is.
