@@ -171,6 +171,15 @@ let package = Package(
       path: "Tests/Benchmarks/Rendering",
       swiftSettings: settings
     ),
+    .executableTarget(
+      name: "relay-bench",
+      dependencies: [
+        "PeerSession", "Whiteboard", "WhiteboardNode", "WhiteboardRelay", "WhiteboardSync",
+        logging, nioConcurrencyHelpers,
+      ],
+      path: "Tests/Benchmarks/Relay",
+      swiftSettings: settings
+    ),
     .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery", "PeerTestKit"]),
     .testTarget(
       name: "AvahiDiscoveryTests",

@@ -2,12 +2,15 @@ import PeerSession
 import WhiteboardSync
 
 /// The key of this peer's identity, as the board signs with it.
-struct IdentityKey: AuthorKey {
+package struct IdentityKey: AuthorKey {
   let identity: PeerIdentity
 
+  /// The key of an identity.
+  package init(identity: PeerIdentity) { self.identity = identity }
+
   /// The public key, uncompressed.
-  var publicKey: [UInt8] { identity.publicKeyX963 }
+  package var publicKey: [UInt8] { identity.publicKeyX963 }
 
   /// *r* and *s* of the signature.
-  func signature(of bytes: [UInt8]) -> [UInt8] { identity.rawSignature(of: bytes) }
+  package func signature(of bytes: [UInt8]) -> [UInt8] { identity.rawSignature(of: bytes) }
 }

@@ -1,0 +1,161 @@
+import Logging
+import PeerSession
+import Whiteboard
+import WhiteboardNode
+import WhiteboardSync
+
+/// One of those on the board: a real session and a replica, without a program around them.
+actor Guest {
+  /// How a guest behaves besides what all do.
+  enum Kind: Sendable {
+    /// It draws and reads as it should.
+    case ordinary
+    /// It reads nothing from when the load begins.
+    case deaf
+    /// It writes as fast as it can from when the load begins.
+    case flooding
+  }
+
+  let number: Int
+  private let kind: Kind
+  private let clock: LoadClock
+  private let identity = PeerIdentity.ephemeral()
+  private var replica: Replica?
+  private var session: Session?
+  private var own: ObjectID?
+  private var operation = 0
+  private(set) var arrivals: Arrivals
+  private(set) var departure: String?
+  private let (outgoing, source) = AsyncStream.makeStream(
+    of: (bytes: [UInt8], peers: [PeerID]).self
+  )
+  private var readyWaiter: CheckedContinuation<Void, Never>?
+  private let expected: Int
+
+  init(_ number: Int, of count: Int, _ kind: Kind, _ clock: LoadClock) {
+    self.number = number
+    self.kind = kind
+    self.clock = clock
+    expected = count
+    arrivals = Arrivals(of: count)
+  }
+
+  /// Joins and stays until the task is cancelled.
+  func run(_ link: BoardLink, directory: String) async throws {
+    var configuration = TransportConfiguration(
+      identity: identity,
+      displayName: "guest \(number)",
+      inboxDirectory: "\(directory)/\(number)",
+      logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    configuration.isDiallable = false
+    try await PeerTransport.withTransport(configuration) { transport in
+      try await self.stay(transport, link)
+    }
+  }
+
+  private func stay(_ transport: PeerTransport, _ link: BoardLink) async throws {
+    guard let board = SessionID(text: link.board), let peer = PeerID(text: link.peer ?? "") else {
+      throw NodeError(.internal, "the link names no board")
+    }
+    let address = PeerAddress(host: link.address.host, port: link.address.port)
+    let session = try await transport.join(
+      JoinRequest(session: board, addresses: [address], peer: peer, trust: .pinnedByLink)
+    ) { _ in true }
+    self.session = session
+    guard let id = BoardID(session.id.bytes) else { throw NodeError(.internal, "no board") }
+    replica = Replica(author: Author(board: id, key: IdentityKey(identity: identity)), now: moment)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.follow(session) }
+      group.addTask { await self.send(session) }
+      group.addTask { await self.tick() }
+      await group.waitForAll()
+    }
+    await session.leave()
+  }
+
+  private var moment: Moment { clock.moment }
+
+  private func follow(_ session: Session) async {
+    for await event in session.events {
+      if kind == .deaf, clock.hasBegun { try? await ContinuousClock().sleep(for: .seconds(3600)) }
+      switch event {
+      case .peerJoined(let peer):
+        if let member = MemberID(peer.id.bytes) { replica?.peerJoined(member, now: moment) }
+      case .peerLeft(let peer, let reason, _):
+        departure = reason.word
+        if let member = MemberID(peer.bytes) { replica?.peerLeft(member, now: moment) }
+      case .message(let bytes, let peer):
+        if let member = MemberID(peer.bytes) { replica?.received(bytes, from: member, now: moment) }
+      case .datagram(let bytes, let peer):
+        if let member = MemberID(peer.bytes) {
+          replica?.receivedDatagram(bytes, from: member, now: moment)
+        }
+      default: continue
+      }
+      perform()
+    }
+    source.finish()
+  }
+
+  private func send(_ session: Session) async {
+    for await (bytes, peers) in outgoing { try? await session.send(bytes, to: peers) }
+  }
+
+  private func tick() async {
+    while !Task.isCancelled {
+      do {
+        try await ContinuousClock().sleep(for: .milliseconds(50))
+      } catch {
+        return
+      }
+      replica?.tick(now: moment)
+      perform()
+    }
+  }
+
+  private func perform() {
+    guard let actions = replica?.takeActions() else { return }
+    let now = clock.now
+    for action in actions {
+      switch action {
+      case .send(let bytes, let members):
+        source.yield((bytes, members.compactMap { PeerID(bytes: $0.bytes) }))
+      case .objectAdded(let snapshot, let member?), .objectChanged(let snapshot, let member?):
+        arrivals.note(snapshot, of: member, at: now)
+      default: continue
+      }
+    }
+    if let readyWaiter, replica?.members.count == expected {
+      self.readyWaiter = nil
+      readyWaiter.resume()
+    }
+  }
+
+  /// Waits until everybody is here.
+  func untilComplete() async {
+    guard replica?.members.count != expected else { return }
+    await withCheckedContinuation { readyWaiter = $0 }
+  }
+
+  /// Moves an object of its own, whose place says which of its operations that was.
+  func draw() throws {
+    guard let replica else { return }
+    operation += 1
+    clock.began(operation, of: number)
+    let place = Point(x: Double(operation), y: Double(number))
+    if let own {
+      try replica.change(now: moment) { board in
+        try board.move([own], by: Point(x: 1, y: 0))
+      }
+    } else {
+      own = try replica.change(now: moment) { board in try board.createText("\(number)", at: place)
+      }
+    }
+    perform()
+  }
+
+  /// The digest of its board.
+  var digest: String { replica?.digest.hex ?? "" }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import WhiteboardNode
+import WhiteboardRelay
+
+/// A `whiteboard-relay` of the benchmark's own, in a process of its own.
+final class RelayProcess {
+  private let process = Process()
+  private let directory: String
+  /// How peers join its only board.
+  let link: BoardLink
+
+  /// Starts the program and has it make a board.
+  init(program: String) async throws {
+    directory = FileManager.default.temporaryDirectory.path + "/relay-bench-\(getpid())"
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = [
+      "serve", "--json", "--data-dir", directory, "--listen", "127.0.0.1:0", "--no-announce",
+      "--http", "none", "--max-people", "256", "--log-level", "warning",
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    // Its first line says that it can be reached.
+    _ = output.fileHandleForReading.availableData
+    var request = ControlRequest(.create)
+    request.name = "bench"
+    request.admit = "anyone"
+    let socket = RelayConfiguration.controlPath(dataDirectory: directory, runtimeDirectory: nil)
+    guard case .board(let report)? = try await ControlClient.ask(request, at: socket).first,
+      let text = report.link
+    else { throw NodeError(.internal, "the relay made no board") }
+    link = try BoardLink(text)
+  }
+
+  /// Ends it, and removes what it kept.
+  func end() {
+    process.terminate()
+    process.waitUntilExit()
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  /// Seconds of processor time that it has used.
+  var processorTime: Double {
+    guard
+      let stat = try? String(
+        contentsOfFile: "/proc/\(process.processIdentifier)/stat",
+        encoding: .utf8
+      )
+    else { return 0 }
+    let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+      return 0
+    }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// Bytes of memory that it has now.
+  var memory: Int {
+    guard
+      let statm = try? String(
+        contentsOfFile: "/proc/\(process.processIdentifier)/statm",
+        encoding: .utf8
+      )
+    else { return 0 }
+    let fields = statm.split(separator: " ")
+    return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
+  }
+}
