@@ -15,8 +15,8 @@ public enum SendMode: Sendable {
 /// Every method may be called from any task. What happens is told by ``events``, in one order.
 public final class Session: Sendable {
   let core: NIOLoopBound<SessionCore>
-  private let eventLoop: any EventLoop
-  private let published: NIOLockedValueBox<SessionCore.Published>
+  let eventLoop: any EventLoop
+  let published: NIOLockedValueBox<SessionCore.Published>
   private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
   private let datagrams = DatagramQueue()
 
@@ -85,13 +85,15 @@ public final class Session: Sendable {
     switch mode {
     case .reliable:
       try check(bytes.count, Limits.message)
-      for outbox in try outboxes(peers)
+      let ways = try ways(peers)
+      for outbox in ways.direct
       where try outbox.appendNow(bytes, acknowledgeAtOnce: false) == nil {
         _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
       }
+      for group in ways.relayed { try await sendRelayed(bytes, group, isNamed: peers != nil) }
     case .unreliable:
       try check(bytes.count, Limits.datagramMessage)
-      _ = try outboxes(peers)
+      _ = try ways(peers)
       if datagrams.append(bytes, peers) {
         let core = core
         let datagrams = datagrams
@@ -109,9 +111,16 @@ public final class Session: Sendable {
     to peer: Peer
   ) async throws(SessionError) {
     try check(bytes.count, Limits.message)
-    for outbox in try outboxes([peer.id]) {
+    let ways = try ways([peer.id])
+    for outbox in ways.direct {
       guard outbox.joining == peer.joining else { throw .notInSession(peer.id) }
       _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
+    }
+    for group in ways.relayed {
+      guard group.peers.allSatisfy({ $0.joining == peer.joining }) else {
+        throw .notInSession(peer.id)
+      }
+      try await sendRelayed(bytes, group, isNamed: true)
     }
   }
 
@@ -127,9 +136,11 @@ public final class Session: Sendable {
   ) async throws(SessionError) {
     try check(bytes.count, Limits.message)
     var waits: [(Outbox, UInt64)] = []
-    for outbox in try outboxes(peers) {
+    let ways = try ways(peers)
+    for outbox in ways.direct {
       waits.append((outbox, try await outbox.append(bytes, acknowledgeAtOnce: true)))
     }
+    for group in ways.relayed { try await sendRelayed(bytes, group, isNamed: peers != nil) }
     for (outbox, sequence) in waits { try await outbox.acknowledgement(of: sequence) }
   }
 
@@ -142,18 +153,16 @@ public final class Session: Sendable {
     }
   }
 
-  private func outboxes(_ peers: [PeerID]?) throws(SessionError) -> [Outbox] {
-    let result: Result<[Outbox], SessionError> = published.withLockedValue { published in
+  private func ways(_ peers: [PeerID]?) throws(SessionError) -> Ways {
+    let result: Result<Ways, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
       guard let peers, peers != published.order else { return .success(published.everyone) }
-      var outboxes: [Outbox] = []
+      var ways = Ways()
       for peer in peers {
-        guard let outbox = published.outboxes[peer] else {
-          return .failure(SessionError(.notConnected, "Peer \(peer.short) is not in the session."))
-        }
-        outboxes.append(outbox)
+        guard let way = published.ways[peer] else { return .failure(.notInSession(peer)) }
+        ways.add(peer, way)
       }
-      return .success(outboxes)
+      return .success(ways)
     }
     return try result.get()
   }

@@ -24,6 +24,8 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case versionMismatch = "version-mismatch"
     /// The other end does not serve this session.
     case noSuchSession = "no-such-session"
+    /// The relay does not carry the session; its message says why.
+    case notCarried = "not-carried"
     /// The host admits only peers it knows.
     case notKnown = "not-known"
     /// The other end's key is not proved to be the right one.
@@ -133,6 +135,7 @@ extension SessionError {
       case .busy: (.busy, "The peer has too many requests at once; try again later.")
       case .versionMismatch: (.versionMismatch, "The peers speak no common protocol version.")
       case .noSuchSession: (.noSuchSession, "The peer does not serve that session.")
+      case .notCarried: (.notCarried, "The relay does not carry this session.")
       case .wrongCode: (.wrongCode, "The code is wrong.")
       case .lockedOut: (.lockedOut, "Too many wrong codes; try again in a minute.")
       case .notKnown: (.notKnown, "The host admits only peers it knows.")
@@ -146,6 +149,7 @@ extension SessionError {
       case .unknownAdmitter: (.busy, "The peer does not know yet who admitted us.")
       case .notAttached: (.notConnected, "The further link was refused.")
       case .duplicateLink, .replaced: (.busy, "Another link with the peer took over.")
+      case .tooFast: (.busy, "The relay found this end too fast; try again later.")
       case .tooSlow: (.busy, "The peer found this end too slow.")
       case .self: (.selfDialled, "That address is this peer's own.")
       case .protocolError, .unknownFrame, .tooLarge:

@@ -11,6 +11,8 @@ public enum SessionEvent: Sendable {
   /// The connection to a peer of the session changed; its end is `peerLeft`.
   case peerStateChanged(PeerID, PeerState)
   /// A peer is out of the session; `undelivered` message parts were never acknowledged by it (LIV-4).
+  ///
+  /// Of a peer by way of a relay it is not known, and 0: the relay has acknowledged for it.
   indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
   /// A reliable message: exactly once, in order per sender.
   case message([UInt8], from: PeerID)
@@ -84,8 +86,10 @@ public struct Peer: Sendable {
   public var name: UntrustedText
   /// This process of it.
   public var incarnation: SessionIncarnation
-  /// Whether it is a relay.
+  /// Whether it says that it is a relay.
   public var isRelay: Bool
+  /// The relay by way of which it is in the session; `nil` for a peer with a link.
+  public var relay: PeerID?
   /// Where the link goes, or where the peer was reached last.
   public var address: PeerAddress?
   /// Which of all the times it is that somebody came into this session.
@@ -126,6 +130,10 @@ public enum DepartureReason: Sendable, Equatable {
   case lost
   /// A new process of the same peer took its place (DUP-3).
   case restarted
+  /// It is reached another way now, by a link or by way of a relay, and comes in anew (RLY-8).
+  case rerouted
+  /// Too much waited for one of us at the relay, which dropped it; it may come in anew (RLY-12).
+  case overrun
   /// Its link was refused or broke a rule.
   case refused(SessionError)
 
@@ -138,6 +146,8 @@ public enum DepartureReason: Sendable, Equatable {
     case .disconnected: "disconnected"
     case .lost: "lost"
     case .restarted: "restarted"
+    case .rerouted: "rerouted"
+    case .overrun: "overrun"
     case .refused(let error): error.code.rawValue
     }
   }
@@ -161,6 +171,8 @@ public struct PeerStatus: Sendable {
   public var state: PeerState
   /// How unreliable messages travel to it.
   public var datagramPath: DatagramPath
-  /// Whether everything sent to it was acknowledged.
+  /// Whether everything sent to it was acknowledged; by the relay, where it is reached by one.
   public var isDelivered: Bool
+  /// The relay by way of which it is in the session; `nil` for a peer with a link.
+  public var relay: PeerID? { peer.relay }
 }

@@ -22,6 +22,8 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case versionMismatch = "version-mismatch"
   /// The session is not served here.
   case noSuchSession = "no-such-session"
+  /// No relay here, or it does not carry this session.
+  case notCarried = "not-carried"
   /// The proof does not verify.
   case wrongCode = "wrong-code"
   /// There were too many wrong proofs lately.
@@ -47,6 +49,8 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case tooLarge = "too-large"
   /// A queue made no progress for 30 s.
   case tooSlow = "too-slow"
+  /// More by way of a relay than it passes on.
+  case tooFast = "too-fast"
   /// The peer dialled itself.
   case `self`
   /// Anything else.
@@ -70,10 +74,11 @@ public enum CloseCode: String, Sendable, CaseIterable {
   /// What the receiver of the code does about dialling again.
   public var redial: Redial {
     switch self {
-    case .busy, .lockedOut, .unknownAdmitter, .tooSlow, .internalError: .later
+    case .busy, .lockedOut, .unknownAdmitter, .tooSlow, .tooFast, .internalError: .later
     case .duplicateLink, .replaced: .notApplicable
     case .left, .shuttingDown, .disconnected, .kicked, .declined, .withdrawn, .timedOut, .full,
-      .versionMismatch, .noSuchSession, .wrongCode, .notKnown, .notVerified, .notAttached,
+      .versionMismatch, .noSuchSession, .notCarried, .wrongCode, .notKnown, .notVerified,
+      .notAttached,
       .protocolError, .unknownFrame, .tooLarge, .self:
       .never
     }

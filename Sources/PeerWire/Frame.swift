@@ -24,6 +24,8 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case addresses = 0x12
   /// The wish that the other side dials bulk links (8.1).
   case bulkRequest = 0x13
+  /// The host's word that the sender is a relay of the session (11.1).
+  case relayGrant = 0x14
   /// What control link a bulk link belongs to (8.1).
   case attach = 0x20
   /// The answer to a good ATTACH (8.1).
@@ -54,6 +56,8 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case pong = 0x43
   /// A datagram where UDP does not pass (DGM-9).
   case datagram = 0x44
+  /// A datagram by way of a relay where UDP does not pass (11.4).
+  case relayDatagram = 0x45
   /// Bytes of a file (8.2).
   case chunk = 0x50
   /// Bytes of a stream (8.3).

@@ -8,6 +8,8 @@ public struct MessagePart: Equatable, Sendable {
   public var isLast: Bool
   /// Whether the sender wants an acknowledgement at once (MSG-4).
   public var wantsAcknowledgement: Bool
+  /// Whether the message is between a member and a relay (11.2); in a first part alone.
+  public var isRelays: Bool
   /// The whole message's length; present in a first part that is not the last.
   public var total: Int?
 
@@ -32,19 +34,21 @@ public struct MessagePart: Equatable, Sendable {
     isFirst: Bool,
     isLast: Bool,
     wantsAcknowledgement: Bool = false,
+    isRelays: Bool = false,
     total: Int? = nil
   ) {
     self.sequence = sequence
     self.isFirst = isFirst
     self.isLast = isLast
     self.wantsAcknowledgement = wantsAcknowledgement
+    self.isRelays = isRelays
     self.total = total
   }
 
   /// The flags byte.
   @inlinable
   public var flags: UInt8 {
-    (isFirst ? 1 : 0) | (isLast ? 2 : 0) | (wantsAcknowledgement ? 4 : 0)
+    (isFirst ? 1 : 0) | (isLast ? 2 : 0) | (wantsAcknowledgement ? 4 : 0) | (isRelays ? 8 : 0)
   }
 
   /// Reads the head at `offset` and moves `offset` to the part's bytes.
@@ -65,12 +69,13 @@ public struct MessagePart: Equatable, Sendable {
     guard sequence > 0 else { throw .zeroSequence }
     let flags = bytes[offset]
     offset += 1
-    guard flags & ~7 == 0 else { throw .unknownFlags(flags) }
+    guard flags & ~15 == 0, flags & 9 != 8 else { throw .unknownFlags(flags) }
     var part = MessagePart(
       sequence: sequence,
       isFirst: flags & 1 != 0,
       isLast: flags & 2 != 0,
-      wantsAcknowledgement: flags & 4 != 0
+      wantsAcknowledgement: flags & 4 != 0,
+      isRelays: flags & 8 != 0
     )
     if part.isFirst && !part.isLast {
       let total: UInt64?
@@ -80,7 +85,8 @@ public struct MessagePart: Equatable, Sendable {
         throw .malformed
       }
       guard let total else { throw .malformed }
-      guard total <= UInt64(Limits.message) else { throw .tooLarge(total) }
+      let limit = part.isRelays ? RelayMessage.maximumLength : Limits.message
+      guard total <= UInt64(limit) else { throw .tooLarge(total) }
       part.total = Int(total)
     }
     if !part.isFirst && !part.isLast && offset == bytes.count { throw .empty }

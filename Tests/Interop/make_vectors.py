@@ -99,7 +99,7 @@ TYPES = {
     "RESOURCE-ACCEPT": 0x23, "RESOURCE-START": 0x24, "RESOURCE-END": 0x25, "RESOURCE-DONE": 0x26,
     "RESOURCE-CANCEL": 0x27, "STREAM-OPEN": 0x28, "STREAM-RESET": 0x29, "MESSAGE": 0x40,
     "ACK": 0x41, "PING": 0x42, "PONG": 0x43, "DATAGRAM": 0x44, "CHUNK": 0x50, "STREAM-DATA": 0x51,
-    "STREAM-FIN": 0x52,
+    "STREAM-FIN": 0x52, "RELAY-GRANT": 0x14, "RELAY-DATAGRAM": 0x45,
 }
 
 
@@ -177,7 +177,7 @@ def message_parts():
     def good(name, sequence, flags, data=b"", total=None):
         entry = {"name": name, "hex": part(sequence, flags, data, total).hex(),
                  "sequence": str(sequence), "first": bool(flags & 1), "last": bool(flags & 2),
-                 "acknowledge": bool(flags & 4), "bytes": data.hex()}
+                 "acknowledge": bool(flags & 4), "relays": bool(flags & 8), "bytes": data.hex()}
         if total is not None:
             entry["total"] = total
         return entry
@@ -193,6 +193,8 @@ def message_parts():
         good("the last part", 7, 2, b"o"),
         good("a last part without bytes", 8, 6),
         good("the greatest number", 2**53 - 1, 3, b"x"),
+        good("a whole message between a member and a relay", 9, 11, b"hello"),
+        good("the first of several parts of the greatest message by a relay", 10, 9, b"he", 16_777_280),
     ]
     bad = [
         ("no byte", b"", "malformed", "protocol-error", "FRM-4"),
@@ -200,12 +202,14 @@ def message_parts():
         ("a number that is not shortest", b"\x81\x00\x03", "malformed", "protocol-error", "FRM-2"),
         ("a number over 64 bits", b"\xff" * 9 + b"\x02\x03", "malformed", "protocol-error", "FRM-2"),
         ("number 0", b"\x00\x03hello", "zero-sequence", "protocol-error", "MSG-2"),
-        ("flag 8", b"\x01\x0b", "unknown-flags", "protocol-error", "MSG-1"),
+        ("flag 8 in a part that is not the first", b"\x02\x0a", "unknown-flags", "protocol-error", "MSG-1"),
+        ("flag 16", b"\x01\x13", "unknown-flags", "protocol-error", "MSG-1"),
         ("flag 128", b"\x01\x83", "unknown-flags", "protocol-error", "MSG-1"),
         ("a first part without its total", b"\x01\x01", "malformed", "protocol-error", "FRM-4"),
         ("a total that ends within", b"\x01\x01\x80", "malformed", "protocol-error", "FRM-4"),
         ("a total that is not shortest", b"\x01\x01\x85\x00he", "malformed", "protocol-error", "FRM-2"),
         ("a total over the limit", part(1, 1, b"", 16_777_217), "too-large", "too-large", "MSG-1"),
+        ("a total over the limit by a relay", part(1, 9, b"", 16_777_281), "too-large", "too-large", "RLY-5"),
         ("a total of 2^64 - 1", part(1, 1, b"", 2**64 - 1), "too-large", "too-large", "MSG-1"),
         ("an empty part between", part(2, 0), "empty", "protocol-error", "MSG-1"),
     ]
@@ -483,6 +487,71 @@ def replay():
     ]
 
 
+# --- relays -------------------------------------------------------------------------------------
+
+
+def bitmap(routes):
+    """The set of routes as SEND has it (11.2)."""
+    data = bytearray(max(routes) // 8 + 1)
+    for route in routes:
+        data[route // 8] |= 1 << route % 8
+    return bytes([len(data)]) + bytes(data)
+
+
+def relay_messages():
+    peer, incarnation = bytes(range(32)), bytes(range(100, 108))
+    everyone = list(range(256))
+
+    def good(name, kind, head, payload=b"", **fields):
+        return {"name": name, "hex": (bytes([kind]) + head + payload).hex(), "kind": kind,
+                "payload": payload.hex(), **fields}
+
+    valid = [
+        good("REACH", 1, peer + incarnation, peer=peer.hex(), incarnation=incarnation.hex()),
+        good("UNREACH, rerouted", 2, peer + b"\x00", peer=peer.hex(), end=0),
+        good("UNREACH, too slow", 2, peer + b"\x09", peer=peer.hex(), end=9),
+        good("FREE", 3, vint(0), route=0),
+        good("FREE of the greatest number", 3, vint(255), route=255),
+        good("SEND to one", 4, bitmap([0]), b"hello", routes=[0]),
+        good("SEND to several", 4, bitmap([1, 8, 200]), b"hello", routes=[1, 8, 200]),
+        good("SEND of nothing to all numbers", 4, bitmap(everyone), b"", routes=everyone),
+        good("CONFIRM", 5, bitmap([3, 4]) + vint(300), routes=[3, 4], token="300"),
+        good("CONFIRMED", 6, vint(128) + vint(2**53 - 1), route=128, token=str(2**53 - 1)),
+        good("ROUTE", 16, vint(7), b"{}", route=7),
+        good("UNROUTE, lost", 17, vint(7) + b"\x06", route=7, end=6),
+        good("FROM", 18, vint(200), b"hello", route=200),
+        good("FROM with nothing", 18, vint(0), route=0),
+        good("CONFIRMING", 19, vint(1) + vint(0), route=1, token="0"),
+        good("CONFIRMATION", 20, vint(1) + vint(127), route=1, token="127"),
+    ]
+    bad = [
+        ("no byte", b"", "unknown-kind"),
+        ("kind 0", b"\x00", "unknown-kind"),
+        ("kind 7", b"\x07", "unknown-kind"),
+        ("kind 21", b"\x15", "unknown-kind"),
+        ("half a peer", b"\x01" + peer[:31], "malformed"),
+        ("half an incarnation", b"\x01" + peer + incarnation[:7], "malformed"),
+        ("a byte behind REACH", b"\x01" + peer + incarnation + b"\x00", "malformed"),
+        ("UNREACH without a reason", b"\x02" + peer, "malformed"),
+        ("FREE without a number", b"\x03", "malformed"),
+        ("number 256", b"\x03" + vint(256), "malformed"),
+        ("a number that is not shortest", b"\x03\x81\x00", "malformed"),
+        ("SEND without a bitmap", b"\x04", "malformed"),
+        ("a bitmap of no bytes", b"\x04\x00hello", "malformed"),
+        ("a bitmap of 33 bytes", b"\x04\x21" + b"\x01" * 33, "malformed"),
+        ("a bitmap whose last byte is zero", b"\x04\x02\x01\x00hello", "malformed"),
+        ("a bitmap that ends within", b"\x04\x03\x01\x01", "malformed"),
+        ("CONFIRM without a token", b"\x05" + bitmap([0]), "malformed"),
+        ("a token of 2^53", b"\x05" + bitmap([0]) + vint(2**53), "malformed"),
+        ("UNROUTE without a reason", b"\x11" + vint(7), "malformed"),
+        ("FROM without a number", b"\x12", "malformed"),
+        ("a byte behind CONFIRMATION", b"\x14" + vint(1) + vint(1) + b"\x00", "malformed"),
+    ]
+    return {"valid": valid,
+            "invalid": [{"name": n, "hex": h.hex(), "error": e, "close": "protocol-error", "rule": "RLY-5"}
+                        for n, h, e in bad]}
+
+
 # --- control payloads ---------------------------------------------------------------------------
 
 
@@ -570,9 +639,9 @@ def control():
 
 def closes():
     never = ("left shutting-down disconnected kicked declined withdrawn timed-out full version-mismatch "
-             "no-such-session wrong-code not-known not-verified not-attached protocol-error unknown-frame "
+             "no-such-session not-carried wrong-code not-known not-verified not-attached protocol-error unknown-frame "
              "too-large self").split()
-    later = "busy locked-out unknown-admitter too-slow internal-error".split()
+    later = "busy locked-out unknown-admitter too-slow too-fast internal-error".split()
     return ([{"code": c, "redial": "never"} for c in never]
             + [{"code": c, "redial": "later"} for c in later]
             + [{"code": c, "redial": "not-applicable"} for c in ("duplicate-link", "replaced")]
@@ -592,6 +661,7 @@ def main():
         "messageSequences": message_sequences(),
         "acknowledgements": acknowledgements(),
         "datagrams": datagrams(),
+        "relayMessages": relay_messages(),
     }
     text = json.dumps(document, indent=1) + "\n"
     if sys.argv[1:] == ["--check"]:

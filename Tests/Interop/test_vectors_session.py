@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from whiteboard_peer import admission, datagram, wire
+from whiteboard_peer import admission, datagram, relay, wire
 from whiteboard_peer.session import Delivery
 from whiteboard_peer.wire import Violation
 
@@ -142,6 +142,7 @@ class Messages(VectorCase):
                 wire.Part.FIRST * vector["first"]
                 | wire.Part.LAST * vector["last"]
                 | wire.Part.AT_ONCE * vector["acknowledge"]
+                | wire.Part.RELAYS * vector["relays"]
             )
             body = bytes.fromhex(vector["bytes"])
             wanted = (int(vector["sequence"]), flags, vector.get("total"), body)
@@ -169,6 +170,19 @@ class Messages(VectorCase):
             self.assertEqual(wire.decode_ack(unhex(vector)), int(vector["sequence"]))
         for vector in self.each(VECTORS["acknowledgements"]["invalid"]):
             self.assert_violates(vector, lambda: wire.decode_ack(unhex(vector)))
+
+
+class Relays(VectorCase):
+    def test_messages(self):
+        for vector in self.each(VECTORS["relayMessages"]["valid"]):
+            fields = {name: vector[name] for name in ("route", "routes", "end") if name in vector}
+            fields |= {n: bytes.fromhex(vector[n]) for n in ("peer", "incarnation") if n in vector}
+            fields |= {"token": int(vector["token"])} if "token" in vector else {}
+            payload = bytes.fromhex(vector["payload"])
+            self.assertEqual(relay.decode(unhex(vector)), (vector["kind"], fields, payload))
+            self.assertEqual(relay.encode(vector["kind"], fields, payload), unhex(vector))
+        for vector in self.each(VECTORS["relayMessages"]["invalid"]):
+            self.assert_violates(vector, lambda: relay.decode(unhex(vector)))
 
 
 class Datagrams(VectorCase):

@@ -12,6 +12,7 @@ struct MessagePartTests {
       isFirst: vector.first,
       isLast: vector.last,
       wantsAcknowledgement: vector.acknowledge,
+      isRelays: vector.relays,
       total: vector.total
     )
     #expect(part == expected)

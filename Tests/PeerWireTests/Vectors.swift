@@ -81,6 +81,7 @@ struct SessionVectors: Decodable {
     var first: Bool
     var last: Bool
     var acknowledge: Bool
+    var relays: Bool
     var bytes: String
     var total: Int?
     var testDescription: String { name }
@@ -101,6 +102,20 @@ struct SessionVectors: Decodable {
   struct Acknowledged: Decodable, Sendable {
     var hex: String
     var sequence: String
+  }
+
+  struct Relayed: Decodable, Sendable, CustomTestStringConvertible {
+    var name: String
+    var hex: String
+    var kind: UInt8
+    var peer: String?
+    var incarnation: String?
+    var route: UInt8?
+    var routes: [UInt8]?
+    var token: String?
+    var end: UInt8?
+    var payload: String
+    var testDescription: String { name }
   }
 
   struct Datagrams: Decodable, Sendable {
@@ -180,6 +195,7 @@ struct SessionVectors: Decodable {
   var messageSequences: [Sequence]
   var acknowledgements: Groups<Acknowledged>
   var datagrams: Datagrams
+  var relayMessages: Groups<Relayed>
 
   static let all: SessionVectors = {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

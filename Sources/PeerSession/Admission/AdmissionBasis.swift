@@ -39,6 +39,8 @@ enum AdmissionBasis: Equatable, Sendable {
 enum AdmissionTimes {
   /// For each step by a machine after HELLO.
   static let step = Duration.seconds(5)
+  /// For a relay's answer to `carry`, for which it asks its application (RLY-2).
+  static let carry = Duration.seconds(10)
 }
 
 /// Why a frame during admission closes the link.

@@ -105,7 +105,7 @@ struct DiallerAdmission: Sendable {
     guard case .idle = state else { return [] }
     if facts.remote == facts.local { return close(.`self`, "This is our own address.") }
     state = .awaitingHello
-    deadline = now + AdmissionTimes.step
+    deadline = now + (facts.hello.carry == nil ? AdmissionTimes.step : AdmissionTimes.carry)
     return [.send(.hello, facts.hello.encoded())]
   }
 

@@ -47,12 +47,13 @@ struct DeliverySender {
     usedBytes == 0 || usedBytes + count <= capacity
   }
 
-  /// Takes one message.
+  /// Takes one message, which may be one between a member and a relay (11.2).
   ///
   /// - Returns: The number of its last part: acknowledged means delivered.
   mutating func append(
     _ message: [UInt8],
-    acknowledgeAtOnce: Bool
+    acknowledgeAtOnce: Bool,
+    isRelays: Bool = false
   ) -> UInt64 {
     let room = Limits.framePayload - 2 * Varint.maximumLength - 1
     let count = message.count
@@ -63,7 +64,8 @@ struct DeliverySender {
           sequence: lastSequence,
           isFirst: true,
           isLast: true,
-          wantsAcknowledgement: acknowledgeAtOnce
+          wantsAcknowledgement: acknowledgeAtOnce,
+          isRelays: isRelays
         ),
         message[...]
       )
@@ -81,6 +83,7 @@ struct DeliverySender {
           isFirst: isFirst,
           isLast: rest.isEmpty,
           wantsAcknowledgement: acknowledgeAtOnce && rest.isEmpty,
+          isRelays: isRelays && isFirst,
           total: isFirst ? count : nil
         ),
         bytes

@@ -69,12 +69,14 @@ final class Outbox: Sendable {
   /// - Parameters:
   ///   - message: The message.
   ///   - acknowledgeAtOnce: Whether the peer is asked to acknowledge without delay (MSG-4).
+  ///   - isRelays: Whether the message is between a member and a relay (11.2).
   ///   - hasWaited: Whether the caller may go before those who wait.
   /// - Returns: The number whose acknowledgement means delivered, or `nil` when the caller must wait.
   /// - Throws: Why the peer is gone.
   func appendNow(
     _ message: [UInt8],
     acknowledgeAtOnce: Bool,
+    isRelays: Bool = false,
     hasWaited: Bool = false
   ) throws(SessionError) -> UInt64? {
     let attempt: (sequence: UInt64?, mustFlush: Bool, failure: SessionError?) =
@@ -84,7 +86,11 @@ final class Outbox: Sendable {
         else {
           return (nil, false, nil)
         }
-        let sequence = state.sender.append(message, acknowledgeAtOnce: acknowledgeAtOnce)
+        let sequence = state.sender.append(
+          message,
+          acknowledgeAtOnce: acknowledgeAtOnce,
+          isRelays: isRelays
+        )
         let mustFlush = !state.isFlushScheduled
         state.isFlushScheduled = true
         return (sequence, mustFlush, nil)
@@ -105,7 +111,8 @@ final class Outbox: Sendable {
     }
   }
 
-  private func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
+  /// Waits until a message of `count` bytes may fit; `first` goes before those who wait already.
+  func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
     try await wait { state, waiter in
       if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) {
         return .success(())
@@ -150,6 +157,24 @@ final class Outbox: Sendable {
   }
 
   // MARK: The session's side, on its event loop
+
+  /// Takes what the session itself says to a relay, whether there is room or not.
+  ///
+  /// - Returns: Whether it was taken: not when far more than the capacity is owed, so that who does
+  ///   not read what it makes us say costs no memory.
+  func appendControl(_ message: [UInt8]) -> Bool {
+    let (isTaken, mustFlush) = state.withLockedValue { state in
+      guard state.failure == nil else { return (true, false) }
+      guard state.sender.usedBytes <= state.sender.capacity + 1_048_576 else {
+        return (false, false)
+      }
+      _ = state.sender.append(message, acknowledgeAtOnce: false, isRelays: true)
+      defer { state.isFlushScheduled = true }
+      return (true, !state.isFlushScheduled)
+    }
+    if mustFlush { eventLoop.execute(onWork) }
+    return isTaken
+  }
 
   /// Takes the next bytes to write.
   ///

@@ -213,23 +213,28 @@ extension Control {
     var resume: Resume?
     var ticket: Ticket?
     var invitation: InvitationRequest?
+    /// To a relay that is to carry the session (11.1).
+    var carry: Carry?
 
     init(
       introduction: Introduction,
       resume: Resume? = nil,
       ticket: Ticket? = nil,
-      invitation: InvitationRequest? = nil
+      invitation: InvitationRequest? = nil,
+      carry: Carry? = nil
     ) {
       self.introduction = introduction
       self.resume = resume
       self.ticket = ticket
       self.invitation = invitation
+      self.carry = carry
     }
 
     private enum CodingKeys: String, CodingKey {
       case resume
       case ticket
       case invitation
+      case carry
     }
 
     init(from decoder: any Decoder) throws {
@@ -238,6 +243,7 @@ extension Control {
       resume = try container.decodeIfPresent(Resume.self, forKey: .resume)
       ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
       invitation = try container.decodeIfPresent(InvitationRequest.self, forKey: .invitation)
+      carry = try container.decodeIfPresent(Carry.self, forKey: .carry)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -246,6 +252,7 @@ extension Control {
       try container.encodeIfPresent(resume, forKey: .resume)
       try container.encodeIfPresent(ticket, forKey: .ticket)
       try container.encodeIfPresent(invitation, forKey: .invitation)
+      try container.encodeIfPresent(carry, forKey: .carry)
     }
   }
 
@@ -397,8 +404,10 @@ extension Control {
 }
 
 extension Control {
-  /// One peer of a session, as another tells of it (5.1).
-  struct Member: Codable, Equatable, Sendable {
+  /// One peer of a session, as another tells of it (5.1); alone, what follows ROUTE (11.2).
+  struct Member: ControlPayload {
+    static let frameType = FrameType.message
+
     var peer: PeerID
     /// 1 to 64 bytes; proves nothing.
     var name: UntrustedText

@@ -15,6 +15,14 @@ final class ListenerHandshake: LinkDelegate {
   private var number = 0
   private var timer: Scheduled<Void>?
   private var invitation: InvitationID?
+  /// Whether the application thinks about carrying the dialler's session, or has said yes.
+  private var carriage = Carriage.none
+
+  private enum Carriage {
+    case none
+    case asked
+    case granted
+  }
 
   init(_ transport: TransportCore, host: String) {
     self.transport = transport
@@ -70,6 +78,9 @@ final class ListenerHandshake: LinkDelegate {
       self.admission = admission
       return perform(actions)
     }
+    guard carriage == .none else {
+      return link.close(.protocolError, "a frame before the answer to HELLO")
+    }
     do throws(ControlMessageError) {
       switch type {
       case .hello: helloReceived(link, try Control.DiallerHello.decode(bytes))
@@ -109,6 +120,7 @@ final class ListenerHandshake: LinkDelegate {
     guard hello.introduction.versions.common(with: Control.versions) != nil else {
       return link.close(.versionMismatch, "this peer speaks version 1")
     }
+    if let carry = hello.carry, carriage == .none { return ask(link, peer, hello, carry) }
     guard let session = transport.session(for: hello.introduction.session), !session.hasEnded else {
       return link.close(.noSuchSession)
     }
@@ -147,6 +159,77 @@ final class ListenerHandshake: LinkDelegate {
     )
     self.admission = admission
     perform(actions)
+  }
+
+  /// Asks the application whether we carry the session of the dialler (RLY-2).
+  private func ask(
+    _ link: ControlLink,
+    _ peer: PeerID,
+    _ hello: Control.DiallerHello,
+    _ carry: Control.Carry
+  ) {
+    guard transport.configuration.isRelay, let carries = transport.configuration.carries else {
+      return link.close(.notCarried, "This peer is no relay.")
+    }
+    let question: CarryQuestion
+    do throws(CarryQuestion.Refusal) {
+      question = try CarryQuestion(carry, hello, from: peer, at: transport.localPeer)
+    } catch {
+      return link.close(error.code, error.reason)
+    }
+    let request = question.request
+    if let session = transport.sessions[request.session], session.host != peer {
+      return link.close(.notCarried, "Another peer is the host of that session here.")
+    }
+    carriage = .asked
+    rearm(in: TimeAmount(AdmissionTimes.carry)) {
+      $0.close(.timedOut, "The relay did not decide in time.")
+    }
+    let bound = NIOLoopBound((self, hello), eventLoop: transport.eventLoop)
+    let (eventLoop, threads) = (transport.eventLoop, transport.threads)
+    let local = transport.localPeer
+    // Nobody waits: an answer to a link that is gone meanwhile changes nothing.
+    Task {
+      let answer = await carries(request)
+      var key: CodeKey?
+      if case .code(let code) = request.admission, answer == .carry {
+        key = try? await threads.runIfActive {
+          CodeKey(code: code, session: request.session, listener: local)
+        }
+      }
+      eventLoop.execute { [key] in
+        let (handshake, hello) = bound.value
+        handshake.answered(answer, request, key, hello)
+      }
+    }
+  }
+
+  private func answered(
+    _ answer: CarryAnswer,
+    _ request: CarryRequest,
+    _ key: CodeKey?,
+    _ hello: Control.DiallerHello
+  ) {
+    guard let link, link.isOpen, !transport.isClosing else { return }
+    if case .refuse(let reason) = answer { return link.close(.notCarried, reason) }
+    carriage = .granted
+    if let session = transport.sessions[request.session] {
+      guard session.host == request.host else { return link.close(.notCarried) }
+      session.carried(request.admission, key, request.grant)
+    } else {
+      let session = transport.makeCarried(
+        request.session,
+        host: request.host,
+        request.admission,
+        key,
+        request.grant
+      )
+      transport.carriedSessions.yield(
+        CarriedSession(session: Session(session), request: request)
+      )
+    }
+    rearm(in: .seconds(5)) { $0.close(.timedOut) }
+    helloReceived(link, hello)
   }
 
   /// Who asks, while a person decides.
@@ -269,7 +352,7 @@ final class ListenerHandshake: LinkDelegate {
         received: resumes ? hello.resume?.received : nil
       )
     )
-    if basis.isNew { session.announce(peer) }
+    if basis.isNew && !session.relaying.isRelaying { session.announce(peer) }
     if let id = invitation.take() { session.invitations[id] = nil }
     finish()
   }

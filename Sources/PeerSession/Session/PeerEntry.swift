@@ -9,6 +9,8 @@ final class Delivery {
   var assembler = MessageAssembler()
   /// The message under way, when it came in parts.
   var partial: [UInt8] = []
+  /// Whether that one is between a member and a relay (11.2).
+  var isPartialRelays = false
 
   init(incarnation: SessionIncarnation, outbox: Outbox) {
     self.incarnation = incarnation
@@ -17,6 +19,14 @@ final class Delivery {
 
   /// Whether nothing has come of it yet, so that both sides may begin anew with what is queued (RSM-4).
   var isUntouched: Bool { assembler.received == 0 && outbox.isUntouched }
+}
+
+/// A peer's being in the session by way of a relay.
+struct RelayedWay {
+  var route: RelayRoute
+  let incarnation: SessionIncarnation
+  /// Which of all the times it is that somebody came into the session.
+  let joining: UInt64
 }
 
 /// Everything a session knows of one other peer.
@@ -29,6 +39,14 @@ final class PeerEntry {
   /// Present while the peer is in the session: from `peerJoined` to `peerLeft`.
   var delivery: Delivery?
   var state = PeerState.connecting
+  /// Present instead of that while the peer is in the session by way of a relay (11).
+  var relayed: RelayedWay?
+  /// Since when there is neither a link nor a route (RLY-6).
+  var apartSince = NIODeadline.now()
+  /// Whether too much waited on its last route: then it is not asked for at once.
+  var wasOverrun = false
+  /// Whether it is a relay of this session: its host says so, or it is the host (RLY-1).
+  var isSessionRelay = false
 
   /// The open control link.
   var link: ControlLink?
@@ -64,7 +82,7 @@ final class PeerEntry {
   }
 
   /// Whether it is in the session.
-  var isJoined: Bool { delivery != nil }
+  var isJoined: Bool { delivery != nil || relayed != nil }
 
   /// Every address worth dialling, best first.
   var addresses: [PeerAddress] {
@@ -92,8 +110,9 @@ final class PeerEntry {
       name: member.name,
       incarnation: member.incarnation,
       isRelay: member.role == .relay,
+      relay: relayed?.route.relay,
       address: link?.remote ?? observed.first,
-      joining: delivery?.outbox.joining ?? 0
+      joining: delivery?.outbox.joining ?? relayed?.joining ?? 0
     )
   }
 }

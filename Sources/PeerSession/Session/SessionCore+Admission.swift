@@ -6,7 +6,9 @@ import PeerWire
 extension SessionCore {
   /// How the dialler of a new link is admitted (4).
   func mode(for peer: PeerID) -> ListenerAdmission.Mode {
-    switch policy {
+    // Nobody admits the host of a session to it: it is its key that made it (5.2).
+    if peer == host && hasJoined { return .anyone }
+    return switch policy {
     case .anyone: .anyone
     case .known: .known(isKnown: transport.known[peer] != nil)
     case .ask: .ask
@@ -115,18 +117,6 @@ extension SessionCore {
       entry.isDialling = false
       return link.abort()
     }
-    var resume: Control.Resume?
-    if let delivery = entry.delivery {
-      resume = Control.Resume(
-        incarnation: delivery.incarnation,
-        received: delivery.assembler.received
-      )
-    }
-    let hello = Control.DiallerHello(
-      introduction: introduction(for: entry),
-      resume: resume,
-      ticket: ticket
-    )
     let handshake = DiallerHandshake(
       self,
       link,
@@ -137,7 +127,7 @@ extension SessionCore {
         trust: .pinnedByLink,
         code: nil,
         codeKey: nil,
-        hello: hello
+        hello: hello(to: entry.id)
       ),
       verify: nil
     ) { [unowned self] result in
@@ -159,7 +149,9 @@ extension SessionCore {
     }
     entry.observed = Array(entry.observed.suffix(Limits.addresses))
     // Seen there, it may be back: it goes before those that are only due.
-    if entry.isLost, entry.link == nil { entry.nextDial = .distantPast }
+    if entry.isLost || entry.relayed != nil, entry.link == nil, !entry.isDialling {
+      entry.nextDial = .distantPast
+    }
     planTick()
   }
 }

@@ -11,9 +11,9 @@ import PeerWire
 final class SessionCore {
   /// What others may ask of the session from any thread, kept up to date by the event loop.
   struct Published: Sendable {
-    var outboxes: [PeerID: Outbox] = [:]
+    var ways: [PeerID: Way] = [:]
     /// The same for a message to everyone, in `order`.
-    var everyone: [Outbox] = []
+    var everyone = Ways()
     var order: [PeerID] = []
     var statuses: [PeerStatus] = []
     var end: SessionError?
@@ -44,6 +44,7 @@ final class SessionCore {
   /// How many times somebody came in.
   private var joinings: UInt64 = 0
   var bulk: BulkSide?
+  private(set) lazy var relaying = RelaySide(self)
 
   /// What we last said of our addresses.
   private var toldAddresses: [String]?
@@ -109,21 +110,36 @@ final class SessionCore {
     let joined = entries.values.filter(\.isJoined).sorted { $0.id < $1.id }
     published.withLockedValue { published in
       published.order = joined.map(\.id)
-      published.outboxes = [:]
-      for entry in joined { published.outboxes[entry.id] = entry.delivery?.outbox }
-      published.everyone = joined.compactMap { $0.delivery?.outbox }
+      published.ways = [:]
+      published.everyone = Ways()
+      for entry in joined {
+        guard let way = way(to: entry) else { continue }
+        published.ways[entry.id] = way
+        published.everyone.add(entry.id, way)
+      }
       published.statuses = joined.map { entry in
         PeerStatus(
           peer: entry.peer,
           state: entry.state,
           datagramPath: entry.datagrams?.path ?? .link,
-          isDelivered: entry.delivery?.outbox.isDelivered ?? true
+          isDelivered: way(to: entry)?.outbox.isDelivered ?? true
         )
       }
       published.id = id
       published.host = host
     }
     planTick()
+  }
+
+  /// How messages get to a peer of the session.
+  private func way(to entry: PeerEntry) -> Way? {
+    if let outbox = entry.delivery?.outbox {
+      return Way(outbox: outbox, route: nil, joining: outbox.joining)
+    }
+    guard let relayed = entry.relayed,
+      let outbox = entries[relayed.route.relay]?.delivery?.outbox
+    else { return nil }
+    return Way(outbox: outbox, route: relayed.route, joining: relayed.joining)
   }
 
   // MARK: What we say of ourselves
@@ -184,6 +200,7 @@ final class SessionCore {
       case .listener: break
       }
     }
+    relaying.linkOpens(entry)
     let previous = entry.link
     let crossed =
       previous != nil && previous?.side != link.side && entry.linkNumber == opening.number
@@ -212,6 +229,7 @@ final class SessionCore {
     setState(entry, .connected)
     startDatagrams(entry, link)
     bulk?.linkOpened(entry, link)
+    relaying.linkOpened(entry, link)
     publish()
     deliverEvents()
     flush(entry)
@@ -233,11 +251,10 @@ final class SessionCore {
     }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let peer = entry.id
-    joinings += 1
     entry.delivery = Delivery(
       incarnation: incarnation,
       outbox: Outbox(
-        joining: joinings,
+        joining: nextJoining(),
         capacity: configuration.outboxCapacity,
         eventLoop: eventLoop
       ) {
@@ -247,6 +264,13 @@ final class SessionCore {
     entry.state = .connecting
     emit(.peerJoined(entry.peer))
     if let warning = transport.nameWarning(entry.id, entry.member.name) { emit(.warning(warning)) }
+    relaying.began(entry, incarnation)
+  }
+
+  /// The number of the next time that somebody comes in.
+  func nextJoining() -> UInt64 {
+    joinings += 1
+    return joinings
   }
 
   func entry(for peer: PeerID, _ introduction: Control.Introduction) -> PeerEntry {
@@ -256,10 +280,11 @@ final class SessionCore {
     return entry
   }
 
-  private func setState(_ entry: PeerEntry, _ state: PeerState) {
+  func setState(_ entry: PeerEntry, _ state: PeerState) {
     guard entry.state != state else { return }
     entry.state = state
     emit(.peerStateChanged(entry.id, state))
+    relaying.stateChanged(of: entry)
   }
 
   // MARK: Sending
@@ -318,7 +343,14 @@ final class SessionCore {
     deliverEvents()
   }
 
-  private func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
+  /// Ends a peer's being in the session; the caller publishes.
+  func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
+    entry.apartSince = .now()
+    if entry.relayed.take() != nil {
+      bulk?.peerLeft(entry.id)
+      emit(.peerLeft(entry.id, reason, undelivered: 0))
+      entry.state = .connecting
+    }
     guard let delivery = entry.delivery else { return }
     let undelivered = delivery.outbox.fail(
       SessionError(
@@ -333,6 +365,7 @@ final class SessionCore {
     bulk?.peerLeft(entry.id)
     emit(.peerLeft(entry.id, reason, undelivered: Int(undelivered)))
     entry.state = .connecting
+    relaying.departed(entry, reason)
   }
 
   /// Disconnects one peer alone; it is not dialled again, and may come back by itself.
@@ -340,6 +373,7 @@ final class SessionCore {
     guard let entry = entries[peer] else { return }
     entry.isBarred = true
     entry.link.take()?.close(code, message)
+    relaying.disconnects(entry, code)
     depart(entry, reason)
   }
 
@@ -376,12 +410,13 @@ final class SessionCore {
       entry.datagrams?.close()
       entry.datagrams = nil
       entry.delivery?.outbox.fail(error)
+      entry.relayed = nil
       bulk?.peerLeft(entry.id)
     }
     published.withLockedValue {
       $0.end = error
-      $0.outboxes = [:]
-      $0.everyone = []
+      $0.ways = [:]
+      $0.everyone = Ways()
       $0.order = []
       $0.statuses = []
     }
@@ -432,7 +467,7 @@ extension SessionCore: LinkDelegate {
         .datagram(Array(payload.readableBytesView), from: entry.id),
         bytes: payload.readableBytes
       )
-    case .members, .kick, .addresses, .bulkRequest:
+    case .members, .kick, .addresses, .bulkRequest, .relayGrant:
       do throws(ControlMessageError) {
         try receiveControl(link, entry, type, Array(payload.readableBytesView))
       } catch {
@@ -477,8 +512,9 @@ extension SessionCore: LinkDelegate {
           initialized = count
         }
       }
-      emit(.message(message, from: entry.id), bytes: count)
+      deliver(message, isRelays: part.isRelays, entry, link)
     case .begin(let total):
+      delivery.isPartialRelays = part.isRelays
       // The whole length was checked against the limit of a message; memory grows as bytes come.
       delivery.partial = []
       delivery.partial.reserveCapacity(min(total, 1 << 20))
@@ -489,11 +525,24 @@ extension SessionCore: LinkDelegate {
       delivery.partial.append(contentsOf: bytes)
       let message = delivery.partial
       delivery.partial = []
-      emit(.message(message, from: entry.id), bytes: message.count)
+      deliver(message, isRelays: delivery.isPartialRelays, entry, link)
     }
     entry.unacknowledgedParts += 1
     entry.unacknowledgedBytes += count
     if part.wantsAcknowledgement { entry.unacknowledgedParts += 256 }
+  }
+
+  private func deliver(
+    _ message: [UInt8],
+    isRelays: Bool,
+    _ entry: PeerEntry,
+    _ link: ControlLink
+  ) {
+    if isRelays {
+      relaying.received(message, entry, link)
+    } else {
+      emit(.message(message, from: entry.id), bytes: message.count)
+    }
   }
 
   private func receiveAcknowledgement(
@@ -508,6 +557,7 @@ extension SessionCore: LinkDelegate {
     else { return fail(link, entry, .protocolError, "ACK") }
     do throws(AcknowledgementError) {
       try entry.delivery?.outbox.acknowledge(sequence)
+      relaying.drain(entry.id)
     } catch {
       fail(link, entry, .protocolError, "ACK of what was not sent")
     }
@@ -547,11 +597,17 @@ extension SessionCore: LinkDelegate {
     entry.link = nil
     guard !hasEnded else { return }
     switch reason {
+    case .closed(.shuttingDown, _) where entry.isSessionRelay:
+      // A relay is begun again (RLY-7): it is dialled like one that was only heard of.
+      depart(entry, .shuttingDown)
+      entry.failedDials = 0
+      planDial(entry, after: 1_000)
     case .closed(let code, let message) where code.redial == .never:
       entry.isBarred = true
       let departure = DepartureReason(code, message: message)
+      let speaksForHost = peer == host || entry.isSessionRelay
       depart(entry, departure)
-      if code == .kicked && peer == host {
+      if code == .kicked && speaksForHost {
         end(.left, SessionError(.kicked, "The host removed this peer: \(UntrustedText(message))"))
       }
     case .closed, .closedByUs, .broken:
@@ -564,6 +620,7 @@ extension SessionCore: LinkDelegate {
     guard entry.isJoined else { return }
     let now = NIODeadline.now()
     entry.brokenAt = entry.brokenAt ?? now
+    entry.apartSince = now
     entry.nextDial = now + (entry.dialledLast ? .zero : .seconds(1))
     entry.failedDials = 0
     entry.datagrams?.close()
@@ -587,9 +644,12 @@ extension SessionCore: LinkDelegate {
       learn(try Control.Members.decode(payload).members)
     case .kick:
       let kick = try Control.Kick.decode(payload)
-      guard entry.id == host else { return }
+      guard entry.id == host || entry.isSessionRelay, kick.peer != host else { return }
       if kick.peer == localPeer {
         end(.left, SessionError(.kicked, "The host removed this peer: \(kick.reason)"))
+      } else if relaying.isRelaying && !kicked.contains(kick.peer) {
+        // Those behind us hear of it by us alone.
+        self.kick(kick.peer, reason: kick.reason.raw)
       } else {
         remove(kick.peer, reason: kick.reason)
       }
@@ -597,6 +657,9 @@ extension SessionCore: LinkDelegate {
       let addresses = try Control.Addresses.decode(payload)
       entry.member.port = addresses.port
       entry.member.addresses = addresses.addresses
+      if relaying.isRelaying { announce(entry.id) }
+    case .relayGrant:
+      relaying.grantReceived(try RelayGrant.decode(payload), entry, link)
     case .bulkRequest:
       let request = try Control.BulkRequest.decode(payload)
       guard link.side == .dialler else {
@@ -611,6 +674,7 @@ extension SessionCore: LinkDelegate {
   func learn(_ members: [Control.Member], dialAfter delay: TimeAmount = .seconds(3)) {
     for member in members where member.peer != localPeer && !kicked.contains(member.peer) {
       if let entry = entries[member.peer] {
+        if let relayed = entry.relayed { heard(member, entry, relayed) }
         guard !entry.isJoined else { continue }
         entry.member = member
         if entry.nextDial == nil || entry.isLost {
@@ -625,6 +689,17 @@ extension SessionCore: LinkDelegate {
       }
     }
     planTick()
+  }
+
+  /// Dials a peer behind a relay where it is now, for it may be reached there (RLY-6).
+  private func heard(_ member: Control.Member, _ entry: PeerEntry, _ relayed: RelayedWay) {
+    guard member.incarnation == relayed.incarnation,
+      member.port != entry.member.port || member.addresses != entry.member.addresses
+    else { return }
+    entry.member.port = member.port
+    entry.member.addresses = member.addresses
+    entry.failedDials = 0
+    if !entry.isDialling { entry.nextDial = .now() }
   }
 
   /// Whether one more member can be kept; one that is out of the session makes room (MEM-1).
@@ -667,7 +742,7 @@ extension SessionCore: LinkDelegate {
     guard let link = entry.link else {
       let isWaiting = !entry.isDialling && !entry.isBarred
       return [
-        isWaiting ? entry.nextDial : nil,
+        isWaiting ? entry.nextDial : nil, relaying.nextDue(entry),
         entry.brokenAt.map { $0 + TimeAmount(configuration.lostAfter) },
       ].compactMap(\.self).min()
     }
@@ -701,6 +776,7 @@ extension SessionCore: LinkDelegate {
     // before anybody is found silent (LIV-2). It sleeps half of the second that counts as a stop.
     let stoodStill = ticker.map { now - $0.at >= .milliseconds(500) } ?? false
     ticker = nil
+    relaying.tick(now)
     tellAddresses(now)
     for entry in entries.values {
       if let link = entry.link {
@@ -740,10 +816,10 @@ extension SessionCore: LinkDelegate {
   }
 
   private func dialIfDue(_ entry: PeerEntry, _ now: NIODeadline) {
-    guard isDue(entry, now) else { return }
+    guard isDue(entry, now), !relaying.sparesDial(entry) else { return }
     // A member that we only heard of may not exist: few of those are dialled at a time (MEM-6).
-    if !entry.isJoined {
-      let strangers = entries.values.count { $0.isDialling && !$0.isJoined && !$0.isLost }
+    if entry.delivery == nil {
+      let strangers = entries.values.count { $0.isDialling && $0.delivery == nil && !$0.isLost }
       guard strangers < Limits.dialsToStrangers else { return }
     }
     dial(entry)
@@ -764,6 +840,19 @@ extension SessionCore: LinkDelegate {
     guard !hasEnded else { return }
     entry.isDialling = false
     guard entry.link == nil else { return }
+    if relaying.hasRelays, entry.delivery == nil, error.code != .kicked,
+      entry.relayed != nil || error.code == .wrongPeer
+    {
+      // At that address is another network's peer, or one that takes us by a relay alone: it is there
+      // all the same (RLY-6).
+      entry.failedDials += 1
+      return planRareDial(entry)
+    }
+    if entry.member.role == .relay, entry.delivery == nil, error.code == .noSuchSession {
+      // It may have begun again and not be done with it (RLY-7).
+      entry.failedDials += 1
+      return planRareDial(entry)
+    }
     // Where we cannot prove ourselves to a lost peer it was we who gave up; it may yet dial us.
     if redial == .never && !(entry.isLost && error.code == .withdrawn) {
       entry.isBarred = true
@@ -780,6 +869,7 @@ extension SessionCore: LinkDelegate {
     // A member that never answered is soon given up, until it is heard of again; one that left a
     // link behind is dialled until it is lost.
     if !entry.isJoined && entry.failedDials >= Limits.dialsToOneStranger {
+      if relaying.hasRelays || entry.member.role == .relay { return planRareDial(entry) }
       entries[entry.id] = nil
       return
     }
@@ -810,10 +900,15 @@ extension SessionCore: LinkDelegate {
   /// Plans when a lost peer is dialled again: ever more rarely, and at last not at all (LIV-4).
   private func planLostDial(_ entry: PeerEntry) {
     guard let lostAt = entry.lostAt, .now() - lostAt < .hours(1) else { return }
+    planRareDial(entry)
+  }
+
+  /// Plans an attempt of the slow kind, ever more rarely (LIV-4, RLY-6).
+  func planRareDial(_ entry: PeerEntry) {
     planDial(entry, after: min(15_000 << min(Int64(entry.failedDials), 5), 300_000))
   }
 
-  private func planDial(_ entry: PeerEntry, after wait: Int64) {
+  func planDial(_ entry: PeerEntry, after wait: Int64) {
     let jitter = Int64.random(in: 0...(wait * 3 / 10))
     entry.nextDial = .now() + .milliseconds(wait + jitter)
     planTick()

@@ -51,6 +51,11 @@ public final class PeerTransport: Sendable {
   private let eventLoop: any EventLoop
   private let threads: NIOThreadPool
 
+  /// The sessions that hosts moved to this relay, in order; for one consumer.
+  ///
+  /// Each is one that ``TransportConfiguration/carries`` said yes to, and that was not carried before.
+  /// The sequence ends when the transport does.
+  public let carriedSessions: AsyncStream<CarriedSession>
   /// Who we are.
   public let peerID: PeerID
   /// The port we listen on, TCP and UDP.
@@ -60,9 +65,11 @@ public final class PeerTransport: Sendable {
     core: NIOLoopBound<TransportCore>,
     eventLoop: any EventLoop,
     threads: NIOThreadPool,
+    carriedSessions: AsyncStream<CarriedSession>,
     peerID: PeerID,
     port: Int
   ) {
+    self.carriedSessions = carriedSessions
     self.core = core
     self.eventLoop = eventLoop
     self.threads = threads
@@ -73,7 +80,7 @@ public final class PeerTransport: Sendable {
   /// Listens while `body` runs.
   ///
   /// Whoever connects is kept waiting until ``host(_:admission:)`` or ``join(_:verify:)`` has made the
-  /// first session.
+  /// first session; at a relay that carries sessions, until ``startAccepting()``.
   ///
   /// When `body` returns or throws, every session has said goodbye, every transfer has ended and
   /// every socket is closed before the call returns. A cancelled task is told to `body` alone.
@@ -99,6 +106,7 @@ public final class PeerTransport: Sendable {
         directory: configuration.inboxDirectory,
         quota: configuration.inboxQuota
       )
+      let carried = AsyncStream.makeStream(of: CarriedSession.self)
       let core = try await eventLoop.submit {
         NIOLoopBound(
           try TransportCore(
@@ -106,7 +114,8 @@ public final class PeerTransport: Sendable {
             eventLoop: eventLoop,
             bulkGroup: bulk,
             threads: threads,
-            inbox: inbox
+            inbox: inbox,
+            carriedSessions: carried.continuation
           ),
           eventLoop: eventLoop
         )
@@ -121,6 +130,7 @@ public final class PeerTransport: Sendable {
           core: core,
           eventLoop: eventLoop,
           threads: threads,
+          carriedSessions: carried.stream,
           peerID: configuration.identity.peerID,
           port: port
         )
@@ -180,6 +190,15 @@ public final class PeerTransport: Sendable {
     Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
   }
 
+  /// Begins to take connections at a relay that carries sessions (``TransportConfiguration/carries``).
+  ///
+  /// Call it once the sessions from before a restart are made again: who is told that its session is
+  /// not served here may not come back soon. Elsewhere the first session begins it.
+  public func startAccepting() async {
+    let core = core
+    try? await eventLoop.submit { core.value.startAccepting() }.get()
+  }
+
   /// Makes a session whose host we are, and admits those who come as `admission` says.
   ///
   /// - Parameters:
@@ -206,6 +225,39 @@ public final class PeerTransport: Sendable {
       session.hasJoined = true
       transport.add(session)
       return Session(session)
+    }
+  }
+
+  /// Carries a session of another host again, as after a restart of this relay.
+  ///
+  /// - Parameters:
+  ///   - id: The session's id.
+  ///   - admission: Whom to let in, as the host said last.
+  ///   - host: The host.
+  ///   - grant: What the host gave us for it (``CarryRequest/grant``).
+  /// - Returns: The session, with nobody else in it.
+  /// - Throws: `notCarried` when the grant is not one of that host for this relay and session, or
+  ///   ``TransportConfiguration/isRelay`` is not set; `internalError` when this process serves that
+  ///   session already.
+  public func host(
+    _ id: SessionID,
+    admission: AdmissionPolicy,
+    host: PeerID,
+    grant: RelayGrant
+  ) async throws(SessionError) -> Session {
+    let key = await codeKey(admission, id)
+    let core = core
+    return try await onLoop {
+      let transport = core.value
+      guard transport.configuration.isRelay,
+        grant.isValid(session: id, host: host, relay: transport.localPeer)
+      else {
+        throw SessionError(.notCarried, "The host's grant is not for this relay and session.")
+      }
+      guard transport.sessions[id] == nil else {
+        throw SessionError(.internalError, "This process serves the session already.")
+      }
+      return Session(transport.makeCarried(id, host: host, admission, key, grant))
     }
   }
 

@@ -42,7 +42,16 @@ public struct TransportConfiguration: Sendable {
   /// How many bytes may be owed to one peer before `send` suspends; one message of any size fits.
   public var outboxCapacity = 4 << 20
   /// Whether we tell others that we are a relay.
+  ///
+  /// It counts in sessions that we host, and in those whose host granted it (RLY-1).
   public var isRelay = false
+  /// Whether a relay carries the session of a host who asks for it; `nil` carries none.
+  ///
+  /// Asked for each link that a host opens anew, also for a session that is carried already, whose
+  /// admission may then be another. The answer must come within 10 s.
+  public var carries: (@Sendable (CarryRequest) async -> CarryAnswer)?
+  /// Above how many members, ourselves counted, those behind a relay are not dialled (RLY-6).
+  public var meshSize = 16
   /// Peers remembered from earlier; `nil` remembers nobody.
   public var peerStore: PeerStore?
   /// Where to log; libraries log at `info` and below.

@@ -50,14 +50,18 @@ final class TransportCore {
   private var addressCache: (at: NIODeadline, addresses: [String])?
   private var nextInvitation = 0
   private(set) var isClosing = false
+  /// Where sessions go that hosts move to us (RLY-2).
+  let carriedSessions: AsyncStream<CarriedSession>.Continuation
 
   init(
     _ configuration: TransportConfiguration,
     eventLoop: any EventLoop,
     bulkGroup: any EventLoopGroup,
     threads: NIOThreadPool,
-    inbox: ResourceInbox
+    inbox: ResourceInbox,
+    carriedSessions: AsyncStream<CarriedSession>.Continuation
   ) throws {
+    self.carriedSessions = carriedSessions
     self.configuration = configuration
     self.eventLoop = eventLoop
     self.bulkGroup = bulkGroup
@@ -145,11 +149,16 @@ final class TransportCore {
     return sessions.values.first
   }
 
+  /// Takes connections, those that waited among them.
+  func startAccepting() {
+    guard !isAccepting, let listener = listeners.first else { return }
+    isAccepting = true
+    _ = listener.setOption(.autoRead, value: true)
+  }
+
   func add(_ session: SessionCore) {
-    if !isAccepting, let listener = listeners.first {
-      isAccepting = true
-      _ = listener.setOption(.autoRead, value: true)
-    }
+    // A relay says when it has all sessions that it carried before.
+    if configuration.carries == nil { startAccepting() }
     if session.id == .unnamed {
       joining[ObjectIdentifier(session)] = session
     } else {
@@ -177,6 +186,7 @@ final class TransportCore {
   /// Stops listening and ends every session with a goodbye.
   func close() -> EventLoopFuture<Void> {
     isClosing = true
+    carriedSessions.finish()
     for session in Array(sessions.values) + Array(joining.values) { session.leave(.shuttingDown) }
     for handshake in handshakes.values { handshake.cancel(.shuttingDown) }
     let closed = listeners.map { channel in

@@ -8,20 +8,21 @@ MAXIMUM_EARLY_PAYLOAD = 4_096
 MAXIMUM_DEPTH = 16
 MAXIMUM_INTEGER = 2**53 - 1
 MAXIMUM_MESSAGE = 16_777_216
+MAXIMUM_RELAY_MESSAGE = MAXIMUM_MESSAGE + 64
 
 HELLO, CLOSE, ACCEPT, CODE_PROOF = 0x01, 0x02, 0x03, 0x04
 SAS_COMMIT, SAS_NONCE, SAS_REVEAL = 0x05, 0x06, 0x07
-MEMBERS, KICK, ADDRESSES, BULK_REQUEST = 0x10, 0x11, 0x12, 0x13
+MEMBERS, KICK, ADDRESSES, BULK_REQUEST, RELAY_GRANT = 0x10, 0x11, 0x12, 0x13, 0x14
 ATTACH, ATTACHED = 0x20, 0x21
 RESOURCE_OFFER, RESOURCE_ACCEPT, RESOURCE_START = 0x22, 0x23, 0x24
 RESOURCE_END, RESOURCE_DONE, RESOURCE_CANCEL = 0x25, 0x26, 0x27
 STREAM_OPEN, STREAM_RESET = 0x28, 0x29
-MESSAGE, ACK, PING, PONG, DATAGRAM = 0x40, 0x41, 0x42, 0x43, 0x44
+MESSAGE, ACK, PING, PONG, DATAGRAM, RELAY_DATAGRAM = 0x40, 0x41, 0x42, 0x43, 0x44, 0x45
 CHUNK, STREAM_DATA, STREAM_FIN = 0x50, 0x51, 0x52
 
 CONTROL_LINK_TYPES = frozenset(
     [HELLO, CLOSE, ACCEPT, CODE_PROOF, SAS_COMMIT, SAS_NONCE, SAS_REVEAL, MEMBERS, KICK]
-    + [ADDRESSES, BULK_REQUEST, MESSAGE, ACK, PING, PONG, DATAGRAM]
+    + [ADDRESSES, BULK_REQUEST, RELAY_GRANT, MESSAGE, ACK, PING, PONG, DATAGRAM, RELAY_DATAGRAM]
 )
 BULK_LINK_TYPES = frozenset(
     [CLOSE, ATTACH, ATTACHED, RESOURCE_OFFER, RESOURCE_ACCEPT, RESOURCE_START, RESOURCE_END]
@@ -269,7 +270,7 @@ class FrameDecoder:
 class Part:
     """The flags of a MESSAGE."""
 
-    FIRST, LAST, AT_ONCE = 1, 2, 4
+    FIRST, LAST, AT_ONCE, RELAYS = 1, 2, 4, 8
 
 
 def encode_message_parts(message, first_sequence, at_once=False, part_size=65_000):
@@ -296,7 +297,7 @@ def decode_message_part(payload):
     sequence, offset = read
     flags = payload[offset]
     offset += 1
-    if sequence == 0 or flags & ~7:
+    if sequence == 0 or flags & ~15 or flags & 9 == 8:
         raise malformed("a MESSAGE with sequence 0 or unknown flags")
     total = None
     if flags & Part.FIRST and not flags & Part.LAST:
@@ -304,7 +305,7 @@ def decode_message_part(payload):
         if read is None:
             raise malformed("a MESSAGE without its total")
         total, offset = read
-        if total > MAXIMUM_MESSAGE:
+        if total > (MAXIMUM_RELAY_MESSAGE if flags & Part.RELAYS else MAXIMUM_MESSAGE):
             raise Violation("too-large", f"a message of {total} bytes")
     body = payload[offset:]
     if not body and not flags & (Part.FIRST | Part.LAST):

@@ -54,6 +54,7 @@ struct ControlMessageTests {
     (Control.Kick.self, "{\"peer\":\"\(peer.text)\",\"reason\":\"noise\"}"),
     (Control.Addresses.self, "{\"addresses\":[\"::1\"],\"port\":1}"),
     (Control.BulkRequest.self, "{\"count\":8}"),
+    (RelayGrant.self, "{\"key\":\"AAEC\",\"signature\":\"AA==\"}"),
     (
       Control.Attach.self,
       "{\"incarnation\":\"aaaaaaaaaaaaa\",\"opener\":\"listener\",\"proof\":\"\(proof)\","

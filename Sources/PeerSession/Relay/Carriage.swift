@@ -1,0 +1,123 @@
+import PeerDiscovery
+import PeerWire
+
+/// A host's wish that a relay carries its session (RLY-2), as the relay's application is asked.
+public struct CarryRequest: Sendable {
+  /// The session.
+  public var session: SessionID
+  /// Who made it, and asks; its key is proved.
+  public var host: PeerID
+  /// What the host calls itself; proves nothing.
+  public var hostName: UntrustedText
+  /// What the host calls the session; at most 128 bytes.
+  public var name: UntrustedText
+  /// Whom the relay is to let in.
+  public var admission: AdmissionPolicy
+  /// What lets the relay carry the session, also after a restart; it verifies.
+  public var grant: RelayGrant
+}
+
+/// What a relay's application says to a ``CarryRequest``.
+public enum CarryAnswer: Sendable, Equatable {
+  /// It carries the session.
+  case carry
+  /// It does not; the host is told why, in at most 512 bytes.
+  case refuse(reason: String)
+}
+
+/// A session that this relay carries from now on.
+public struct CarriedSession: Sendable {
+  /// The session; the host comes in as its first peer.
+  public var session: Session
+  /// What the host asked for.
+  public var request: CarryRequest
+}
+
+/// What a host says to a relay of a session that the relay is to carry.
+public struct CarryTerms: Sendable {
+  /// What to call the session; cut to 128 bytes.
+  public var name: String
+  /// Whom the relay lets in; `ask` needs a person, and counts as `known`.
+  public var admission: AdmissionPolicy
+
+  /// Creates terms.
+  public init(name: String, admission: AdmissionPolicy) {
+    self.name = name
+    self.admission = admission
+  }
+}
+
+extension Control {
+  /// What HELLO says to a relay that is to carry the session (11.1).
+  struct Carry: Codable, Equatable, Sendable {
+    /// Bytes in the session's name.
+    static let nameLimit = 128
+
+    /// How the relay admits.
+    enum Admission: String, Codable, Sendable {
+      case code
+      case known
+      case anyone
+    }
+
+    var name: UntrustedText
+    var admission: Admission
+    /// There just when `admission` is `code`.
+    var code: JoinCode?
+    var grant: RelayGrant
+
+    init(_ terms: CarryTerms, _ grant: RelayGrant) {
+      self.name = UntrustedText(terms.name.filter { $0 != "\0" }.prefix(bytes: Self.nameLimit))
+      self.grant = grant
+      switch terms.admission {
+      case .anyone: admission = .anyone
+      case .known, .ask: admission = .known
+      case .code(let code):
+        admission = .code
+        self.code = code
+      }
+    }
+
+    var policy: AdmissionPolicy {
+      switch admission {
+      case .anyone: .anyone
+      case .known: .known
+      case .code: code.map { .code($0) } ?? .known
+      }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case name
+      case admission
+      case code
+      case grant
+      case key
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      name = UntrustedText(try container.text(.name, bytes: 0...Self.nameLimit))
+      admission = try container.decode(Admission.self, forKey: .admission)
+      if admission == .code {
+        do {
+          code = try JoinCode(words: try container.text(.code, bytes: 1...256))
+        } catch is JoinCodeError {
+          throw container.outOfRange(.code)
+        }
+      }
+      grant = RelayGrant(
+        key: try container.base64(.key, maximum: 128),
+        signature: try container.base64(.grant, maximum: 80)
+      )
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(name.raw, forKey: .name)
+      try container.encode(admission, forKey: .admission)
+      try container.encodeIfPresent(code?.text, forKey: .code)
+      try container.encode(Base64.encode(grant.signature), forKey: .grant)
+      try container.encode(Base64.encode(grant.key), forKey: .key)
+    }
+  }
+}

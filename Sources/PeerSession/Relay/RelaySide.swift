@@ -1,0 +1,295 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// A session's part in relaying (11): as a member, the peers that relays carry us to; as a relay,
+/// those whom we carry to each other.
+///
+/// Confined to the session's event loop. The decisions are ``RelayedPeers``' and ``RouteTable``'s.
+final class RelaySide {
+  unowned let session: SessionCore
+  /// What makes us a relay of a session that another hosts (RLY-1).
+  var grant: RelayGrant?
+  /// What the relays know that carry our session for us, by their keys (RLY-2).
+  var carriers: [PeerID: CarryTerms] = [:]
+
+  private var relayed = RelayedPeers()
+  /// Whether there are so many members that those behind a relay are not dialled (RLY-6).
+  private(set) var isStar = false
+
+  // As a relay.
+  var table = RouteTable()
+  var queues: [PeerID: RelayQueue] = [:]
+
+  init(_ session: SessionCore) { self.session = session }
+
+  /// Whether we are a relay of this session.
+  var isRelaying: Bool {
+    session.configuration.isRelay && (session.host == session.localPeer || grant != nil)
+  }
+
+  /// Whether some relay can carry us.
+  var hasRelays: Bool { !relayed.isEmpty }
+
+  // MARK: The session tells
+
+  /// A link opens: the peer needs no relay any more (RLY-8).
+  func linkOpens(_ entry: PeerEntry) {
+    unwant(entry.id, .rerouted)
+    if entry.relayed != nil { session.drop(entry, .rerouted) }
+  }
+
+  /// A peer begins anew with us, over a link.
+  func began(_ entry: PeerEntry, _ incarnation: SessionIncarnation) {
+    queues[entry.id] = nil
+    guard isRelaying else { return }
+    perform(table.joined(entry.id, incarnation))
+  }
+
+  /// A link is open: what its other end must hear first.
+  func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
+    if let grant, session.configuration.isRelay {
+      link.send(.relayGrant, grant.encoded())
+    }
+    if isRelaying {
+      // Who is behind a relay hears of everyone, and everyone of it (RLY-3).
+      session.announce(entry.id)
+      guard link.side == .dialler else { return gainedHost(entry) }
+      for members in Control.Members.split(session.members(besides: entry.id)) {
+        link.send(.members, members.encoded())
+      }
+    }
+    gainedHost(entry)
+  }
+
+  private func gainedHost(_ entry: PeerEntry) {
+    if entry.id == session.host, entry.member.role == .relay { gained(entry) }
+  }
+
+  /// A peer shows that the host made it a relay (RLY-1).
+  func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
+    guard !entry.isSessionRelay else { return }
+    guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {
+      return session.fail(link, entry, .protocolError, "RELAY-GRANT does not verify")
+    }
+    guard entry.member.role == .relay else { return }
+    gained(entry)
+  }
+
+  private func gained(_ entry: PeerEntry) {
+    entry.isSessionRelay = true
+    relayed.gained(entry.id)
+    guard session.host == session.localPeer, let link = entry.link else { return }
+    for peer in session.kicked {
+      link.send(.kick, Control.Kick(peer: peer, reason: "").encoded())
+    }
+  }
+
+  /// A peer's delivery state is gone.
+  func departed(_ entry: PeerEntry, _ reason: DepartureReason) {
+    queues[entry.id] = nil
+    perform(table.left(entry.id, RouteEnd(reason)))
+    guard entry.isSessionRelay else { return }
+    entry.isSessionRelay = false
+    for peer in relayed.lost(entry.id) { settle(peer, .lost) }
+  }
+
+  /// We end the connection with a peer that a relay carries us to.
+  func disconnects(_ entry: PeerEntry, _ code: CloseCode) { unwant(entry.id, RouteEnd(code)) }
+
+  /// The link of a relay is as the state says, and so is the way to those behind it.
+  func stateChanged(of relay: PeerEntry) {
+    guard relay.isSessionRelay else { return }
+    for entry in session.entries.values where entry.relayed?.route.relay == relay.id {
+      session.setState(entry, relay.state)
+    }
+  }
+
+  /// Asks for those who are not reached any other way, when it is time (RLY-6).
+  func tick(_ now: NIODeadline) {
+    guard hasRelays else {
+      isStar = false
+      return
+    }
+    let members = session.entries.values.count { entry in
+      entry.isJoined || !(entry.isBarred || entry.isLost)
+    }
+    isStar = members + 1 > session.configuration.meshSize
+    for entry in session.entries.values {
+      guard let due = nextDue(entry), now >= due else { continue }
+      say(relayed.want(entry.id, entry.member.incarnation))
+    }
+  }
+
+  /// When a peer is to be asked for that was not yet; nil where it is not.
+  func nextDue(_ entry: PeerEntry) -> NIODeadline? {
+    guard entry.link == nil, entry.relayed == nil, !entry.isBarred,
+      !session.kicked.contains(entry.id), !relayed.isAsked(entry.id, entry.member.incarnation)
+    else { return nil }
+    return isStar && !entry.wasOverrun ? .distantPast : entry.apartSince + .seconds(2)
+  }
+
+  /// Whether a peer is left to the relays (RLY-6).
+  func sparesDial(_ entry: PeerEntry) -> Bool {
+    isStar && !isRelaying && entry.delivery == nil && entry.member.role != .relay
+  }
+
+  // MARK: What relays say
+
+  /// Takes a message that has flag 8.
+  func received(_ bytes: [UInt8], _ entry: PeerEntry, _ link: ControlLink) {
+    var offset = 0
+    let message: RelayMessage
+    do throws(RelayMessage.DecodingError) {
+      message = try RelayMessage.read(from: bytes.span, payloadAt: &offset)
+    } catch {
+      return session.fail(link, entry, .protocolError, "relay message: \(error)")
+    }
+    guard message.isRelays ? entry.isSessionRelay : isRelaying else {
+      return session.fail(link, entry, .protocolError, "a relay's message, and there is no relay")
+    }
+    do {
+      if message.isRelays {
+        try take(message, bytes[offset...], entry)
+      } else {
+        try pass(message, bytes[offset...], entry)
+      }
+    } catch {
+      session.fail(link, entry, .protocolError, "relay message: \(error)")
+    }
+  }
+
+  private func take(
+    _ message: RelayMessage,
+    _ payload: ArraySlice<UInt8>,
+    _ relay: PeerEntry
+  ) throws {
+    switch message {
+    case .route(let number):
+      let member = try Control.Member.decode(Array(payload))
+      try relayed.opened(
+        number,
+        of: relay.id,
+        to: member.peer,
+        member.incarnation,
+        local: session.localPeer
+      )
+      guard relayed.peer(at: number, of: relay.id) != nil else { return }
+      guard let entry = session.entries[member.peer] else { return unwant(member.peer, .rerouted) }
+      entry.member = member
+      settle(member.peer, .rerouted)
+    case .unroute(let number, let end):
+      let peer = try relayed.closed(number, of: relay.id)
+      // Out of use for every sender here before it may be used again (RLY-5): `settle` publishes.
+      if let peer { settle(peer, end) }
+      say([RelayedPeers.Action(relay: relay.id, message: .free(number))])
+    case .from(let number):
+      guard let peer = relayed.peer(at: number, of: relay.id),
+        session.entries[peer]?.relayed?.route == RelayRoute(relay: relay.id, number: number)
+      else { return }
+      session.emit(.message(Array(payload), from: peer), bytes: payload.count)
+    default: break
+    }
+  }
+
+  /// Brings a peer's place in the session in line with the routes there are (RLY-8).
+  private func settle(_ peer: PeerID, _ end: RouteEnd) {
+    guard let entry = session.entries[peer], entry.link == nil else { return }
+    let route = relayed.route(to: peer)
+    guard route != entry.relayed?.route else { return }
+    if route != nil {
+      if entry.isJoined { session.drop(entry, .rerouted) }
+    } else if entry.relayed != nil {
+      session.drop(entry, DepartureReason(end))
+      if end.isFinal { entry.isBarred = true }
+      entry.wasOverrun = end == .overrun
+      entry.failedDials = 0
+      entry.nextDial = entry.isBarred ? nil : .now()
+    }
+    if let route {
+      entry.relayed = RelayedWay(
+        route: route,
+        incarnation: entry.member.incarnation,
+        joining: session.nextJoining()
+      )
+      entry.brokenAt = nil
+      entry.lostAt = nil
+      entry.failedDials = 0
+      session.knownMembers.insert(peer)
+      session.emit(.peerJoined(entry.peer))
+      session.setState(entry, session.entries[route.relay]?.state ?? .connected)
+      session.planRareDial(entry)
+    }
+    session.publish()
+    session.deliverEvents()
+  }
+
+  private func unwant(_ peer: PeerID, _ end: RouteEnd) { say(relayed.unwant(peer, end)) }
+
+  /// Says something to relays, behind what was sent to them before.
+  private func say(_ actions: [RelayedPeers.Action]) {
+    for action in actions {
+      guard let entry = session.entries[action.relay], let outbox = entry.delivery?.outbox,
+        !outbox.appendControl(action.message.encoded())
+      else { continue }
+      session.disconnect(
+        action.relay,
+        .tooSlow,
+        .refused(SessionError(.busy, "The relay does not read what it is told.")),
+        message: ""
+      )
+    }
+  }
+}
+
+extension RouteEnd {
+  /// Whether the peer is not asked for again until it is heard of anew.
+  var isFinal: Bool {
+    switch self {
+    case .left, .shuttingDown, .disconnected, .kicked, .protocolError: true
+    case .rerouted, .overrun, .lost, .restarted, .tooSlow: false
+    }
+  }
+
+  init(_ code: CloseCode) {
+    switch code {
+    case .left: self = .left
+    case .shuttingDown: self = .shuttingDown
+    case .disconnected: self = .disconnected
+    case .kicked: self = .kicked
+    case .protocolError: self = .protocolError
+    case .tooSlow: self = .tooSlow
+    default: self = .lost
+    }
+  }
+
+  init(_ reason: DepartureReason) {
+    switch reason {
+    case .left: self = .left
+    case .shuttingDown: self = .shuttingDown
+    case .kicked: self = .kicked
+    case .restarted: self = .restarted
+    case .rerouted: self = .rerouted
+    case .overrun: self = .overrun
+    case .disconnected, .lost, .refused: self = .lost
+    }
+  }
+}
+
+extension DepartureReason {
+  init(_ end: RouteEnd) {
+    switch end {
+    case .rerouted: self = .rerouted
+    case .overrun: self = .overrun
+    case .left: self = .left
+    case .shuttingDown: self = .shuttingDown
+    case .disconnected: self = .disconnected
+    case .kicked: self = .kicked(reason: UntrustedText(""))
+    case .lost: self = .lost
+    case .restarted: self = .restarted
+    case .protocolError:
+      self = .refused(SessionError(.protocolError, "The peer says that we broke the protocol."))
+    case .tooSlow: self = .refused(SessionError(closeCode: .tooSlow, message: ""))
+    }
+  }
+}

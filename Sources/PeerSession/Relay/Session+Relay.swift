@@ -1,0 +1,109 @@
+import NIOConcurrencyHelpers
+import PeerWire
+
+extension Session {
+  /// The peer whose link a message to `peer` takes: that peer, or the relay that carries us to it.
+  ///
+  /// For an application that queues what it sends: one copy in the queue of the relay serves all who
+  /// are reached by it (``send(_:to:mode:)``).
+  public func way(to peer: PeerID) -> PeerID {
+    published.withLockedValue { $0.ways[peer]?.route?.relay } ?? peer
+  }
+
+  /// Asks a relay to carry this session, and stays connected with it.
+  ///
+  /// From then on the session lives on while this peer is away: the relay admits newcomers as `terms`
+  /// say, and carries members to each other that have no link. Whenever this peer comes back to the
+  /// relay it says the terms again, so that a relay which lost its memory carries the session anew;
+  /// calling this again with other terms changes them.
+  ///
+  /// - Parameters:
+  ///   - addresses: Where the relay may be, best first.
+  ///   - relay: Its key, where it is known; another is refused.
+  ///   - terms: What the relay is to know of the session, a code included.
+  /// - Returns: The relay's key.
+  /// - Throws: `notHost` when another peer is the host; `notCarried` with the relay's reason, or where
+  ///   there is no relay; what ``PeerTransport/join(_:verify:)`` throws when it cannot be reached.
+  public func carry(
+    by addresses: [PeerAddress],
+    relay: PeerID? = nil,
+    terms: CarryTerms
+  ) async throws(SessionError) -> PeerID {
+    let core = core
+    return try await withSessionErrors {
+      try await self.eventLoop.flatSubmit {
+        core.value.carry(by: addresses, relay: relay, terms)
+      }.get()
+    }
+  }
+
+  /// Puts one copy of a message into a relay's outbox for all whom it carries us to.
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - group: For whom; who came in anew or left meanwhile is passed over.
+  ///   - isNamed: Whether it is an error when somebody was passed over.
+  /// - Throws: What ``send(_:to:mode:)`` throws.
+  nonisolated(nonsending) func sendRelayed(
+    _ bytes: [UInt8],
+    _ group: Ways.Relayed,
+    isNamed: Bool
+  ) async throws(SessionError) {
+    var hasWaited = false
+    while true {
+      switch try appendRelayed(bytes, group, hasWaited: hasWaited) {
+      case .taken(let passedOver):
+        if let peer = passedOver, isNamed { throw .notInSession(peer) }
+        return
+      case .full(let outbox):
+        try await outbox.waitForRoom(bytes.count, first: hasWaited)
+        hasWaited = true
+      }
+    }
+  }
+
+  private enum Attempt {
+    /// The outbox has it; somebody may have been passed over.
+    case taken(passedOver: PeerID?)
+    case full(Outbox)
+  }
+
+  /// Holds the lock over the look-up and the outbox: a number that the event loop takes out of use is
+  /// out of use at the relay only behind what was sent with it (RLY-5).
+  private func appendRelayed(
+    _ bytes: [UInt8],
+    _ group: Ways.Relayed,
+    hasWaited: Bool
+  ) throws(SessionError) -> Attempt {
+    let result: Result<Attempt, SessionError> = published.withLockedValue { published in
+      if let end = published.end { return .failure(end) }
+      var routes = RouteSet()
+      var outbox: Outbox?
+      var passedOver: PeerID?
+      for carried in group.peers {
+        guard let way = published.ways[carried.peer], way.joining == carried.joining,
+          let route = way.route, route.relay == group.relay
+        else {
+          passedOver = carried.peer
+          continue
+        }
+        routes.insert(route.number)
+        outbox = way.outbox
+      }
+      guard let outbox else { return .success(.taken(passedOver: passedOver)) }
+      do throws(SessionError) {
+        let message = RelayMessage.send(routes).encoded(bytes)
+        let sequence = try outbox.appendNow(
+          message,
+          acknowledgeAtOnce: false,
+          isRelays: true,
+          hasWaited: hasWaited
+        )
+        return .success(sequence == nil ? .full(outbox) : .taken(passedOver: passedOver))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

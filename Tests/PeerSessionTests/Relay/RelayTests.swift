@@ -1,0 +1,257 @@
+import PeerDiscovery
+import Testing
+
+@testable import PeerSession
+
+@Suite("Relay", .timeLimit(.minutes(2)))
+struct RelayTests {
+  @Test(
+    "[RLY-4] two peers that cannot dial each other exchange messages by way of a relay, in order"
+  )
+  func messages() async throws {
+    try await RelayWorld.run { world in
+      let (alice, bob, relay) = (world.alice.peerID, world.bob.peerID, world.relay.peerID)
+      #expect(world.hosted.connectedPeers() == [bob, relay].sorted())
+      let status = try #require(world.hosted.peers().first { $0.peer.id == bob })
+      #expect(status.relay == relay)
+      #expect(status.peer.name.raw == "bob")
+      #expect(world.hosted.way(to: bob) == relay)
+      #expect(world.hosted.way(to: relay) == relay)
+      #expect(world.joined.hostPeer == alice && world.atRelay.hostPeer == alice)
+      for number in 0..<1_000 {
+        try await world.hosted.send(number.bytes, to: [bob])
+        try await world.joined.send(number.bytes, to: [alice])
+      }
+      await world.logs.alice.waitForMessages(1_000, from: bob)
+      await world.logs.bob.waitForMessages(1_000, from: alice)
+      #expect(await world.logs.bob.messages == (0..<1_000).map(\.bytes))
+      #expect(await world.logs.alice.messages == (0..<1_000).map(\.bytes))
+      #expect(await world.logs.relay.messages.isEmpty)
+    }
+  }
+
+  @Test("[RLY-4] a message of the greatest length passes a relay")
+  func greatestMessage() async throws {
+    try await RelayWorld.run { world in
+      let message = (0..<16_777_216).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      try await world.hosted.send(message, to: [world.bob.peerID])
+      try await world.hosted.send([1], to: [world.bob.peerID])
+      await world.logs.bob.waitForMessages(2)
+      #expect(await world.logs.bob.messages == [message, [1]])
+    }
+  }
+
+  @Test("[RLY-4] what goes to several by one relay is one message up")
+  func oneCopy() async throws {
+    try await RelayWorld.run { world in
+      try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
+        let session = try await carol.join(world.id, of: world.relay)
+        let log = EventLog()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await log.follow(session) }
+          await log.waitForPeers(3)
+          await world.logs.alice.waitForPeers(3)
+          let before = try await world.hosted.lastSequence(to: world.relay.peerID)
+          try await world.hosted.send([7], to: [world.bob.peerID, carol.peerID])
+          await log.waitForMessages(1)
+          await world.logs.bob.waitForMessages(1)
+          let after = try await world.hosted.lastSequence(to: world.relay.peerID)
+          #expect(after == before + 1)
+          // To everyone: the relay's own copy, and one for all behind it.
+          try await world.hosted.send([8])
+          await world.logs.relay.waitForMessages(1)
+          #expect(try await world.hosted.lastSequence(to: world.relay.peerID) == after + 2)
+          await session.leave()
+        }
+      }
+    }
+  }
+
+  @Test("[RLY-8] who gets a link with a peer behind a relay begins anew on it")
+  func reroute() async throws {
+    try await RelayWorld.run { world in
+      let (alice, bob) = (world.alice.peerID, world.bob.peerID)
+      world.hosted.addAddresses([world.bob.loopback], for: bob)
+      await world.logs.alice.waitForJoining(of: bob, times: 2)
+      await world.logs.bob.waitForJoining(of: alice, times: 2)
+      #expect(await world.logs.alice.departures(of: bob) == [.rerouted])
+      #expect(await world.logs.bob.departures(of: alice) == [.rerouted])
+      let status = try #require(world.hosted.peers().first { $0.peer.id == bob })
+      #expect(status.relay == nil)
+      try await world.hosted.sendConfirmed([1], to: [bob])
+      #expect(await world.logs.bob.messages(from: alice) == [[1]])
+    }
+  }
+
+  @Test("[RLY-7] a relay that begins anew has lost its routes, and gives them again")
+  func restart() async throws {
+    let identity = PeerIdentity.ephemeral()
+    let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
+    try await withPeer("alice", configure: hide) { alice in
+      try await withPeer("bob", configure: hide) { bob in
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let (atAlice, atBob) = (EventLog(), EventLog())
+        let (joined, port, request) = try await withPeer(
+          "relay",
+          identity: identity,
+          configure: RelayWorld.makeRelay
+        ) { relay in
+          await relay.startAccepting()
+          _ = try await hosted.carry(by: [relay.loopback], terms: RelayWorld.terms)
+          var carried = relay.carriedSessions.makeAsyncIterator()
+          let request = try #require(await carried.next()).request
+          let joined = try await bob.join(id, of: relay)
+          return (joined, relay.port, request)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await atAlice.follow(hosted) }
+          group.addTask { await atBob.follow(joined) }
+          try await withPeer(
+            "relay",
+            identity: identity,
+            configure: {
+              RelayWorld.makeRelay(&$0)
+              $0.listen = PeerAddress(host: "127.0.0.1", port: port)
+            }
+          ) { relay in
+            let again = try await relay.host(
+              id,
+              admission: .known,
+              host: alice.peerID,
+              grant: request.grant
+            )
+            await relay.startAccepting()
+            await atAlice.waitForJoining(of: relay.peerID, times: 2)
+            await atBob.waitForJoining(of: alice.peerID, times: 1)
+            await atAlice.waitForJoining(of: bob.peerID, times: 1)
+            try await hosted.send([1], to: [bob.peerID])
+            await atBob.waitForMessages(1, from: alice.peerID)
+            #expect(again.hostPeer == alice.peerID)
+            #expect(joined.hostPeer == alice.peerID)
+          }
+          await joined.leave()
+          await hosted.leave()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
+  @Test("[RLY-3] a kick by the host passes a relay, and the relay keeps to it")
+  func kick() async throws {
+    try await RelayWorld.run { world in
+      try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
+        let session = try await carol.join(world.id, of: world.relay)
+        await world.logs.alice.waitForJoining(of: carol.peerID, times: 1)
+        await world.logs.bob.waitForJoining(of: carol.peerID, times: 1)
+        try await world.hosted.kick(carol.peerID, reason: "enough")
+        for await _ in session.events {}
+        let reason = DepartureReason.kicked(reason: UntrustedText("enough"))
+        await world.logs.bob.wait { events in
+          events.contains {
+            if case .peerLeft(carol.peerID, let left, _) = $0 { left == reason } else { false }
+          }
+        }
+        await #expect(throws: SessionError(.kicked, "")) {
+          _ = try await carol.join(world.id, of: world.relay)
+        }
+      }
+    }
+  }
+
+  @Test("[RLY-2] a carried session lets newcomers in while its host is away, and the host again")
+  func hostAway() async throws {
+    try await withPeer("relay", configure: RelayWorld.makeRelay) { relay in
+      await relay.startAccepting()
+      let identity = PeerIdentity.ephemeral()
+      let id = SessionID.random()
+      let code = JoinCode.random()
+      let terms = CarryTerms(name: "board", admission: .code(code))
+      try await withPeer("alice", identity: identity) { alice in
+        let hosted = try await alice.host(id, admission: .code(code))
+        _ = try await hosted.carry(by: [relay.loopback], relay: relay.peerID, terms: terms)
+      }
+      try await withPeer("bob") { bob in
+        await #expect(throws: SessionError(.wrongCode, "")) {
+          _ = try await bob.join(id, of: relay, code: .random())
+        }
+        let joined = try await bob.join(id, of: relay, code: code)
+        #expect(joined.hostPeer == identity.peerID)
+        let log = EventLog()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await log.follow(joined) }
+          try await withPeer("alice", identity: identity) { alice in
+            let hosted = try await alice.host(id, admission: .code(code))
+            let other = JoinCode.random()
+            _ = try await hosted.carry(
+              by: [relay.loopback],
+              terms: CarryTerms(name: "board", admission: .code(other))
+            )
+            await log.waitForJoining(of: alice.peerID, times: 1)
+            try await withPeer("carol") { carol in
+              await #expect(throws: SessionError(.wrongCode, "")) {
+                _ = try await carol.join(id, of: relay, code: code)
+              }
+              _ = try await carol.join(id, of: relay, code: other)
+            }
+          }
+          await joined.leave()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
+  @Test("[RLY-2] who is no relay, or does not want to, carries no session and says why")
+  func notCarried() async throws {
+    try await withPeer("alice") { alice in
+      let id = SessionID.random()
+      let hosted = try await alice.host(id, admission: .anyone)
+      try await withPeer("member") { member in
+        _ = try await member.host(.random(), admission: .anyone)
+        await #expect(throws: SessionError(.notCarried, "")) {
+          _ = try await hosted.carry(by: [member.loopback], terms: RelayWorld.terms)
+        }
+      }
+      try await withPeer(
+        "relay",
+        configure: {
+          $0.isRelay = true
+          $0.carries = { _ in .refuse(reason: "not on the list") }
+        }
+      ) { relay in
+        await relay.startAccepting()
+        do throws(SessionError) {
+          _ = try await hosted.carry(by: [relay.loopback], terms: RelayWorld.terms)
+          Issue.record("it was carried")
+        } catch {
+          #expect(error.code == .notCarried)
+          #expect(error.message.contains("not on the list"))
+        }
+      }
+      try await withPeer("bob") { bob in
+        let joined = try await bob.join(id, of: alice)
+        await #expect(throws: SessionError(.notHost, "")) {
+          _ = try await joined.carry(by: [alice.loopback], terms: RelayWorld.terms)
+        }
+      }
+    }
+  }
+}
+
+extension Int {
+  fileprivate var bytes: [UInt8] { Array("\(self)".utf8) }
+}
+
+extension Session {
+  /// The number of the last message part that was put into a peer's outbox.
+  fileprivate func lastSequence(to peer: PeerID) async throws -> Int {
+    try await onLoop { core in
+      let outbox = try #require(core.entries[peer]?.delivery?.outbox)
+      var number: UInt64 = 0
+      while outbox.hasSent(number + 1) { number += 1 }
+      return Int(number)
+    }
+  }
+}

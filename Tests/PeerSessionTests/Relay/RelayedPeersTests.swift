@@ -1,0 +1,85 @@
+import PeerWire
+import Testing
+
+@testable import PeerSession
+
+@Suite("RelayedPeers")
+struct RelayedPeersTests {
+  private let us = PeerID.numbered(1)
+  private let far = PeerID.numbered(2)
+  private let r = PeerID.numbered(10)
+  private let s = PeerID.numbered(11)
+  private let now = SessionIncarnation(5)
+
+  private func reach(_ relay: PeerID) -> RelayedPeers.Action {
+    .init(relay: relay, message: .reach(peer: far.bytes, incarnation: now.bytes))
+  }
+
+  private func asking() -> RelayedPeers {
+    var peers = RelayedPeers()
+    peers.gained(r)
+    peers.gained(s)
+    #expect(peers.want(far, now) == [reach(r), reach(s)])
+    return peers
+  }
+
+  @Test("[RLY-6] every relay is asked once for a peer, and again for another incarnation of it")
+  func asks() {
+    var peers = asking()
+    #expect(peers.want(far, now).isEmpty)
+    #expect(peers.want(far, SessionIncarnation(6)).count == 2)
+    // A relay is not asked for itself.
+    #expect(peers.want(r, now).map(\.relay) == [s])
+  }
+
+  @Test("[RLY-6] of several routes the one by the smallest relay counts, and the other stands by")
+  func severalRelays() throws {
+    var peers = asking()
+    try peers.opened(4, of: s, to: far, now, local: us)
+    #expect(peers.route(to: far) == RelayRoute(relay: s, number: 4))
+    try peers.opened(7, of: r, to: far, now, local: us)
+    #expect(peers.route(to: far) == RelayRoute(relay: r, number: 7))
+    #expect(try peers.closed(7, of: r) == far)
+    #expect(peers.route(to: far) == RelayRoute(relay: s, number: 4))
+    // That relay has forgotten the wish with the route.
+    #expect(peers.want(far, now) == [reach(r)])
+    #expect(peers.lost(s) == [far])
+    #expect(peers.route(to: far) == nil)
+  }
+
+  @Test("[RLY-8] who asks for a peer no longer uses no route to it, also one that comes late")
+  func unwanted() throws {
+    var peers = asking()
+    try peers.opened(0, of: r, to: far, now, local: us)
+    #expect(
+      peers.unwant(far, .rerouted)
+        == [r, s].map {
+          .init(relay: $0, message: .unreach(peer: far.bytes, .rerouted))
+        }
+    )
+    #expect(peers.route(to: far) == nil && peers.peer(at: 0, of: r) == nil)
+    try peers.opened(3, of: s, to: far, now, local: us)
+    #expect(peers.route(to: far) == nil)
+    #expect(try peers.closed(0, of: r) == nil)
+    #expect(try peers.closed(3, of: s) == nil)
+    #expect(peers.unwant(far, .rerouted).isEmpty)
+  }
+
+  @Test("[RLY-5] a relay that gives a number twice, or takes back what it did not give, is wrong")
+  func hostile() throws {
+    var peers = asking()
+    try peers.opened(0, of: r, to: far, now, local: us)
+    #expect(throws: RelayedPeers.Violation.number(0)) {
+      try peers.opened(0, of: r, to: .numbered(3), now, local: us)
+    }
+    #expect(throws: RelayedPeers.Violation.peer) {
+      try peers.opened(1, of: r, to: far, now, local: us)
+    }
+    #expect(throws: RelayedPeers.Violation.peer) {
+      try peers.opened(1, of: r, to: us, now, local: us)
+    }
+    #expect(throws: RelayedPeers.Violation.number(9)) { _ = try peers.closed(9, of: r) }
+    // The same number of another relay is another.
+    try peers.opened(0, of: s, to: .numbered(3), now, local: us)
+  }
+}
