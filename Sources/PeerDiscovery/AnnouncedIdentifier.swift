@@ -68,6 +68,9 @@ public struct AnnouncedSessionID: AnnouncedIdentifier {
     precondition(bytes.count == Self.byteCount, "a session id is 16 bytes")
     self.bytes = bytes
   }
+
+  /// What a relay announces that takes sessions, beside those that it has (DSC-24).
+  public static let none = AnnouncedSessionID(checked: Array(repeating: 0, count: byteCount))
 }
 
 /// The run of a peer's program, as 13 characters of base32; a restarted peer has another.

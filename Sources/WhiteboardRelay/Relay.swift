@@ -18,6 +18,9 @@ package actor Relay {
 
   private(set) var isEnding = false
   private var endWaiter: CheckedContinuation<Void, Never>?
+  /// Ends when the relay does.
+  let ending: AsyncStream<Void>
+  private let endSource: AsyncStream<Void>.Continuation
   private var boardWaiters: [CheckedContinuation<Void, Never>] = []
   /// Work that runs beside everything else; the relay's group of tasks takes it from here.
   private let jobs: AsyncStream<Job>
@@ -34,6 +37,7 @@ package actor Relay {
     limits = configuration.limits
     register = try BoardRegister(inDataDirectory: configuration.dataDirectory)
     (jobs, jobSource) = AsyncStream.makeStream()
+    (ending, endSource) = AsyncStream.makeStream()
   }
 
   /// Serves until it is asked to end; then every board is left with a goodbye, and kept.
@@ -55,6 +59,9 @@ package actor Relay {
     transportConfiguration.peerStore = configuration.peerStore
     transportConfiguration.maximumPeers = limits.maximumPeople
     transportConfiguration.isRelay = true
+    transportConfiguration.carries = { [weak self] request in
+      await self?.answer(request) ?? .refuse(reason: "The relay is ending.")
+    }
     transportConfiguration.wantsResource = { [weak self] session, info in
       await self?.node(of: session)?.wants(info) ?? false
     }
@@ -71,6 +78,7 @@ package actor Relay {
   /// Asks it to end; ``run(ready:)`` returns when it has.
   package func requestEnd() {
     isEnding = true
+    endSource.finish()
     endWaiter?.resume()
     endWaiter = nil
   }
@@ -83,8 +91,13 @@ package actor Relay {
     _ ready: @escaping @Sendable (isolated Relay) async -> Void
   ) async {
     self.transport = transport
+    let carried = transport.carriedSessions
     await withDiscardingTaskGroup { group in
       group.addTask { await self.main(ready) }
+      let taking = Task {
+        for await session in carried { await self.take(session) }
+      }
+      defer { taking.cancel() }
       for await job in jobs {
         group.addTask { await job(self) }
       }
@@ -95,6 +108,8 @@ package actor Relay {
   private func main(_ ready: @Sendable (isolated Relay) async -> Void) async {
     for entry in register.entries { open(entry) }
     await untilNoBoard { if case .opening = $0.state { true } else { false } }
+    await transport?.startAccepting()
+    announce()
     await ready(self)
     let upkeep = Task { await self.upkeep() }
     if !isEnding { await withCheckedContinuation { endWaiter = $0 } }

@@ -124,6 +124,9 @@ struct BoardOptions: ParsableArguments {
   @Option(help: .of(.code, "WORDS"))
   var code: String?
 
+  @Option(help: .of(.relay, "HOST:PORT|auto"))
+  var relay: String?
+
   @Flag(help: "Be nobody we were before: a key for this run only, and no board is kept.")
   var ephemeral = false
 
@@ -145,6 +148,7 @@ struct BoardOptions: ParsableArguments {
     flags[.announce] = announce.map { "\($0)" }
     flags[.admission] = admit
     flags[.code] = code
+    flags[.relay] = relay
     flags[.lostAfter] = lostAfter
     return try common.settings(flags)
   }
@@ -190,6 +194,7 @@ struct BoardOptions: ParsableArguments {
     configuration.interface = settings.value(.interface)
     configuration.isAnnounced = settings.value(.announce) ?? true
     configuration.code = settings.value(.code)
+    configuration.carrier = settings.value(.relay) ?? nil
     configuration.admission = settings.value(.admission) ?? standardAdmission(part, isInteractive)
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     configuration.pages = CairoPages()
@@ -216,6 +221,7 @@ struct BoardOptions: ParsableArguments {
     _ isInteractive: Bool
   ) -> NodeConfiguration.Admission? {
     guard case .host = part else { return nil }
-    return isInteractive && code == nil ? .ask : .code
+    // A relay has nobody to ask.
+    return isInteractive && code == nil && relay == nil ? .ask : .code
   }
 }

@@ -670,6 +670,10 @@ class Rig:
         for host in hosts:
             host._move_port("island")
 
+    def route(self, is_routed):
+        """Whether the router passes packets from one subnet to another."""
+        pathlib.Path("/proc/sys/net/ipv4/ip_forward").write_text("1" if is_routed else "0")
+
     def heal(self):
         """Every cable plugged, perfect and on the switch of its host's subnet."""
         for host in self.hosts:

@@ -26,6 +26,9 @@ extension EventText {
       } else {
         "\(person(left.name, left.peer)) is gone: \(TerminalText.cleaned(left.reason))"
       }
+    case .carried(let carried):
+      "the relay \(person(carried.name, carried.relay)) has the board too, and keeps it when we leave"
+        + (carried.link.isEmpty ? "" : "; others join there by: \(carried.link)")
     case .profile(let profile):
       profileLine(profile)
     case .peers(let peers):
@@ -71,6 +74,8 @@ extension EventText {
     var line = person(board.name, board.peer)
     if let name = board.boardName {
       line = "\(TerminalText.quoted(name)) by \(line)"
+    } else if board.role == "relay" {
+      line = "the relay \(line)"
     }
     if let participants = board.participants {
       line += ", \(count(participants, "person", "people")) there"

@@ -23,6 +23,16 @@ extension NodeEvent {
     package var announced: Bool
   }
 
+  /// A relay has our board, and keeps it when we are away.
+  package struct Carried: Encodable, Sendable {
+    /// The relay's peer id.
+    package var relay: String
+    /// What it calls itself; empty where it has not said so yet.
+    package var name: String
+    /// What another program joins by at the relay; empty where we know no address of it.
+    package var link: String
+  }
+
   /// A board seen nearby; what discovery says proves nothing.
   package struct FoundBoard: Encodable, Sendable {
     /// The peer id as announced, or the start of it.

@@ -19,6 +19,8 @@ package enum NodeEvent: Sendable {
   case joined(Joined)
   /// A peer is out of the session.
   case left(Left)
+  /// A relay carries the board from now on.
+  case carried(Carried)
   /// An object appeared.
   case objectAdded(ObjectAdded)
   /// An object changed in something other than its selection.
@@ -85,6 +87,7 @@ package enum NodeEvent: Sendable {
     case .invitation: "invitation"
     case .joined: "joined"
     case .left: "left"
+    case .carried: "carried"
     case .objectAdded: "object-added"
     case .objectChanged: "object-changed"
     case .objectRemoved: "object-removed"
@@ -125,6 +128,7 @@ package enum NodeEvent: Sendable {
     case .invitation(let payload): payload
     case .joined(let payload): payload
     case .left(let payload): payload
+    case .carried(let payload): payload
     case .objectAdded(let payload): payload
     case .objectChanged(let payload): payload
     case .objectRemoved(let payload): payload

@@ -33,7 +33,7 @@ struct Nearby: Sendable {
 
   /// The boards, by id; each with its announcers by their ids.
   var boards: [Board] {
-    let sorted = peers.values.sorted {
+    let sorted = peers.values.filter { !$0.isRelayAlone }.sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
     }
     let groups = Dictionary(grouping: sorted) { $0.announcement.session.bytes }
@@ -41,6 +41,13 @@ struct Nearby: Sendable {
       SessionID(bytes: bytes).map { Board(id: $0, peers: peers) }
     }
     .sorted { $0.id.text < $1.id.text }
+  }
+
+  /// The relays that take boards, by their ids (DSC-24).
+  var relays: [DiscoveredPeer] {
+    peers.values.filter(\.isRelayAlone).sorted {
+      $0.announcement.peer.text < $1.announcement.peer.text
+    }
   }
 
   /// The boards that a person may mean; without a name that is all of them.
@@ -58,14 +65,19 @@ struct Nearby: Sendable {
   }
 }
 
+extension DiscoveredPeer {
+  /// Whether this is a relay that takes boards, and no board.
+  var isRelayAlone: Bool { announcement.session == .none }
+}
+
 extension NodeEvent.FoundBoard {
   /// What discovery says of a peer and its board.
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,
       name: peer.announcement.hostName.raw,
-      board: peer.announcement.session.text,
-      boardName: peer.announcement.boardName.raw,
+      board: peer.isRelayAlone ? nil : peer.announcement.session.text,
+      boardName: peer.isRelayAlone ? nil : peer.announcement.boardName.raw,
       addresses: peer.endpoints.map(\.description),
       participants: peer.announcement.participants.map(Int.init),
       role: peer.announcement.role.rawValue,
@@ -80,7 +92,7 @@ extension NodeEvent.LostBoard {
     self.init(
       peer: peer.announcement.peer.text,
       name: peer.announcement.hostName.raw,
-      board: peer.announcement.session.text
+      board: peer.isRelayAlone ? nil : peer.announcement.session.text
     )
   }
 }

@@ -186,8 +186,26 @@ extension Node {
       (id, boardName, code) = try await openHosted(meant)
     }
     let policy = admissionPolicy(default: .code, kept: code)
-    let session = try await transport.host(id, admission: policy)
+    let session: Session
+    if let carriage = configuration.carriage {
+      session =
+        if let open = carriage.session {
+          open
+        } else {
+          try await transport.host(
+            id,
+            admission: policy,
+            host: carriage.host,
+            grant: carriage.grant
+          )
+        }
+    } else {
+      session = try await transport.host(id, admission: policy)
+    }
     announce(transport, session)
+    if let carrier = configuration.carrier {
+      spawn { node in await node.moveToRelay(carrier, session, policy) }
+    }
     return session
   }
 

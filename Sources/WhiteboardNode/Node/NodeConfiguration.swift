@@ -16,6 +16,31 @@ package struct NodeConfiguration: Sendable {
     case join(JoinTarget, patience: Duration)
   }
 
+  /// A session that another peer hosts and we carry as its relay.
+  package struct Carriage: Sendable {
+    /// The session where it is open already, as when its host has just asked; nil makes it again.
+    package let session: Session?
+    /// The host.
+    package let host: PeerID
+    /// What lets us carry it.
+    package let grant: RelayGrant
+
+    /// Describes a session that we carry.
+    package init(_ session: Session?, host: PeerID, grant: RelayGrant) {
+      self.session = session
+      self.host = host
+      self.grant = grant
+    }
+  }
+
+  /// A relay that is to carry the board we host.
+  package enum Carrier: Sendable, Equatable {
+    /// The one at this address, with this key where it is known.
+    case at(HostPort, PeerID?)
+    /// Whichever is found nearby and takes it.
+    case nearby
+  }
+
   /// What the node does when its input is at its end or a verb fails.
   package enum Script: Sendable, Equatable {
     /// It goes on until it is told to end.
@@ -61,6 +86,10 @@ package struct NodeConfiguration: Sendable {
   ///
   /// Whoever made it asks the node of a session what resources it wants: ``Node/wants(_:)``.
   package var transport: PeerTransport?
+  /// What lets us serve a board as the relay of another host; nil: it is ours.
+  package var carriage: Carriage?
+  /// The relay that is to carry the board we host; nil: none.
+  package var carrier: Carrier?
   /// Whether we stay when everybody else has left: the board is announced as a relay's.
   package var isRelay = false
   /// Where to listen; nil means any address, on the default port or the next free one.

@@ -95,6 +95,28 @@ extension SettingKey<JoinCode> {
   }
 }
 
+extension SettingKey<NodeConfiguration.Carrier?> {
+  /// Which relay is to have the boards that we host.
+  package static let relay = SettingKey(
+    "relay",
+    "The relay that is to have the board we host",
+    allowed: "HOST:PORT, PEER-ID@HOST:PORT, auto for one nearby, or none",
+    standard: .value("none")
+  ) { text throws(SettingFault) in
+    if text == "none" { return nil }
+    if text == "auto" { return .nearby }
+    let parts = text.split(separator: "@", maxSplits: 1)
+    guard let place = parts.last.flatMap({ HostPort($0) }) else {
+      throw SettingFault()
+    }
+    guard parts.count == 2 else { return .at(place, nil) }
+    guard let peer = PeerID(text: String(parts[0])) else {
+      throw SettingFault("before the @ stands an id of 52 characters, as the relay tells it")
+    }
+    return .at(place, peer)
+  }
+}
+
 extension SettingKey<Duration> {
   /// How long a silent peer is waited for.
   package static let lostAfter = SettingKey(
@@ -122,7 +144,8 @@ extension SettingEntry {
   package static let ofNode: [SettingEntry] = [
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
-    SettingKey.code.entry, SettingKey.lostAfter.entry, SettingKey.logLevel.entry,
+    SettingKey.code.entry, SettingKey.relay.entry, SettingKey.lostAfter.entry,
+    SettingKey.logLevel.entry,
     SettingKey.accessible.entry,
   ]
 }

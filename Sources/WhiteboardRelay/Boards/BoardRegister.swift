@@ -18,6 +18,8 @@ package struct BoardRegister: Sendable {
     package var admission: String
     /// The words that let people in, where they are needed.
     package var code: String?
+    /// Who hosts it and what lets us carry it, where it is not this relay's own.
+    package var carriage: Carriage?
     /// When it came, milliseconds since 1970.
     package var since: Int64
     /// When somebody was on it last, milliseconds since 1970.
@@ -25,6 +27,26 @@ package struct BoardRegister: Sendable {
 
     /// Its id as the session knows it, nil where the file is wrong.
     package var id: SessionID? { SessionID(text: board) }
+  }
+
+  /// What lets a relay carry a board that another hosts.
+  package struct Carriage: Codable, Equatable, Sendable {
+    /// The host's peer id.
+    package var host: String
+    /// The host's key, in base64.
+    package var key: Data
+    /// The host's signature, in base64.
+    package var signature: Data
+
+    /// Takes what a host gave us.
+    init(host: PeerID, _ grant: RelayGrant) {
+      self.host = host.text
+      key = Data(grant.key)
+      signature = Data(grant.signature)
+    }
+
+    /// What the host gave us.
+    var grant: RelayGrant { RelayGrant(key: Array(key), signature: Array(signature)) }
   }
 
   private struct Form: Codable {

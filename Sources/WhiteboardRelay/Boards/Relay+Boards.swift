@@ -52,7 +52,11 @@ extension Relay {
   package func reports() -> [BoardReport] { register.entries.map(report) }
 
   /// Serves a board of the register.
-  func open(_ entry: BoardRegister.Entry) {
+  ///
+  /// - Parameters:
+  ///   - entry: Which one.
+  ///   - session: Its session, where that is open already.
+  func open(_ entry: BoardRegister.Entry, _ session: Session? = nil) {
     guard let id = entry.id, boards[id] == nil, let transport else { return }
     var node = NodeConfiguration(
       part: .keep(board: id, boardName: entry.name),
@@ -62,6 +66,9 @@ extension Relay {
       logger: logger
     )
     node.transport = transport
+    if let carriage = entry.carriage, let host = PeerID(text: carriage.host) {
+      node.carriage = .init(session, host: host, grant: carriage.grant)
+    }
     node.isRelay = true
     node.peerStore = configuration.peerStore
     node.listen = configuration.listen

@@ -59,11 +59,19 @@ extension BoardClient {
       if let presence = earlyPresences.removeValue(forKey: peer.peer) {
         people[peer.peer]?.show(presence)
       }
-      remark("\(shown(peer.name)) is here")
+      if rerouted.remove(peer.peer) == nil { remark("\(shown(peer.name)) is here") }
     case .left(let peer):
       people[peer.peer] = nil
       earlyPresences[peer.peer] = nil
-      remark("\(shown(peer.name)) has gone: \(shown(peer.reason))")
+      if peer.reason == "rerouted" {
+        // It comes back at once, by another way.
+        rerouted.insert(peer.peer)
+      } else {
+        remark("\(shown(peer.name)) has gone: \(shown(peer.reason))")
+      }
+    case .carried(let relay):
+      let name = relay.name.isEmpty ? "a relay" : "the relay \(shown(relay.name))"
+      remark("\(name) has the board too, and keeps it when we leave")
     case .peerState(let news):
       guard let peer = news.peer else { break }
       people[peer]?.state = news.state

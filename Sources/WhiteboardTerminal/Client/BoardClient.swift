@@ -128,6 +128,8 @@ package struct BoardClient: Sendable {
   var people: [String: Person] = [:]
   /// Where those point who are heard of before they are told to be here.
   var earlyPresences: [String: Presence] = [:]
+  /// Who has just gone and comes back by another way.
+  var rerouted: Set<String> = []
   var remarks: [Remark] = []
   /// The distance of the board's lines; nil for none.
   var grid: Double?

@@ -40,7 +40,8 @@ package struct LobbyClient: Sendable {
   private var columns: Int
   private var rows: Int
   private let isASCII: Bool
-  private var nearby: [String: NodeEvent.FoundBoard] = [:]
+  /// The boards by their ids, and who announces each, by theirs.
+  private var nearby: [String: [String: NodeEvent.FoundBoard]] = [:]
   private var own: [OwnBoard] = []
   private var chosen = 0
   private var editor: LineEditor?
@@ -69,13 +70,24 @@ package struct LobbyClient: Sendable {
 
   /// A board nearby is there, or not as it was.
   package mutating func found(_ board: NodeEvent.FoundBoard) {
-    nearby[board.board ?? board.peer] = board
+    // A relay by itself is no board.
+    guard let id = board.board else { return }
+    nearby[id, default: [:]][board.peer] = board
     blindness = nil
+  }
+
+  /// Of all who announce a board the one that sees most people on it.
+  private func shown(_ board: String) -> NodeEvent.FoundBoard? {
+    nearby[board]?.values.max {
+      ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer)
+    }
   }
 
   /// A board nearby is gone.
   package mutating func lost(_ board: NodeEvent.LostBoard) {
-    nearby[board.board ?? board.peer] = nil
+    guard let id = board.board else { return }
+    nearby[id]?[board.peer] = nil
+    if nearby[id]?.isEmpty == true { nearby[id] = nil }
   }
 
   /// Boards cannot be found, and why.
@@ -93,7 +105,7 @@ package struct LobbyClient: Sendable {
   }
 
   private var list: [Row] {
-    nearby.keys.sorted { (nearby[$0]?.boardName ?? "", $0) < (nearby[$1]?.boardName ?? "", $1) }
+    nearby.keys.sorted { (shown($0)?.boardName ?? "", $0) < (shown($1)?.boardName ?? "", $1) }
       .map { .nearby($0) } + own.map { .own($0) }
   }
 
@@ -234,7 +246,7 @@ package struct LobbyClient: Sendable {
   private func text(_ row: Row) -> String {
     switch row {
     case .nearby(let id):
-      guard let board = nearby[id] else { return "" }
+      guard let board = shown(id) else { return "" }
       let people = board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
       let name = TerminalText.cleaned(board.boardName ?? "", limit: 64)
       let who = EventText.person(board.name, board.peer)

@@ -1,0 +1,122 @@
+import PeerDiscovery
+import PeerSession
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Boards of others that a relay takes.
+extension Relay {
+  /// Whether it takes a board of somebody who asks; asked also when the host of one that it has comes back.
+  func answer(_ request: CarryRequest) async -> CarryAnswer {
+    let (word, code) = request.admission.parts
+    if var entry = register[request.session] {
+      guard entry.carriage?.host == request.host.text else {
+        return .refuse(reason: "The relay has this board from somebody else.")
+      }
+      entry.admission = word
+      entry.code = code
+      return note(entry)
+    }
+    if let reason = refusal(of: request.host) {
+      logger.notice(
+        "a board is not taken",
+        metadata: [
+          "board": "\(request.session.short)", "peer": "\(request.host.text)",
+          "reason": "\(reason)",
+        ]
+      )
+      return .refuse(reason: reason)
+    }
+    let now = BoardFile.now
+    let name = TerminalText.cleaned(request.name.raw)
+    return note(
+      BoardRegister.Entry(
+        board: request.session.text,
+        name: name.isEmpty ? "board" : name,
+        admission: word,
+        code: code,
+        carriage: .init(host: request.host, request.grant),
+        since: now,
+        visited: now
+      )
+    )
+  }
+
+  private func note(_ entry: BoardRegister.Entry) -> CarryAnswer {
+    do throws(NodeError) {
+      try register.set(entry)
+      return .carry
+    } catch {
+      logger.error("\(error.message)")
+      return .refuse(reason: "The relay cannot note the board: its disk may be full.")
+    }
+  }
+
+  /// Why no board of a peer is taken; nil where one is.
+  private func refusal(of host: PeerID) -> String? {
+    switch limits.boards {
+    case .any: break
+    case .allowList where limits.allowed.contains(host): break
+    case .allowList:
+      return "The relay takes boards of allowed peers only; its operator allows this one with"
+        + " allow = \(host.text)."
+    case .none: return "The relay takes nobody's boards."
+    }
+    guard register.entries.count < limits.maximumBoards else {
+      return "The relay has \(limits.maximumBoards) boards and takes no more."
+    }
+    return nil
+  }
+
+  /// Serves a board that it took.
+  func take(_ carried: CarriedSession) async {
+    guard let entry = register[carried.request.session] else {
+      // Deleted between the answer and now.
+      await carried.session.leave()
+      return
+    }
+    logger.notice(
+      "took a board",
+      metadata: [
+        "board": "\(carried.request.session.short)", "peer": "\(carried.request.host.short)",
+      ]
+    )
+    open(entry, carried.session)
+  }
+
+  /// Has hosts find the relay that look for one (DSC-24).
+  func announce() {
+    guard limits.boards != .none, let discovery = configuration.discovery, let transport,
+      let port = UInt16(exactly: transport.port),
+      let peer = AnnouncedPeerID(bytes: transport.peerID.bytes)
+    else { return }
+    let advertisement = Advertisement(
+      port: port,
+      announcement: Announcement(
+        peer: peer,
+        session: .none,
+        incarnation: AnnouncedIncarnation(UInt64.random(in: 1...UInt64.max)),
+        role: .relay,
+        boardName: "",
+        hostName: configuration.name,
+        participants: nil
+      )
+    )
+    let isOver = ending
+    spawn { _ in
+      await discovery.advertise(advertisement) { _ in
+        for await _ in isOver {}
+      }
+    }
+  }
+}
+
+extension AdmissionPolicy {
+  /// The policy as a word of the settings, and its code.
+  fileprivate var parts: (word: String, code: String?) {
+    switch self {
+    case .anyone: (NodeConfiguration.Admission.anyone.rawValue, nil)
+    case .known, .ask: (NodeConfiguration.Admission.known.rawValue, nil)
+    case .code(let code): (NodeConfiguration.Admission.code.rawValue, code.text)
+    }
+  }
+}
