@@ -11,7 +11,7 @@ public struct OperatorLogHandler: LogHandler {
 
   private let label: String
   private let format: LogFormat
-  private let writer: LineWriter
+  private let writer: LogWriter
   private let now: @Sendable () -> LogTime
 
   /// A handler that writes lines in this format.
@@ -19,7 +19,7 @@ public struct OperatorLogHandler: LogHandler {
     label: String,
     format: LogFormat,
     level: Logger.Level = .info,
-    writer: LineWriter = .standardError,
+    writer: LogWriter = .standardError,
     metadataProvider: Logger.MetadataProvider? = nil
   ) {
     self.init(
@@ -35,7 +35,7 @@ public struct OperatorLogHandler: LogHandler {
     label: String,
     format: LogFormat,
     level: Logger.Level,
-    writer: LineWriter,
+    writer: LogWriter,
     metadataProvider: Logger.MetadataProvider?,
     now: @escaping @Sendable () -> LogTime
   ) {

@@ -115,7 +115,8 @@ public struct SystemdUnit: Hashable, Sendable {
 
     # What it may take.
     MemoryMax=\(maximumMemory)
-    TasksMax=64
+    # Threads grow with the cores.
+    TasksMax=1024
     LimitNOFILE=\(maximumOpenFiles)
     LimitCORE=0
 

@@ -25,7 +25,7 @@ struct LimitedLogTests {
   func tells() async {
     let pipe = Pipe()
     var logger = Logger(label: "relay") {
-      OperatorLogHandler(label: $0, format: .journald, writer: LineWriter(descriptor: pipe.writer))
+      OperatorLogHandler(label: $0, format: .journald, writer: LogWriter(descriptor: pipe.writer))
     }
     logger.logLevel = .warning
     let rates = LogLimit.Rates(perPeer: 2, perReason: 3, span: .seconds(60))

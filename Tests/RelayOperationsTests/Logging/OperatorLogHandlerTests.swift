@@ -20,7 +20,7 @@ struct OperatorLogHandlerTests {
         label: label,
         format: format,
         level: level,
-        writer: LineWriter(descriptor: pipe.writer),
+        writer: LogWriter(descriptor: pipe.writer),
         metadataProvider: provider
       ) { LogTime(seconds: 1_795_369_915, milliseconds: 7) }
     }

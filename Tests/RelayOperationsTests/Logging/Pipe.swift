@@ -7,13 +7,11 @@ final class Pipe: Sendable {
   let writer: Int32
   private let isOpen = NIOLockedValueBox(true)
 
-  init(isBlocking: Bool = true) {
+  init(isReaderBlocking: Bool = true) {
     var ends: [Int32] = [0, 0]
     precondition(pipe(&ends) == 0, "a pipe is made")
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      if !isBlocking { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    if !isReaderBlocking { _ = fcntl(ends[0], F_SETFL, O_NONBLOCK) }
     (reader, writer) = (ends[0], ends[1])
   }
 
@@ -27,7 +25,7 @@ final class Pipe: Sendable {
     close(writer)
   }
 
-  /// All that is left, to the end; what is there now, of a pipe that does not block.
+  /// All that is left, to the end; what is there now, where reading does not block.
   func read() -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
