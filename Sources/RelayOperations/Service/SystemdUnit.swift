@@ -82,6 +82,7 @@ public struct SystemdUnit: Hashable, Sendable {
     ProtectHome=yes
     PrivateTmp=yes
     PrivateDevices=yes
+    PrivateMounts=yes
     PrivateUsers=yes
     PrivateIPC=yes
     RemoveIPC=yes
