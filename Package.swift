@@ -14,11 +14,13 @@ let argumentParser = Target.Dependency.product(
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioConcurrencyHelpers = Target.Dependency.product(
   name: "NIOConcurrencyHelpers",
   package: "swift-nio"
 )
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
 extension Product {
@@ -40,6 +42,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -103,6 +106,11 @@ let package = Package(
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
         "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
       ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "RelayOperations",
+      dependencies: [logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix],
       swiftSettings: settings
     ),
     .target(name: "CTerminal"),
@@ -196,6 +204,13 @@ let package = Package(
       ]
     ),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"]),
+    .testTarget(
+      name: "RelayOperationsTests",
+      dependencies: [
+        "PeerTestKit", "RelayOperations", logging, metrics, nioConcurrencyHelpers, nioCore,
+        nioPosix,
+      ]
+    ),
     .testTarget(
       name: "WhiteboardNodeTests",
       dependencies: [

@@ -22,6 +22,7 @@ PURE = {
 # Modules that are seen by these targets only (and by tests).
 CONFINED = {
     "GRDB": {"WhiteboardDocument"},
+    "NIOHTTP1": {"RelayOperations"},
     "NIOSSL": {"PeerSession"},
     "X509": {"PeerSession"},
     "CAvahi": {"AvahiDiscovery"},

@@ -1,0 +1,60 @@
+import NIOHTTP1
+
+/// What a request is answered with.
+///
+/// It is thrown where a request is at fault.
+struct HealthAnswer: Error, Equatable {
+  var status: HTTPResponseStatus
+  var contentType: String
+  var body: String
+  /// The methods that are allowed, where another was asked for.
+  var allowed: String?
+
+  static let methodNotAllowed: HealthAnswer = {
+    var answer = text(.methodNotAllowed, "method not allowed; there are GET and HEAD")
+    answer.allowed = "GET, HEAD"
+    return answer
+  }()
+
+  static func text(_ status: HTTPResponseStatus, _ line: String) -> HealthAnswer {
+    HealthAnswer(status: status, contentType: "text/plain; charset=utf-8", body: line + "\n")
+  }
+
+  static func json(_ status: HTTPResponseStatus, _ value: JSONText) -> HealthAnswer {
+    HealthAnswer(status: status, contentType: "application/json", body: value.text + "\n")
+  }
+
+  /// All is well where there is no reason against it.
+  static func verdict(
+    _ good: String,
+    _ bad: String,
+    against reasons: [String],
+    isJSON: Bool
+  ) -> HealthAnswer {
+    let status: HTTPResponseStatus = reasons.isEmpty ? .ok : .serviceUnavailable
+    let verdict = reasons.isEmpty ? good : bad
+    let reasons = reasons.map { $0.cleaned(limit: 256) }
+    guard isJSON else {
+      let lines = [verdict] + reasons.map { "- \($0)" }
+      return text(status, lines.joined(separator: "\n"))
+    }
+    return json(
+      status,
+      .object([
+        ("status", .string(verdict)), ("reasons", .array(reasons.map(JSONText.string))),
+      ])
+    )
+  }
+
+  var head: HTTPResponseHead {
+    var headers: HTTPHeaders = [
+      "Content-Type": contentType,
+      "Content-Length": "\(body.utf8.count)",
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+      "Connection": "close",
+    ]
+    if let allowed { headers.add(name: "Allow", value: allowed) }
+    return HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+  }
+}

@@ -1,0 +1,168 @@
+import NIOCore
+import NIOHTTP1
+
+extension ChannelPipeline.SynchronousOperations {
+  func addHealthHandlers(
+    _ endpoints: HealthEndpoints,
+    configuration: HealthServer.Configuration,
+    clients: HealthClients
+  ) throws {
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderListSize = configuration.maximumHeadSize
+    limits.maxHeaderFieldSize = configuration.maximumHeadSize
+    limits.maxHeaderFieldCount = 64
+    try addHandlers([
+      HTTPResponseEncoder(),
+      ByteToMessageHandler(
+        HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)
+      ),
+      HealthConnection(endpoints, configuration: configuration, clients: clients),
+    ])
+  }
+}
+
+/// One connection: a request, its answer, the end.
+private final class HealthConnection: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private enum State {
+    case reading
+    /// An endpoint thinks; `timeout` answers in its place.
+    case asking(isHeadOnly: Bool, timeout: Scheduled<Void>)
+    /// All is said; what still comes is dropped.
+    case answering
+    /// All that was said is with the kernel.
+    case answered
+  }
+
+  /// How long a client that was answered may go on before it is cut off.
+  ///
+  /// Closing at once would take the answer from one that is still sending.
+  private static let grace: TimeAmount = .seconds(1)
+
+  private let endpoints: HealthEndpoints
+  private let configuration: HealthServer.Configuration
+  private let clients: HealthClients
+  private var state = State.reading
+  private var isInputClosed = false
+  private var end: Scheduled<Void>?
+
+  init(
+    _ endpoints: HealthEndpoints,
+    configuration: HealthServer.Configuration,
+    clients: HealthClients
+  ) {
+    self.endpoints = endpoints
+    self.configuration = configuration
+    self.clients = clients
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    close(context, in: TimeAmount(configuration.connectionTimeout))
+    guard !clients.admit(context.channel) else { return }
+    // One too many is not waited for: it may be one of a flood.
+    isInputClosed = true
+    say(.text(.serviceUnavailable, "too many connections"), context)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    end?.cancel()
+    if case .asking(_, let timeout) = state { timeout.cancel() }
+    state = .answered
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard case .reading = state, case .head(let head) = Self.unwrapInboundIn(data) else { return }
+    do throws(HealthAnswer) {
+      ask(try HealthQuestion(head), context)
+    } catch {
+      say(error, context, isHeadOnly: head.method == .HEAD)
+    }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event as? ChannelEvent == .inputClosed else { return }
+    isInputClosed = true
+    switch state {
+    // A client that has said all it will, and no request among it, waits for nothing.
+    case .reading, .answered: context.close(promise: nil)
+    case .asking, .answering: break
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // What comes after a request is nobody's, and the decoder says so of every piece of it.
+    guard case .reading = state else { return }
+    switch error as? HTTPParserError {
+    case .headerOverflow:
+      say(.text(.requestHeaderFieldsTooLarge, "the head of the request is too large"), context)
+    case .some:
+      say(.text(.badRequest, "bad request"), context)
+    case nil:
+      context.close(promise: nil)
+    }
+  }
+
+  private func ask(_ question: HealthQuestion, _ context: ChannelHandlerContext) {
+    guard clients.beginAsking() else {
+      say(.text(.serviceUnavailable, "too many requests are not answered yet"), context)
+      return
+    }
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    let time = configuration.answerTimeout
+    let timeout = context.eventLoop.scheduleTask(in: TimeAmount(time)) {
+      bound.value.0.conclude(.text(.serviceUnavailable, "no answer in \(time)"), bound.value.1)
+    }
+    state = .asking(isHeadOnly: question.isHeadOnly, timeout: timeout)
+    let (endpoints, clients, loop) = (endpoints, clients, context.eventLoop)
+    // Nobody waits for it, so that an endpoint that hangs holds up neither its asker nor the server's end;
+    // the clients count how many there are.
+    Task {
+      let answer = await endpoints.answer(to: question)
+      clients.endAsking()
+      loop.execute { bound.value.0.conclude(answer, bound.value.1) }
+    }
+  }
+
+  private func conclude(_ answer: HealthAnswer, _ context: ChannelHandlerContext) {
+    guard case .asking(let isHeadOnly, let timeout) = state else { return }
+    timeout.cancel()
+    say(answer, context, isHeadOnly: isHeadOnly)
+  }
+
+  private func say(
+    _ answer: HealthAnswer,
+    _ context: ChannelHandlerContext,
+    isHeadOnly: Bool = false
+  ) {
+    state = .answering
+    context.write(Self.wrapOutboundOut(.head(answer.head)), promise: nil)
+    if !isHeadOnly {
+      let body = context.channel.allocator.buffer(string: answer.body)
+      context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    }
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in
+      bound.value.0.answerIsWritten(bound.value.1)
+    }
+  }
+
+  private func answerIsWritten(_ context: ChannelHandlerContext) {
+    guard case .answering = state else { return }
+    state = .answered
+    if isInputClosed {
+      context.close(promise: nil)
+    } else {
+      context.close(mode: .output, promise: nil)
+      close(context, in: Self.grace)
+    }
+  }
+
+  /// Ends the connection then, and not when it was going to end before.
+  private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
+    end?.cancel()
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    end = context.eventLoop.scheduleTask(in: time) { bound.value.close(promise: nil) }
+  }
+}

@@ -1,0 +1,76 @@
+import CoreMetrics
+import Glibc
+import NIOConcurrencyHelpers
+
+/// What this process takes from the machine, under the names that Prometheus gives these everywhere.
+public struct ProcessMetrics: Sendable {
+  /// The families that ``read()`` fills.
+  public static let families: [MetricFamily] = [
+    .counter("process_cpu_seconds_total", help: "Processor time of this process, user and system."),
+    .gauge("process_resident_memory_bytes", help: "Memory of this process that is in RAM."),
+    .gauge("process_open_fds", help: "File descriptors that are open."),
+    .gauge("process_max_fds", help: "File descriptors that may be open."),
+    .gauge("process_start_time_seconds", help: "When this process began, since the Unix epoch."),
+  ]
+
+  private let processorTime: FloatingPointCounter
+  private let residentMemory: Meter
+  private let openDescriptors: Meter
+  private let maximumDescriptors: Meter
+  private let countedTime = NIOLockedValueBox(0.0)
+
+  /// Fills ``families`` of this factory; `start` is the moment the process began, in seconds since the Unix epoch.
+  public init(factory: any MetricsFactory, start: Double) {
+    processorTime = FloatingPointCounter(label: "process_cpu_seconds_total", factory: factory)
+    residentMemory = Meter(label: "process_resident_memory_bytes", factory: factory)
+    openDescriptors = Meter(label: "process_open_fds", factory: factory)
+    maximumDescriptors = Meter(label: "process_max_fds", factory: factory)
+    Meter(label: "process_start_time_seconds", factory: factory).set(start)
+  }
+
+  /// Asks the system; what it does not say keeps its value.
+  ///
+  /// Call it before the metrics are shown.
+  public func read() {
+    var usage = rusage()
+    if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
+      let time = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
+      countedTime.withLockedValue { counted in
+        guard time > counted else { return }
+        processorTime.increment(by: time - counted)
+        counted = time
+      }
+    }
+    if let pages = Self.residentPages() { residentMemory.set(pages * sysconf(Int32(_SC_PAGESIZE))) }
+    if let count = Self.openDescriptorCount() { openDescriptors.set(count) }
+    var limit = rlimit()
+    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+      maximumDescriptors.set(Double(limit.rlim_cur))
+    }
+  }
+
+  private static func seconds(_ time: timeval) -> Double {
+    Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+  }
+
+  /// The second number of `/proc/self/statm` (proc(5)).
+  private static func residentPages() -> Int? {
+    let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = Glibc.read(descriptor, &bytes, bytes.count)
+    guard count > 0 else { return nil }
+    let numbers = bytes.prefix(count).split(separator: UInt8(ascii: " "))
+    return numbers.count > 1 ? Int(String(decoding: numbers[1], as: UTF8.self)) : nil
+  }
+
+  private static func openDescriptorCount() -> Int? {
+    guard let directory = opendir("/proc/self/fd") else { return nil }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // Itself, its parent, and the one that is open for reading it.
+    return max(count - 3, 0)
+  }
+}

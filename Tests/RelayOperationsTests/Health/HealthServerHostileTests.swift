@@ -1,0 +1,223 @@
+import PeerTestKit
+import RelayOperations
+import Testing
+
+/// A request and the status it is answered with.
+struct Fault: Sendable, CustomTestStringConvertible {
+  let request: String
+  let status: Int
+
+  init(_ request: String, _ status: Int) { (self.request, self.status) = (request, status) }
+
+  /// Without the control characters that are in some.
+  var testDescription: String { request.debugDescription }
+}
+
+/// What a stranger who reached the port might try.
+struct HealthServerHostileTests {
+  private func withServer(
+    metrics: String = "",
+    _ change: (inout HealthServer.Configuration) -> Void = { _ in },
+    _ body: (HealthServer) async throws -> Void
+  ) async throws {
+    var configuration = HealthServer.Configuration()
+    configuration.port = 0
+    change(&configuration)
+    let endpoints = HealthEndpoints(
+      program: "p",
+      version: "1",
+      hindrances: { [] },
+      metrics: { metrics }
+    )
+    try await withHealthServer(endpoints, configuration: configuration, body)
+  }
+
+  private func expectAlive(_ server: HealthServer) async throws {
+    #expect(try await RawClient.get("/healthz", port: server.port)?.status == 200)
+  }
+
+  private static let faults: [Fault] = [
+    Fault("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+    Fault("GET /healthz/ HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+    Fault("GET /../healthz HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+    Fault("GET /%68ealthz HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+    Fault("POST /nowhere HTTP/1.1\r\nHost: x\r\n\r\n", 404),
+    Fault("POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", 405),
+    Fault("OPTIONS /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 405),
+    Fault("DELETE /version HTTP/1.1\r\nHost: x\r\n\r\n", 405),
+    Fault("GET /healthz HTTP/1.1\r\n\r\n", 400),
+    Fault("GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
+    Fault("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", 400),
+    Fault(
+      "GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+      400
+    ),
+    Fault("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+    Fault("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", 400),
+    Fault("GET /healthz HTTP/1.1\r\nHost x\r\n\r\n", 400),
+    Fault("GET /healthz HTTP/1.1\r\n: x\r\n\r\n", 400),
+    Fault("GET /healthz HTTP/9.9\r\nHost: x\r\n\r\n", 400),
+    Fault("GET healthz HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    Fault("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    Fault("CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    Fault("GET http://x/healthz HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    Fault("BREW /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    Fault("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\u{fc}\u{3}\u{3}", 400),
+    Fault("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+    Fault("GET /\u{0} HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+  ]
+
+  @Test("each faulty request has its status, and the next is answered", arguments: faults)
+  func answersFaults(_ fault: Fault) async throws {
+    try await withServer { server in
+      let answer = try #require(try await RawClient.ask(fault.request, port: server.port))
+      #expect(answer.status == fault.status)
+      #expect(answer.header("Allow") == (fault.status == 405 ? "GET, HEAD" : nil))
+      #expect(answer.header("Connection") == "close")
+      try await expectAlive(server)
+    }
+  }
+
+  @Test("HTTP/1.0 needs no Host")
+  func answersOld() async throws {
+    try await withServer { server in
+      let answer = try await RawClient.ask("GET /healthz HTTP/1.0\r\n\r\n", port: server.port)
+      #expect(answer?.status == 200)
+    }
+  }
+
+  @Test("a head is as large as its limit and no larger, in a line, a field or many fields")
+  func boundsHead() async throws {
+    try await withServer {
+      $0.maximumHeadSize = 2_000
+    } _: { server in
+      func padding(_ count: Int) -> String { String(repeating: "x", count: count) }
+      let field = "GET /healthz HTTP/1.1\r\nHost: x\r\nA: "
+      let fits = try await RawClient.ask(field + padding(1_500) + "\r\n\r\n", port: server.port)
+      #expect(fits?.status == 200)
+      let many = (0..<200).map { "A\($0): x\r\n" }.joined()
+      let large = [
+        field + padding(2_001) + "\r\n\r\n", "GET /" + padding(2_001) + " HTTP/1.1\r\n\r\n",
+        field + padding(100_000), "GET /" + padding(100_000),
+        "GET /healthz HTTP/1.1\r\nHost: x\r\n\(many)\r\n",
+      ]
+      for request in large {
+        let answer = try await RawClient.ask(request, port: server.port)
+        #expect(answer?.status == 431)
+      }
+      try await expectAlive(server)
+    }
+  }
+
+  @Test("a request that comes byte by byte is answered")
+  func readsByteByByte() async throws {
+    try await withServer { server in
+      let client = try await RawClient(port: server.port)
+      for byte in "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".utf8 { await client.send([byte]) }
+      #expect(RawAnswer(try await client.read())?.status == 200)
+    }
+  }
+
+  @Test("what follows a request is dropped, and the answer is whole")
+  func dropsTheRest() async throws {
+    try await withServer { server in
+      let request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+      let rests = [request, "\u{0}\u{1}garbage", String(repeating: request, count: 1_000)]
+      for rest in rests {
+        let client = try await RawClient(port: server.port)
+        await client.send(request + rest)
+        let answer = try #require(RawAnswer(try await client.read()))
+        #expect(answer.status == 200)
+        #expect(answer.body == "ok\n")
+      }
+    }
+  }
+
+  @Test("a client that stops sending is answered when its request is whole, and else closed")
+  func answersHalfClosed() async throws {
+    try await withServer { server in
+      let whole = try await RawClient(port: server.port)
+      await whole.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+      await whole.endSending()
+      #expect(RawAnswer(try await whole.read())?.status == 200)
+      let cut = try await RawClient(port: server.port)
+      await cut.send("GET /healthz HTTP/1.1\r\nHo")
+      await cut.endSending()
+      #expect(RawAnswer(try await cut.read())?.status == 400)
+      let empty = try await RawClient(port: server.port)
+      await empty.endSending()
+      #expect(try await empty.read() == "")
+    }
+  }
+
+  @Test("a client that does not send its request in time is closed")
+  func closesSlowSenders() async throws {
+    try await withServer {
+      $0.connectionTimeout = .milliseconds(30)
+    } _: { server in
+      let silent = try await RawClient(port: server.port)
+      let slow = try await RawClient(port: server.port)
+      await slow.send("GET /healthz HTTP/1.1\r\nHost: ")
+      #expect(try await silent.read() == "")
+      #expect(try await slow.read() == "")
+    }
+  }
+
+  @Test("a client that does not read its answer in time is closed and its place free again")
+  func closesSlowReaders() async throws {
+    let large = String(repeating: "#", count: 32 << 20)
+    try await withServer(metrics: large) {
+      $0.connectionTimeout = .milliseconds(300)
+      $0.maximumConnections = 1
+    } _: { server in
+      let client = try await RawClient(port: server.port, isReading: false)
+      await client.send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+      while try await RawClient.get("/healthz", port: server.port)?.status != 200 {}
+      try await client.close()
+    }
+  }
+
+  @Test("one connection more than the limit is told so, and has a place when another ends")
+  func boundsConnections() async throws {
+    try await withServer {
+      $0.maximumConnections = 2
+    } _: { server in
+      let first = try await RawClient(port: server.port)
+      let second = try await RawClient(port: server.port)
+      let third = try await RawClient(port: server.port)
+      let answer = try #require(RawAnswer(try await third.read()))
+      #expect(answer.status == 503)
+      #expect(answer.body == "too many connections\n")
+      try await first.close()
+      while try await RawClient.get("/healthz", port: server.port)?.status != 200 {}
+      await second.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(RawAnswer(try await second.read())?.status == 200)
+    }
+  }
+
+  @Test("random bytes never end the server", arguments: [1, 2, 3] as [UInt64])
+  func survivesRandomBytes(seed: UInt64) async throws {
+    try await withServer { server in
+      var random = SeededGenerator(seed: seed)
+      let request = Array("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n".utf8)
+      var answered = 0
+      for _ in 0..<60 {
+        var bytes = request
+        for _ in 0..<Int.random(in: 1...8, using: &random) {
+          let place = Int.random(in: bytes.indices, using: &random)
+          switch Int.random(in: 0..<3, using: &random) {
+          case 0: bytes[place] = .random(in: 0...255, using: &random)
+          case 1: bytes.remove(at: place)
+          default: bytes.insert(.random(in: 0...255, using: &random), at: place)
+          }
+        }
+        let client = try await RawClient(port: server.port)
+        await client.send(bytes)
+        await client.endSending()
+        if RawAnswer(try await client.read()) != nil { answered += 1 }
+      }
+      #expect(answered > 30)
+      try await expectAlive(server)
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import NIOConcurrencyHelpers
+import RelayOperations
+import Testing
+
+struct HealthServerTests {
+  private static let reasons = ["the store is being recovered", "line\nend\u{1b}[2J"]
+
+  private static func endpoints(
+    ailments: [String] = [],
+    hindrances: [String] = []
+  ) -> HealthEndpoints {
+    HealthEndpoints(
+      program: "whiteboard-relay",
+      version: "1.2.3",
+      ailments: { ailments },
+      hindrances: { hindrances },
+      metrics: { "relay_boards 1\n" }
+    )
+  }
+
+  private static var configuration: HealthServer.Configuration {
+    var configuration = HealthServer.Configuration()
+    configuration.port = 0
+    return configuration
+  }
+
+  @Test("each path is answered in words, and the connection closed")
+  func answers() async throws {
+    try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
+      let expected = [
+        ("/healthz", "ok\n"), ("/readyz", "ready\n"), ("/version", "whiteboard-relay 1.2.3\n"),
+        ("/healthz?verbose=1", "ok\n"),
+      ]
+      for (path, body) in expected {
+        let answer = try #require(try await RawClient.get(path, port: server.port))
+        #expect(answer.status == 200)
+        #expect(answer.body == body)
+        #expect(answer.header("Connection") == "close")
+        #expect(answer.header("Content-Type") == "text/plain; charset=utf-8")
+        #expect(answer.header("Content-Length") == "\(body.utf8.count)")
+      }
+      let metrics = try #require(try await RawClient.get("/metrics", port: server.port))
+      #expect(metrics.status == 200)
+      #expect(metrics.body == "relay_boards 1\n")
+      #expect(metrics.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8")
+    }
+  }
+
+  @Test("who asks for JSON gets it")
+  func answersInJSON() async throws {
+    try await withHealthServer(
+      Self.endpoints(hindrances: Self.reasons),
+      configuration: Self.configuration
+    ) { server in
+      let accept = "Accept: text/html;q=0.2, application/json; charset=utf-8\r\n"
+      let expected = [
+        ("/healthz", 200, #"{"status":"ok","reasons":[]}"#),
+        (
+          "/readyz", 503,
+          #"{"status":"not ready","reasons":["the store is being recovered","line end\#u{fffd}[2J"]}"#
+        ),
+        ("/version", 200, #"{"program":"whiteboard-relay","version":"1.2.3"}"#),
+      ]
+      for (path, status, body) in expected {
+        let answer = try #require(try await RawClient.get(path, accept, port: server.port))
+        #expect(answer.status == status)
+        #expect(answer.body == body + "\n")
+        #expect(answer.header("Content-Type") == "application/json")
+      }
+    }
+  }
+
+  @Test("503 comes with every reason, harmless, on a line of its own")
+  func saysWhyNot() async throws {
+    try await withHealthServer(
+      Self.endpoints(ailments: ["the event loop is stuck"], hindrances: Self.reasons),
+      configuration: Self.configuration
+    ) { server in
+      let ready = try #require(try await RawClient.get("/readyz", port: server.port))
+      #expect(ready.status == 503)
+      #expect(ready.body == "not ready\n- the store is being recovered\n- line end\u{fffd}[2J\n")
+      let health = try #require(try await RawClient.get("/healthz", port: server.port))
+      #expect(health.status == 503)
+      #expect(health.body == "unwell\n- the event loop is stuck\n")
+    }
+  }
+
+  @Test("HEAD is answered with the head alone")
+  func answersHead() async throws {
+    try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
+      let answer = try #require(
+        try await RawClient.ask("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n", port: server.port)
+      )
+      #expect(answer.status == 200)
+      #expect(answer.header("Content-Length") == "3")
+      #expect(answer.body.isEmpty)
+    }
+  }
+
+  @Test("an address that is taken is an error in words")
+  func throwsWhenTaken() async throws {
+    try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
+      var configuration = Self.configuration
+      configuration.port = server.port
+      let error = await #expect(throws: HealthServer.BindError.self) {
+        try await withHealthServer(Self.endpoints(), configuration: configuration) { _ in }
+      }
+      #expect(
+        error?.description
+          == "cannot listen on 127.0.0.1 port \(server.port): Address already in use"
+      )
+    }
+  }
+
+  @Test(
+    "when its scope ends, by an error too, the server closes every connection and hears no more"
+  )
+  func endsWithScope() async throws {
+    struct Enough: Error {}
+    let last = NIOLockedValueBox<(port: Int, client: RawClient)?>(nil)
+    await #expect(throws: Enough.self) {
+      try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
+        // Another's answer shows that this one, which came before, has been accepted.
+        let client = try await RawClient(port: server.port)
+        _ = try await RawClient.get("/healthz", port: server.port)
+        last.withLockedValue { $0 = (server.port, client) }
+        throw Enough()
+      }
+    }
+    let (port, client) = try #require(last.withLockedValue { $0 })
+    #expect(try await client.read() == "")
+    await #expect(throws: (any Error).self) { try await RawClient(port: port) }
+  }
+
+  @Test("an endpoint that hangs is answered for, and neither it nor its askers pile up")
+  func survivesHangingEndpoint() async throws {
+    let (gate, opener) = AsyncStream<Void>.makeStream()
+    let asked = NIOLockedValueBox(0)
+    let endpoints = HealthEndpoints(
+      program: "p",
+      version: "1",
+      hindrances: { [] },
+      metrics: {
+        asked.withLockedValue { $0 += 1 }
+        for await _ in gate {}
+        return ""
+      }
+    )
+    var configuration = Self.configuration
+    configuration.maximumConnections = 3
+    configuration.answerTimeout = .milliseconds(20)
+    try await withHealthServer(endpoints, configuration: configuration) { server in
+      for _ in 0..<3 {
+        let answer = try #require(try await RawClient.get("/metrics", port: server.port))
+        #expect(answer.status == 503)
+        #expect(answer.body == "no answer in 0.02 seconds\n")
+      }
+      let answer = try #require(try await RawClient.get("/healthz", port: server.port))
+      #expect(answer.status == 503)
+      #expect(answer.body == "too many requests are not answered yet\n")
+      #expect(asked.withLockedValue { $0 } == 3)
+      opener.finish()
+      while try await RawClient.get("/healthz", port: server.port)?.status != 200 {}
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// A program of others that judges what we write.
+///
+/// Tests that lack it say so and judge nothing.
+struct Judge {
+  struct Verdict {
+    let status: Int32
+    let words: String
+  }
+
+  let path: String
+
+  /// Nil, and a warning, where it is not installed.
+  init?(_ name: String, package: String) {
+    let path = "/usr/bin/\(name)"
+    guard access(path, X_OK) == 0 else {
+      Issue.record(
+        "\(name) is not installed, and judged nothing (Debian: \(package))",
+        severity: .warning
+      )
+      return nil
+    }
+    self.path = path
+  }
+
+  func judge(_ arguments: [String], input: String = "") throws -> Verdict {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    let directory = try TemporaryDirectory()
+    let (inputFile, outputFile) = (directory.path + "/in", directory.path + "/out")
+    try Data(input.utf8).write(to: URL(fileURLWithPath: inputFile))
+    try Data().write(to: URL(fileURLWithPath: outputFile))
+    process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: inputFile))
+    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputFile))
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    process.waitUntilExit()
+    let words = try Data(contentsOf: URL(fileURLWithPath: outputFile))
+    return Verdict(status: process.terminationStatus, words: String(decoding: words, as: UTF8.self))
+  }
+}
+
+/// A directory of the test's own, removed with it.
+final class TemporaryDirectory {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "relay-operations-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}

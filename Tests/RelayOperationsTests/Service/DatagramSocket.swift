@@ -1,0 +1,34 @@
+import Glibc
+
+/// What a service manager listens with.
+final class DatagramSocket {
+  private let descriptor: Int32
+
+  /// - Parameter name: a path, or a name of the abstract space behind a zero.
+  init(name: [UInt8]) {
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let length = MemoryLayout<sa_family_t>.size + name.count
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(length))
+      }
+    }
+    precondition(result == 0, "a socket is bound")
+  }
+
+  deinit { close(descriptor) }
+
+  /// All datagrams that have come.
+  func received() -> [String] {
+    var datagrams: [String] = []
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+      guard count >= 0 else { return datagrams }
+      datagrams.append(String(decoding: bytes.prefix(count), as: UTF8.self))
+    }
+  }
+}

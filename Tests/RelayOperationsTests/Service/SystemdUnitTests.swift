@@ -1,0 +1,92 @@
+import Foundation
+import RelayOperations
+import Testing
+
+struct SystemdUnitTests {
+  private func verdict(
+    _ text: String,
+    _ command: [String],
+    by analyze: Judge
+  ) throws -> Judge.Verdict {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/whiteboard-relay.service"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    return try analyze.judge(command + [path])
+  }
+
+  @Test("systemd finds no fault with the unit, whatever is in its command")
+  func isVerified() throws {
+    guard let analyze = Judge("systemd-analyze", package: "systemd") else { return }
+    let commands: [[String]] = [
+      [], ["serve", "--listen", "[::]:26273"],
+      ["a b", "\"", "'", "\\", "", ";", "100%", "$HOME", "ü"],
+    ]
+    for arguments in commands {
+      let unit = try SystemdUnit(executable: "/usr/bin/true", arguments: arguments)
+      let verdict = try verdict(unit.text, ["verify", "--man=no"], by: analyze)
+      #expect(verdict.status == 0)
+      #expect(verdict.words.isEmpty, "\(verdict.words)")
+    }
+    let wrong = try SystemdUnit(executable: "/nowhere/whiteboard-relay").text
+    #expect(try self.verdict(wrong, ["verify", "--man=no"], by: analyze).status != 0)
+  }
+
+  @Test("systemd says of the unit's exposure that it is OK, or better")
+  func isSecure() throws {
+    guard let analyze = Judge("systemd-analyze", package: "systemd") else { return }
+    let unit = try SystemdUnit(executable: "/usr/bin/true")
+    let verdict = try verdict(unit.text, ["security", "--offline=yes", "--no-pager"], by: analyze)
+    #expect(verdict.status == 0)
+    let overall = try #require(
+      verdict.words.split(separator: "\n").first { $0.contains("Overall exposure level") }
+    )
+    let words = overall.split(separator: " ")
+    let level = try #require(words.lazy.compactMap { Double($0) }.first)
+    // 5 and more is MEDIUM or worse; as it stands it is 1.1.
+    #expect(level < 2, "\(overall)")
+    #expect(words.contains("OK") || words.contains("SAFE") || words.contains("PERFECT"))
+  }
+
+  @Test("the command is written so that systemd reads the same words")
+  func quotes() throws {
+    let unit = try SystemdUnit(
+      executable: "/opt/white board/100%/relay",
+      arguments: ["--listen", "[::]:26273", "", "say \"hi\"", "back\\slash", "$HOME", "%h", ";"]
+    )
+    let line = unit.text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") }
+    #expect(
+      line == #"""
+        ExecStart="/opt/white board/100%%/relay" --listen [::]:26273 "" "say \"hi\"" "back\\slash" $$HOME %%h ";"
+        """#
+    )
+  }
+
+  @Test("a command that a unit cannot hold is an error")
+  func refuses() {
+    for (executable, arguments) in [
+      ("whiteboard-relay", []), ("", []), ("/a\nExecStartPre=/b", []), ("/a", ["b\u{1b}"]),
+    ] {
+      #expect(throws: SystemdUnit.CommandError.self) {
+        try SystemdUnit(executable: executable, arguments: arguments)
+      }
+    }
+  }
+
+  @Test("the unit is told, watched, restarted, reloaded and stopped as the program is made to be")
+  func saysHow() throws {
+    var unit = try SystemdUnit(executable: "/usr/bin/whiteboard-relay", arguments: ["serve"])
+    unit.maximumMemory = "512M"
+    unit.maximumOpenFiles = 4_096
+    unit.watchdog = .seconds(20)
+    let lines = Set(unit.text.split(separator: "\n"))
+    let expected: [Substring] = [
+      "Type=notify", "ExecStart=/usr/bin/whiteboard-relay serve",
+      "ExecReload=/bin/kill -HUP $MAINPID",
+      "WatchdogSec=20", "Restart=on-failure", "TimeoutStopSec=15", "DynamicUser=yes",
+      "StateDirectory=whiteboard-relay", "ProtectSystem=strict", "MemoryMax=512M",
+      "LimitNOFILE=4096",
+      "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
+    ]
+    for line in expected { #expect(lines.contains(line), "\(line)") }
+  }
+}
