@@ -145,15 +145,16 @@ let package = Package(
       name: "WhiteboardRelay",
       dependencies: [
         "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
-        "WhiteboardRendering", logging,
+        "WhiteboardRendering", logging, metrics,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-relay",
       dependencies: [
-        "AvahiDiscovery", "PeerSession", "WhiteboardCommands", "WhiteboardNode", "WhiteboardRelay",
-        "WhiteboardRendering", argumentParser,
+        "AvahiDiscovery", "PeerSession", "RelayOperations", "WhiteboardCommands", "WhiteboardNode",
+        "WhiteboardRelay",
+        "WhiteboardRendering", argumentParser, logging, metrics,
       ],
       swiftSettings: settings
     ),

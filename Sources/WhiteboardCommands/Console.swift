@@ -1,3 +1,4 @@
+import FoundationEssentials
 import WhiteboardNode
 
 #if canImport(Glibc)
@@ -16,6 +17,12 @@ package enum Console {
     var size = winsize()
     guard isTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
     return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Where the program's own file is.
+  package static var program: String {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+      ?? CommandLine.arguments[0]
   }
 
   /// Writes a text to standard output, whole.

@@ -15,6 +15,8 @@ package actor Relay {
   var boards: [SessionID: ServedBoard] = [:]
   private(set) var transport: PeerTransport?
   let started = ContinuousClock().now
+  let metrics = RelayMetrics()
+  private var isReady = false
 
   private(set) var isEnding = false
   private var endWaiter: CheckedContinuation<Void, Never>?
@@ -83,6 +85,12 @@ package actor Relay {
     endWaiter = nil
   }
 
+  /// Why nobody should be sent here just now, in words; empty while it serves.
+  package var hindrances: [String] {
+    if isEnding { return ["it is ending"] }
+    return isReady ? [] : ["boards are still being opened"]
+  }
+
   /// Has work run beside everything else, until it is over.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
@@ -110,6 +118,8 @@ package actor Relay {
     await untilNoBoard { if case .opening = $0.state { true } else { false } }
     await transport?.startAccepting()
     announce()
+    isReady = true
+    metrics.show(boards.values)
     await ready(self)
     let upkeep = Task { await self.upkeep() }
     if !isEnding { await withCheckedContinuation { endWaiter = $0 } }
@@ -134,6 +144,7 @@ package actor Relay {
 
   /// A board is not as it was: who waits for that looks again.
   func boardsChanged() {
+    metrics.show(boards.values)
     for waiter in boardWaiters { waiter.resume() }
     boardWaiters = []
   }

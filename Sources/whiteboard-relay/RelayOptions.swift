@@ -1,6 +1,7 @@
 import ArgumentParser
 import AvahiDiscovery
 import FoundationEssentials
+import Logging
 import PeerSession
 import WhiteboardCommands
 import WhiteboardNode
@@ -10,7 +11,7 @@ import WhiteboardRelay
 struct PlaceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The file of settings; else /etc/whiteboard/relay.conf. [WHITEBOARD_CONFIG]",
+      "The file of settings; else /etc/whiteboard-relay/relay.conf. [WHITEBOARD_CONFIG]",
       valueName: "FILE"
     ),
     completion: .file()
@@ -47,7 +48,7 @@ struct PlaceOptions: ParsableArguments {
   var place: SettingsFile.Place? {
     SettingsFile.Place(
       config,
-      standard: "/etc/whiteboard/relay.conf",
+      standard: "/etc/whiteboard-relay/relay.conf",
       environment: { Environment[$0] }
     )
   }
@@ -177,7 +178,7 @@ struct ServeOptions: ParsableArguments {
       identity: identity,
       peerStore: store,
       dataDirectory: directory,
-      logger: settings.logger("whiteboard-relay")
+      logger: Logger(label: "whiteboard-relay")
     )
     configuration.logger.logLevel = settings.value(.relayLogLevel) ?? .notice
     configuration.listen = settings.value(.listen)

@@ -30,7 +30,8 @@ struct WhiteboardRelayProgram: DocumentedProgram {
     subcommands: [
       ServeCommand.self, StatusCommand.self, BoardsCommand.self, PeersCommand.self,
       DrainCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self,
-      ConfigCommand.self, CompletionsCommand<WhiteboardRelayProgram>.self,
+      HealthCommand.self, UnitCommand.self, ConfigCommand.self,
+      CompletionsCommand<WhiteboardRelayProgram>.self,
       ManualCommand<WhiteboardRelayProgram>.self,
     ],
     defaultSubcommand: ServeCommand.self
@@ -41,7 +42,7 @@ struct WhiteboardRelayProgram: DocumentedProgram {
     settings: SettingEntry.ofRelay,
     sections: [],
     files: [
-      ("/etc/whiteboard/relay.conf", "The settings."),
+      ("/etc/whiteboard-relay/relay.conf", "The settings."),
       (
         "$STATE_DIRECTORY",
         "Else $XDG_DATA_HOME/whiteboard/relay, else ~/.local/share/whiteboard/relay: identity.pem, the key "

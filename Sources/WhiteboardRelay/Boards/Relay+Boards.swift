@@ -107,10 +107,12 @@ extension Relay {
       logger.info("serving a board", metadata: ["board": "\(id.short)"])
     case .joined(let person):
       board.people[person.peer] = person.name
+      metrics.joined()
       logger.notice("joined", metadata: told(id, person.peer, person.name))
     case .left(let person):
       board.people[person.peer] = nil
       board.visited = BoardFile.now
+      metrics.left(person.reason)
       var metadata = told(id, person.peer, person.name)
       metadata["reason"] = "\(person.reason)"
       logger.notice("left", metadata: metadata)

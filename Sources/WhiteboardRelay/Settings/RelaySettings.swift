@@ -81,7 +81,18 @@ extension SettingKey<[PeerID]> {
   }
 }
 
-extension SettingKey<PeerAddress?> {
+/// Where health and metrics are served, if anywhere.
+package enum HealthPlace: Equatable, Sendable {
+  /// At this address.
+  case at(PeerAddress)
+  /// Nowhere.
+  case nowhere
+
+  /// Where they are served when nobody says.
+  package static let standard = HealthPlace.at(PeerAddress(host: "127.0.0.1", port: 26_274))
+}
+
+extension SettingKey<HealthPlace> {
   /// Where health and metrics are told.
   package static let http = SettingKey(
     "http",
@@ -89,12 +100,12 @@ extension SettingKey<PeerAddress?> {
     allowed: "ADDR:PORT, or none",
     standard: .value("127.0.0.1:26274")
   ) { text throws(SettingFault) in
-    if text == "none" { return nil }
+    if text == "none" { return .nowhere }
     if text.hasSuffix(":0"), let address = PeerAddress(text.dropLast() + "1") {
-      return PeerAddress(host: address.host, port: 0)
+      return .at(PeerAddress(host: address.host, port: 0))
     }
     guard let address = PeerAddress(text) else { throw SettingFault() }
-    return address
+    return .at(address)
   }
 }
 

@@ -1,0 +1,36 @@
+import Metrics
+
+/// What a relay measures of its boards; no board and no peer is named in it.
+struct RelayMetrics: Sendable {
+  private let serving = Meter(label: "whiteboard_boards", dimensions: [("state", "serving")])
+  private let opening = Meter(label: "whiteboard_boards", dimensions: [("state", "opening")])
+  private let failed = Meter(label: "whiteboard_boards", dimensions: [("state", "failed")])
+  private let people = Meter(label: "whiteboard_people")
+  private let joins = Counter(label: "whiteboard_joins_total")
+
+  /// Says how many boards there are in each state, and how many people on them, each counted once a board.
+  func show(_ boards: some Collection<ServedBoard>) {
+    var counts = (serving: 0, opening: 0, failed: 0, people: 0)
+    for board in boards {
+      switch board.state {
+      case .serving: counts.serving += 1
+      case .opening: counts.opening += 1
+      case .failed: counts.failed += 1
+      }
+      counts.people += board.people.count
+    }
+    serving.set(counts.serving)
+    opening.set(counts.opening)
+    failed.set(counts.failed)
+    people.set(counts.people)
+  }
+
+  /// Somebody came onto a board.
+  func joined() { joins.increment() }
+
+  /// Somebody left a board, for this reason of the session.
+  func left(_ reason: String) {
+    // Each reason is one of the protocol's words.
+    Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()
+  }
+}

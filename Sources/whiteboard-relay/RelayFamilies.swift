@@ -1,0 +1,15 @@
+import RelayOperations
+
+extension MetricFamily {
+  /// What a relay measures, beside what every process does.
+  static let ofRelay: [MetricFamily] = [
+    .gauge("whiteboard_boards", help: "Boards of this relay, by state.", labels: ["state"]),
+    .gauge("whiteboard_people", help: "People on the boards, each counted once a board."),
+    .counter("whiteboard_joins_total", help: "How often somebody came onto a board."),
+    .counter(
+      "whiteboard_departures_total",
+      help: "How often somebody left a board, by the reason of the session protocol.",
+      labels: ["reason"]
+    ),
+  ]
+}
