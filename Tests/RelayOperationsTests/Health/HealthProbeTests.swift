@@ -1,0 +1,67 @@
+import RelayOperations
+import Testing
+
+struct HealthProbeTests {
+  private func withProbe(
+    metrics: @escaping @Sendable () async -> String = { "" },
+    _ body: (inout HealthProbe) async throws -> Void
+  ) async throws {
+    let endpoints = HealthEndpoints(
+      program: "p",
+      version: "1",
+      hindrances: { ["draining"] },
+      metrics: metrics
+    )
+    var configuration = HealthServer.Configuration()
+    configuration.port = 0
+    try await withHealthServer(endpoints, configuration: configuration) { server in
+      var probe = HealthProbe(port: server.port)
+      try await body(&probe)
+    }
+  }
+
+  @Test("what the server says is told with its status")
+  func asks() async throws {
+    try await withProbe { probe in
+      let health = try await probe.ask("/healthz")
+      #expect(health.status == 200)
+      #expect(health.body == "ok\n")
+      let ready = try await probe.ask("/readyz")
+      #expect(ready.status == 503)
+      #expect(ready.body == "not ready\n- draining\n")
+    }
+  }
+
+  @Test("an answer without end is cut")
+  func cuts() async throws {
+    let large = String(repeating: "x", count: 5 << 20)
+    let metrics: @Sendable () async -> String = { large }
+    try await withProbe(metrics: metrics) { probe in
+      let answer = try await probe.ask("/metrics")
+      #expect(answer.body.utf8.count == 64 << 10)
+    }
+  }
+
+  @Test("a server that does not answer in time, and one that is not there, are errors in words")
+  func failsInTime() async throws {
+    let (gate, opener) = AsyncStream<Void>.makeStream()
+    let metrics: @Sendable () async -> String = {
+      for await _ in gate {}
+      return ""
+    }
+    var port = 0
+    try await withProbe(metrics: metrics) { probe in
+      port = probe.port
+      probe.timeout = .milliseconds(20)
+      let hasty = probe
+      let error = await #expect(throws: HealthProbe.Failure.self) {
+        try await hasty.ask("/metrics")
+      }
+      #expect(error?.description == "no answer that is whole came in time")
+      opener.finish()
+    }
+    let probe = HealthProbe(port: port)
+    let error = await #expect(throws: HealthProbe.Failure.self) { try await probe.ask("/healthz") }
+    #expect(error?.description == "nobody answers at 127.0.0.1 port \(port)")
+  }
+}
