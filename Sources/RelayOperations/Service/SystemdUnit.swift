@@ -48,7 +48,6 @@ public struct SystemdUnit: Hashable, Sendable {
     """
     [Unit]
     Description=Whiteboard relay
-    Documentation=man:whiteboard-relay(1)
     Wants=network-online.target
     After=network-online.target avahi-daemon.service
     StartLimitIntervalSec=60
