@@ -9,19 +9,25 @@ import BoardWorlds
 // Runs many worlds and says what happened in them:
 //
 //     board-worlds [FIRST] [COUNT] [--replicas] [--until-failure]
+//     board-worlds COUNT --room
 //
 // The worlds are those of boards, or with --replicas those of replicas with their protocol. The status is
-// 0 when every world held, 1 when one did not; its seed makes it again.
+// 0 when every world held, 1 when one did not; its seed makes it again. With --room it says how many
+// messages and bytes a room of so many replicas costs.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
 let numbers = words.compactMap { UInt64($0) }
 let isKnown = arguments.allSatisfy {
-  !$0.hasPrefix("--") || ["--replicas", "--until-failure"].contains($0)
+  !$0.hasPrefix("--") || ["--replicas", "--until-failure", "--room"].contains($0)
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
-  print("usage: board-worlds [FIRST] [COUNT] [--replicas] [--until-failure]")
+  print("usage: board-worlds [FIRST] [COUNT] [--replicas] [--until-failure] | COUNT --room")
   exit(64)
+}
+if CommandLine.arguments.contains("--room") {
+  print(Room.describe(Int(clamping: numbers.first ?? 64)))
+  exit(0)
 }
 let first = numbers.first ?? 0
 let count = numbers.dropFirst().first ?? 10_000

@@ -1,0 +1,220 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// Many replicas with a link to each other that bring what they say at once, and a count of it.
+///
+/// What one says to all with the same bytes goes once to a relay that passes it on: so *said* counts it
+/// once, and *heard* for everyone it goes to.
+public final class Room {
+  /// How often something was said, and to how many.
+  public struct Count: Hashable, Sendable {
+    /// How many messages or datagrams were said.
+    public var said = 0
+    /// Their bytes.
+    public var bytesSaid = 0
+    /// How many arrived.
+    public var heard = 0
+    /// Their bytes.
+    public var bytesHeard = 0
+
+    mutating func add(_ bytes: Int, to listeners: Int) {
+      said += 1
+      bytesSaid += bytes
+      heard += listeners
+      bytesHeard += bytes * listeners
+    }
+  }
+
+  /// What is counted.
+  public enum Kind: Int, CaseIterable, Sendable {
+    case batch = 0x01
+    case request, nothingLacking, report
+    case author = 0x07
+    case head, profile
+    /// Datagrams of presence.
+    case presence = 0x100
+    /// Answers to requests.
+    case answer
+  }
+
+  private struct Parcel {
+    let from: Int
+    let to: Int
+    let bytes: [UInt8]
+    let isReliable: Bool
+  }
+
+  /// The members.
+  package let replicas: [Replica]
+  /// What they said since the last ``takeCounts()``.
+  private var counts: [Kind: Count] = [:]
+  private let numbers: [MemberID: Int]
+  private var parcels: [Parcel] = []
+  private var uptime: UInt64 = 1_000_000
+
+  /// A room of so many, who do not hear each other yet.
+  public init(_ count: Int) {
+    let now = Self.moment(uptime)
+    replicas = (0..<count).map { number in
+      Replica(
+        author: Author(
+          board: ReplicaWorld.board,
+          key: SimulatedKey(UInt64(number)),
+          random: SeededGenerator(seed: UInt64(number))
+        ),
+        now: now,
+        verifier: SimulatedVerifier()
+      )
+    }
+    numbers = Dictionary(
+      uniqueKeysWithValues: replicas.enumerated().map { ($1.board.member, $0) }
+    )
+  }
+
+  private static func moment(_ uptime: UInt64) -> Moment {
+    Moment(wall: 1_700_000_000_000 + uptime, uptime: uptime)
+  }
+
+  /// Now, on everybody's clocks.
+  package var now: Moment { Self.moment(uptime) }
+
+  /// Everyone hears everyone from now on.
+  public func joinAll() {
+    for one in replicas.indices {
+      for other in replicas.indices where other != one {
+        replicas[one].peerJoined(replicas[other].board.member, now: now)
+      }
+      carryOut(one)
+    }
+    deliver()
+  }
+
+  /// Somebody goes.
+  package func leave(_ number: Int) {
+    for other in replicas.indices where other != number {
+      replicas[other].peerLeft(replicas[number].board.member, now: now)
+      carryOut(other)
+    }
+    deliver()
+  }
+
+  /// Somebody writes a small thing.
+  public func write(_ number: Int) {
+    // There is always room for one more text in a room that is looked at for minutes.
+    _ = try? replicas[number].change(now: now) { (board) throws(BoardError) in
+      try board.createText("x", at: Point(x: Double(number), y: 0))
+    }
+    carryOut(number)
+    deliver()
+  }
+
+  /// Lets time pass.
+  public func pass(_ milliseconds: UInt64) {
+    let end = uptime + milliseconds
+    while uptime < end {
+      uptime = min(end, uptime + 10)
+      for number in replicas.indices {
+        replicas[number].tick(now: now)
+        carryOut(number)
+      }
+      deliver()
+    }
+  }
+
+  /// Whether everyone says that all is everywhere.
+  public var isSynced: Bool { replicas.allSatisfy { $0.isSynced(now: now) } }
+
+  /// What was said since the last time.
+  public func takeCounts() -> [Kind: Count] {
+    defer { counts = [:] }
+    return counts
+  }
+
+  private func carryOut(_ number: Int) {
+    for action in replicas[number].takeActions() {
+      switch action {
+      case .send(let bytes, let members):
+        guard let kind = bytes.first.flatMap({ Kind(rawValue: Int($0)) }) else { continue }
+        counts[kind, default: Count()].add(bytes.count, to: members.count)
+        post(bytes, number, members, isReliable: true)
+      case .sendDatagram(let bytes, let members):
+        counts[.presence, default: Count()].add(bytes.count, to: members.count)
+        post(bytes, number, members, isReliable: false)
+      case .sendAnswer(let bytes, let name, let member):
+        counts[.answer, default: Count()].add(bytes.count, to: 1)
+        guard let to = numbers[member], let request = name.request else { continue }
+        replicas[number].answerSent(request: request, to: member, now: now)
+        replicas[to].receivedAnswer(
+          bytes,
+          request: request,
+          from: replicas[number].board.member,
+          now: now
+        )
+        carryOut(to)
+      default: break
+      }
+    }
+  }
+
+  private func post(_ bytes: [UInt8], _ from: Int, _ members: [MemberID], isReliable: Bool) {
+    for to in members.compactMap({ numbers[$0] }) {
+      parcels.append(Parcel(from: from, to: to, bytes: bytes, isReliable: isReliable))
+    }
+  }
+
+  private func deliver() {
+    while !parcels.isEmpty {
+      let arriving = parcels
+      parcels = []
+      for parcel in arriving {
+        let member = replicas[parcel.from].board.member
+        if parcel.isReliable {
+          replicas[parcel.to].received(parcel.bytes, from: member, now: now)
+        } else {
+          replicas[parcel.to].receivedDatagram(parcel.bytes, from: member, now: now)
+        }
+        carryOut(parcel.to)
+      }
+    }
+  }
+}
+
+extension Room {
+  /// What a room of so many says in some minutes of its life, in lines for people.
+  public static func describe(_ count: Int) -> String {
+    let room = Room(count)
+    var lines: [String] = []
+    func tell(_ what: String) {
+      lines.append("\(what):")
+      let counts = room.takeCounts()
+      for kind in Kind.allCases {
+        guard let count = counts[kind] else { continue }
+        lines.append(
+          "  \(kind): said \(count.said) (\(count.bytesSaid) bytes), "
+            + "heard \(count.heard) (\(count.bytesHeard) bytes)"
+        )
+      }
+    }
+    room.joinAll()
+    room.pass(30_000)
+    tell("\(count) join each other, and 30 s after")
+    room.pass(60_000)
+    tell("60 s in which nothing happens")
+    for _ in 0..<50 {
+      room.write(0)
+      room.pass(200)
+    }
+    tell("10 s in which one writes 5 times a second")
+    room.pass(20_000)
+    tell("20 s after")
+    for _ in 0..<10 {
+      for number in room.replicas.indices { room.write(number) }
+      room.pass(200)
+    }
+    tell("2 s in which everyone writes 5 times a second")
+    room.pass(20_000)
+    tell("20 s after\(room.isSynced ? "" : ", and not synced")")
+    return lines.joined(separator: "\n")
+  }
+}
