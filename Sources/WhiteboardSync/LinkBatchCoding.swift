@@ -1,15 +1,25 @@
 import Whiteboard
 
-/// Writes batches in the form they have on one link, where much was said before; implements SYN-28.
+/// Writes batches in the form they have on links, where much was said before; implements SYN-28.
+///
+/// One writer serves all links on which the same was sent since the same author message.
 public struct LinkBatchWriter: Sendable {
   private var aliases: [Incarnation: Int] = [:]
   private var milliseconds: UInt64 = 0
 
-  /// The writer of a link that begins.
+  /// The writer of links that begin.
   public init() {}
 
-  /// An author message was sent: what follows is of another incarnation, or begins anew.
-  public mutating func beginAuthor() { milliseconds = 0 }
+  /// An author message was sent: nothing counts that was said before.
+  public mutating func beginAuthor() { self = LinkBatchWriter() }
+
+  /// Whether nothing counts that was said before.
+  var isFresh: Bool { aliases.isEmpty && milliseconds == 0 }
+
+  /// Whether links can name whom a batch names; else an author message is needed before it.
+  func hasNames(for batch: EncodedBatch) -> Bool {
+    aliases.count + batch.others.count <= LinkBatchReader.aliasLimit
+  }
 
   /// The content of the message that brings the next batch, without the kind.
   public mutating func encode(_ batch: EncodedBatch) -> [UInt8] {
@@ -39,7 +49,7 @@ public struct LinkBatchWriter: Sendable {
 ///
 /// After an error the link is closed, and its reader is of no more use.
 public struct LinkBatchReader: Sendable {
-  /// The incarnations a link may name.
+  /// The incarnations a link may name after an author message.
   static let aliasLimit = 1 << 16
 
   private var named: [Incarnation] = []
@@ -51,11 +61,12 @@ public struct LinkBatchReader: Sendable {
   /// The reader of a link that begins.
   public init() {}
 
-  /// An author message arrived: the next batch is of that incarnation and follows on that operation.
+  /// An author message arrived: the next batch is of that incarnation and follows on that operation, and
+  /// nothing counts that was said before.
   public mutating func beginAuthor(_ author: Incarnation, lastSequence: UInt64) {
+    self = LinkBatchReader()
     self.author = author
     self.lastSequence = lastSequence
-    milliseconds = 0
   }
 
   /// Reads the next batch from the bytes of a message, which has its content at `offset`.

@@ -5,7 +5,6 @@ struct PeerState {
   /// Who writes on its side of the link, and where the chain stands.
   var link = LinkAuthor()
   var reader = LinkBatchReader()
-  var writer = LinkBatchWriter()
   /// Whether it broke a rule: nothing more of this link counts.
   private(set) var isClosed = false
   /// When anything of it arrived last.

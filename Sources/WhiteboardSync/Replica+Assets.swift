@@ -44,7 +44,7 @@ extension Replica {
     guard board.assets.contains(id), let object = assetObjects[id],
       sending.count < Self.assetsPerMember
     else {
-      actions.append(.send(SyncMessage.assetUnavailable(id).encode(), to: [member]))
+      send(.assetUnavailable(id), to: member)
       return
     }
     sendingAssets[member, default: []].insert(id)
@@ -72,7 +72,7 @@ extension Replica {
     for case .ask(let id, let member) in effects {
       guard let reference = exchange.reference(of: id) else { continue }
       actions.append(.wantAsset(reference, from: member))
-      actions.append(.send(SyncMessage.assetRequest(id).encode(), to: [member]))
+      send(.assetRequest(id), to: member)
     }
   }
 }

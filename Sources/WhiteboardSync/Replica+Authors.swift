@@ -9,32 +9,38 @@ extension Replica {
     if batch.author != chain.incarnation { introduceIncarnation(batch.author) }
     if chain.sequence == 0 { keepRecord(author.record(of: batch.author)) }
     let encoded = EncodedBatch(batch)
+    if hasNewcomer || !writer.hasNames(for: encoded) { introduceOurselves() }
     chain.append(encoded.bytes, through: batch.sequences.upperBound)
     actions.append(.record(.batch(encoded)))
-    for member in members {
-      guard let bytes = peers[member]?.writer.encode(encoded) else { continue }
-      send(.batch(bytes), to: member)
-    }
+    if !peers.isEmpty { send(.batch(writer.encode(encoded)), to: members) }
   }
 
   /// Goes on under a new incarnation, and says so (BRD-25).
   func introduceIncarnation(_ incarnation: Incarnation) {
     chain = BatchChain(incarnation)
     records[incarnation] = author.record(of: incarnation)
-    for member in members { introduceOurselves(to: member) }
+    introduceOurselves()
   }
 
-  /// Says who writes on the link from here on, and where the chain stands.
+  /// Says to everyone who writes from here on, and where the chain stands: what was said before counts
+  /// on no link any more.
+  private func introduceOurselves() {
+    writer.beginAuthor()
+    hasNewcomer = false
+    send(.author(introduction), to: members)
+  }
+
+  /// Says to a newcomer who writes from here on, and where the chain stands.
   func introduceOurselves(to member: MemberID) {
-    peers[member]?.writer.beginAuthor()
-    send(
-      .author(
-        AuthorMessage(
-          record: author.record(of: chain.incarnation).bytes,
-          head: heads.head(of: chain, by: author)
-        )
-      ),
-      to: member
+    if peers.count == 1 { writer.beginAuthor() }
+    hasNewcomer = !writer.isFresh
+    send(.author(introduction), to: member)
+  }
+
+  private var introduction: AuthorMessage {
+    AuthorMessage(
+      record: author.record(of: chain.incarnation).bytes,
+      head: heads.head(of: chain, by: author)
     )
   }
 
@@ -47,8 +53,7 @@ extension Replica {
   func tellHead(_ now: Moment) {
     let head = heads.tell(chain, by: author, now: now.uptime)
     keepHead(head, of: chain.incarnation)
-    guard !peers.isEmpty else { return }
-    actions.append(.send(SyncMessage.head(head).encode(), to: members))
+    send(.head(head), to: members)
   }
 
   // MARK: - What others write

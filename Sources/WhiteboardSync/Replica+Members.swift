@@ -54,7 +54,6 @@ extension Replica {
     let profile = MemberProfile(name: name, icon: icon)
     guard profile != self.profile else { return }
     self.profile = profile
-    guard !peers.isEmpty else { return }
-    actions.append(.send(SyncMessage.profile(profile).encode(), to: members))
+    send(.profile(profile), to: members)
   }
 }

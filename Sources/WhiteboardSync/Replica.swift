@@ -20,6 +20,10 @@ public final class Replica {
   /// Where our own chain stands.
   var chain: BatchChain
   var heads: OwnHeads
+  /// Writes our batches, which have the same bytes for all members.
+  var writer = LinkBatchWriter()
+  /// Whether a member came to whom less was said than the writer takes as said.
+  var hasNewcomer = false
   var profile: MemberProfile?
 
   var requestQueue: [MemberID] = []
@@ -178,8 +182,12 @@ public final class Replica {
     for other in peers.keys { peers[other]?.report(by: now.uptime + Self.gossipDelay) }
   }
 
-  func send(_ message: SyncMessage, to member: MemberID) {
-    actions.append(.send(message.encode(), to: [member]))
+  func send(_ message: SyncMessage, to member: MemberID) { send(message, to: [member]) }
+
+  /// Has the same bytes sent to some members, if any.
+  func send(_ message: SyncMessage, to members: [MemberID]) {
+    guard !members.isEmpty else { return }
+    actions.append(.send(message.encode(), to: members))
   }
 
   func datagram(_ datagram: SyncDatagram) {

@@ -101,6 +101,26 @@ import Testing
     #expect(refused > 100)
   }
 
+  @Test("[SYN-28] an author message ends what was named, so that whoever comes then reads on")
+  func newcomer() throws {
+    var writer = LinkBatchWriter()
+    var readers = [LinkBatchReader()]
+    for batch in try batches(2) {
+      // Somebody comes before each batch.
+      readers.append(LinkBatchReader())
+      writer.beginAuthor()
+      for index in readers.indices {
+        readers[index].beginAuthor(batch.author, lastSequence: batch.firstSequence - 1)
+      }
+      let encoded = EncodedBatch(batch)
+      let link = writer.encode(encoded)
+      for index in readers.indices {
+        #expect(try readers[index].decode(link, from: 0) == encoded)
+      }
+    }
+    #expect(readers.count > 3)
+  }
+
   @Test("[AUT-5] a batch before any author is refused")
   func noAuthor() throws {
     var writer = LinkBatchWriter()

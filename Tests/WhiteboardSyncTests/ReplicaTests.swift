@@ -90,6 +90,39 @@ import Testing
     }
   }
 
+  @Test("[SYN-28] a batch goes to all at once, behind an author message where one of them is new")
+  func oneWriter() throws {
+    enum Said: Equatable {
+      case author(to: Int)
+      case batch(to: Int)
+    }
+    func said() -> [Said] {
+      anna.replica.takeActions().compactMap {
+        guard case .send(let bytes, let members) = $0 else { return nil }
+        switch bytes.first {
+        case SyncMessage.batchKind: return .batch(to: members.count)
+        case 0x07: return .author(to: members.count)
+        default: return nil
+        }
+      }
+    }
+    join()
+    _ = try createText()
+    #expect(said() == [.batch(to: 1)], "the only link is as the writer begins")
+    let bo = Puppet(10).member
+    anna.replica.peerJoined(bo, now: start)
+    #expect(said() == [.author(to: 1)])
+    _ = try createText()
+    #expect(said() == [.author(to: 2), .batch(to: 2)])
+    _ = try createText()
+    #expect(said() == [.batch(to: 2)])
+    // All of these hear the same from the beginning.
+    for member in [peer, bo] { anna.replica.peerLeft(member, now: start) }
+    for member in [peer, bo] { anna.replica.peerJoined(member, now: start) }
+    _ = try createText()
+    #expect(said() == [.author(to: 1), .author(to: 1), .batch(to: 2)])
+  }
+
   @Test("[SYN-13] nothing lacking, as the answer to what was never asked, is refused")
   func unrequested() {
     join()

@@ -175,6 +175,8 @@ def links():
     later = Script(late).introduce().write(at(1), *moved(ben_1)).head()
     again = Script(author("anna")).introduce().write(at(5), *moved(ben_1))
     again.introduce(author("anna", run=" again")).write(at(6), *moved(ben_1, own)).head()
+    anew = Script(author("anna")).introduce().write(at(5), *moved(ben_1), *moved(vera_1))
+    anew.introduce().write(at(6), *moved(vera_1)).write(at(6), *moved(vera_1), *moved(ben_1)).head()
     back = Script(author("anna")).introduce().write(at(5), *moved(ben_1))
     first_run = back.author
     elsewhere = Script(author("anna")).introduce().write(at(5), *moved(ben_1))
@@ -189,7 +191,8 @@ def links():
     valid = [
         several.valid("several batches, and names by their number"),
         later.valid("after a batch that did not come by this link"),
-        again.valid("a new incarnation: times begin anew, names stay"),
+        again.valid("a new incarnation: times and names begin anew"),
+        anew.valid("the same author message again: times and names begin anew"),
         back.valid("an incarnation once more, from where its batches ended"),
         greatest.valid("the greatest sequence and time"),
         relay.valid("a relay writes"),
@@ -198,6 +201,7 @@ def links():
 
     start = Script(author("anna")).introduce().messages
     named = Script(author("anna")).introduce().write(at(0), *moved(ben_1)).messages
+    renewed = Script(author("anna")).introduce().write(at(0), *moved(ben_1)).introduce().messages
     member = author("anna").record.member
     create = batches.CREATE
     # The object of sequence 1 of the first entry of a table of one.
@@ -240,6 +244,7 @@ def links():
         ("a table of more than the bytes", start, link_batch(create, table=varint(99)), "truncated", member),
         ("a name beyond those named", start, link_batch(moved_first, table=varint(1, 1)), "limit", member),
         ("a name beyond those named, after one", named, link_batch(moved_first, table=varint(1, 2)), "limit", member),
+        ("a name from before an author message", renewed, link_batch(moved_first, table=varint(1, 1)), "limit", member),
         ("one named anew", named, link_batch(moved_first, table=varint(1, 0) + inc(ben_1.incarnation)), "canonical", member),
         (
             "one named twice in one batch", start,

@@ -193,12 +193,11 @@ class LinkWriter:
     """What one link has named, so that batches in link form are short (SYN-28)."""
 
     def __init__(self):
-        self._named = {}
-        self._milliseconds = 0
+        self.begin()
 
     def begin(self):
         """An author message was sent."""
-        self._milliseconds = 0
+        self._named, self._milliseconds = {}, 0
 
     def encode(self, author, first, time, operations):
         table = codec.table_of(author, operations)[1:]
@@ -252,7 +251,7 @@ class LinkReader:
         if len(self._introduced) > MAXIMUM_NAMED:
             raise BoardError("limit", "incarnations introduced")
         self.record, self.sequence, self.chain = record, sequence, chain
-        self._milliseconds = 0
+        self._named, self._milliseconds = [], 0
         return record
 
     def take_batch(self, data):
