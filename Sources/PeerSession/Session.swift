@@ -102,26 +102,61 @@ public final class Session: Sendable {
     }
   }
 
-  /// Sends a message to a peer as it came in with that event, and to nothing that took its place
-  /// since: what was meant for one process of it says nothing to another.
+  /// Sends a message to some peers as they came in with those events, and to nothing that took the place
+  /// of one since: what was meant for one process of it says nothing to another.
   ///
-  /// - Throws: What ``send(_:to:mode:)`` throws; `notConnected` also when the peer came in anew.
+  /// Who is gone, or goes meanwhile, keeps it from nobody else.
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - joinings: Whom to send to, and which of all the times that somebody came in they came.
+  /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`; where nobody has taken it, what
+  ///   ``send(_:to:mode:)`` throws, `notConnected` also for who came in anew.
   nonisolated(nonsending) package func send(
     _ bytes: [UInt8],
-    to peer: Peer
+    to joinings: [PeerID: UInt64]
   ) async throws(SessionError) {
     try check(bytes.count, Limits.message)
-    let ways = try ways([peer.id])
+    let (ways, absent) = try ways(of: joinings)
+    var failure = absent.map { SessionError.notInSession($0) }
+    var isTaken = false
     for outbox in ways.direct {
-      guard outbox.joining == peer.joining else { throw .notInSession(peer.id) }
-      _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
+      do throws(SessionError) {
+        _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
+        isTaken = true
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        failure = error
+      }
     }
     for group in ways.relayed {
-      guard group.peers.allSatisfy({ $0.joining == peer.joining }) else {
-        throw .notInSession(peer.id)
+      do throws(SessionError) {
+        try await sendRelayed(bytes, group, isNamed: false)
+        isTaken = true
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        failure = error
       }
-      try await sendRelayed(bytes, group, isNamed: true)
     }
+    if let failure, !isTaken { throw failure }
+  }
+
+  /// The ways to those who are here as they came in then, and one who is not.
+  private func ways(
+    of joinings: [PeerID: UInt64]
+  ) throws(SessionError) -> (ways: Ways, absent: PeerID?) {
+    let (end, present) = published.withLockedValue { ($0.end, $0.ways) }
+    if let end { throw end }
+    var ways = Ways()
+    var absent: PeerID?
+    for (peer, joining) in joinings {
+      if let way = present[peer], way.joining == joining {
+        ways.add(peer, way)
+      } else {
+        absent = peer
+      }
+    }
+    return (ways, absent)
   }
 
   /// Sends a message and waits until every peer's process holds it (MSG-4).

@@ -41,11 +41,7 @@ extension Node {
   private func carryOut(_ action: ReplicaAction) {
     switch action {
     case .send(let bytes, let recipients):
-      for peer in peers(recipients) {
-        let load = queues[peer]?.load
-        queues[peer]?.append(bytes)
-        if queues[peer]?.load != load { wakeNow() }
-      }
+      queue(bytes, for: peers(recipients))
     case .sendDatagram(let bytes, let recipients):
       datagramSource.yield(Datagram(bytes: bytes, peers: peers(recipients)))
     case .objectAdded(let snapshot, let member):

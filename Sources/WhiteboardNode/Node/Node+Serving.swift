@@ -125,7 +125,7 @@ extension Node {
     // What is on its way gets as long as a person would wait for a program to end.
     let limit = clock.now + .seconds(2)
     let reached = members.filter(\.value.isReached).keys.sorted()
-    while clock.now < limit, !reached.allSatisfy({ queues[$0]?.isEmpty != false }) {
+    while clock.now < limit, !reached.allSatisfy({ queues[way(to: $0)]?.isEmpty != false }) {
       try? await clock.sleep(for: .milliseconds(5))
     }
     _ = await isConfirmed(by: reached, within: limit - clock.now)
@@ -134,8 +134,8 @@ extension Node {
   }
 
   private func closeQueues() {
-    for peer in Array(queues.keys) {
-      queues[peer]?.close()
+    for way in Array(queues.keys) {
+      queues[way]?.close()
     }
     datagramSource.finish()
     participantSource.finish()

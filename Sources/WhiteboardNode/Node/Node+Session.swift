@@ -106,16 +106,16 @@ extension Node {
 
   private func joined(_ peer: Peer, _ session: Session) {
     let isNew = members[peer.id] == nil
+    // A process that took another's place is owed nothing of what that one was.
+    leaveQueue(peer.id)
     members[peer.id] = Member(
       name: peer.name.raw,
       state: .connected,
-      address: peer.address?.description
+      address: peer.address?.description,
+      way: peer.id
     )
-    // A process that took another's place is owed nothing of what that one was.
-    queues[peer.id]?.close()
-    queues[peer.id] = SendQueue(joining: peer.joining)
+    enterQueue(peer, session)
     let id = peer.id
-    spawn { node in await node.sendMessages(to: peer, session) }
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
     emit(.joined(.init(peer: id.text, name: peer.name.raw)))
     if let member = MemberID(id.bytes) {
@@ -158,8 +158,7 @@ extension Node {
   }
 
   private func forget(_ peer: PeerID) {
-    queues[peer]?.close()
-    queues[peer] = nil
+    leaveQueue(peer)
     guard members.removeValue(forKey: peer) != nil else { return }
     if let member = MemberID(peer.bytes) {
       replica?.peerLeft(member, now: now)
@@ -173,58 +172,7 @@ extension Node {
     EventText.person(members[peer]?.name ?? "", peer.text)
   }
 
-  // MARK: - Sending
-
-  /// Sends what waits for a peer until it is out; who comes in anew has a queue and a sender anew.
-  private func sendMessages(to peer: Peer, _ session: Session) async {
-    while let message = await nextMessage(for: peer) {
-      var isTaken = true
-      do throws(SessionError) {
-        try await session.send(message, to: peer)
-      } catch {
-        // The peer is gone or the session over; either is told as an event of the session.
-        configuration.logger.debug(
-          "a message was not taken",
-          metadata: ["peer": "\(peer.id.short)", "code": "\(error.code)"]
-        )
-        isTaken = false
-      }
-      guard queues[peer.id]?.joining == peer.joining else { return }
-      let load = queues[peer.id]?.load
-      if isTaken { queues[peer.id]?.sent(message.count) } else { queues[peer.id]?.close() }
-      if queues[peer.id]?.load != load { wakeNow() }
-      changed()
-    }
-  }
-
-  private func nextMessage(for peer: Peer) async -> [UInt8]? {
-    await withCheckedContinuation { continuation in
-      guard queues[peer.id]?.joining == peer.joining else {
-        continuation.resume(returning: nil)
-        return
-      }
-      queues[peer.id]?.next(continuation)
-    }
-  }
-
-  /// Sends datagrams, which never wait and may be lost.
-  func sendDatagrams(_ session: Session) async {
-    for await datagram in datagrams {
-      let peers = datagram.peers.filter { members[$0]?.isReached == true }
-      guard !peers.isEmpty else { continue }
-      try? await session.send(datagram.bytes, to: peers, mode: .unreliable)
-    }
-  }
-
-  /// Waits until so little waits to be sent that more may be made, or until who should take it
-  /// stands still: one peer must not stop the board of all.
-  func roomToSend() async {
-    _ = await wait { node in
-      node.queues.values.allSatisfy {
-        $0.load == .light || $0.isStalled(for: SendQueue.standstill)
-      }
-    }
-  }
+  // MARK: - What arrived
 
   /// Waits until everything of ours is with every peer, and everything of theirs that we know of
   /// is here.

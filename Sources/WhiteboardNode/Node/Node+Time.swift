@@ -62,8 +62,8 @@ extension Node {
   /// Tells the replica who takes what it is sent: who asks for answers and takes none would fill our
   /// memory with them.
   private func tellBacklogs() {
-    for (peer, queue) in queues {
-      guard let member = MemberID(peer.bytes) else { continue }
+    for peer in members.keys {
+      guard let member = MemberID(peer.bytes), let queue = queues[way(to: peer)] else { continue }
       replica?.memberIsBacklogged(member, queue.load > .light)
     }
   }
@@ -71,11 +71,10 @@ extension Node {
   /// Disconnects peers that are there and take nothing; they may come back and catch up.
   private func dropSlow() {
     guard let session else { return }
-    for (peer, queue) in queues
-    where members[peer]?.isReached == true && queue.isTooSlow {
-      queues[peer]?.close()
+    for (way, queue) in queues where members[way]?.isReached == true && queue.isTooSlow {
+      queues[way]?.close()
       // It may be gone by itself meanwhile.
-      spawn { _ in try? await session.disconnect(peer, isTooSlow: true) }
+      spawn { _ in try? await session.disconnect(way, isTooSlow: true) }
     }
   }
 }

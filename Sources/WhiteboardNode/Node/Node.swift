@@ -54,7 +54,10 @@ package actor Node {
   var members: [PeerID: Member] = [:]
   /// What members said that they go by.
   var profiles: [PeerID: MemberLook] = [:]
+  /// What waits to be sent, by the peer whose link it takes.
   var queues: [PeerID: SendQueue] = [:]
+  /// How many of them there were.
+  var nextQueue = 0
   var nearby = Nearby()
   /// The name of a board that another program announces with our key.
   var ownBoard: String?
@@ -116,6 +119,8 @@ package actor Node {
     var name: String
     var state: NodeEvent.PeerState.State
     var address: String?
+    /// The peer whose link messages to it take, from when it joined until it leaves.
+    var way: PeerID
 
     /// Whether messages get through to it now, as far as we know.
     var isReached: Bool { state == .connected || state == .suspect }

@@ -1,16 +1,40 @@
-/// What one peer is still to be sent, beyond what its session's outbox has taken.
-///
-/// Confined to the node's isolation. One queue a peer, so that a peer whose outbox is full holds up
-/// nobody else's messages.
-struct SendQueue {
-  /// Which of all the times it is that somebody came into the session: what waits is for the process
-  /// that the peer was then.
-  let joining: UInt64
+import PeerSession
 
-  private var messages: [[UInt8]] = []
+/// What is still to be sent by one way, beyond what the session's outbox has taken.
+///
+/// Confined to the node's isolation. One queue a way, so that a peer whose outbox is full holds up only
+/// those who are reached by way of it. A message to many of them waits once.
+struct SendQueue {
+  /// A message, and whom it is for.
+  struct Message: Sendable {
+    let bytes: [UInt8]
+    /// Those of its recipients who are still the processes that they were when it was queued, and which
+    /// of all the times that somebody came in they came.
+    let joinings: [PeerID: UInt64]
+  }
+
+  private struct Item {
+    let bytes: [UInt8]
+    let recipients: [PeerID]
+  }
+
+  private struct Entry {
+    let joining: UInt64
+    /// How many messages were queued before.
+    let first: Int
+  }
+
+  /// Tells it from others that there were for the same way.
+  let number: Int
+
+  private var entries: [PeerID: Entry] = [:]
+  private var items: [Item] = []
   private var head = 0
-  private var waiter: CheckedContinuation<[UInt8]?, Never>?
-  private var isClosed = false
+  /// How many messages were queued.
+  private var queued = 0
+  private var waiter: CheckedContinuation<Message?, Never>?
+  /// Whether nothing more is sent.
+  private(set) var isClosed = false
   /// How many bytes wait, those on their way into the outbox included.
   private(set) var byteCount = 0
 
@@ -30,7 +54,7 @@ struct SendQueue {
   /// How many bytes may wait, whatever the pace, before it is disconnected as too slow.
   static let limit = 128 * 1024 * 1024
 
-  init(joining: UInt64) { self.joining = joining }
+  init(number: Int) { self.number = number }
 
   /// How much waits, as far as others go by it.
   enum Load: Int, Comparable {
@@ -63,37 +87,73 @@ struct SendQueue {
   }
 
   /// Whether nothing waits.
-  var isEmpty: Bool { byteCount == 0 && head == messages.count }
+  var isEmpty: Bool { byteCount == 0 && head == items.count }
+
+  // MARK: - Who is reached this way
+
+  /// A peer is reached this way: what is queued from now on may be for it.
+  mutating func enter(_ peer: PeerID, joining: UInt64) {
+    entries[peer] = Entry(joining: joining, first: queued)
+  }
+
+  /// A peer is gone: nothing is for it any more.
+  mutating func leave(_ peer: PeerID) { entries[peer] = nil }
+
+  /// Whether nobody else is reached this way.
+  func isLast(_ peer: PeerID) -> Bool { entries.keys.allSatisfy { $0 == peer } }
+
+  // MARK: - Messages
 
   /// Adds a message at the end, or hands it to the sender that waits.
-  mutating func append(_ message: [UInt8]) {
+  mutating func append(_ bytes: [UInt8], to recipients: [PeerID]) {
     guard !isClosed else { return }
+    // What goes to everyone, as most does, shares one list of them.
+    let last = items.last?.recipients
+    let item = Item(bytes: bytes, recipients: last == recipients ? last ?? recipients : recipients)
+    guard let message = message(item, at: queued) else { return }
     if byteCount == 0 { restart() }
-    byteCount += message.count
+    byteCount += bytes.count
+    queued += 1
     if let waiter {
       self.waiter = nil
       waiter.resume(returning: message)
     } else {
-      messages.append(message)
+      items.append(item)
     }
   }
 
   /// Hands the next message to the sender, now or when there is one; nil when there is no more.
-  mutating func next(_ continuation: CheckedContinuation<[UInt8]?, Never>) {
-    if head < messages.count {
-      let message = messages[head]
-      messages[head] = []
+  mutating func next(_ continuation: CheckedContinuation<Message?, Never>) {
+    while head < items.count {
+      let item = items[head]
+      let message = message(item, at: queued - (items.count - head))
+      items[head] = Item(bytes: [], recipients: [])
       head += 1
-      if head == messages.count {
-        messages.removeAll(keepingCapacity: true)
+      if head == items.count {
+        items.removeAll(keepingCapacity: true)
         head = 0
       }
-      continuation.resume(returning: message)
-    } else if isClosed {
+      if let message {
+        continuation.resume(returning: message)
+        return
+      }
+      // All it was for have left.
+      byteCount -= item.bytes.count
+    }
+    if isClosed {
       continuation.resume(returning: nil)
     } else {
       waiter = continuation
     }
+  }
+
+  /// The message that was queued as the one of that number; nil where nobody is there any more to hear it.
+  private func message(_ item: Item, at number: Int) -> Message? {
+    var joinings: [PeerID: UInt64] = [:]
+    for peer in item.recipients {
+      if let entry = entries[peer], entry.first <= number { joinings[peer] = entry.joining }
+    }
+    return joinings.isEmpty ? nil : Message(bytes: item.bytes, joinings: joinings)
   }
 
   /// A message has been taken by the outbox.
@@ -111,7 +171,7 @@ struct SendQueue {
   /// Nothing more is sent.
   mutating func close() {
     isClosed = true
-    messages = []
+    items = []
     head = 0
     byteCount = 0
     waiter?.resume(returning: nil)
