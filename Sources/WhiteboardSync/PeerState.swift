@@ -11,8 +11,6 @@ struct PeerState {
   var lastHeard: UInt64
   /// The hash of its context, as it last reported.
   var contextHash: UInt64?
-  /// Which of our operations it has, as it last reported.
-  private(set) var received = DotSet()
 
   // What we ask of it.
   private(set) var lastRequest: UInt64 = 0
@@ -27,6 +25,8 @@ struct PeerState {
   /// Until when it is not asked, because its last answer had no room here.
   var askAgain: UInt64 = 0
   var applied: UInt64 = 0
+  /// What it was told of that.
+  private var toldApplied: UInt64 = 0
   private var toldFullAt: UInt64?
 
   // What it asks of us.
@@ -39,8 +39,8 @@ struct PeerState {
   private var lastAnswerAt: UInt64?
   var confirmed: UInt64 = 0
 
-  private(set) var reportDue: UInt64?
-  private(set) var reportsSums = false
+  private var reportDue: UInt64?
+  private var reportsSums = false
   var presenceCounter: UInt64?
   var presence = Presence()
 
@@ -57,20 +57,21 @@ struct PeerState {
   /// Whether it has applied our answer to its latest request.
   var hasCaughtUp: Bool { answered > 0 && confirmed >= answered && pendingRequest == nil }
 
-  mutating func noteReceived(_ ranges: SequenceRanges, of incarnation: Incarnation) {
-    guard !ranges.ranges.isEmpty else { return }
-    received.formUnion(ranges, of: incarnation)
-  }
-
   /// Has a report sent at `time` or before.
   mutating func report(by time: UInt64, withSums: Bool = false) {
     reportDue = min(reportDue ?? time, time)
     if withSums { reportsSums = true }
   }
 
-  mutating func didReport() {
-    reportDue = nil
-    reportsSums = false
+  /// What the report says that is due, beside what all reports say; nil where none is.
+  mutating func takeReport(_ now: UInt64) -> (applied: UInt64, isWithSums: Bool)? {
+    guard let due = reportDue, now >= due else { return nil }
+    defer {
+      reportDue = nil
+      reportsSums = false
+      toldApplied = applied
+    }
+    return (applied == toldApplied ? 0 : applied, reportsSums)
   }
 
   mutating func beginRequest(_ now: UInt64) -> (number: UInt64, buckets: UInt16) {
@@ -187,15 +188,20 @@ struct PresenceState {
     hasChanged = true
   }
 
-  /// When the next datagram is due.
-  var nextDeadline: UInt64 {
-    lastSent == 0
-      ? 0 : lastSent + (hasChanged ? Replica.cursorInterval : Replica.presenceInterval)
+  /// When the next datagram is due among so many others: the more there are, the more seldom, for each of
+  /// them sends some too (SYN-30).
+  func nextDeadline(among members: Int) -> UInt64 {
+    guard lastSent > 0 else { return 0 }
+    let (least, most) =
+      hasChanged
+      ? (Replica.cursorInterval, Replica.slowCursorInterval)
+      : (Replica.presenceInterval, Replica.slowPresenceInterval)
+    return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 
   /// The datagram that is due.
-  mutating func next(_ now: UInt64) -> SyncDatagram? {
-    guard now >= nextDeadline else { return nil }
+  mutating func next(_ now: UInt64, among members: Int) -> SyncDatagram? {
+    guard now >= nextDeadline(among: members) else { return nil }
     lastSent = max(now, 1)
     hasChanged = false
     counter += 1

@@ -94,7 +94,7 @@ extension Replica {
     try board.receive(batch)
     adopt(writer)
     actions.append(.record(.batch(encoded)))
-    peers[member]?.report(by: now.uptime + Self.reportDelay)
+    report(to: [member], after: reportDelay, now)
   }
 
   func receive(_ head: SignedHead, from member: MemberID) throws(ReplicaError) {

@@ -78,7 +78,7 @@ extension Replica {
         actions.append(.record(.answer([isRepair ? 1 : 0] + bytes)))
       }
       answered(request, by: member, now)
-      for other in peers.keys { peers[other]?.report(by: now.uptime + Self.gossipDelay) }
+      report(to: peers.keys, after: gossipDelay, now)
       peers[member]?.report(by: now.uptime)
     } catch let error as CodecError {
       violated(member, .malformed(error))
@@ -149,9 +149,6 @@ extension Replica {
   // MARK: - What others ask
 
   func receive(_ request: CatchUpRequest, from member: MemberID, _ now: Moment) {
-    for incarnation in board.written.incarnations {
-      peers[member]?.noteReceived(request.context[incarnation], of: incarnation)
-    }
     guard author.role.mayWrite else { return }
     peers[member]?.pendingRequest = request
     answerPendingRequest(of: member, now)
@@ -207,28 +204,31 @@ extension Replica {
 
   // MARK: - Reports
 
-  /// Has everyone told what we have, and asks whoever has something else (SYN-15).
+  /// Tells some members the sums of what we have, and asks some who have something else (SYN-15).
+  ///
+  /// Others are told and asked the next time, so that in a large room no more is said than in a small one.
   func compare(_ now: Moment) {
     nextComparison = now.uptime + Self.comparisonInterval
     selfCheck.begin(board.state)
     if exchange.hasOverflowed { wantAssets(now) }
-    for member in members {
+    for member in toldSums.next(Self.comparisonsAtOnce, of: members) {
       peers[member]?.report(by: now.uptime, withSums: true)
-      if let peer = peers[member], let theirs = peer.contextHash, theirs != currentContextHash,
-        peer.mayBeAsked, peer.requestInFlight == nil, !requestQueue.contains(member),
-        now.uptime >= peer.askAgain
-      {
-        requestQueue.append(member)
-      }
     }
+    // Where all write, contexts hardly ever are equal, and nothing is lacking for it.
+    let most = activity.isBusy(now.uptime) ? 1 : Self.comparisonsAtOnce
+    let lacking = members.filter { isToBeAsked($0, now) }
+    requestQueue += asked.next(most, of: lacking)
+  }
+
+  private func isToBeAsked(_ member: MemberID, _ now: Moment) -> Bool {
+    guard let peer = peers[member], let theirs = peer.contextHash else { return false }
+    return theirs != currentContextHash && peer.mayBeAsked && peer.requestInFlight == nil
+      && !requestQueue.contains(member) && now.uptime >= peer.askAgain
   }
 
   func receive(_ report: ReplicaReport, from member: MemberID, _ now: Moment) {
     peers[member]?.contextHash = report.contextHash
-    peers[member]?.confirmed = report.applied
-    if let incarnation = report.incarnation, board.isOwn(incarnation) {
-      peers[member]?.noteReceived(report.received[incarnation], of: incarnation)
-    }
+    if report.applied > 0 { peers[member]?.confirmed = report.applied }
     guard !report.sums.isEmpty, report.contextHash == currentContextHash else { return }
     let buckets = selfCheck.diverged(from: report.sums, board.state)
     guard buckets != 0, let peer = peers[member], peer.mayRepair(now.uptime) else { return }
@@ -238,22 +238,35 @@ extension Replica {
     if !requestQueue.contains(member) { requestQueue.append(member) }
   }
 
-  func sendReportIfDue(to member: MemberID, _ now: Moment) {
-    guard let peer = peers[member], let due = peer.reportDue, now.uptime >= due else { return }
-    let isWithSums = peer.reportsSums
-    peers[member]?.didReport()
-    let incarnation = peer.link.record?.incarnation
-    send(
-      .state(
-        ReplicaReport(
-          contextHash: currentContextHash,
-          applied: peer.applied,
-          incarnation: incarnation,
-          received: incarnation.map { board.state.context[$0] } ?? SequenceRanges(),
-          sums: isWithSums ? selfCheck.sums(of: board.state) : []
-        )
-      ),
-      to: member
+  /// Has some members told what we have, that late or before.
+  func report(to members: some Sequence<MemberID>, after delay: UInt64, _ now: Moment) {
+    for member in members { peers[member]?.report(by: now.uptime + delay) }
+  }
+
+  /// Sends the reports that are due, with the same bytes to all of whom nothing else is to be said.
+  func sendReports(_ now: Moment) {
+    var (shortly, withSums): ([MemberID], [MemberID]) = ([], [])
+    for member in members {
+      guard let due = peers[member]?.takeReport(now.uptime) else { continue }
+      if due.applied > 0 {
+        send(report(applied: due.applied, isWithSums: due.isWithSums), to: member)
+      } else if due.isWithSums {
+        withSums.append(member)
+      } else {
+        shortly.append(member)
+      }
+    }
+    if !shortly.isEmpty { send(report(), to: shortly) }
+    if !withSums.isEmpty { send(report(isWithSums: true), to: withSums) }
+  }
+
+  private func report(applied: UInt64 = 0, isWithSums: Bool = false) -> SyncMessage {
+    .state(
+      ReplicaReport(
+        contextHash: currentContextHash,
+        applied: applied,
+        sums: isWithSums ? selfCheck.sums(of: board.state) : []
+      )
     )
   }
 
@@ -276,13 +289,12 @@ extension Replica {
   /// Whether a member has what we have and we have what it has.
   ///
   /// True where both contexts are equal. In a room that never rests they hardly ever are: there it is
-  /// enough that catch-up is complete both ways and that the member has every operation of ours.
+  /// enough that catch-up is complete both ways. What was written since is on its way then, and whoever
+  /// sends it knows when it has arrived.
   public func isSynced(with member: MemberID, now: Moment) -> Bool {
     guard let peer = peers[member], peer.isCaughtUp,
       peer.hasCaughtUp || !author.role.mayWrite
     else { return false }
-    if peer.contextHash == currentContextHash { return true }
-    return activity.isBusy(now.uptime)
-      && peer.received.isSuperset(of: board.written)
+    return peer.contextHash == currentContextHash || activity.isBusy(now.uptime)
   }
 }

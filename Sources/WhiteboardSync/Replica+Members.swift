@@ -11,6 +11,7 @@ extension Replica {
     begin(now)
     if peers.isEmpty { nextComparison = now.uptime + Self.comparisonInterval }
     peers[member] = PeerState(now: now.uptime)
+    report(to: [member], after: reportDelay, now)
     introduceOurselves(to: member)
     if let profile { send(.profile(profile), to: member) }
     perform(exchange.memberJoined(member, now: now.uptime))
@@ -34,7 +35,7 @@ extension Replica {
     perform(exchange.memberLeft(member, now: now.uptime))
     // It may have reached only some of us.
     nextComparison = min(nextComparison, now.uptime + Self.departureDelay)
-    for other in peers.keys { peers[other]?.report(by: now.uptime) }
+    report(to: peers.keys, after: reportDelay, now)
     sendNextRequest(now)
     finish(from: nil, now)
   }

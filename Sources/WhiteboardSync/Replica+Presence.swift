@@ -12,7 +12,8 @@ extension Replica {
   }
 
   func sendPresence(_ now: Moment) {
-    guard !peers.isEmpty, let next = presence.next(now.uptime) else { return }
+    guard !peers.isEmpty, let next = presence.next(now.uptime, among: peers.count)
+    else { return }
     datagram(next)
   }
 

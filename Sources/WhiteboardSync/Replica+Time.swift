@@ -19,7 +19,7 @@ extension Replica {
     sendPresence(now)
     finish(from: nil, now)
     sendHead(now)
-    for member in members { sendReportIfDue(to: member, now) }
+    sendReports(now)
   }
 
   /// When ``tick(now:)`` has something to do next, as ``Moment/uptime``; nil where nothing is due before
@@ -38,7 +38,7 @@ extension Replica {
     for stroke in strokes.values { earliest.take(stroke.nextDeadline) }
     guard !peers.isEmpty else { return earliest.time }
     earliest.take(nextComparison)
-    earliest.take(presence.nextDeadline)
+    earliest.take(presence.nextDeadline(among: peers.count))
     for (member, peer) in peers {
       earliest.take(peer.nextDeadline)
       if board.presentMembers.contains(member) { earliest.take(peer.silenceDeadline) }

@@ -30,6 +30,9 @@ public final class Replica {
   var contextHash: UInt64?
   var selfCheck = SelfCheck()
   var nextComparison: UInt64
+  /// Whose turn it is to be told what we hold, and to be asked for what we lack.
+  var toldSums: Turn
+  var asked: Turn
   var activity = Activity()
 
   var strokes: [ObjectID: LiveStroke] = [:]
@@ -42,12 +45,15 @@ public final class Replica {
   var presence = PresenceState()
   var untold = UntoldChanges()
 
-  /// Milliseconds after which what was received is reported to its author.
-  static let reportDelay: UInt64 = 50
+  /// Milliseconds after which what was received is reported to its author: the longer the more members
+  /// there are, for each of them reports too (SYN-14).
+  var reportDelay: UInt64 { min(50 * UInt64(max(peers.count, 8)) / 8, 1000) }
   /// Milliseconds after which what was received is reported to the others.
-  static let gossipDelay: UInt64 = 500
+  var gossipDelay: UInt64 { min(10 * reportDelay, Self.comparisonInterval) }
   /// Milliseconds between comparisons of contexts, and of boards.
   static let comparisonInterval: UInt64 = 5000
+  /// How many members are told, and how many asked, at each comparison.
+  static let comparisonsAtOnce = 8
   /// Milliseconds after a member left until contexts are compared.
   static let departureDelay: UInt64 = 1000
   /// Milliseconds without progress of an answer after which another member is asked.
@@ -69,6 +75,9 @@ public final class Replica {
   static let presenceInterval: UInt64 = 1000
   /// Milliseconds between two presence datagrams while what they say changes.
   static let cursorInterval: UInt64 = 33
+  /// The same two, however many members there are.
+  static let slowPresenceInterval: UInt64 = 2000
+  static let slowCursorInterval: UInt64 = 250
   /// Assets under way to one member.
   static let assetsPerMember = 64
 
@@ -94,6 +103,8 @@ public final class Replica {
     records[incarnation] = author.record(of: incarnation)
     heads = OwnHeads(now: now.uptime)
     nextComparison = now.uptime + Self.comparisonInterval
+    toldSums = Turn(after: author.member)
+    asked = Turn(after: author.member)
   }
 
   /// The actions since the last call, in order.
@@ -179,7 +190,7 @@ public final class Replica {
     guard board.state.revision != activity.revision else { return }
     activity.changed(board.state.revision, now.uptime)
     contextHash = nil
-    for other in peers.keys { peers[other]?.report(by: now.uptime + Self.gossipDelay) }
+    report(to: peers.keys, after: gossipDelay, now)
   }
 
   func send(_ message: SyncMessage, to member: MemberID) { send(message, to: [member]) }

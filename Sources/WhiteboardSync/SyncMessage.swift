@@ -46,8 +46,6 @@ package enum SyncMessage: Hashable, Sendable {
       writer.byte(0x04)
       writer.fixed64(report.contextHash)
       writer.varint(report.applied)
-      writer.fixed64(report.incarnation?.rawValue ?? 0)
-      ContextCoding.write(report.received, to: &writer)
       writer.byte(UInt8(report.sums.count))
       for sum in report.sums { writer.fixed64(sum) }
     case .assetRequest(let id):
@@ -196,45 +194,24 @@ package struct CatchUpRequest: Hashable, Sendable {
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
-  /// The sender's latest request to the receiver whose answer it has applied, or 0.
+  /// The sender's latest request to the receiver whose answer it has applied; 0 says nothing of it, so
+  /// that one report can be for all.
   package let applied: UInt64
-  /// Who the receiver is on this board, where the sender knows.
-  package let incarnation: Incarnation?
-  /// Which of the receiver's own operations the sender has: nothing, or that one incarnation.
-  package let received: DotSet
   /// The sum of each bucket of the sender's board, or none (SYN-41).
   package let sums: [UInt64]
 
   /// How many sums a report has that has any.
   private static let sumCount = 16
 
-  package init(
-    contextHash: UInt64,
-    applied: UInt64,
-    incarnation: Incarnation?,
-    received: SequenceRanges,
-    sums: [UInt64] = []
-  ) {
+  package init(contextHash: UInt64, applied: UInt64 = 0, sums: [UInt64] = []) {
     self.sums = sums
     self.contextHash = contextHash
     self.applied = applied
-    self.incarnation = incarnation
-    var set = DotSet()
-    if let incarnation {
-      for range in received.ranges { set.insert(range, of: incarnation) }
-    }
-    self.received = set
   }
 
   fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
     contextHash = try reader.fixed64()
     applied = try reader.varint()
-    let receiver = Incarnation(exactly: try reader.fixed64())
-    incarnation = receiver
-    received = try ContextCoding.read(&reader)
-    guard received.incarnations.allSatisfy({ $0 == receiver }) else {
-      throw .inconsistent("received")
-    }
     sums = try Self.readSums(&reader)
     try reader.finish()
   }

@@ -245,13 +245,7 @@ import Testing
     anna.replica.answerFailed(request: 1, from: bo.member, now: start)
     var context = Context()
     context.insert(Dot(Incarnation(5), 1))
-    let report = ReplicaReport(
-      contextHash: 1,
-      applied: 0,
-      incarnation: nil,
-      received: SequenceRanges(),
-      sums: []
-    )
+    let report = ReplicaReport(contextHash: 1)
     anna.replica.received(SyncMessage.state(report).encode(), from: bo.member, now: start)
     anna.replica.tick(now: later(6000))
     _ = anna.replica.takeActions()

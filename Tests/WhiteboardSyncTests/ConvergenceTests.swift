@@ -113,7 +113,7 @@ import Testing
     #expect(world.nodes[1].replica.board.objectIDs.count == 1)
   }
 
-  @Test("[SYN-16] in a room that never rests a member is synced when its own words arrived")
+  @Test("[SYN-16] in a room that never rests a member is synced once all are caught up")
   func syncedInABusyRoom() {
     let world = World(
       seed: 6,

@@ -65,13 +65,7 @@ import Testing
     other.context.insert(Dot(Incarnation(77), 1))
     node.replica.received(
       SyncMessage.state(
-        ReplicaReport(
-          contextHash: 1,
-          applied: 0,
-          incarnation: nil,
-          received: SequenceRanges(),
-          sums: []
-        )
+        ReplicaReport(contextHash: 1)
       )
       .encode(),
       from: bo.member,

@@ -58,12 +58,7 @@ import Testing
 
   private func report(_ hash: UInt64) -> [UInt8] {
     SyncMessage.state(
-      ReplicaReport(
-        contextHash: hash,
-        applied: 0,
-        incarnation: nil,
-        received: SequenceRanges()
-      )
+      ReplicaReport(contextHash: hash)
     ).encode()
   }
 

@@ -73,9 +73,6 @@ import Testing
     func told(_ hash: UInt64, _ now: Moment) throws -> [UInt16] {
       let report = ReplicaReport(
         contextHash: hash,
-        applied: 0,
-        incarnation: nil,
-        received: SequenceRanges(),
         sums: [1, 0, 0, 4] + [UInt64](repeating: 0, count: 12)
       )
       anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)

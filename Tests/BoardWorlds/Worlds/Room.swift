@@ -100,21 +100,31 @@ public final class Room {
   }
 
   /// Somebody writes a small thing.
-  public func write(_ number: Int) {
+  public func write(_ number: Int) { write(number, { _ in true }) }
+
+  private func write(_ number: Int, _ hears: (Int) -> Bool) {
     // There is always room for one more text in a room that is looked at for minutes.
     _ = try? replicas[number].change(now: now) { (board) throws(BoardError) in
       try board.createText("x", at: Point(x: Double(number), y: 0))
     }
     carryOut(number)
+    parcels.removeAll { !hears($0.to) }
     deliver()
+  }
+
+  /// Somebody writes a small thing, and only some hear of it.
+  package func write(_ number: Int, heardBy listeners: Range<Int>) {
+    write(number, listeners.contains(_:))
   }
 
   /// Lets time pass.
   public func pass(_ milliseconds: UInt64) {
     let end = uptime + milliseconds
     while uptime < end {
-      uptime = min(end, uptime + 10)
-      for number in replicas.indices {
+      let due = replicas.compactMap(\.nextDeadline).min() ?? end
+      uptime = min(max(due, uptime + 1), end)
+      for number in replicas.indices
+      where replicas[number].nextDeadline.map({ $0 <= uptime }) ?? false {
         replicas[number].tick(now: now)
         carryOut(number)
       }

@@ -18,8 +18,8 @@ def all_messages():
     context = dots_of({ANNA: [(1, 1)], BEN: [(1, 3)]})
     asset = bytes(range(32, 64))
     hashed = messages.context_hash(context)
-    report = encode_report(Report(hashed, 3, ANNA, context.only(ANNA), ()))
-    with_sums = encode_report(Report(hashed, 3, ANNA, context.only(ANNA), range(16)))
+    report = encode_report(Report(hashed, 3, ()))
+    with_sums = encode_report(Report(hashed, 3, range(16)))
     profile = messages.encode_profile
     valid = [
         ("request", encode_request(1, context)),
@@ -27,13 +27,12 @@ def all_messages():
         ("nothing lacking", bytes([messages.NOTHING_LACKING, 7])),
         ("report", report),
         ("report with sums", with_sums),
-        ("report to one not known yet", encode_report(Report(hashed, 0, 0, DotSet(), ()))),
+        ("report that says nothing of an answer", encode_report(Report(hashed, 0, ()))),
         ("asset request", bytes([messages.ASSET_REQUEST]) + asset),
         ("asset unavailable", bytes([messages.ASSET_UNAVAILABLE]) + asset),
         ("profile", profile("Anna", "\U0001f98a")),
         ("application", b"\x10hello"),
     ]
-    other = report[:10] + inc(BEN) + report[18:]
     bad = [
         ("no bytes", b"", "truncated"),
         ("kind 0", b"\0", "reserved"),
@@ -44,7 +43,7 @@ def all_messages():
         ("request with a byte too many", encode_request(1, context) + b"\0", "trailing"),
         ("nothing lacking without its number", b"\3", "truncated"),
         ("nothing lacking with a byte too many", b"\3\1\0", "trailing"),
-        ("report about another incarnation", other, "inconsistent"),
+        ("report without a number of a request", report[:9], "truncated"),
         ("report of 15 sums", report[:-1] + b"\x0f" + bytes(8 * 15), "reserved"),
         ("report of 16 sums that is cut", with_sums[:-1], "truncated"),
         ("report of no sums with a byte too many", report + b"\0", "trailing"),

@@ -395,13 +395,7 @@ class BoardPeer(Peer):
     def _report(self, sums=()):
         hashed = context_hash(self.state.context)
         for remote, member in self._linked():
-            report = messages.Report(
-                hashed,
-                member.applied_request,
-                member.incarnation,
-                self.state.context.only(member.incarnation),
-                sums,
-            )
+            report = messages.Report(hashed, member.applied_request, sums)
             remote.send(messages.encode_report(report))
 
     def on_message(self, remote, message):
@@ -455,7 +449,9 @@ class BoardPeer(Peer):
         self.events.add("batch", remote=remote, operations=operations)
 
     def _take_report(self, remote, member, report):
-        member.their_hash, member.their_applied = report.hash, report.applied
+        member.their_hash = report.hash
+        # 0 says nothing of it.
+        member.their_applied = report.applied or member.their_applied
         if not report.sums or report.hash != context_hash(self.state.context):
             return
         pairs = enumerate(zip(report.sums, messages.bucket_sums(self.state)))

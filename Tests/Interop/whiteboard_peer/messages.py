@@ -6,7 +6,7 @@ import struct
 from typing import NamedTuple
 
 from . import codec, views
-from .cells import BoardError, Dot, DotSet
+from .cells import BoardError, Dot
 from .codec import Reader, encode_set
 from .wire import base32, encode_vint
 
@@ -24,8 +24,6 @@ MAXIMUM_EXTENT = 67_108_864
 class Report(NamedTuple):
     hash: bytes
     applied: int
-    incarnation: int
-    held: DotSet
     sums: list
 
 
@@ -103,7 +101,6 @@ def encode_request(number, context, buckets=0):
 
 def encode_report(report):
     message = bytes([REPORT]) + report.hash + encode_vint(report.applied)
-    message += struct.pack(">Q", report.incarnation) + encode_set(report.held)
     message += bytes([len(report.sums)])
     return message + struct.pack(f">{len(report.sums)}Q", *report.sums)
 
@@ -175,15 +172,12 @@ def decode_message(data):
     elif kind == NOTHING_LACKING:
         content = reader.varint()
     elif kind == REPORT:
-        hashed, applied, incarnation = bytes(reader.take(8)), reader.varint(), reader.u64()
-        held = codec.read_set(reader)
-        if any(named != incarnation for named in held.ranges):
-            raise BoardError("inconsistent", "a report about another incarnation")
+        hashed, applied = bytes(reader.take(8)), reader.varint()
         count = reader.u8()
         if count not in (0, BUCKETS):
             raise BoardError("reserved", "a number of sums")
         sums = [reader.u64() for _ in range(count)]
-        content = Report(hashed, applied, incarnation, held, sums)
+        content = Report(hashed, applied, sums)
     elif kind in (ASSET_REQUEST, ASSET_UNAVAILABLE):
         content = bytes(reader.take(32))
     elif kind == PROFILE:
