@@ -14,7 +14,7 @@ import Testing
       weather: .init(loss: 100, cuts: 2, mends: 20, crashes: 0)
     )
     world.connectAll()
-    for _ in 0..<80 { world.happen() }
+    for _ in 0..<160 { world.happen() }
     return world
   }
 
