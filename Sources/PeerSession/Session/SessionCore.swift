@@ -44,6 +44,7 @@ final class SessionCore {
   /// How many times somebody came in.
   private var joinings: UInt64 = 0
   var bulk: BulkSide?
+  let confirmations = Confirmations()
   private(set) lazy var relaying = RelaySide(self)
 
   /// What we last said of our addresses.
@@ -106,7 +107,7 @@ final class SessionCore {
   private func resumeReading() {
     guard isPaused else { return }
     isPaused = false
-    for entry in entries.values { entry.link?.resumeReading() }
+    for entry in entries.values where !entry.isThrottled { entry.link?.resumeReading() }
   }
 
   func publish() {
@@ -124,7 +125,7 @@ final class SessionCore {
         PeerStatus(
           peer: entry.peer,
           state: entry.state,
-          datagramPath: entry.datagrams?.path ?? .link,
+          datagramPath: hop(to: entry)?.datagrams?.path ?? .link,
           isDelivered: way(to: entry)?.outbox.isDelivered ?? true
         )
       }
@@ -133,14 +134,20 @@ final class SessionCore {
     }
   }
 
+  /// The peer whose link leads to one of the session: itself, or the relay that carries us to it.
+  func hop(to entry: PeerEntry) -> PeerEntry? {
+    guard let relayed = entry.relayed else { return entry }
+    return entries[relayed.route.relay]
+  }
+
   /// How messages get to a peer of the session.
   private func way(to entry: PeerEntry) -> Way? {
     if let outbox = entry.delivery?.outbox {
       return Way(outbox: outbox, route: nil, joining: outbox.joining)
     }
-    guard let relayed = entry.relayed,
-      let outbox = entries[relayed.route.relay]?.delivery?.outbox
-    else { return nil }
+    guard let relayed = entry.relayed, let outbox = hop(to: entry)?.delivery?.outbox else {
+      return nil
+    }
     return Way(outbox: outbox, route: relayed.route, joining: relayed.joining)
   }
 
@@ -227,7 +234,7 @@ final class SessionCore {
       return fail(link, entry, .protocolError, "received more than was sent")
     }
     link.frameLimit = Limits.framePayload
-    if isPaused { link.pauseReading() }
+    if isPaused || entry.isThrottled { link.pauseReading() }
     setState(entry, .connected)
     startDatagrams(entry, link)
     bulk?.linkOpened(entry, link)
@@ -260,7 +267,7 @@ final class SessionCore {
         capacity: configuration.outboxCapacity,
         eventLoop: eventLoop
       ) {
-        bound.value.flush(peer)
+        bound.value.relaying.flushSoon(peer)
       }
     )
     entry.state = .connecting
@@ -291,7 +298,7 @@ final class SessionCore {
 
   // MARK: Sending
 
-  private func flush(_ peer: PeerID) {
+  func flush(_ peer: PeerID) {
     if let entry = entries[peer] { flush(entry) }
   }
 
@@ -349,6 +356,7 @@ final class SessionCore {
   func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
     entry.apartSince = .now()
     if entry.relayed.take() != nil {
+      confirmations.failed(entry.id, SessionError(.peerLost, "The peer is out of the session."))
       bulk?.peerLeft(entry.id)
       emit(.peerLeft(entry.id, reason, undelivered: 0))
       entry.state = .connecting
@@ -422,6 +430,7 @@ final class SessionCore {
       $0.order = []
       $0.statuses = []
     }
+    confirmations.end(error)
     endAdmissions(error)
     deliverEvents()
     events.finish()
@@ -469,6 +478,7 @@ extension SessionCore: LinkDelegate {
         .datagram(Array(payload.readableBytesView), from: entry.id),
         bytes: payload.readableBytes
       )
+    case .relayDatagram: relaying.receivedDatagram(Array(payload.readableBytesView), entry.id)
     case .members, .kick, .addresses, .bulkRequest, .relayGrant:
       do throws(ControlMessageError) {
         try receiveControl(link, entry, type, Array(payload.readableBytesView))
@@ -667,7 +677,7 @@ extension SessionCore: LinkDelegate {
       guard link.side == .dialler else {
         return fail(link, entry, .protocolError, "BULK-REQUEST from the side that dials")
       }
-      bulk?.linksRequested(request.count, entry, link)
+      bulk?.linksRequested(request, entry, link)
     default: break
     }
   }
