@@ -18,6 +18,7 @@ public final class Session: Sendable {
   let eventLoop: any EventLoop
   let published: NIOLockedValueBox<SessionCore.Published>
   private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
+  let confirmations: Confirmations
   private let datagrams = DatagramQueue()
 
   /// Ourselves.
@@ -38,6 +39,7 @@ public final class Session: Sendable {
     self.core = NIOLoopBound(core, eventLoop: core.eventLoop)
     self.eventLoop = core.eventLoop
     self.published = core.published
+    self.confirmations = core.confirmations
     self.endpoints = core.bulk?.endpoints ?? NIOLockedValueBox([:])
     self.localPeer = core.localPeer
     self.incarnation = core.incarnation
@@ -175,8 +177,14 @@ public final class Session: Sendable {
     for outbox in ways.direct {
       waits.append((outbox, try await outbox.append(bytes, acknowledgeAtOnce: true)))
     }
-    for group in ways.relayed { try await sendRelayed(bytes, group, isNamed: peers != nil) }
+    var tokens: [UInt64] = []
+    for group in ways.relayed {
+      try await sendRelayed(bytes, group, isNamed: true)
+      tokens.append(try await confirm(group))
+    }
+    defer { for token in tokens { confirmations.abandon(token) } }
     for (outbox, sequence) in waits { try await outbox.acknowledgement(of: sequence) }
+    for token in tokens { try await confirmations.wait(for: token) }
   }
 
   private func check(_ count: Int, _ limit: Int) throws(SessionError) {

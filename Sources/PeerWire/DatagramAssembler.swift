@@ -31,8 +31,10 @@ public struct DatagramAssembler: Sendable {
   /// The unfinished messages, oldest first.
   private var unfinished: [Unfinished] = []
 
-  /// Creates an assembler that holds nothing.
-  public init() {}
+  private let limit: Int
+
+  /// Creates an assembler that holds nothing; `limit` is the longest message.
+  public init(limit: Int = Limits.datagramMessage) { self.limit = limit }
 
   /// How many messages are unfinished.
   public var count: Int { unfinished.count }
@@ -55,7 +57,7 @@ public struct DatagramAssembler: Sendable {
     now: UInt64
   ) -> Outcome {
     expire(now: now)
-    guard piece.admits(byteCount: bytes.count) else {
+    guard piece.admits(byteCount: bytes.count, ofMessage: limit) else {
       unfinished.removeAll { $0.id == piece.id }
       return .contradiction
     }

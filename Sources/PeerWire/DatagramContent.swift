@@ -4,6 +4,10 @@ public enum DatagramContent: Equatable, Sendable {
   case message
   /// The bytes that follow are a piece of a message.
   case piece(DatagramPiece)
+  /// The bytes that follow are a whole message between a member and a relay (11.5).
+  case relayMessage
+  /// The bytes that follow are a piece of such a message.
+  case relayPiece(DatagramPiece)
   /// A question whether packets pass.
   case probe(UInt64)
   /// The answer to a probe, with its 8 bytes.
@@ -37,20 +41,26 @@ public enum DatagramContent: Equatable, Sendable {
     guard offset < bytes.count else { throw .unknownKind(nil) }
     let body = offset + 1
     switch bytes[offset] {
-    case 0:
+    case 0, 4:
       guard bytes.count - body <= Limits.datagramMessage else { throw .length }
       offset = body
-      return .message
-    case 1:
+      return bytes[body - 1] == 0 ? .message : .relayMessage
+    case 1, 5:
       guard bytes.count - body >= 6 else { throw .length }
       let piece = DatagramPiece(
         id: BigEndian.readUInt32(bytes, at: body),
         index: bytes[body + 4],
         count: bytes[body + 5]
       )
-      guard piece.admits(byteCount: bytes.count - body - 6) else { throw .malformedPiece }
+      let isRelays = bytes[body - 1] == 5
+      guard
+        piece.admits(
+          byteCount: bytes.count - body - 6,
+          ofMessage: isRelays ? Limits.relayDatagram : Limits.datagramMessage
+        )
+      else { throw .malformedPiece }
       offset = body + 6
-      return .piece(piece)
+      return isRelays ? .relayPiece(piece) : .piece(piece)
     case 2, 3:
       guard bytes.count - body == 8 else { throw .length }
       let value = BigEndian.readUInt64(bytes, at: body)
@@ -64,13 +74,14 @@ public enum DatagramContent: Equatable, Sendable {
   /// Appends the kind and what belongs before the bytes of the message or piece.
   public func append(to bytes: inout [UInt8]) {
     switch self {
-    case .message:
-      bytes.append(0)
+    case .message: bytes.append(0)
+    case .relayMessage: bytes.append(4)
     case .piece(let piece):
       bytes.append(1)
-      BigEndian.append(piece.id, to: &bytes)
-      bytes.append(piece.index)
-      bytes.append(piece.count)
+      piece.append(to: &bytes)
+    case .relayPiece(let piece):
+      bytes.append(5)
+      piece.append(to: &bytes)
     case .probe(let value):
       bytes.append(2)
       BigEndian.append(value, to: &bytes)
@@ -97,14 +108,25 @@ public struct DatagramPiece: Equatable, Sendable {
     self.count = count
   }
 
+  func append(to bytes: inout [UInt8]) {
+    BigEndian.append(id, to: &bytes)
+    bytes.append(index)
+    bytes.append(count)
+  }
+
   /// Whether the place is one that a cut message has, and a piece there has this many bytes.
-  public func admits(byteCount: Int) -> Bool {
+  ///
+  /// `limit` is the longest message.
+  public func admits(
+    byteCount: Int,
+    ofMessage limit: Int = Limits.datagramMessage
+  ) -> Bool {
     guard count >= 2, Int(count) <= DatagramContent.maximumPieces, index < count else {
       return false
     }
     guard index == count - 1 else { return byteCount == Limits.datagramPiece }
     let before = Int(index) * Limits.datagramPiece
-    return byteCount >= 1 && byteCount <= min(Limits.datagramPiece, Limits.datagramMessage - before)
+    return byteCount >= 1 && byteCount <= min(Limits.datagramPiece, limit - before)
   }
 
   /// Which bytes of a message this piece carries; empty for a place beyond its end.
@@ -123,8 +145,10 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
   public let byteCount: Int
   /// The number in the pieces, used only when there is more than one packet.
   public let id: UInt32
+  /// Whether the message is between a member and a relay (11.5).
+  public let isRelays: Bool
 
-  /// The message is longer than 65,536 bytes (DGM-6).
+  /// The message is longer than 65,536 bytes (DGM-6), or 65,570 with the head of a relayed one.
   public struct TooLong: Error, Equatable, Sendable {}
 
   /// Plans the packets of a message.
@@ -132,11 +156,15 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
   /// - Parameters:
   ///   - byteCount: The message's length.
   ///   - id: A number that the sender has not used lately.
+  ///   - isRelays: Whether the message is between a member and a relay.
   /// - Throws: ``TooLong``.
-  public init(byteCount: Int, id: UInt32) throws(TooLong) {
-    guard byteCount <= Limits.datagramMessage else { throw TooLong() }
+  public init(byteCount: Int, id: UInt32, isRelays: Bool = false) throws(TooLong) {
+    guard byteCount <= (isRelays ? Limits.relayDatagram : Limits.datagramMessage) else {
+      throw TooLong()
+    }
     self.byteCount = byteCount
     self.id = id
+    self.isRelays = isRelays
   }
 
   /// The first packet's index.
@@ -153,13 +181,16 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
   /// - Precondition: the position is less than `endIndex`.
   public subscript(position: Int) -> (content: DatagramContent, range: Range<Int>) {
     precondition(position >= 0 && position < endIndex, "no such packet")
-    guard endIndex > 1 else { return (.message, 0..<byteCount) }
+    guard endIndex > 1 else { return (isRelays ? .relayMessage : .message, 0..<byteCount) }
     // At most 60 packets, checked by the initialiser.
     let piece = DatagramPiece(
       id: id,
       index: UInt8(truncatingIfNeeded: position),
       count: UInt8(truncatingIfNeeded: endIndex)
     )
-    return (.piece(piece), piece.range(inMessageOf: byteCount))
+    return (
+      isRelays ? .relayPiece(piece) : .piece(piece),
+      piece.range(inMessageOf: byteCount)
+    )
   }
 }

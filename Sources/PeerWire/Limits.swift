@@ -32,6 +32,8 @@ public enum Limits {
   public static let heldMessages = 1_000
   /// Bytes in a datagram message (DGM-6).
   public static let datagramMessage = 65_536
+  /// Bytes in a datagram message by way of a relay, its head counted (11.5).
+  public static let relayDatagram = datagramMessage + 34
   /// Bytes in a UDP payload (DGM-6).
   public static let packet = 1_200
   /// Bytes of a piece of a datagram message (7.2).
@@ -48,4 +50,6 @@ public enum Limits {
   public static let streamHeld = 1_048_576
   /// Bulk links of one peer (BLK-4).
   public static let bulkLinks = 32
+  /// Tunnels of a relay in one session (RLY-11).
+  public static let tunnels = 64
 }

@@ -380,15 +380,15 @@ def datagrams():
     }
 
 
-def piece(ident, index, count, data):
-    return b"\x01" + struct.pack(">IBB", ident, index, count) + data
+def piece(ident, index, count, data, kind=1):
+    return bytes([kind]) + struct.pack(">IBB", ident, index, count) + data
 
 
 def contents():
     full = pattern(1_100)
     bad = [
         ("no byte", b"", "unknown-kind"),
-        ("kind 4", b"\x04hello", "unknown-kind"),
+        ("kind 6", b"\x06hello", "unknown-kind"),
         ("kind 255", b"\xff", "unknown-kind"),
         ("a piece that ends in its head", b"\x01\x00\x00\x00\x07\x00", "length"),
         ("a piece without bytes", piece(7, 1, 2, b""), "malformed-piece"),
@@ -400,6 +400,7 @@ def contents():
         ("a long piece that is not the last", piece(7, 0, 2, full + b"x"), "malformed-piece"),
         ("a long last piece", piece(7, 1, 2, full + b"x"), "malformed-piece"),
         ("a last piece beyond 65,536 bytes", piece(7, 59, 60, pattern(637)), "malformed-piece"),
+        ("a last relay piece beyond 65,570 bytes", piece(7, 59, 60, pattern(671), 5), "malformed-piece"),
         ("a short probe", b"\x02" + bytes(7), "length"),
         ("a long probe", b"\x02" + bytes(9), "length"),
         ("a short answer", b"\x03", "length"),
@@ -414,6 +415,11 @@ def contents():
              "id": 1, "index": 1, "count": 2, "bytes": b"x".hex()},
             {"name": "the last piece of the longest message", "hex": piece(1, 59, 60, pattern(636)).hex(),
              "kind": "piece", "id": 1, "index": 59, "count": 60, "bytes": pattern(636).hex()},
+            {"name": "a relay datagram", "hex": (b"\x04\x04" + bitmap([0]) + b"hi").hex(), "kind": "relay-message",
+             "bytes": (b"\x04" + bitmap([0]) + b"hi").hex()},
+            {"name": "the last piece of the longest relay datagram",
+             "hex": piece(1, 59, 60, pattern(670), 5).hex(), "kind": "relay-piece",
+             "id": 1, "index": 59, "count": 60, "bytes": pattern(670).hex()},
             {"name": "a probe", "hex": "020001020304050607", "kind": "probe", "bytes": "0001020304050607"},
             {"name": "an answer", "hex": "030001020304050607", "kind": "answer", "bytes": "0001020304050607"},
         ],

@@ -95,6 +95,15 @@ struct DatagramContentTests {
       #expect(piece.id == vector.id && piece.index == vector.index && piece.count == vector.count)
       written += bytes[offset...]
       #expect(hex(bytes[offset...]) == vector.bytes)
+    case .relayMessage:
+      #expect(vector.kind == "relay-message")
+      written += bytes[offset...]
+      #expect(hex(bytes[offset...]) == vector.bytes)
+    case .relayPiece(let piece):
+      #expect(vector.kind == "relay-piece")
+      #expect(piece.id == vector.id && piece.index == vector.index && piece.count == vector.count)
+      written += bytes[offset...]
+      #expect(hex(bytes[offset...]) == vector.bytes)
     case .probe(let value):
       #expect(vector.kind == "probe" && UInt64(vector.bytes, radix: 16) == value)
     case .answer(let value):

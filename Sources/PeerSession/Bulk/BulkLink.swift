@@ -21,7 +21,19 @@ struct BulkLink: Sendable {
   /// holds, its limit and one read more, that stays under the 1 MiB of STR-2.
   ///
   /// - Precondition: Called on the channel's event loop.
-  static func wrap(_ channel: any Channel) throws -> BulkLink {
+  @Sendable static func wrap(_ channel: any Channel) throws -> BulkLink {
+    try prepare(channel)
+    try channel.pipeline.syncOperations.addHandler(BulkFrameDecoder())
+    return BulkLink(
+      channel: try NIOAsyncChannel(
+        wrappingChannelSynchronously: channel,
+        configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
+      )
+    )
+  }
+
+  /// Sets what every bulk link has: large reads, and keep-alive.
+  static func prepare(_ channel: any Channel) throws {
     let options = channel.syncOptions
     try options?.setOption(
       .recvAllocator,
@@ -33,13 +45,6 @@ struct BulkLink: Sendable {
     for (name, value) in [(TCP_KEEPIDLE, 10), (TCP_KEEPINTVL, 3), (TCP_KEEPCNT, 4)] {
       try options?.setOption(.tcpOption(NIOBSDSocket.Option(rawValue: name)), value: .init(value))
     }
-    try channel.pipeline.syncOperations.addHandler(BulkFrameDecoder())
-    return BulkLink(
-      channel: try NIOAsyncChannel(
-        wrappingChannelSynchronously: channel,
-        configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
-      )
-    )
   }
 
   /// Closes a link that nobody will use.

@@ -97,10 +97,15 @@ struct DatagramSealer: Sendable {
   }
 
   /// Cuts a message and seals its packets, in the order they are to be sent.
-  mutating func seal(message: [UInt8]) throws(SealError) -> [[UInt8]] {
+  ///
+  /// `isRelays` says that the message is between a member and a relay (11.5).
+  mutating func seal(
+    message: [UInt8],
+    isRelays: Bool = false
+  ) throws(SealError) -> [[UInt8]] {
     let cut: DatagramCut
     do {
-      cut = try DatagramCut(byteCount: message.count, id: nextMessage)
+      cut = try DatagramCut(byteCount: message.count, id: nextMessage, isRelays: isRelays)
     } catch {
       throw .tooLong
     }

@@ -9,12 +9,18 @@ extension Control {
     static let counts = 1...8
 
     var count: Int
+    /// The far end, where the links are legs of a tunnel (11.6).
+    var route: PeerID?
 
-    init(count: Int) { self.count = count }
+    init(count: Int, route: PeerID? = nil) {
+      self.count = count
+      self.route = route
+    }
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       count = try container.integer(.count, in: Self.counts)
+      route = try container.decodeIfPresent(PeerID.self, forKey: .route)
     }
   }
 
@@ -33,6 +39,8 @@ extension Control {
     var incarnation: SessionIncarnation
     var opener: Opener
     var proof: Bytes32
+    /// The far end, where the link is a leg of a tunnel (11.6).
+    var route: PeerID?
   }
 
   /// The listener's answer to a good ATTACH (8.1).

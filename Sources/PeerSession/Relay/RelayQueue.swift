@@ -13,6 +13,13 @@ struct RelayQueue {
   private var items = CircularBuffer<Item>()
   /// Bytes of what others sent it.
   private(set) var dataBytes = 0
+  /// When something was taken out last, or began to wait.
+  private(set) var movedAt: NIODeadline
+
+  init(now: NIODeadline) { movedAt = now }
+
+  /// Whether what waits is one message, which may be longer than any bound.
+  var hasOneMessage: Bool { items.count == 1 }
 
   /// Whether nothing waits.
   var isEmpty: Bool { items.isEmpty }
@@ -32,7 +39,8 @@ struct RelayQueue {
   }
 
   /// Takes the next message out.
-  mutating func removeFirst() {
+  mutating func removeFirst(now: NIODeadline) {
+    movedAt = now
     let item = items.removeFirst()
     if item.isData { dataBytes -= item.message.count }
   }

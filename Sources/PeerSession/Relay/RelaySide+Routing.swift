@@ -7,7 +7,8 @@ extension RelaySide {
   func pass(
     _ message: RelayMessage,
     _ payload: ArraySlice<UInt8>,
-    _ entry: PeerEntry
+    _ entry: PeerEntry,
+    _ link: ControlLink
   ) throws {
     let sender = entry.id
     switch message {
@@ -21,12 +22,61 @@ extension RelaySide {
     case .free(let route): try table.free(route, of: sender)
     case .send(let routes):
       for target in table.targets(of: routes, from: sender) {
-        queues[target.peer, default: RelayQueue()]
-          .append(data: RelayMessage.from(target.route).encoded(payload))
-        drain(target.peer)
+        pass(RelayMessage.from(target.route).encoded(payload), to: target.peer)
       }
-    default: break
+    case .confirm(let routes, let token):
+      for target in table.targets(of: routes, from: sender) {
+        pass(RelayMessage.confirming(target.route, token: token).encoded(), to: target.peer)
+      }
+    case .confirmed(let route, let token):
+      for target in table.targets(of: RouteSet([route]), from: sender) {
+        pass(RelayMessage.confirmation(target.route, token: token).encoded(), to: target.peer)
+      }
+    default: return
     }
+    hold(entry, link, payload.count + 64)
+  }
+
+  /// Slows down who sends more than we pass on, and closes who goes on (RLY-14).
+  private func hold(_ entry: PeerEntry, _ link: ControlLink, _ count: Int) {
+    switch gate(of: entry.id, { $0.take(count, now: .uptime) }) {
+    case .pass: break
+    case .wait(let pause):
+      guard !entry.isThrottled else { return }
+      entry.isThrottled = true
+      link.pauseReading()
+      let bound = NIOLoopBound((session, entry), eventLoop: session.eventLoop)
+      session.eventLoop.scheduleTask(in: TimeAmount(pause)) {
+        let (session, entry) = bound.value
+        entry.isThrottled = false
+        if !session.isPaused { entry.link?.resumeReading() }
+      }
+    case .close:
+      session.disconnect(
+        entry.id,
+        .tooFast,
+        .refused(SessionError(.busy, "It sent more than this relay passes on.")),
+        message: "more than this relay passes on"
+      )
+    }
+  }
+
+  /// Whether a datagram of a member may pass.
+  func mayPass(_ count: Int, from peer: PeerID) -> Bool {
+    gate(of: peer) { $0.takeDatagram(count, now: .uptime) }
+  }
+
+  private func gate<Answer>(of peer: PeerID, _ body: (inout FloodGate) -> Answer) -> Answer {
+    let limits = session.configuration.relayLimits
+    var gate =
+      gates[peer]
+      ?? FloodGate(
+        bytesPerSecond: limits.bytesPerSecond,
+        messagesPerSecond: limits.messagesPerSecond,
+        now: .uptime
+      )
+    defer { gates[peer] = gate }
+    return body(&gate)
   }
 
   /// Says to members what the table decided.
@@ -47,12 +97,56 @@ extension RelaySide {
   }
 
   private func tell(_ peer: PeerID, _ message: [UInt8]) {
-    queues[peer, default: RelayQueue()].append(control: message)
-    drain(peer)
+    queues[peer, default: RelayQueue(now: .now())].append(control: message)
+    flushSoon(peer)
+  }
+
+  /// Queues what one member sent another, or ends the routes of who has too much waiting (RLY-12).
+  private func pass(_ message: [UInt8], to peer: PeerID) {
+    queues[peer, default: RelayQueue(now: .now())].append(data: message)
+    if let queue = queues[peer], queue.dataBytes > session.configuration.relayLimits.queuedBytes,
+      !queue.hasOneMessage
+    {
+      session.logger.info("a reader is overrun", metadata: ["peer": "\(peer.short)"])
+      queues[peer]?.dropData()
+      perform(table.closeAll(of: peer, .overrun))
+    }
+    flushSoon(peer)
+  }
+
+  // MARK: Writing
+
+  /// Writes what waits for a peer: at once, or with all that comes in the next moment (RLY-13).
+  func flushSoon(_ peer: PeerID) {
+    let gathers = session.configuration.gathers
+    guard gathers > .zero else {
+      drain(peer)
+      return session.flush(peer)
+    }
+    guard
+      queues[peer]?.isEmpty == false
+        || session.entries[peer]?.delivery?.outbox.hasUnsent == true
+    else { return }
+    unflushed.insert(peer)
+    guard !isGathering else { return }
+    isGathering = true
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    session.eventLoop.scheduleTask(in: TimeAmount(gathers)) { bound.value.flushGathered() }
+  }
+
+  private func flushGathered() {
+    isGathering = false
+    let peers = unflushed
+    unflushed = []
+    for peer in peers {
+      drain(peer)
+      session.flush(peer)
+    }
   }
 
   /// Moves what waits for a member into its outbox, as far as there is room.
   func drain(_ peer: PeerID) {
+    guard queues[peer] != nil else { return }
     guard let outbox = session.entries[peer]?.delivery?.outbox else {
       queues[peer] = nil
       return
@@ -65,7 +159,21 @@ extension RelaySide {
         hasWaited: true
       )
       guard sequence != nil else { return }
-      queues[peer]?.removeFirst()
+      queues[peer]?.removeFirst(now: .now())
+    }
+    queues[peer] = nil
+  }
+
+  /// Closes readers for whom something has waited and nothing moved for 30 s (MSG-5).
+  func closeStuck(_ now: NIODeadline) {
+    for (peer, queue) in queues where now - queue.movedAt >= .seconds(30) {
+      queues[peer] = nil
+      session.disconnect(
+        peer,
+        .tooSlow,
+        .refused(SessionError(closeCode: .tooSlow, message: "")),
+        message: "nothing was read for 30 s"
+      )
     }
   }
 }

@@ -20,6 +20,10 @@ final class RelaySide {
   // As a relay.
   var table = RouteTable()
   var queues: [PeerID: RelayQueue] = [:]
+  var gates: [PeerID: FloodGate] = [:]
+  /// For whom something was gathered that is not written yet.
+  var unflushed: Set<PeerID> = []
+  var isGathering = false
 
   init(_ session: SessionCore) { self.session = session }
 
@@ -88,6 +92,7 @@ final class RelaySide {
   /// A peer's delivery state is gone.
   func departed(_ entry: PeerEntry, _ reason: DepartureReason) {
     queues[entry.id] = nil
+    gates[entry.id] = nil
     perform(table.left(entry.id, RouteEnd(reason)))
     guard entry.isSessionRelay else { return }
     entry.isSessionRelay = false
@@ -107,6 +112,7 @@ final class RelaySide {
 
   /// Asks for those who are not reached any other way, when it is time (RLY-6).
   func tick(_ now: NIODeadline) {
+    closeStuck(now)
     guard hasRelays else {
       isStar = false
       return
@@ -152,7 +158,7 @@ final class RelaySide {
       if message.isRelays {
         try take(message, bytes[offset...], entry)
       } else {
-        try pass(message, bytes[offset...], entry)
+        try pass(message, bytes[offset...], entry, link)
       }
     } catch {
       session.fail(link, entry, .protocolError, "relay message: \(error)")
@@ -184,12 +190,24 @@ final class RelaySide {
       if let peer { settle(peer, end) }
       say([RelayedPeers.Action(relay: relay.id, message: .free(number))])
     case .from(let number):
-      guard let peer = relayed.peer(at: number, of: relay.id),
-        session.entries[peer]?.relayed?.route == RelayRoute(relay: relay.id, number: number)
-      else { return }
+      guard let peer = peer(at: number, of: relay.id) else { return }
       session.emit(.message(Array(payload), from: peer), bytes: payload.count)
+    case .confirming(let number, let token):
+      guard peer(at: number, of: relay.id) != nil else { return }
+      say([RelayedPeers.Action(relay: relay.id, message: .confirmed(number, token: token))])
+    case .confirmation(let number, let token):
+      guard let peer = peer(at: number, of: relay.id) else { return }
+      session.confirmations.confirmed(token, by: peer)
     default: break
     }
+  }
+
+  /// Who is at a relay's number, if that is the way we use to it now.
+  func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
+    guard let peer = relayed.peer(at: number, of: relay),
+      session.entries[peer]?.relayed?.route == RelayRoute(relay: relay, number: number)
+    else { return nil }
+    return peer
   }
 
   /// Brings a peer's place in the session in line with the routes there are (RLY-8).
@@ -217,6 +235,7 @@ final class RelaySide {
       entry.failedDials = 0
       session.knownMembers.insert(peer)
       session.emit(.peerJoined(entry.peer))
+      session.bulk?.routeOpened(peer)
       session.setState(entry, session.entries[route.relay]?.state ?? .connected)
       session.planRareDial(entry)
     }

@@ -37,21 +37,40 @@ extension Session {
     }
   }
 
+  /// Asks those of a group to say when they have what was sent to them before.
+  ///
+  /// - Returns: A token for ``Confirmations/wait(for:)``.
+  /// - Throws: What ``send(_:to:mode:)`` throws.
+  nonisolated(nonsending) func confirm(
+    _ group: Ways.Relayed
+  ) async throws(SessionError) -> UInt64 {
+    let token = confirmations.begin(group.peers.map(\.peer))
+    do throws(SessionError) {
+      try await sendRelayed([], group, isNamed: true, confirming: token)
+      return token
+    } catch {
+      confirmations.abandon(token)
+      throw error
+    }
+  }
+
   /// Puts one copy of a message into a relay's outbox for all whom it carries us to.
   ///
   /// - Parameters:
   ///   - bytes: The message.
   ///   - group: For whom; who came in anew or left meanwhile is passed over.
   ///   - isNamed: Whether it is an error when somebody was passed over.
+  ///   - token: With one, CONFIRM is sent instead of a message.
   /// - Throws: What ``send(_:to:mode:)`` throws.
   nonisolated(nonsending) func sendRelayed(
     _ bytes: [UInt8],
     _ group: Ways.Relayed,
-    isNamed: Bool
+    isNamed: Bool,
+    confirming token: UInt64? = nil
   ) async throws(SessionError) {
     var hasWaited = false
     while true {
-      switch try appendRelayed(bytes, group, hasWaited: hasWaited) {
+      switch try appendRelayed(bytes, group, token, hasWaited: hasWaited) {
       case .taken(let passedOver):
         if let peer = passedOver, isNamed { throw .notInSession(peer) }
         return
@@ -73,6 +92,7 @@ extension Session {
   private func appendRelayed(
     _ bytes: [UInt8],
     _ group: Ways.Relayed,
+    _ token: UInt64?,
     hasWaited: Bool
   ) throws(SessionError) -> Attempt {
     let result: Result<Attempt, SessionError> = published.withLockedValue { published in
@@ -92,10 +112,11 @@ extension Session {
       }
       guard let outbox else { return .success(.taken(passedOver: passedOver)) }
       do throws(SessionError) {
-        let message = RelayMessage.send(routes).encoded(bytes)
+        let head = token.map { RelayMessage.confirm(routes, token: $0) } ?? .send(routes)
+        let message = head.encoded(bytes)
         let sequence = try outbox.appendNow(
           message,
-          acknowledgeAtOnce: false,
+          acknowledgeAtOnce: token != nil,
           isRelays: true,
           hasWaited: hasWaited
         )

@@ -6,7 +6,7 @@ import PeerWire
 /// Dials one bulk link and attaches it to a control link (8.1).
 ///
 /// Confined to a bulk event loop.
-final class BulkDial: LinkDelegate, Sendable {
+final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
   private let security: LinkSecurity
   private let remote: PeerAddress
   private let peer: PeerID
@@ -14,7 +14,9 @@ final class BulkDial: LinkDelegate, Sendable {
   private let incarnation: SessionIncarnation
   private let opener: Control.Opener
   private let secret: [UInt8]
-  private let promise: EventLoopPromise<BulkLink>
+  private let route: PeerID?
+  private let wrap: @Sendable (any Channel) throws -> Attached
+  private let promise: EventLoopPromise<Attached>
 
   init(
     security: LinkSecurity,
@@ -24,7 +26,9 @@ final class BulkDial: LinkDelegate, Sendable {
     session: SessionID,
     incarnation: SessionIncarnation,
     opener: Control.Opener,
-    secret: [UInt8]
+    secret: [UInt8],
+    route: PeerID?,
+    wrap: @escaping @Sendable (any Channel) throws -> Attached
   ) {
     self.security = security
     self.remote = remote
@@ -33,11 +37,13 @@ final class BulkDial: LinkDelegate, Sendable {
     self.incarnation = incarnation
     self.opener = opener
     self.secret = secret
+    self.route = route
+    self.wrap = wrap
     self.promise = eventLoop.makePromise()
   }
 
   /// Dials; gives up after 10 s.
-  func start() -> EventLoopFuture<BulkLink> {
+  func start() -> EventLoopFuture<Attached> {
     let eventLoop = promise.futureResult.eventLoop
     let address: SocketAddress
     do {
@@ -82,14 +88,15 @@ final class BulkDial: LinkDelegate, Sendable {
       session: session,
       incarnation: incarnation,
       opener: opener,
-      proof: attachProof(secret, exported)
+      proof: attachProof(secret, exported),
+      route: route
     )
     link.send(.attach, attach.encoded())
   }
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     guard type == .attached else { return link.close(.protocolError, "not ATTACHED") }
-    takeOver(link).cascade(to: promise)
+    takeOver(link, wrap).cascade(to: promise)
   }
 
   func linkReadComplete(_ link: ControlLink) {}

@@ -11,6 +11,8 @@ import PeerWire
 /// Confined to the session's event loop.
 final class BulkSide {
   private unowned let session: SessionCore
+  /// What passes through us, where we are a relay.
+  private(set) lazy var tunnels = Tunnels(session, self)
   private let inbox: ResourceInbox
   /// The endpoints, for callers on any thread.
   let endpoints = NIOLockedValueBox<[PeerID: BulkEndpoint]>([:])
@@ -41,18 +43,33 @@ final class BulkSide {
       start(entry.id)
     }
     for waiter in linkWaiters.removeValue(forKey: entry.id) ?? [] { waiter.succeed(()) }
-    askAgain(entry, link)
+    askAgain(entry.id, nil, entry, link)
+    for far in session.entries.values where far.relayed?.route.relay == entry.id {
+      running[far.id]?.reconnected()
+      askAgain(far.id, far.id, entry, link)
+    }
   }
 
+  /// A peer is in the session by way of a relay (11.6).
+  func routeOpened(_ peer: PeerID) { start(peer) }
+
   /// What was asked for on the link before may never have been read (BLK-5).
-  private func askAgain(_ entry: PeerEntry, _ link: ControlLink) {
-    guard let waiters = attachWaiters[entry.id], !waiters.isEmpty else { return }
+  private func askAgain(
+    _ peer: PeerID,
+    _ route: PeerID?,
+    _ entry: PeerEntry,
+    _ link: ControlLink
+  ) {
+    guard let waiters = attachWaiters[peer], !waiters.isEmpty else { return }
     if link.side == .listener {
-      for _ in waiters { link.send(.bulkRequest, Control.BulkRequest(count: 1).encoded()) }
+      let request = Control.BulkRequest(count: 1, route: route).encoded()
+      for _ in waiters { link.send(.bulkRequest, request) }
     } else {
-      attachWaiters[entry.id] = nil
+      attachWaiters[peer] = nil
       for waiter in waiters {
-        waiter.promise.completeWith(dial(entry, link, opener: .dialler))
+        waiter.promise.completeWith(
+          dial(entry, link, opener: .dialler, route: route, BulkLink.wrap)
+        )
       }
     }
   }
@@ -67,6 +84,7 @@ final class BulkSide {
 
   func peerLeft(_ peer: PeerID) {
     let error = SessionError(.peerLost, "The peer is out of the session.")
+    tunnels.closed(peer)
     endpoints.withLockedValue { $0[peer] = nil }
     running.removeValue(forKey: peer)?.close(error)
     for waiter in linkWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
@@ -75,13 +93,22 @@ final class BulkSide {
   }
 
   /// The other side, which could not dial us, wants `count` links (8.1).
-  func linksRequested(_ count: Int, _ entry: PeerEntry, _ link: ControlLink) {
-    let peer = entry.id
+  func linksRequested(
+    _ request: Control.BulkRequest,
+    _ entry: PeerEntry,
+    _ link: ControlLink
+  ) {
+    if let far = request.route, !isRelayed(far, by: entry.id) {
+      return tunnels.requested(request.count, from: entry, to: far)
+    }
+    let peer = request.route ?? entry.id
     guard let endpoint = running[peer] else { return }
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    for _ in 0..<count where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
+    for _ in 0..<request.count
+    where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
       dialling[peer, default: 0] += 1
-      dial(entry, link, opener: .listener).whenComplete { result in
+      dial(entry, link, opener: .listener, route: request.route, BulkLink.wrap).whenComplete {
+        result in
         let left = bound.value.dialling[peer, default: 1] - 1
         bound.value.dialling[peer] = left > 0 ? left : nil
         if case .success(let link) = result { endpoint.accept(link) }
@@ -97,18 +124,25 @@ final class BulkSide {
     guard let entry = session.entries[peer], entry.isJoined, running[peer] != nil else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
     }
-    guard let link = entry.link else {
+    let route = entry.relayed == nil ? nil : peer
+    // By way of a relay it is the link with the relay that counts.
+    guard let hop = session.hop(to: entry) else {
+      return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
+    }
+    guard let link = hop.link else {
       let promise = session.eventLoop.makePromise(of: Void.self)
-      linkWaiters[peer, default: []].append(promise)
+      linkWaiters[hop.id, default: []].append(promise)
       let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
       return promise.futureResult.flatMap { bound.value.openLink(to: peer) }
     }
-    if link.side == .dialler { return dial(entry, link, opener: .dialler) }
+    if link.side == .dialler {
+      return dial(hop, link, opener: .dialler, route: route, BulkLink.wrap)
+    }
     let promise = session.eventLoop.makePromise(of: BulkLink.self)
     nextWaiter += 1
     let number = nextWaiter
     attachWaiters[peer, default: []].append(AttachWaiter(number: number, promise: promise))
-    link.send(.bulkRequest, Control.BulkRequest(count: 1).encoded())
+    link.send(.bulkRequest, Control.BulkRequest(count: 1, route: route).encoded())
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
       // Else the next link would be for who does not want it any more.
@@ -119,11 +153,21 @@ final class BulkSide {
     return promise.futureResult
   }
 
-  private func dial(
+  private func isRelayed(_ peer: PeerID, by relay: PeerID) -> Bool {
+    session.entries[peer]?.relayed?.route.relay == relay
+  }
+
+  /// How many bulk links we have with a peer.
+  func linkCount(_ peer: PeerID) -> Int { running[peer]?.linkCount ?? 0 }
+
+  /// Dials a further link with a peer; `route` is the far end where it is a leg of a tunnel.
+  func dial<Attached: Sendable>(
     _ entry: PeerEntry,
     _ link: ControlLink,
-    opener: Control.Opener
-  ) -> EventLoopFuture<BulkLink> {
+    opener: Control.Opener,
+    route: PeerID?,
+    _ wrap: @escaping @Sendable (any Channel) throws -> Attached
+  ) -> EventLoopFuture<Attached> {
     guard let remote = link.remote, let secret = secrets[entry.id]?.current else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
     }
@@ -135,7 +179,9 @@ final class BulkSide {
       session: session.id,
       incarnation: session.incarnation,
       opener: opener,
-      secret: secret
+      secret: secret,
+      route: route,
+      wrap: wrap
     )
     return dial.start().hop(to: session.eventLoop)
   }
@@ -147,7 +193,7 @@ final class BulkSide {
     guard let peer = link.facts.peer, let entry = session.entries[peer],
       let control = entry.link, control.side == .listener,
       entry.delivery?.incarnation == attach.incarnation,
-      let endpoint = running[peer], let known = secrets[peer],
+      let known = secrets[peer],
       let exported = link.facts.exporter?.export(.attach)
     else { return link.close(.notAttached) }
     var accepted = [known.current]
@@ -158,13 +204,18 @@ final class BulkSide {
       isEqualInConstantTime(attachProof(secret, exported).bytes, attach.proof.bytes)
     }
     guard isRight else { return link.close(.notAttached) }
+    if let far = attach.route, !isRelayed(far, by: peer) {
+      return tunnels.attach(link, attach.opener, from: peer, to: far)
+    }
+    let owner = attach.route ?? peer
+    guard let endpoint = running[owner] else { return link.close(.notAttached) }
     guard endpoint.linkCount < Limits.bulkLinks else { return link.close(.busy) }
     link.send(.attached, Control.Attached().encoded())
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    takeOver(link).whenSuccess { bulk in
+    takeOver(link, BulkLink.wrap).whenSuccess { bulk in
       switch attach.opener {
       case .dialler: endpoint.accept(bulk)
-      case .listener: bound.value.give(bulk, peer)
+      case .listener: bound.value.give(bulk, owner)
       }
     }
   }
@@ -197,14 +248,17 @@ func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
 }
 
 /// Turns a link into a bulk link once the frame being handled is done with.
-func takeOver(_ link: ControlLink) -> EventLoopFuture<BulkLink> {
+func takeOver<Attached: Sendable>(
+  _ link: ControlLink,
+  _ wrap: @escaping @Sendable (any Channel) throws -> Attached
+) -> EventLoopFuture<Attached> {
   guard let channel = link.handOver() else {
     preconditionFailure("a link is handed over while it is open")
   }
   let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
   // A tick later: the link is in the middle of its read, whose rest it keeps for us.
   return channel.eventLoop.submit {
-    let bulk = try BulkLink.wrap(channel)
+    let bulk = try wrap(channel)
     bound.value.leave()
     return bulk
   }

@@ -12,21 +12,22 @@ final class DatagramLink {
   private var opener: DatagramOpener
   private var pathState: DatagramPathState
   private var assembler = DatagramAssembler()
+  private var relayAssembler = DatagramAssembler(limit: Limits.relayDatagram)
   private var remote: SocketAddress?
   private var isClosed = false
 
-  private let received: ([UInt8]) -> Void
+  private let received: ([UInt8], _ isRelays: Bool) -> Void
   private let pathChanged: (DatagramPath) -> Void
 
   /// Begins with the keys of an open link, or fails when it has no exporter.
   ///
   /// `remote` is the peer's UDP address as far as TCP told, `nil` when it does not listen; `received`
-  /// takes each message; `pathChanged` is told when messages begin to travel another way.
+  /// takes each message, and whether it is between a member and a relay; `pathChanged` is told when messages begin to travel another way.
   init?(
     _ transport: TransportCore,
     _ link: ControlLink,
     remote: SocketAddress?,
-    received: @escaping ([UInt8]) -> Void,
+    received: @escaping ([UInt8], _ isRelays: Bool) -> Void,
     pathChanged: @escaping (DatagramPath) -> Void
   ) {
     guard let secret = link.facts.exporter?.export(.datagram) else { return nil }
@@ -55,12 +56,14 @@ final class DatagramLink {
   }
 
   /// Sends a message, or drops it: never waits (DGM-8, DGM-9).
-  func send(_ message: [UInt8]) {
+  func send(_ message: [UInt8], isRelays: Bool = false) {
     guard !isClosed else { return }
-    if pathState.usesPackets, let packets = try? sealer.seal(message: message) {
+    if pathState.usesPackets,
+      let packets = try? sealer.seal(message: message, isRelays: isRelays)
+    {
       for packet in packets { write(packet) }
     } else if link.isWritable, message.count <= Limits.framePayload {
-      link.send(.datagram, message)
+      link.send(isRelays ? .relayDatagram : .datagram, message)
     }
   }
 
@@ -75,6 +78,7 @@ final class DatagramLink {
     guard remote != nil, milliseconds >= pathState.wakeAt else { return }
     perform(pathState.timePassed(now: milliseconds))
     assembler.expire(now: milliseconds)
+    relayAssembler.expire(now: milliseconds)
   }
 
   private func perform(_ action: DatagramPathState.Action) {
@@ -98,15 +102,14 @@ final class DatagramLink {
     guard !isClosed, let opened = try? opener.open(packet, now: now) else { return }
     if opened.isNewest && source != remote { remote = source }
     switch opened.content {
-    case .message: received(opened.bytes)
+    case .message: received(opened.bytes, false)
+    case .relayMessage: received(opened.bytes, true)
     case .piece(let piece):
-      if case .complete(let message) = assembler.receive(
-        piece,
-        bytes: opened.bytes.span,
-        now: now
-      ) {
-        received(message)
-      }
+      let outcome = assembler.receive(piece, bytes: opened.bytes.span, now: now)
+      if case .complete(let message) = outcome { received(message, false) }
+    case .relayPiece(let piece):
+      let outcome = relayAssembler.receive(piece, bytes: opened.bytes.span, now: now)
+      if case .complete(let message) = outcome { received(message, true) }
     case .probe(let value): send(.answer(value))
     case .answer(let value): perform(pathState.answered(value, now: now))
     }
@@ -122,7 +125,9 @@ extension SessionCore {
       remote = try? .makeScoped(host: host, port: entry.member.port)
     }
     let peer = entry.id
-    entry.datagrams = DatagramLink(transport, link, remote: remote) { [unowned self] message in
+    entry.datagrams = DatagramLink(transport, link, remote: remote) {
+      [unowned self] message, isRelays in
+      if isRelays { return self.relaying.receivedDatagram(message, peer) }
       // There is no back pressure on packets: they are lost, as they may be (DGM-8).
       guard !self.isPaused else { return }
       self.emit(.datagram(message, from: peer), bytes: message.count)
@@ -136,11 +141,9 @@ extension SessionCore {
   /// Sends unreliable messages, each to some or all, with one flush.
   func sendDatagrams(_ messages: [DatagramQueue.Message]) {
     for message in messages {
-      if let peers = message.peers {
-        for peer in peers { entries[peer]?.datagrams?.send(message.bytes) }
-      } else {
-        for entry in entries.values { entry.datagrams?.send(message.bytes) }
-      }
+      let peers = message.peers ?? entries.values.filter(\.isJoined).map(\.id)
+      for peer in peers { entries[peer]?.datagrams?.send(message.bytes) }
+      relaying.sendDatagram(message.bytes, to: peers)
     }
     transport.flushDatagrams()
   }

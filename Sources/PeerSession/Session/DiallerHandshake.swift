@@ -150,7 +150,11 @@ final class DiallerHandshake: LinkDelegate {
         received: hello.resume == nil ? nil : accept.resume?.received
       )
     )
-    session.learn(accept.members, dialAfter: .zero)
+    // A relay may carry us to all of them: it says so in a moment (RLY-6).
+    session.learn(
+      accept.members,
+      dialAfter: theirs.role == .relay ? .milliseconds(300) : .zero
+    )
     for frame in opening.held {
       session.link(link, received: frame.type, ByteBuffer(bytes: frame.payload))
     }

@@ -44,6 +44,7 @@ final class SessionCore {
   /// How many times somebody came in.
   private var joinings: UInt64 = 0
   var bulk: BulkSide?
+  let confirmations = Confirmations()
   private(set) lazy var relaying = RelaySide(self)
 
   /// What we last said of our addresses.
@@ -103,7 +104,7 @@ final class SessionCore {
   private func resumeReading() {
     guard isPaused else { return }
     isPaused = false
-    for entry in entries.values { entry.link?.resumeReading() }
+    for entry in entries.values where !entry.isThrottled { entry.link?.resumeReading() }
   }
 
   func publish() {
@@ -121,7 +122,7 @@ final class SessionCore {
         PeerStatus(
           peer: entry.peer,
           state: entry.state,
-          datagramPath: entry.datagrams?.path ?? .link,
+          datagramPath: hop(to: entry)?.datagrams?.path ?? .link,
           isDelivered: way(to: entry)?.outbox.isDelivered ?? true
         )
       }
@@ -131,14 +132,20 @@ final class SessionCore {
     planTick()
   }
 
+  /// The peer whose link leads to one of the session: itself, or the relay that carries us to it.
+  func hop(to entry: PeerEntry) -> PeerEntry? {
+    guard let relayed = entry.relayed else { return entry }
+    return entries[relayed.route.relay]
+  }
+
   /// How messages get to a peer of the session.
   private func way(to entry: PeerEntry) -> Way? {
     if let outbox = entry.delivery?.outbox {
       return Way(outbox: outbox, route: nil, joining: outbox.joining)
     }
-    guard let relayed = entry.relayed,
-      let outbox = entries[relayed.route.relay]?.delivery?.outbox
-    else { return nil }
+    guard let relayed = entry.relayed, let outbox = hop(to: entry)?.delivery?.outbox else {
+      return nil
+    }
     return Way(outbox: outbox, route: relayed.route, joining: relayed.joining)
   }
 
@@ -225,7 +232,7 @@ final class SessionCore {
       return fail(link, entry, .protocolError, "received more than was sent")
     }
     link.frameLimit = Limits.framePayload
-    if isPaused { link.pauseReading() }
+    if isPaused || entry.isThrottled { link.pauseReading() }
     setState(entry, .connected)
     startDatagrams(entry, link)
     bulk?.linkOpened(entry, link)
@@ -258,7 +265,7 @@ final class SessionCore {
         capacity: configuration.outboxCapacity,
         eventLoop: eventLoop
       ) {
-        bound.value.flush(peer)
+        bound.value.relaying.flushSoon(peer)
       }
     )
     entry.state = .connecting
@@ -289,7 +296,7 @@ final class SessionCore {
 
   // MARK: Sending
 
-  private func flush(_ peer: PeerID) {
+  func flush(_ peer: PeerID) {
     if let entry = entries[peer] { flush(entry) }
   }
 
@@ -347,6 +354,7 @@ final class SessionCore {
   func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
     entry.apartSince = .now()
     if entry.relayed.take() != nil {
+      confirmations.failed(entry.id, SessionError(.peerLost, "The peer is out of the session."))
       bulk?.peerLeft(entry.id)
       emit(.peerLeft(entry.id, reason, undelivered: 0))
       entry.state = .connecting
@@ -420,6 +428,7 @@ final class SessionCore {
       $0.order = []
       $0.statuses = []
     }
+    confirmations.end(error)
     endAdmissions(error)
     deliverEvents()
     events.finish()
@@ -467,6 +476,7 @@ extension SessionCore: LinkDelegate {
         .datagram(Array(payload.readableBytesView), from: entry.id),
         bytes: payload.readableBytes
       )
+    case .relayDatagram: relaying.receivedDatagram(Array(payload.readableBytesView), entry.id)
     case .members, .kick, .addresses, .bulkRequest, .relayGrant:
       do throws(ControlMessageError) {
         try receiveControl(link, entry, type, Array(payload.readableBytesView))
@@ -665,7 +675,7 @@ extension SessionCore: LinkDelegate {
       guard link.side == .dialler else {
         return fail(link, entry, .protocolError, "BULK-REQUEST from the side that dials")
       }
-      bulk?.linksRequested(request.count, entry, link)
+      bulk?.linksRequested(request, entry, link)
     default: break
     }
   }

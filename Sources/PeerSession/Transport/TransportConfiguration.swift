@@ -50,6 +50,12 @@ public struct TransportConfiguration: Sendable {
   /// Asked for each link that a host opens anew, also for a session that is carried already, whose
   /// admission may then be another. The answer must come within 10 s.
   public var carries: (@Sendable (CarryRequest) async -> CarryAnswer)?
+  /// What a relay passes on for each member, and keeps for each.
+  public var relayLimits = RelayLimits()
+  /// How long what is sent to a peer may wait for more, so that it is one write (RLY-13).
+  ///
+  /// A relay of many members sets 16 ms; others have no use for it.
+  public var gathers = Duration.zero
   /// Above how many members, ourselves counted, those behind a relay are not dialled (RLY-6).
   public var meshSize = 16
   /// Peers remembered from earlier; `nil` remembers nobody.

@@ -173,13 +173,16 @@ final class TransportCore {
   }
 
   /// Lets an endpoint run until it is closed.
-  func run(_ endpoint: BulkEndpoint) {
+  func run(_ endpoint: BulkEndpoint) { run(ObjectIdentifier(endpoint)) { await endpoint.run() } }
+
+  /// Lets `body`, which is known by `id` and ends when its peers go, run to its end.
+  func run(_ id: ObjectIdentifier, _ body: @escaping @Sendable () async -> Void) {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
-    // The transport waits for it when it closes; it ends by `close` when the peer goes.
-    runs[ObjectIdentifier(endpoint)] = Task {
-      await endpoint.run()
-      loop.execute { bound.value.runs[ObjectIdentifier(endpoint)] = nil }
+    // The transport waits for it when it closes.
+    runs[id] = Task {
+      await body()
+      loop.execute { bound.value.runs[id] = nil }
     }
   }
 

@@ -80,10 +80,11 @@ struct HostileRelayTests {
           let hosted = try await alice.host(id, admission: .anyone)
           // It says that it is a relay; alice, who is the host, has granted nothing.
           let joined = try await bob.join(id, of: alice)
-          #expect(hosted.peers().map(\.peer.isRelay) == [true])
           let log = EventLog()
           try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await log.follow(hosted) }
+            await log.waitForPeers(1)
+            #expect(hosted.peers().map(\.peer.isRelay) == [true])
             try await joined.inject(message, to: alice.peerID)
             let reason = try await log.first { event in
               if case .peerLeft(bob.peerID, let reason, _) = event { reason } else { nil }

@@ -173,9 +173,6 @@ struct RelayTests {
         _ = try await hosted.carry(by: [relay.loopback], relay: relay.peerID, terms: terms)
       }
       try await withPeer("bob") { bob in
-        await #expect(throws: SessionError(.wrongCode, "")) {
-          _ = try await bob.join(id, of: relay, code: .random())
-        }
         let joined = try await bob.join(id, of: relay, code: code)
         #expect(joined.hostPeer == identity.peerID)
         let log = EventLog()

@@ -1,0 +1,38 @@
+import PeerWire
+
+// Datagrams by way of a relay: dropped rather than queued, at every hop (RLY-10).
+extension RelaySide {
+  /// Sends one copy to each relay that carries us to some of `peers`.
+  func sendDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
+    var routes: [PeerID: RouteSet] = [:]
+    for peer in peers {
+      guard let route = session.entries[peer]?.relayed?.route else { continue }
+      routes[route.relay, default: RouteSet()].insert(route.number)
+    }
+    for (relay, routes) in routes {
+      session.entries[relay]?.datagrams?
+        .send(RelayMessage.send(routes).encoded(bytes), isRelays: true)
+    }
+  }
+
+  /// Takes a datagram between a member and a relay; whatever is wrong with it is dropped.
+  func receivedDatagram(_ bytes: [UInt8], _ sender: PeerID) {
+    var offset = 0
+    guard let message = try? RelayMessage.read(from: bytes.span, payloadAt: &offset) else { return }
+    switch message {
+    case .send(let routes) where isRelaying:
+      guard mayPass(bytes.count, from: sender) else { return }
+      for target in table.targets(of: routes, from: sender) {
+        // Who does not keep up with messages gets no datagrams behind them.
+        guard queues[target.peer]?.dataBytes ?? 0 <= Limits.framePayload else { continue }
+        session.entries[target.peer]?.datagrams?
+          .send(RelayMessage.from(target.route).encoded(bytes[offset...]), isRelays: true)
+      }
+      session.transport.flushDatagrams()
+    case .from(let number):
+      guard !session.isPaused, let peer = peer(at: number, of: sender) else { return }
+      session.emit(.datagram(Array(bytes[offset...]), from: peer), bytes: bytes.count - offset)
+    default: break
+    }
+  }
+}

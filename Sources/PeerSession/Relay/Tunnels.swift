@@ -1,0 +1,230 @@
+import NIOCore
+import PeerWire
+
+/// One leg of a tunnel: a bulk link whose bytes are passed on unread.
+///
+/// Whoever has one must hand it to a ``Tunnel`` or end it with ``discard()``.
+struct TunnelLeg: Sendable {
+  let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+  /// Adds the last handler to a channel on which ATTACHED has passed; on its event loop.
+  @Sendable static func wrap(_ channel: any Channel) throws -> TunnelLeg {
+    try BulkLink.prepare(channel)
+    return TunnelLeg(
+      channel: try NIOAsyncChannel(
+        wrappingChannelSynchronously: channel,
+        configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2))
+      )
+    )
+  }
+
+  /// Closes a leg that nobody will use.
+  func discard() async {
+    // It is worthless already: an error in closing it tells nothing.
+    try? await channel.executeThenClose { _, _ in }
+  }
+}
+
+/// What one member sends another on a bulk link, through us.
+///
+/// Each direction is read only as the other side takes it; nothing is kept but what is being written.
+final class Tunnel: Sendable {
+  let ends: [PeerID]
+  private let near: TunnelLeg
+  private let far: TunnelLeg
+
+  init(_ ends: [PeerID], _ near: TunnelLeg, _ far: TunnelLeg) {
+    self.ends = ends
+    self.near = near
+    self.far = far
+  }
+
+  /// Passes bytes both ways until one side ends, then ends the other.
+  func run() async {
+    let (near, far) = (near.channel, far.channel)
+    // How it ended is for the two ends to say: the bytes were theirs.
+    try? await near.executeThenClose { fromNear, _ in
+      try await far.executeThenClose { fromFar, _ in
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { await Self.pass(fromNear, to: far.channel) }
+          group.addTask { await Self.pass(fromFar, to: near.channel) }
+          await group.next()
+          group.cancelAll()
+        }
+      }
+    }
+  }
+
+  /// Breaks both legs.
+  func close() {
+    near.channel.channel.close(promise: nil)
+    far.channel.channel.close(promise: nil)
+  }
+
+  private static func pass(
+    _ bytes: NIOAsyncChannelInboundStream<ByteBuffer>,
+    to channel: any Channel
+  ) async {
+    do {
+      // Written out before more is read: that is the back pressure, and nothing is lost at the end.
+      for try await piece in bytes { try await channel.writeAndFlush(piece).get() }
+    } catch {
+      // The other leg broke, which ends this one.
+    }
+  }
+}
+
+/// The tunnels of a relay in one session (11.6).
+///
+/// Confined to the session's event loop.
+final class Tunnels {
+  /// A member that was asked to dial a leg towards another.
+  private struct Key: Hashable {
+    var member: PeerID
+    var other: PeerID
+  }
+
+  private struct Waiter {
+    let number: Int
+    let promise: EventLoopPromise<TunnelLeg>
+  }
+
+  private unowned let session: SessionCore
+  private unowned let bulk: BulkSide
+  private var waiters: [Key: [Waiter]] = [:]
+  private var nextWaiter = 0
+  private var running: [ObjectIdentifier: Tunnel] = [:]
+  /// Who is at the ends of tunnels that are being opened.
+  private var opening: [[PeerID]] = []
+
+  init(_ session: SessionCore, _ bulk: BulkSide) {
+    self.session = session
+    self.bulk = bulk
+  }
+
+  /// Takes a link that a member dialled as a leg, whose ATTACH was right.
+  func attach(
+    _ link: ControlLink,
+    _ opener: Control.Opener,
+    from member: PeerID,
+    to far: PeerID
+  ) {
+    switch opener {
+    case .listener:
+      let key = Key(member: member, other: far)
+      guard waiters[key]?.isEmpty == false, let waiter = waiters[key]?.removeFirst() else {
+        return link.close(.notAttached)
+      }
+      link.send(.attached, Control.Attached().encoded())
+      waiter.promise.completeWith(takeOver(link, TunnelLeg.wrap))
+    case .dialler:
+      guard session.relaying.table.isOpen(member, far) else { return link.close(.notAttached) }
+      let bound = NIOLoopBound((self, link), eventLoop: session.eventLoop)
+      open(member, far) {
+        bound.value.1.close(.busy, "No way through to the peer now.")
+      } near: {
+        let (tunnels, link) = bound.value
+        guard link.isOpen else {
+          return tunnels.session.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+        }
+        link.send(.attached, Control.Attached().encoded())
+        return takeOver(link, TunnelLeg.wrap)
+      }
+    }
+  }
+
+  /// Opens tunnels for a member that cannot dial us, and dials it when the far legs are there.
+  func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {
+    guard session.relaying.table.isOpen(entry.id, far) else { return }
+    let bound = NIOLoopBound((self, entry), eventLoop: session.eventLoop)
+    for _ in 0..<count {
+      open(entry.id, far) {
+      } near: {
+        let (tunnels, entry) = bound.value
+        guard let link = entry.link else {
+          return tunnels.session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
+        }
+        return tunnels.bulk.dial(entry, link, opener: .listener, route: far, TunnelLeg.wrap)
+      }
+    }
+  }
+
+  /// A member is gone, and what passed between it and others.
+  func closed(_ peer: PeerID) {
+    for tunnel in running.values where tunnel.ends.contains(peer) { tunnel.close() }
+    for (key, gone) in waiters where key.member == peer || key.other == peer {
+      waiters[key] = nil
+      for waiter in gone { waiter.promise.fail(SessionError.notInSession(peer)) }
+    }
+  }
+
+  private func open(
+    _ member: PeerID,
+    _ far: PeerID,
+    refused: @escaping @Sendable () -> Void,
+    near: @escaping @Sendable () -> EventLoopFuture<TunnelLeg>
+  ) {
+    guard hasRoom(member), hasRoom(far), running.count + opening.count < Limits.tunnels else {
+      return refused()
+    }
+    let ends = [member, far]
+    opening.append(ends)
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    leg(to: far, from: member).flatMap { farLeg in
+      near().flatMapErrorThrowing { error in
+        // Closing needs no waiting: the channel ends itself.
+        Task { await farLeg.discard() }
+        throw error
+      }.map { ($0, farLeg) }
+    }.whenComplete { result in
+      let tunnels = bound.value
+      if let index = tunnels.opening.firstIndex(of: ends) { tunnels.opening.remove(at: index) }
+      switch result {
+      case .success(let (near, far)): tunnels.start(Tunnel(ends, near, far))
+      case .failure: refused()
+      }
+    }
+  }
+
+  /// Whether one more bulk link with a member is allowed (BLK-4).
+  private func hasRoom(_ peer: PeerID) -> Bool {
+    let passing = running.values.count { $0.ends.contains(peer) }
+    let planned = opening.count { $0.contains(peer) }
+    return bulk.linkCount(peer) + passing + planned < Limits.bulkLinks
+  }
+
+  /// A link with a member towards another, which the member does not open on.
+  private func leg(to member: PeerID, from other: PeerID) -> EventLoopFuture<TunnelLeg> {
+    guard let entry = session.entries[member], let link = entry.link else {
+      return session.eventLoop.makeFailedFuture(SessionError.notInSession(member))
+    }
+    if link.side == .dialler {
+      return bulk.dial(entry, link, opener: .dialler, route: other, TunnelLeg.wrap)
+    }
+    let promise = session.eventLoop.makePromise(of: TunnelLeg.self)
+    nextWaiter += 1
+    let number = nextWaiter
+    let key = Key(member: member, other: other)
+    waiters[key, default: []].append(Waiter(number: number, promise: promise))
+    link.send(.bulkRequest, Control.BulkRequest(count: 1, route: other).encoded())
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
+      // Else the next leg would be for who does not want it any more.
+      bound.value.waiters[key]?.removeAll { $0.number == number }
+      promise.fail(SessionError(.timedOut, "The peer did not open a further link."))
+    }
+    promise.futureResult.whenComplete { _ in timeout.cancel() }
+    return promise.futureResult.hop(to: session.eventLoop)
+  }
+
+  private func start(_ tunnel: Tunnel) {
+    let id = ObjectIdentifier(tunnel)
+    running[id] = tunnel
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    let eventLoop = session.eventLoop
+    session.transport.run(id) {
+      await tunnel.run()
+      eventLoop.execute { bound.value.running[id] = nil }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+import Testing
+
+@testable import PeerSession
+
+@Suite("Relay under load", .timeLimit(.minutes(2)))
+struct RelayLoadTests {
+  @Test("[RLY-12] who does not read is overrun, told so and closed, and the others get everything")
+  func overrun() async throws {
+    let limits: @Sendable (inout TransportConfiguration) -> Void = {
+      $0.relayLimits.queuedBytes = 1 << 20
+      $0.relayLimits.bytesPerSecond = 1 << 30
+      $0.relayLimits.messagesPerSecond = 1_000_000
+      $0.outboxCapacity = 1 << 20
+    }
+    try await RelayWorld.run(relay: limits) { world in
+      try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
+        // Nobody takes its events: after 1,000 of them it reads no more.
+        let silent = try await carol.join(world.id, of: world.relay)
+        await world.logs.alice.waitForJoining(of: carol.peerID, times: 1)
+        await world.logs.bob.waitForJoining(of: carol.peerID, times: 1)
+        let message = [UInt8](repeating: 7, count: 20_480)
+        try await world.hosted.sendConfirmed(message, to: [carol.peerID, world.bob.peerID])
+        let count = 1_999
+        for _ in 0..<count {
+          try await world.hosted.send(message, to: [world.bob.peerID])
+          try? await world.hosted.send(message, to: [carol.peerID])
+        }
+        await world.logs.bob.waitForMessages(count + 1, from: world.alice.peerID)
+        await world.logs.alice.wait { events in
+          events.contains {
+            if case .peerLeft(carol.peerID, .overrun, _) = $0 { true } else { false }
+          }
+        }
+        try await world.atRelay.onLoop { core in
+          #expect(core.relaying.queues[carol.peerID]?.dataBytes ?? 0 <= 1 << 20)
+          // Nothing of its own is read by it either: what waits for 30 s ends it.
+          var queue = core.relaying.queues[carol.peerID] ?? RelayQueue(now: .now())
+          queue.append(control: RelayMessage.unroute(0, .left).encoded())
+          core.relaying.queues[carol.peerID] = queue
+          core.relaying.closeStuck(.now() + .seconds(31))
+          #expect(core.entries[carol.peerID]?.isJoined == false)
+        }
+        await silent.leave()
+      }
+    }
+  }
+
+  @Test("[RLY-14] who sends more than is passed on is slowed down, and loses nothing")
+  func slowed() async throws {
+    let limits: @Sendable (inout TransportConfiguration) -> Void = {
+      $0.relayLimits.messagesPerSecond = 200
+    }
+    try await RelayWorld.run(relay: limits) { world in
+      for number in UInt8(0)...250 {
+        try await world.hosted.send([number], to: [world.bob.peerID])
+        try await world.hosted.send([number], to: [world.bob.peerID])
+      }
+      await world.logs.bob.waitForMessages(502, from: world.alice.peerID)
+      let expected = (UInt8(0)...250).flatMap { [[$0], [$0]] }
+      #expect(await world.logs.bob.messages(from: world.alice.peerID) == expected)
+    }
+  }
+
+  @Test("[RLY-13] what a relay gathers arrives complete and in order")
+  func gathered() async throws {
+    let gathers: @Sendable (inout TransportConfiguration) -> Void = {
+      $0.gathers = .milliseconds(16)
+    }
+    try await RelayWorld.run(relay: gathers) { world in
+      for number in UInt8(0)...200 {
+        try await world.hosted.send([number], to: [world.bob.peerID])
+        try await world.joined.send([number], to: [world.alice.peerID])
+      }
+      await world.logs.bob.waitForMessages(201, from: world.alice.peerID)
+      await world.logs.alice.waitForMessages(201, from: world.bob.peerID)
+      #expect(await world.logs.bob.messages == (UInt8(0)...200).map { [$0] })
+      #expect(await world.logs.alice.messages == (UInt8(0)...200).map { [$0] })
+    }
+  }
+
+  @Test("[RLY-9] a confirmation by way of a relay is the peer's own, and fails when it leaves")
+  func confirmed() async throws {
+    try await RelayWorld.run { world in
+      let bob = world.bob.peerID
+      try await world.hosted.sendConfirmed([1], to: [bob])
+      try await world.hosted.sendConfirmed([2])
+      await world.logs.bob.waitForMessages(2)
+      #expect(await world.logs.bob.messages == [[1], [2]])
+      // What bob was asked is not answered: it is as if it were still on its way.
+      let token = world.hosted.confirmations.begin([bob])
+      await withTaskGroup(of: SessionError?.self) { group in
+        group.addTask {
+          do throws(SessionError) {
+            try await world.hosted.confirmations.wait(for: token)
+            return nil
+          } catch {
+            return error
+          }
+        }
+        await world.joined.leave()
+        #expect(await group.next() == .some(SessionError(.peerLost, "")))
+      }
+    }
+  }
+
+  @Test("[RLY-6] above the mesh size who has a relay dials nobody else")
+  func star() async throws {
+    try await withPeer("relay", configure: RelayWorld.makeRelay) { relay in
+      await relay.startAccepting()
+      try await withPeer("alice", configure: { $0.meshSize = 2 }) { alice in
+        try await withPeer("bob", configure: { $0.meshSize = 2 }) { bob in
+          let id = SessionID.random()
+          let hosted = try await alice.host(id, admission: .anyone)
+          _ = try await hosted.carry(by: [relay.loopback], terms: RelayWorld.terms)
+          let joined = try await bob.join(id, of: relay)
+          let log = EventLog()
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await log.follow(joined) }
+            await log.waitForJoining(of: alice.peerID, times: 1)
+            let status = try #require(joined.peers().first { $0.peer.id == alice.peerID })
+            #expect(status.relay == relay.peerID)
+            try await joined.sendConfirmed([1], to: [alice.peerID])
+            await joined.leave()
+            await hosted.leave()
+            try await group.waitForAll()
+          }
+        }
+      }
+    }
+  }
+}
