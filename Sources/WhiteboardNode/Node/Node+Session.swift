@@ -112,7 +112,7 @@ extension Node {
       name: peer.name.raw,
       state: .connected,
       address: peer.address?.description,
-      way: peer.id
+      way: peer.relay ?? peer.id
     )
     enterQueue(peer, session)
     let id = peer.id

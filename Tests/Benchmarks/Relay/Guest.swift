@@ -50,9 +50,8 @@ actor Guest {
     )
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
     configuration.isDiallable = false
-    try await PeerTransport.withTransport(configuration) { transport in
-      try await self.stay(transport, link)
-    }
+    let body: @Sendable (PeerTransport) async throws -> Void = { try await self.stay($0, link) }
+    try await PeerTransport.withTransport(configuration, body)
   }
 
   private func stay(_ transport: PeerTransport, _ link: BoardLink) async throws {
