@@ -79,6 +79,7 @@ struct RelayTests {
       let status = try #require(world.hosted.peers().first { $0.peer.id == bob })
       #expect(status.relay == nil)
       try await world.hosted.sendConfirmed([1], to: [bob])
+      await world.logs.bob.waitForMessages(1)
       #expect(await world.logs.bob.messages(from: alice) == [[1]])
     }
   }

@@ -85,7 +85,8 @@ private func whole(_ input: inout Input, _ assembler: inout DatagramAssembler, _
         insist(whole == nil, "a message comes once")
         whole = message
       }
-    case .probe, .answer: preconditionFailure("a message is no probe")
+    case .probe, .answer, .relayMessage, .relayPiece:
+      preconditionFailure("a message is no probe, and no relay's")
     }
   }
   insist(whole == message, "a message whose pieces all come arrives as it was")

@@ -20,6 +20,12 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if case .piece(let piece) = content {
       insist(piece.admits(byteCount: bytes.count - offset), "a piece fits its place")
     }
+    if case .relayPiece(let piece) = content {
+      insist(
+        piece.admits(byteCount: bytes.count - offset, ofMessage: Limits.relayDatagram),
+        "a piece fits its place"
+      )
+    }
   } else {
     insist(offset == 0, "what does not decode moves nothing")
   }
