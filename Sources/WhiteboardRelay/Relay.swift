@@ -61,6 +61,8 @@ package actor Relay {
     transportConfiguration.peerStore = configuration.peerStore
     transportConfiguration.maximumPeers = limits.maximumPeople
     transportConfiguration.isRelay = true
+    // 64 readers cost 64 x 60 writes a second, however many write.
+    transportConfiguration.gathers = .milliseconds(16)
     transportConfiguration.carries = { [weak self] request in
       await self?.answer(request) ?? .refuse(reason: "The relay is ending.")
     }
