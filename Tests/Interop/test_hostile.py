@@ -190,7 +190,7 @@ class Attacks:
             self.assert_first_frame_closes(b"\x01" + length, "protocol-error")
 
     def test_frm_3_unknown_types(self):
-        for kind in (0x00, 0x08, 0x14, 0x30, 0x3F, 0x60, 0x7F):
+        for kind in (0x00, 0x08, 0x15, 0x30, 0x3F, 0x60, 0x7F):
             self.assert_frame_closes(bytes([kind, 0]), "unknown-frame")
         link = self.open()
         for kind in (0x80, 0xFF):

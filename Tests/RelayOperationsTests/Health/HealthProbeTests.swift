@@ -14,8 +14,12 @@ struct HealthProbeTests {
     )
     var configuration = HealthServer.Configuration()
     configuration.port = 0
+    // What is not about time has as much as a busy machine takes.
+    configuration.connectionTimeout = .seconds(300)
+    configuration.answerTimeout = .seconds(300)
     try await withHealthServer(endpoints, configuration: configuration) { server in
       var probe = HealthProbe(port: server.port)
+      probe.timeout = .seconds(300)
       try await body(&probe)
     }
   }

@@ -21,6 +21,9 @@ struct HealthServerTests {
   private static var configuration: HealthServer.Configuration {
     var configuration = HealthServer.Configuration()
     configuration.port = 0
+    // What is not about time has as much as a busy machine takes.
+    configuration.connectionTimeout = .seconds(300)
+    configuration.answerTimeout = .seconds(300)
     return configuration
   }
 

@@ -33,7 +33,8 @@ struct RawClient {
   /// Nothing is said of a server that closed before.
   func endSending() async { try? await channel.close(mode: .output) }
 
-  func close() async throws { try await channel.close() }
+  /// Nothing is said of a server that closed before.
+  func close() async { try? await channel.close() }
 
   /// All that came, once the other end has closed.
   func read() async throws -> String { try await received.get() }
