@@ -148,6 +148,79 @@ struct RelayTests {
     }
   }
 
+  /// Hosts a board that moves to a relay, until `body` is over.
+  private func hosted(
+    _ room: RelayRoom,
+    at relay: Relay,
+    _ body: (Puppet) async throws -> Void
+  ) async throws {
+    let port = try #require(await relay.transport?.port)
+    var hosting = NodeConfiguration(
+      part: .host(boardName: "standup"),
+      displayName: "ada",
+      identity: try PeerIdentity.loadOrCreate(inDirectory: room.directory + "/ada"),
+      dataDirectory: room.directory + "/ada",
+      logger: room.logger
+    )
+    hosting.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    hosting.carrier = .at(
+      try #require(HostPort(host: "127.0.0.1", port: port)),
+      await relay.configuration.identity.peerID
+    )
+    let host = Puppet()
+    try await withThrowingTaskGroup(of: Void.self) { [hosting] group in
+      group.addTask { try await host.run(hosting) }
+      if await host.ready() == nil { try await group.next() }
+      try await body(host)
+      await host.end()
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("[RLY-2] a board that moved to a relay is there when its host is away, and after a restart")
+  func carried() async throws {
+    try await RelayRoom.make { room in
+      var link: String?
+      try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
+        try await hosted(room, at: relay) { host in
+          let isCarried = await host.sees { if case .carried = $0 { true } else { false } }
+          #expect(isCarried)
+          try await host.perform("wait peers=1 timeout=30")
+          try await host.perform("text 0,0 \"from ada\"")
+          try await host.perform("wait synced timeout=30")
+        }
+        link = await relay.onlyReport?.link
+        try await room.joined(link) { guest in
+          try await guest.perform("wait objects=1 timeout=30")
+        }
+      }
+      try await room.running(try room.relay()) { relay in
+        // Its host is not on the list any more; what is here stays.
+        try await room.joined(await relay.onlyReport?.link, as: "cy") { guest in
+          try await guest.perform("wait objects=1 timeout=30")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "[RLY-2] a relay that does not take a board says why, and whom its operator would have to allow"
+  )
+  func notCarried() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay()) { relay in
+        try await hosted(room, at: relay) { host in
+          let isTold = await host.sees { event in
+            guard case .warning(let warning) = event else { return false }
+            return warning.code == "not-carried" && warning.message.contains("do not allow")
+          }
+          #expect(isTold)
+        }
+        #expect(await relay.reports().isEmpty)
+      }
+    }
+  }
+
   @Test("a copy made while people draw is whole, and a relay that begins from it is the same one")
   func backup() async throws {
     try await RelayRoom.make { room in

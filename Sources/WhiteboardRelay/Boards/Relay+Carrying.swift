@@ -10,7 +10,7 @@ extension Relay {
     let (word, code) = request.admission.parts
     if var entry = register[request.session] {
       guard entry.carriage?.host == request.host.text else {
-        return .refuse(reason: "The relay has this board from somebody else.")
+        return .refuse(reason: "it has this board from somebody else")
       }
       entry.admission = word
       entry.code = code
@@ -47,7 +47,7 @@ extension Relay {
       return .carry
     } catch {
       logger.error("\(error.message)")
-      return .refuse(reason: "The relay cannot note the board: its disk may be full.")
+      return .refuse(reason: "it cannot note the board; its disk may be full")
     }
   }
 
@@ -57,12 +57,12 @@ extension Relay {
     case .any: break
     case .allowList where limits.allowed.contains(host): break
     case .allowList:
-      return "The relay takes boards of allowed peers only; its operator allows this one with"
-        + " allow = \(host.text)."
-    case .none: return "The relay takes nobody's boards."
+      // Short, for it is shown in a line; the host knows its id.
+      return "its settings do not allow this peer"
+    case .none: return "it takes nobody's boards"
     }
     guard register.entries.count < limits.maximumBoards else {
-      return "The relay has \(limits.maximumBoards) boards and takes no more."
+      return "it has \(limits.maximumBoards) boards and takes no more"
     }
     return nil
   }
