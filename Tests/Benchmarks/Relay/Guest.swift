@@ -29,6 +29,7 @@ actor Guest {
   private let (outgoing, source) = AsyncStream.makeStream(
     of: (bytes: [UInt8], peers: [PeerID]).self
   )
+  private var joinWaiter: CheckedContinuation<Void, Never>?
   private var readyWaiter: CheckedContinuation<Void, Never>?
   private let expected: Int
 
@@ -64,6 +65,8 @@ actor Guest {
     ) { _ in true }
     self.session = session
     guard let id = BoardID(session.id.bytes) else { throw NodeError(.internal, "no board") }
+    joinWaiter?.resume()
+    joinWaiter = nil
     replica = Replica(author: Author(board: id, key: IdentityKey(identity: identity)), now: moment)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.follow(session) }
@@ -130,6 +133,12 @@ actor Guest {
       self.readyWaiter = nil
       readyWaiter.resume()
     }
+  }
+
+  /// Waits until it is let in.
+  func untilJoined() async {
+    guard session == nil else { return }
+    await withCheckedContinuation { joinWaiter = $0 }
   }
 
   /// Waits until everybody is here.

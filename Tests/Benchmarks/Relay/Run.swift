@@ -23,6 +23,8 @@ struct Run: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for guest in guests {
         group.addTask { try await guest.run(link, directory: directory) }
+        // One after another: so many strangers from one address at once are turned away (LNK-6).
+        await guest.untilJoined()
       }
       for guest in guests { await guest.untilComplete() }
       print("\(kinds.count) guests on the board after \(String(format: "%.1f", clock.now)) s")
