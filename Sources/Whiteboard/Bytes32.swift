@@ -3,18 +3,26 @@ public struct Bytes32: Hashable, Comparable, Sendable {
   private let words: [4 of UInt64]
 
   /// The value of exactly 32 bytes, or nil.
-  public init?(_ bytes: some Collection<UInt8>) {
+  public init?(_ bytes: some Collection<UInt8>) { self.init(Array(bytes)) }
+
+  /// The value of exactly 32 bytes, or nil.
+  public init?(_ bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     var words: [4 of UInt64] = [0, 0, 0, 0]
-    for (index, byte) in bytes.enumerated() {
-      words[index / 8] = (words[index / 8] << 8) | UInt64(byte)
-    }
+    for index in 0..<32 { words[index / 8] = words[index / 8] << 8 | UInt64(bytes[index]) }
     self.words = words
   }
 
   /// The 32 bytes.
   public var bytes: [UInt8] {
-    (0..<32).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> (56 - 8 * UInt64($0 % 8))) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(32)
+    for index in 0..<4 {
+      for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: words[index] >> shift))
+      }
+    }
+    return bytes
   }
 
   /// The bytes as 64 lower-case hexadecimal digits.
@@ -82,7 +90,10 @@ public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible 
   public let value: Bytes32
 
   /// The member of exactly 32 bytes, or nil.
-  public init?(_ bytes: some Collection<UInt8>) {
+  public init?(_ bytes: some Collection<UInt8>) { self.init(Array(bytes)) }
+
+  /// The member of exactly 32 bytes, or nil.
+  public init?(_ bytes: [UInt8]) {
     guard let value = Bytes32(bytes) else { return nil }
     self.value = value
   }

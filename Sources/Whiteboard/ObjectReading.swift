@@ -71,7 +71,7 @@ extension ObjectRecord {
     return StrokeSpans(spans)
   }
 
-  package var text: String { TextTree(self).text }
+  package var text: String { TextTree.onlyRun(of: self) ?? TextTree(self).text }
 
   /// The committed points: the pieces that follow on each other from the first point.
   package var points: [InkPoint] {

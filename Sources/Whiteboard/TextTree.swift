@@ -106,6 +106,17 @@ package struct TextTree {
     }
   }
 
+  /// The text of an object that one run at the root makes, as most are; nil where there is more to walk.
+  package static func onlyRun(of record: ObjectRecord) -> String? {
+    let runs = record.entries(of: 128, upTo: 2)
+    guard runs.count == 1, record.entries(of: 129, upTo: 1).isEmpty,
+      case .bytes(let bytes)? = runs.first?.cell.value,
+      case (.root, let text)? = try? decodeRun(bytes),
+      text.utf8.count <= BoardLimits.textElements
+    else { return nil }
+    return text
+  }
+
   /// The cells of one number that are looked at: the first ones by dot, within BRD-24's bounds.
   ///
   /// Which they are depends on the cells alone, not on the order in which they came.

@@ -1,7 +1,9 @@
 import Whiteboard
 
 /// What a replica keeps of one joined member.
-struct PeerState {
+///
+/// It is one replica's, which changes it in place: there is much of it.
+final class PeerState {
   /// Who writes on its side of the link, and where the chain stands.
   var link = LinkAuthor()
   var reader = LinkBatchReader()
@@ -57,15 +59,21 @@ struct PeerState {
   /// Whether it has applied our answer to its latest request.
   var hasCaughtUp: Bool { answered > 0 && confirmed >= answered && pendingRequest == nil }
 
+  /// Who writes on the link; see ``LinkAuthor/writer()``.
+  func writer() throws(ReplicaError) -> AuthorRecord { try link.writer() }
+
   /// Has a report sent at `time` or before.
-  mutating func report(by time: UInt64, withSums: Bool = false) {
+  func report(by time: UInt64, withSums: Bool = false) {
     reportDue = min(reportDue ?? time, time)
     if withSums { reportsSums = true }
   }
 
-  /// What the report says that is due, beside what all reports say; nil where none is.
-  mutating func takeReport(_ now: UInt64) -> (applied: UInt64, isWithSums: Bool)? {
-    guard let due = reportDue, now >= due else { return nil }
+  /// Whether a report is due.
+  func isReportDue(_ now: UInt64) -> Bool { reportDue.map { now >= $0 } ?? false }
+
+  /// What the report to be sent says beside what all reports say; nil where none is to be sent.
+  func takeReport(evenIfNone: Bool) -> (applied: UInt64, isWithSums: Bool)? {
+    guard !isClosed, reportDue != nil || evenIfNone else { return nil }
     defer {
       reportDue = nil
       reportsSums = false
@@ -74,7 +82,7 @@ struct PeerState {
     return (applied == toldApplied ? 0 : applied, reportsSums)
   }
 
-  mutating func beginRequest(_ now: UInt64) -> (number: UInt64, buckets: UInt16) {
+  func beginRequest(_ now: UInt64) -> (number: UInt64, buckets: UInt16) {
     lastRequest += 1
     requestInFlight = lastRequest
     requestBuckets = repairBuckets
@@ -85,7 +93,7 @@ struct PeerState {
   }
 
   /// The request was answered, or given up.
-  mutating func endRequest() {
+  func endRequest() {
     requestInFlight = nil
     requestBuckets = 0
   }
@@ -123,15 +131,15 @@ struct PeerState {
   func mayRepair(_ now: UInt64) -> Bool { now >= nextRepair }
 
   /// Has the next request ask for all cells of these buckets.
-  mutating func repair(_ buckets: UInt16, _ now: UInt64) {
+  func repair(_ buckets: UInt16, _ now: UInt64) {
     repairBuckets |= buckets
     nextRepair = now + Replica.repairInterval
   }
 
-  mutating func noteProgress(_ now: UInt64) { requestActiveAt = now }
+  func noteProgress(_ now: UInt64) { requestActiveAt = now }
 
   /// The request to answer now.
-  mutating func takeRequest(_ now: UInt64) -> CatchUpRequest? {
+  func takeRequest(_ now: UInt64) -> CatchUpRequest? {
     guard let request = pendingRequest, let answerDue, now >= answerDue else { return nil }
     pendingRequest = nil
     lastAnswerAt = now
@@ -140,14 +148,14 @@ struct PeerState {
   }
 
   /// Whether to say now that what it made has no room here: once in each interval.
-  mutating func mayTellFull(_ now: UInt64) -> Bool {
+  func mayTellFull(_ now: UInt64) -> Bool {
     if let toldFullAt, now < toldFullAt + Replica.fullPatience { return false }
     toldFullAt = now
     return true
   }
 
   /// Has nothing more to do with this link.
-  mutating func close() {
+  func close() {
     isClosed = true
     endRequest()
     pendingRequest = nil
@@ -178,7 +186,7 @@ struct Activity {
 struct PresenceState {
   private(set) var shown = Presence()
   private var hasChanged = false
-  var lastSent: UInt64 = 0
+  private var lastSent: UInt64 = 0
   private var counter: UInt64 = 0
 
   /// Has the others shown this; what they are shown already is no reason to hurry.
@@ -199,12 +207,17 @@ struct PresenceState {
     return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 
+  /// The next datagram, whether one is due or not.
+  mutating func next() -> SyncDatagram {
+    counter += 1
+    return .presence(counter: counter, shown)
+  }
+
   /// The datagram that is due.
   mutating func next(_ now: UInt64, among members: Int) -> SyncDatagram? {
     guard now >= nextDeadline(among: members) else { return nil }
     lastSent = max(now, 1)
     hasChanged = false
-    counter += 1
-    return .presence(counter: counter, shown)
+    return next()
   }
 }

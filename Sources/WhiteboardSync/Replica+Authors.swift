@@ -46,7 +46,7 @@ extension Replica {
 
   /// Signs what was written since the last head, at most once in each interval.
   func sendHead(_ now: Moment) {
-    guard let due = heads.nextDeadline(chain), now.uptime >= due else { return }
+    guard let due = heads.nextDeadline(chain, headInterval), now.uptime >= due else { return }
     tellHead(now)
   }
 
@@ -67,6 +67,7 @@ extension Replica {
     guard record.member == member else { throw .forgedAuthor }
     try message.head.verify(by: record, with: verifier)
     try peers[member]?.link.introduce(record, message.head)
+    presentUntil = nil
     peers[member]?.reader.beginAuthor(
       record.incarnation,
       lastSequence: message.head.sequence
@@ -85,16 +86,16 @@ extension Replica {
     from member: MemberID,
     _ now: Moment
   ) throws {
-    guard let writer = try peers[member]?.link.writer(),
-      let encoded = try peers[member]?.reader.decode(bytes, from: offset)
-    else { return }
+    guard let peer = peers[member] else { return }
+    let writer = try peer.writer()
+    let encoded = try peer.reader.decode(bytes, from: offset)
     let batch = encoded.batch
     // It is part of the chain whether there is room for it here or not.
-    peers[member]?.link.append(encoded.bytes, through: batch.sequences.upperBound)
+    peer.link.append(encoded.bytes, through: batch.sequences.upperBound)
     try board.receive(batch)
     adopt(writer)
     actions.append(.record(.batch(encoded)))
-    report(to: [member], after: reportDelay, now)
+    peer.report(by: now.uptime + reportDelay)
   }
 
   func receive(_ head: SignedHead, from member: MemberID) throws(ReplicaError) {
@@ -144,8 +145,8 @@ struct OwnHeads {
   init(now: UInt64) { toldAt = now }
 
   /// When the next head is to be told, where something was written since the last.
-  func nextDeadline(_ chain: BatchChain) -> UInt64? {
-    isNew(chain) ? toldAt + Replica.headInterval : nil
+  func nextDeadline(_ chain: BatchChain, _ interval: UInt64) -> UInt64? {
+    isNew(chain) ? toldAt + interval : nil
   }
 
   /// Whether something was written since the last head.

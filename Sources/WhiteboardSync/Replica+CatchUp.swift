@@ -7,7 +7,7 @@ extension Replica {
   /// Asks the next member in the queue; one at a time, so that one answer is not sent by everyone, but
   /// for a member who lets us wait.
   func sendNextRequest(_ now: Moment) {
-    guard
+    guard !requestQueue.isEmpty,
       peers.values.allSatisfy({ $0.requestInFlight == nil || $0.isSlow(now.uptime) }),
       let next = requestQueue.firstIndex(where: { peers[$0]?.requestInFlight == nil })
     else { return }
@@ -65,8 +65,8 @@ extension Replica {
     now: Moment
   ) {
     guard let peer = peers[member], peer.requestInFlight == request else { return }
+    heard(member, now)
     begin(now)
-    peers[member]?.lastHeard = now.uptime
     let isRepair = peer.requestBuckets != 0
     peers[member]?.endRequest()
     do {
@@ -78,8 +78,8 @@ extension Replica {
         actions.append(.record(.answer([isRepair ? 1 : 0] + bytes)))
       }
       answered(request, by: member, now)
-      report(to: peers.keys, after: gossipDelay, now)
-      peers[member]?.report(by: now.uptime)
+      reportToAll(by: now.uptime + gossipDelay)
+      report(to: member, by: now.uptime)
     } catch let error as CodecError {
       violated(member, .malformed(error))
     } catch let error as ReplicaError {
@@ -131,7 +131,7 @@ extension Replica {
     guard number == peer.requestInFlight else { return }
     peers[member]?.endRequest()
     answered(number, by: member, now)
-    peers[member]?.report(by: now.uptime)
+    report(to: member, by: now.uptime)
   }
 
   private func answered(_ request: UInt64, by member: MemberID, _ now: Moment) {
@@ -238,16 +238,21 @@ extension Replica {
     if !requestQueue.contains(member) { requestQueue.append(member) }
   }
 
-  /// Has some members told what we have, that late or before.
-  func report(to members: some Sequence<MemberID>, after delay: UInt64, _ now: Moment) {
-    for member in members { peers[member]?.report(by: now.uptime + delay) }
-  }
+  /// Has a member told what we have, at `time` or before.
+  func report(to member: MemberID, by time: UInt64) { peers[member]?.report(by: time) }
 
-  /// Sends the reports that are due, with the same bytes to all of whom nothing else is to be said.
+  /// Has everyone told what we have, at `time` or before.
+  func reportToAll(by time: UInt64) { reportToAllDue = min(reportToAllDue ?? time, time) }
+
+  /// Sends the reports, once one of them is due, with the same bytes to all of whom nothing else is to be
+  /// said: one that is due soon goes along.
   func sendReports(_ now: Moment) {
+    let isToAll = reportToAllDue.map { now.uptime >= $0 } ?? false
+    guard isToAll || peers.values.contains(where: { $0.isReportDue(now.uptime) }) else { return }
+    if isToAll { reportToAllDue = nil }
     var (shortly, withSums): ([MemberID], [MemberID]) = ([], [])
     for member in members {
-      guard let due = peers[member]?.takeReport(now.uptime) else { continue }
+      guard let due = peers[member]?.takeReport(evenIfNone: isToAll) else { continue }
       if due.applied > 0 {
         send(report(applied: due.applied, isWithSums: due.isWithSums), to: member)
       } else if due.isWithSums {

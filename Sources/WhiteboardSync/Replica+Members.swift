@@ -11,18 +11,19 @@ extension Replica {
     begin(now)
     if peers.isEmpty { nextComparison = now.uptime + Self.comparisonInterval }
     peers[member] = PeerState(now: now.uptime)
-    report(to: [member], after: reportDelay, now)
+    presentUntil = nil
+    report(to: member, by: now.uptime + reportDelay)
     introduceOurselves(to: member)
     if let profile { send(.profile(profile), to: member) }
     perform(exchange.memberJoined(member, now: now.uptime))
-    presence.lastSent = 0
-    sendPresence(now)
+    actions.append(.sendDatagram(presence.next().encode(), to: [member]))
     finish(from: nil, now)
   }
 
   /// A member is gone for good, whatever the reason.
   public func peerLeft(_ member: MemberID, now: Moment) {
     guard peers.removeValue(forKey: member) != nil else { return }
+    presentUntil = nil
     begin(now)
     requestQueue.removeAll { $0 == member }
     sendingAssets[member] = nil
@@ -35,7 +36,7 @@ extension Replica {
     perform(exchange.memberLeft(member, now: now.uptime))
     // It may have reached only some of us.
     nextComparison = min(nextComparison, now.uptime + Self.departureDelay)
-    report(to: peers.keys, after: reportDelay, now)
+    reportToAll(by: now.uptime + reportDelay)
     sendNextRequest(now)
     finish(from: nil, now)
   }

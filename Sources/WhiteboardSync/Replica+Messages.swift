@@ -7,14 +7,15 @@ extension Replica {
   /// After a breach nothing more of that link counts, until its member joins anew.
   public func received(_ bytes: [UInt8], from member: MemberID, now: Moment) {
     guard peers[member]?.isClosed == false else { return }
+    heard(member, now)
     begin(now)
-    peers[member]?.lastHeard = now.uptime
     do {
       if bytes.first == SyncMessage.batchKind {
         // Most messages are batches: they are read where they are.
         try receiveBatch(bytes, at: 1, from: member, now)
       } else if let message = try SyncMessage.decode(bytes) {
         try handle(message, from: member, now)
+        sendNextRequest(now)
       }
     } catch let error as CodecError {
       violated(member, .malformed(error))
@@ -23,15 +24,14 @@ extension Replica {
     } catch {
       hasNoRoom(for: member, now)
     }
-    sendNextRequest(now)
     finish(from: member, now)
   }
 
   /// A datagram arrived.
   public func receivedDatagram(_ bytes: [UInt8], from member: MemberID, now: Moment) {
     guard peers[member]?.isClosed == false else { return }
+    heard(member, now)
     begin(now)
-    peers[member]?.lastHeard = now.uptime
     do {
       switch try SyncDatagram.decode(bytes) {
       case .presence(let counter, let shown)?: takePresence(counter, shown, of: member)
@@ -44,7 +44,6 @@ extension Replica {
     } catch {
       violated(member, .malformed(error))
     }
-    sendNextRequest(now)
     finish(from: member, now)
   }
 

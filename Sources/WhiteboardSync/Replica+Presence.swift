@@ -17,6 +17,12 @@ extension Replica {
     datagram(next)
   }
 
+  /// Something of a member arrived.
+  func heard(_ member: MemberID, _ now: Moment) {
+    peers[member]?.lastHeard = now.uptime
+    if !board.presentMembers.contains(member) { presentUntil = nil }
+  }
+
   func takePresence(_ counter: UInt64, _ shown: Presence, of member: MemberID) {
     guard let peer = peers[member], peer.presenceCounter.map({ counter > $0 }) ?? true else {
       return
@@ -27,14 +33,19 @@ extension Replica {
     if isNew { actions.append(.presence(member, shown)) }
   }
 
+  /// Sees who is here, where that may have changed: this is asked before and after each input.
   func refreshPresence(_ now: Moment) {
+    if let presentUntil, now.uptime < presentUntil { return }
     var present: Set<MemberID> = []
     var incarnations: Set<Incarnation> = []
+    var until = UInt64.max
     for (member, peer) in peers {
       guard now.uptime < peer.silenceDeadline else { continue }
       present.insert(member)
+      until = min(until, peer.silenceDeadline)
       if let incarnation = peer.link.record?.incarnation { incarnations.insert(incarnation) }
     }
+    presentUntil = until
     board.presentIncarnations = incarnations
     guard present != board.presentMembers else { return }
     board.presentMembers = present

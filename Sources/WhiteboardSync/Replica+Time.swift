@@ -31,13 +31,14 @@ extension Replica {
     var earliest = Earliest()
     earliest.take(untold.nextDeadline)
     earliest.take(exchange.nextDeadline)
-    earliest.take(heads.nextDeadline(chain))
+    earliest.take(heads.nextDeadline(chain, headInterval))
     earliest.take(nextRequestDeadline)
     // An edit was begun under a new incarnation, and refused.
     if board.incarnation != chain.incarnation { earliest.take(0) }
     for stroke in strokes.values { earliest.take(stroke.nextDeadline) }
     guard !peers.isEmpty else { return earliest.time }
     earliest.take(nextComparison)
+    earliest.take(reportToAllDue)
     earliest.take(presence.nextDeadline(among: peers.count))
     for (member, peer) in peers {
       earliest.take(peer.nextDeadline)

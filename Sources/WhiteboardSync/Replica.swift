@@ -28,6 +28,8 @@ public final class Replica {
 
   var requestQueue: [MemberID] = []
   var contextHash: UInt64?
+  /// When everyone is told what we have.
+  var reportToAllDue: UInt64?
   var selfCheck = SelfCheck()
   var nextComparison: UInt64
   /// Whose turn it is to be told what we hold, and to be asked for what we lack.
@@ -43,6 +45,8 @@ public final class Replica {
   var ownSelections: Set<ObjectID> = []
   var shownSelections: [ObjectID: MemberID] = [:]
   var presence = PresenceState()
+  /// Until when those are here who are, as far as was heard; nil where it is to be seen anew.
+  var presentUntil: UInt64?
   var untold = UntoldChanges()
 
   /// Milliseconds after which what was received is reported to its author: the longer the more members
@@ -50,6 +54,8 @@ public final class Replica {
   var reportDelay: UInt64 { min(50 * UInt64(max(peers.count, 8)) / 8, 1000) }
   /// Milliseconds after which what was received is reported to the others.
   var gossipDelay: UInt64 { min(10 * reportDelay, Self.comparisonInterval) }
+  /// Milliseconds between two heads, each of which all members check (AUT-7).
+  var headInterval: UInt64 { 1000 * UInt64(max(peers.count, 8)) / 8 }
   /// Milliseconds between comparisons of contexts, and of boards.
   static let comparisonInterval: UInt64 = 5000
   /// How many members are told, and how many asked, at each comparison.
@@ -67,8 +73,6 @@ public final class Replica {
   static let fullPatience: UInt64 = 60_000
   /// Milliseconds between two answers to one member.
   static let answerInterval: UInt64 = 1000
-  /// Milliseconds between two heads.
-  static let headInterval: UInt64 = 1000
   /// Milliseconds of silence after which a member's selections no longer hold.
   static let presencePatience: UInt64 = 10_000
   /// Milliseconds between two presence datagrams while nothing moves.
@@ -190,7 +194,7 @@ public final class Replica {
     guard board.state.revision != activity.revision else { return }
     activity.changed(board.state.revision, now.uptime)
     contextHash = nil
-    report(to: peers.keys, after: gossipDelay, now)
+    reportToAll(by: now.uptime + gossipDelay)
   }
 
   func send(_ message: SyncMessage, to member: MemberID) { send(message, to: [member]) }

@@ -72,6 +72,8 @@ import Testing
     }
     // Later on it may commit points of a stroke that nobody hears of any more.
     let told = world.nodes[0].replica.board.state.context
+    // What goes out on a link that breaks is told to nobody.
+    for _ in 0..<20 { world.step(10) }
     for other in 0..<3 { world.connect(3, other) }
     for step in 0..<200 {
       world.edit(1)

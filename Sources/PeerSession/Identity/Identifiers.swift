@@ -20,8 +20,13 @@ public struct PeerID: Hashable, Comparable, Sendable {
 
   /// The 32 bytes.
   public var bytes: [UInt8] {
-    words.0.bigEndianBytes + words.1.bigEndianBytes + words.2.bigEndianBytes
-      + words.3.bigEndianBytes
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.byteCount)
+    words.0.append(to: &bytes)
+    words.1.append(to: &bytes)
+    words.2.append(to: &bytes)
+    words.3.append(to: &bytes)
+    return bytes
   }
 
   /// Whether the first bytes are equal.
@@ -203,6 +208,15 @@ extension UInt64 {
   }
 
   fileprivate var bigEndianBytes: [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * $0)) }
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+
+  /// Appends the bytes, the most significant first.
+  fileprivate func append(to bytes: inout [UInt8]) {
+    for shift in stride(from: 56, through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: self >> shift))
+    }
   }
 }

@@ -16,6 +16,11 @@ actor Guest {
     case flooding
   }
 
+  private struct Message: Sendable {
+    let bytes: [UInt8]
+    let peers: [PeerID]
+  }
+
   let number: Int
   private let kind: Kind
   private let clock: LoadClock
@@ -26,9 +31,7 @@ actor Guest {
   private var operation = 0
   private(set) var arrivals: Arrivals
   private(set) var departure: String?
-  private let (outgoing, source) = AsyncStream.makeStream(
-    of: (bytes: [UInt8], peers: [PeerID]).self
-  )
+  private let (outgoing, source) = AsyncStream.makeStream(of: Message.self)
   private var joinWaiter: CheckedContinuation<Void, Never>?
   private var readyWaiter: CheckedContinuation<Void, Never>?
   private let expected: Int
@@ -102,7 +105,7 @@ actor Guest {
   }
 
   private func send(_ session: Session) async {
-    for await (bytes, peers) in outgoing { try? await session.send(bytes, to: peers) }
+    for await message in outgoing { try? await session.send(message.bytes, to: message.peers) }
   }
 
   private func tick() async {
@@ -123,7 +126,7 @@ actor Guest {
     for action in actions {
       switch action {
       case .send(let bytes, let members):
-        source.yield((bytes, members.compactMap { PeerID(bytes: $0.bytes) }))
+        source.yield(Message(bytes: bytes, peers: members.compactMap { PeerID(bytes: $0.bytes) }))
       case .objectAdded(let snapshot, let member?), .objectChanged(let snapshot, let member?):
         arrivals.note(snapshot, of: member, at: now)
       default: continue
