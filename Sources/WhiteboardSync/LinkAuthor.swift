@@ -2,7 +2,9 @@ import Whiteboard
 
 /// Who writes on one link, and where each of its chains stands there; implements AUT-4, AUT-5 and
 /// AUT-7.
-struct LinkAuthor {
+///
+/// It belongs to what a replica keeps of one member.
+final class LinkAuthor {
   /// Who writes now, once it was said.
   private(set) var record: AuthorRecord?
   private var chain: BatchChain?
@@ -15,7 +17,7 @@ struct LinkAuthor {
 
   /// Takes in an author message whose signatures hold.
   /// - Throws: `brokenChain` where it contradicts what was on the link before.
-  mutating func introduce(
+  func introduce(
     _ record: AuthorRecord,
     _ head: SignedHead
   ) throws(ReplicaError) {
@@ -31,16 +33,15 @@ struct LinkAuthor {
     chain = next
   }
 
-  /// Who writes the next batch.
-  /// - Throws: `noAuthor` where nobody was introduced, `viewer` where it may not write.
-  func writer() throws(ReplicaError) -> AuthorRecord {
-    guard let record else { throw .noAuthor }
-    guard record.role.mayWrite else { throw .viewer }
-    return record
+  /// Throws where nobody may write the next batch: `noAuthor` where nobody was introduced, `viewer`
+  /// where it may not write.
+  func requireWriter() throws(ReplicaError) {
+    guard let role = record?.role else { throw .noAuthor }
+    guard role.mayWrite else { throw .viewer }
   }
 
   /// Takes in the next batch, in its full form.
-  mutating func append(_ batch: [UInt8], through last: UInt64) {
+  func append(_ batch: [UInt8], through last: UInt64) {
     chain?.append(batch, through: last)
   }
 

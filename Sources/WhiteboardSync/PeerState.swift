@@ -5,7 +5,7 @@ import Whiteboard
 /// It is one replica's, which changes it in place: there is much of it.
 final class PeerState {
   /// Who writes on its side of the link, and where the chain stands.
-  var link = LinkAuthor()
+  let link = LinkAuthor()
   var reader = LinkBatchReader()
   /// Whether it broke a rule: nothing more of this link counts.
   private(set) var isClosed = false
@@ -58,9 +58,6 @@ final class PeerState {
 
   /// Whether it has applied our answer to its latest request.
   var hasCaughtUp: Bool { answered > 0 && confirmed >= answered && pendingRequest == nil }
-
-  /// Who writes on the link; see ``LinkAuthor/writer()``.
-  func writer() throws(ReplicaError) -> AuthorRecord { try link.writer() }
 
   /// Has a report sent at `time` or before.
   func report(by time: UInt64, withSums: Bool = false) {

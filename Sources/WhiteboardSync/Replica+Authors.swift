@@ -87,13 +87,13 @@ extension Replica {
     _ now: Moment
   ) throws {
     guard let peer = peers[member] else { return }
-    let writer = try peer.writer()
+    try peer.link.requireWriter()
     let encoded = try peer.reader.decode(bytes, from: offset)
     let batch = encoded.batch
     // It is part of the chain whether there is room for it here or not.
     peer.link.append(encoded.bytes, through: batch.sequences.upperBound)
     try board.receive(batch)
-    adopt(writer)
+    if !records.keys.contains(batch.author), let record = peer.link.record { adopt(record) }
     actions.append(.record(.batch(encoded)))
     peer.report(by: now.uptime + reportDelay)
   }
@@ -108,7 +108,6 @@ extension Replica {
 
   /// Knows from now on whose an incarnation is.
   private func adopt(_ record: AuthorRecord) {
-    guard records[record.incarnation] == nil else { return }
     records[record.incarnation] = record
     board.authors[record.incarnation] = record.member
     keepRecord(record)

@@ -151,7 +151,7 @@ MUTATIONS = [
     ),
     Mutation(
         "viewer-writes", SYNC + "LinkAuthor.swift",
-        "guard record.role.mayWrite else { throw .viewer }",
+        "guard role.mayWrite else { throw .viewer }",
         "",
         "replicas", 300,
     ),

@@ -95,13 +95,22 @@ public final class PeerTransport: Sendable {
     _ configuration: TransportConfiguration,
     _ body: (PeerTransport) async throws -> Result
   ) async throws -> Result {
-    let control = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let bulk = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let threads = NIOThreadPool(numberOfThreads: 2)
-    threads.start()
+    if let threads = configuration.threads {
+      return try await withTransport(configuration, on: threads, body)
+    }
+    return try await TransportThreads.withThreads(1) { threads in
+      try await withTransport(configuration, on: threads, body)
+    }
+  }
+
+  private static func withTransport<Result>(
+    _ configuration: TransportConfiguration,
+    on threads: TransportThreads,
+    _ body: (PeerTransport) async throws -> Result
+  ) async throws -> Result {
     let outcome: Swift.Result<Result, any Error>
     do {
-      let eventLoop = control.next()
+      let eventLoop = threads.control.next()
       let inbox = try await ResourceInbox.open(
         directory: configuration.inboxDirectory,
         quota: configuration.inboxQuota
@@ -112,8 +121,8 @@ public final class PeerTransport: Sendable {
           try TransportCore(
             configuration,
             eventLoop: eventLoop,
-            bulkGroup: bulk,
-            threads: threads,
+            bulkGroup: threads.bulk,
+            threads: threads.files,
             inbox: inbox,
             carriedSessions: carried.continuation
           ),
@@ -129,7 +138,7 @@ public final class PeerTransport: Sendable {
         let transport = PeerTransport(
           core: core,
           eventLoop: eventLoop,
-          threads: threads,
+          threads: threads.files,
           carriedSessions: carried.stream,
           peerID: configuration.identity.peerID,
           port: port
@@ -144,9 +153,6 @@ public final class PeerTransport: Sendable {
     } catch {
       outcome = .failure(error)
     }
-    try? await threads.shutdownGracefully()
-    try? await bulk.shutdownGracefully()
-    try? await control.shutdownGracefully()
     return try outcome.get()
   }
 

@@ -60,6 +60,8 @@ public struct TransportConfiguration: Sendable {
   public var meshSize = 16
   /// Peers remembered from earlier; `nil` remembers nobody.
   public var peerStore: PeerStore?
+  /// The threads to use; `nil` makes some of its own.
+  public var threads: TransportThreads?
   /// Where to log; libraries log at `info` and below.
   public var logger: Logger
 

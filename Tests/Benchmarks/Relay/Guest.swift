@@ -45,7 +45,7 @@ actor Guest {
   }
 
   /// Joins and stays until the task is cancelled.
-  func run(_ link: BoardLink, directory: String) async throws {
+  func run(_ link: BoardLink, directory: String, _ threads: TransportThreads) async throws {
     var configuration = TransportConfiguration(
       identity: identity,
       displayName: "guest \(number)",
@@ -54,6 +54,7 @@ actor Guest {
     )
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
     configuration.isDiallable = false
+    configuration.threads = threads
     let body: @Sendable (PeerTransport) async throws -> Void = { try await self.stay($0, link) }
     try await PeerTransport.withTransport(configuration, body)
   }
@@ -71,11 +72,13 @@ actor Guest {
     joinWaiter?.resume()
     joinWaiter = nil
     replica = Replica(author: Author(board: id, key: IdentityKey(identity: identity)), now: moment)
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { await self.follow(session) }
-      group.addTask { await self.send(session) }
-      group.addTask { await self.tick() }
-      await group.waitForAll()
+    await withTaskExecutorPreference(session.executor) {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await self.follow(session) }
+        group.addTask { await self.send(session) }
+        group.addTask { await self.tick() }
+        await group.waitForAll()
+      }
     }
     await session.leave()
   }
@@ -137,6 +140,9 @@ actor Guest {
       readyWaiter.resume()
     }
   }
+
+  /// The thread that serves it.
+  var executor: (any TaskExecutor)? { session?.executor }
 
   /// Waits until it is let in.
   func untilJoined() async {

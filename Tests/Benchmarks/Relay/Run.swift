@@ -1,4 +1,5 @@
 import Foundation
+import PeerSession
 
 /// One run of the benchmark.
 struct Run: Sendable {
@@ -12,6 +13,10 @@ struct Run: Sendable {
   let isFlooded: Bool
 
   func measure(_ relay: RelayProcess) async throws {
+    try await TransportThreads.withThreads(2) { try await measure(relay, $0) }
+  }
+
+  private func measure(_ relay: RelayProcess, _ threads: TransportThreads) async throws {
     let kinds: [Guest.Kind] =
       Array(repeating: .ordinary, count: guestCount) + (isDeaf ? [.deaf] : [])
       + (isFlooded ? [.flooding] : [])
@@ -22,7 +27,7 @@ struct Run: Sendable {
     let link = relay.link
     try await withThrowingTaskGroup(of: Void.self) { group in
       for guest in guests {
-        group.addTask { try await guest.run(link, directory: directory) }
+        group.addTask { try await guest.run(link, directory: directory, threads) }
         // One after another: so many strangers from one address at once are turned away (LNK-6).
         await guest.untilJoined()
       }
@@ -45,7 +50,7 @@ struct Run: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (guest, kind) in zip(guests, kinds) {
         let pause: Duration = kind == .flooding ? .zero : .seconds(1 / rate)
-        group.addTask {
+        group.addTask(executorPreference: await guest.executor) {
           // Not all in the same moment.
           var next = ContinuousClock.now + pause * Double.random(in: 0..<1)
           while next < end {

@@ -33,6 +33,31 @@ struct SessionTests {
     }
   }
 
+  @Test("transports that share threads end one by one, and the others go on")
+  func sharedThreads() async throws {
+    try await TransportThreads.withThreads(1) { threads in
+      try await withPeer("alice", configure: { $0.threads = threads }) { alice in
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        for name in ["bob", "carol"] {
+          let log = EventLog()
+          try await withPeer(name, configure: { $0.threads = threads }) { guest in
+            let joined = try await guest.join(id, of: alice)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+              group.addTask { await log.follow(joined) }
+              await log.waitForPeers(1)
+              try await hosted.sendConfirmed(Array(name.utf8), to: [guest.peerID])
+              await log.waitForMessages(1)
+              await joined.leave()
+            }
+          }
+          #expect(await log.messages == [Array(name.utf8)])
+        }
+        await hosted.leave()
+      }
+    }
+  }
+
   @Test("[MSG-1] a message of the greatest length arrives, and one byte more is refused")
   func greatestMessage() async throws {
     try await withPeer("alice") { alice in
