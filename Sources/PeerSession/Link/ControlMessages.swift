@@ -78,6 +78,8 @@ extension Control {
     /// The number of the last control link with this peer, whatever its incarnation; 0 for none
     /// (DUP-1).
     var links: Int
+    /// How much a relay passes on for a member (RLY-14).
+    var passes: RelayRate?
 
     init(
       versions: VersionRange = Control.versions,
@@ -87,7 +89,8 @@ extension Control {
       port: Int,
       addresses: [String],
       role: Role,
-      links: Int
+      links: Int,
+      passes: RelayRate? = nil
     ) {
       self.versions = versions
       self.session = session
@@ -97,6 +100,7 @@ extension Control {
       self.addresses = addresses
       self.role = role
       self.links = links
+      self.passes = passes
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -108,6 +112,7 @@ extension Control {
       case addresses
       case role
       case links
+      case passes
     }
 
     init(from decoder: any Decoder) throws {
@@ -120,6 +125,7 @@ extension Control {
       addresses = try container.addresses(.addresses)
       role = try container.decode(Role.self, forKey: .role)
       links = try container.integer(.links, in: 0...maximumControlInteger)
+      passes = try container.decodeIfPresent(RelayRate.self, forKey: .passes)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -132,6 +138,7 @@ extension Control {
       try container.encode(addresses, forKey: .addresses)
       try container.encode(role, forKey: .role)
       try container.encode(links, forKey: .links)
+      try container.encodeIfPresent(passes, forKey: .passes)
     }
   }
 

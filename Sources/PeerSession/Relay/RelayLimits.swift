@@ -4,11 +4,38 @@ public struct RelayLimits: Sendable, Equatable {
   ///
   /// One message of any size may wait. More ends the member's routes with `overrun` (RLY-12).
   public var queuedBytes = 8 << 20
-  /// How many bytes a second a member may have passed on; twice as many at once (RLY-14).
-  public var bytesPerSecond = 16 << 20
-  /// How many messages a second a member may have passed on; twice as many at once (RLY-14).
-  public var messagesPerSecond = 5_000
+  /// How much it passes on of what one member sends.
+  public var rate = RelayRate()
 
   /// The defaults of `Protocol/session.md`.
   public init() {}
+}
+
+/// How much a relay passes on, a second, of what one member sends; twice as much at once (RLY-14).
+public struct RelayRate: Codable, Sendable, Equatable {
+  /// Copies: one for each member that a message goes to.
+  public var copies = 10_000
+  /// Bytes of all copies together.
+  public var bytes = 64 << 20
+
+  /// The defaults of `Protocol/session.md`.
+  public init() {}
+
+  /// A rate of at least one copy, and one byte.
+  public init(copies: Int, bytes: Int) {
+    self.copies = max(1, copies)
+    self.bytes = max(1, bytes)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case copies
+    case bytes
+  }
+
+  /// Reads what a HELLO says.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    copies = try container.integer(.copies, in: 1...maximumControlInteger)
+    bytes = try container.integer(.bytes, in: 1...maximumControlInteger)
+  }
 }

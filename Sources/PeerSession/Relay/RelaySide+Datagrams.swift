@@ -21,8 +21,9 @@ extension RelaySide {
     guard let message = try? RelayMessage.read(from: bytes.span, payloadAt: &offset) else { return }
     switch message {
     case .send(let routes) where isRelaying:
-      guard mayPass(bytes.count, from: sender) else { return }
-      for target in table.targets(of: routes, from: sender) {
+      let targets = table.targets(of: routes, from: sender)
+      guard mayPass(bytes.count, copies: max(1, targets.count), from: sender) else { return }
+      for target in targets {
         // Who does not keep up with messages gets no datagrams behind them.
         guard queues[target.peer]?.dataBytes ?? 0 <= Limits.framePayload else { continue }
         session.entries[target.peer]?.datagrams?

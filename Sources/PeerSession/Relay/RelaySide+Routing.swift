@@ -11,6 +11,7 @@ extension RelaySide {
     _ link: ControlLink
   ) throws {
     let sender = entry.id
+    var copies = 1
     switch message {
     case .reach(let peer, let incarnation):
       guard let other = PeerID(bytes: peer), let known = SessionIncarnation(bytes: incarnation)
@@ -21,11 +22,15 @@ extension RelaySide {
       perform(table.unreach(from: sender, to: other, end))
     case .free(let route): try table.free(route, of: sender)
     case .send(let routes):
-      for target in table.targets(of: routes, from: sender) {
+      let targets = table.targets(of: routes, from: sender)
+      copies = max(1, targets.count)
+      for target in targets {
         pass(RelayMessage.from(target.route).encoded(payload), to: target.peer)
       }
     case .confirm(let routes, let token):
-      for target in table.targets(of: routes, from: sender) {
+      let targets = table.targets(of: routes, from: sender)
+      copies = max(1, targets.count)
+      for target in targets {
         pass(RelayMessage.confirming(target.route, token: token).encoded(), to: target.peer)
       }
     case .confirmed(let route, let token):
@@ -34,12 +39,12 @@ extension RelaySide {
       }
     default: return
     }
-    hold(entry, link, payload.count + 64)
+    hold(entry, link, payload.count + FloodGate.overhead, copies)
   }
 
   /// Slows down who sends more than we pass on, and closes who goes on (RLY-14).
-  private func hold(_ entry: PeerEntry, _ link: ControlLink, _ count: Int) {
-    switch gate(of: entry.id, { $0.take(count, now: .uptime) }) {
+  private func hold(_ entry: PeerEntry, _ link: ControlLink, _ count: Int, _ copies: Int) {
+    switch gate(of: entry.id, { $0.take(count, copies: copies, now: .uptime) }) {
     case .pass: break
     case .wait(let pause):
       guard !entry.isThrottled else { return }
@@ -61,20 +66,14 @@ extension RelaySide {
     }
   }
 
-  /// Whether a datagram of a member may pass.
-  func mayPass(_ count: Int, from peer: PeerID) -> Bool {
-    gate(of: peer) { $0.takeDatagram(count, now: .uptime) }
+  /// Whether a datagram of a member to so many others may pass.
+  func mayPass(_ count: Int, copies: Int, from peer: PeerID) -> Bool {
+    gate(of: peer) { $0.takeDatagram(count, copies: copies, now: .uptime) }
   }
 
   private func gate<Answer>(of peer: PeerID, _ body: (inout FloodGate) -> Answer) -> Answer {
-    let limits = session.configuration.relayLimits
     var gate =
-      gates[peer]
-      ?? FloodGate(
-        bytesPerSecond: limits.bytesPerSecond,
-        messagesPerSecond: limits.messagesPerSecond,
-        now: .uptime
-      )
+      gates[peer] ?? FloodGate(session.configuration.relayLimits.rate, now: .uptime)
     defer { gates[peer] = gate }
     return body(&gate)
   }

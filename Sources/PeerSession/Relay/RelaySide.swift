@@ -83,6 +83,8 @@ final class RelaySide {
   private func gained(_ entry: PeerEntry) {
     entry.isSessionRelay = true
     relayed.gained(entry.id)
+    let pace = session.configuration.isPaced ? RelayPace(entry.passes, now: .uptime) : nil
+    session.published.withLockedValue { $0.paces[entry.id] = pace }
     guard session.host == session.localPeer, let link = entry.link else { return }
     for peer in session.kicked {
       link.send(.kick, Control.Kick(peer: peer, reason: "").encoded())
@@ -96,6 +98,7 @@ final class RelaySide {
     perform(table.left(entry.id, RouteEnd(reason)))
     guard entry.isSessionRelay else { return }
     entry.isSessionRelay = false
+    session.published.withLockedValue { $0.paces[entry.id] = nil }
     for peer in relayed.lost(entry.id) { settle(peer, .lost) }
   }
 

@@ -54,7 +54,8 @@ extension Session {
     }
   }
 
-  /// Puts one copy of a message into a relay's outbox for all whom it carries us to.
+  /// Puts one copy of a message into a relay's outbox for all whom it carries us to, and then waits for
+  /// as long as the relay needs to pass that many on (RLY-14).
   ///
   /// - Parameters:
   ///   - bytes: The message.
@@ -71,7 +72,9 @@ extension Session {
     var hasWaited = false
     while true {
       switch try appendRelayed(bytes, group, token, hasWaited: hasWaited) {
-      case .taken(let passedOver):
+      case .taken(let passedOver, let pause):
+        // It is on its way: what waits is what comes next.
+        if pause > .zero { try? await Task.sleep(for: pause) }
         if let peer = passedOver, isNamed { throw .notInSession(peer) }
         return
       case .full(let outbox):
@@ -82,8 +85,8 @@ extension Session {
   }
 
   private enum Attempt {
-    /// The outbox has it; somebody may have been passed over.
-    case taken(passedOver: PeerID?)
+    /// The outbox has it; somebody may have been passed over, and the caller is to pause (RLY-14).
+    case taken(passedOver: PeerID?, pause: Duration)
     case full(Outbox)
   }
 
@@ -110,7 +113,7 @@ extension Session {
         routes.insert(route.number)
         outbox = way.outbox
       }
-      guard let outbox else { return .success(.taken(passedOver: passedOver)) }
+      guard let outbox else { return .success(.taken(passedOver: passedOver, pause: .zero)) }
       do throws(SessionError) {
         let head = token.map { RelayMessage.confirm(routes, token: $0) } ?? .send(routes)
         let message = head.encoded(bytes)
@@ -120,7 +123,10 @@ extension Session {
           isRelays: true,
           hasWaited: hasWaited
         )
-        return .success(sequence == nil ? .full(outbox) : .taken(passedOver: passedOver))
+        guard sequence != nil else { return .success(.full(outbox)) }
+        let pause = published.paces[group.relay]?
+          .take(bytes.count + FloodGate.overhead, copies: routes.routes.count, now: .uptime)
+        return .success(.taken(passedOver: passedOver, pause: pause ?? .zero))
       } catch {
         return .failure(error)
       }

@@ -49,6 +49,8 @@ final class PeerEntry {
   var isThrottled = false
   /// Whether it is a relay of this session: its host says so, or it is the host (RLY-1).
   var isSessionRelay = false
+  /// What it passes on for us where it is one (RLY-14).
+  var passes = RelayRate()
 
   /// The open control link.
   var link: ControlLink?

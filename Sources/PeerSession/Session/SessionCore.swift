@@ -14,6 +14,8 @@ final class SessionCore {
     var ways: [PeerID: Way] = [:]
     /// The same for a message to everyone, in `order`.
     var everyone = Ways()
+    /// How fast we send by relays.
+    var paces: [PeerID: RelayPace] = [:]
     var order: [PeerID] = []
     var statuses: [PeerStatus] = []
     var end: SessionError?
@@ -159,7 +161,8 @@ final class SessionCore {
       port: configuration.isDiallable ? transport.port : 0,
       addresses: configuration.isDiallable ? transport.advertisedAddresses() : [],
       role: configuration.isRelay ? .relay : .member,
-      links: entry?.linkNumber ?? 0
+      links: entry?.linkNumber ?? 0,
+      passes: configuration.isRelay ? configuration.relayLimits.rate : nil
     )
   }
 
@@ -215,6 +218,7 @@ final class SessionCore {
     entry.link = link
     link.entry = entry
     entry.linkNumber = max(entry.linkNumber, opening.number)
+    entry.passes = opening.introduction.passes ?? RelayRate()
     entry.dialledLast = link.side == .dialler
     entry.brokenAt = nil
     entry.nextDial = nil

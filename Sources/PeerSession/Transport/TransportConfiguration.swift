@@ -52,6 +52,8 @@ public struct TransportConfiguration: Sendable {
   public var carries: (@Sendable (CarryRequest) async -> CarryAnswer)?
   /// What a relay passes on for each member, and keeps for each.
   public var relayLimits = RelayLimits()
+  /// Whether we send no more by a relay than it passes on; one who does not is for tests of relays.
+  package var isPaced = true
   /// How long what is sent to a peer may wait for more, so that it is one write (RLY-13).
   ///
   /// A relay of many members sets 16 ms; others have no use for it.

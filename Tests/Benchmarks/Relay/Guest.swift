@@ -18,7 +18,8 @@ actor Guest {
 
   private struct Message: Sendable {
     let bytes: [UInt8]
-    let peers: [PeerID]
+    /// For whom, as they came in when it was written.
+    let joinings: [PeerID: UInt64]
   }
 
   let number: Int
@@ -32,6 +33,10 @@ actor Guest {
   private(set) var arrivals: Arrivals
   private(set) var departure: String?
   private let (outgoing, source) = AsyncStream.makeStream(of: Message.self)
+  private var joinings: [PeerID: UInt64] = [:]
+  /// Messages that the session has not taken yet.
+  private var queued = 0
+  private var roomWaiter: CheckedContinuation<Void, Never>?
   private var joinWaiter: CheckedContinuation<Void, Never>?
   private var readyWaiter: CheckedContinuation<Void, Never>?
   private let expected: Int
@@ -54,7 +59,8 @@ actor Guest {
     )
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
     configuration.isDiallable = false
-    configuration.threads = threads
+    if kind == .ordinary { configuration.threads = threads }
+    configuration.isPaced = kind != .flooding
     let body: @Sendable (PeerTransport) async throws -> Void = { try await self.stay($0, link) }
     try await PeerTransport.withTransport(configuration, body)
   }
@@ -90,9 +96,11 @@ actor Guest {
       if kind == .deaf, clock.hasBegun { try? await ContinuousClock().sleep(for: .seconds(3600)) }
       switch event {
       case .peerJoined(let peer):
+        joinings[peer.id] = peer.joining
         if let member = MemberID(peer.id.bytes) { replica?.peerJoined(member, now: moment) }
       case .peerLeft(let peer, let reason, _):
-        departure = reason.word
+        joinings[peer] = nil
+        if peer == session.hostPeer { departure = describe(reason) }
         if let member = MemberID(peer.bytes) { replica?.peerLeft(member, now: moment) }
       case .message(let bytes, let peer):
         if let member = MemberID(peer.bytes) { replica?.received(bytes, from: member, now: moment) }
@@ -108,7 +116,12 @@ actor Guest {
   }
 
   private func send(_ session: Session) async {
-    for await message in outgoing { try? await session.send(message.bytes, to: message.peers) }
+    for await message in outgoing {
+      try? await session.send(message.bytes, to: message.joinings)
+      queued -= 1
+      roomWaiter?.resume()
+      roomWaiter = nil
+    }
   }
 
   private func tick() async {
@@ -129,7 +142,13 @@ actor Guest {
     for action in actions {
       switch action {
       case .send(let bytes, let members):
-        source.yield(Message(bytes: bytes, peers: members.compactMap { PeerID(bytes: $0.bytes) }))
+        queued += 1
+        var recipients: [PeerID: UInt64] = [:]
+        for member in members {
+          guard let peer = PeerID(bytes: member.bytes) else { continue }
+          recipients[peer] = joinings[peer]
+        }
+        source.yield(Message(bytes: bytes, joinings: recipients))
       case .objectAdded(let snapshot, let member?), .objectChanged(let snapshot, let member?):
         arrivals.note(snapshot, of: member, at: now)
       default: continue
@@ -144,6 +163,11 @@ actor Guest {
   /// The thread that serves it.
   var executor: (any TaskExecutor)? { session?.executor }
 
+  private func describe(_ reason: DepartureReason) -> String {
+    guard case .refused(let error) = reason else { return reason.word }
+    return "\(error.code.rawValue): \(error.message)"
+  }
+
   /// Waits until it is let in.
   func untilJoined() async {
     guard session == nil else { return }
@@ -157,8 +181,8 @@ actor Guest {
   }
 
   /// Moves an object of its own, whose place says which of its operations that was.
-  func draw() throws {
-    guard let replica else { return }
+  func draw() async throws {
+    guard let replica, departure == nil else { return }
     operation += 1
     clock.began(operation, of: number)
     let place = Point(x: Double(operation), y: Double(number))
@@ -171,6 +195,8 @@ actor Guest {
       }
     }
     perform()
+    // As fast as it can is as fast as it is let: what more it made would only fill its memory.
+    if queued > 1_000 { await withCheckedContinuation { roomWaiter = $0 } }
   }
 
   /// The digest of its board.

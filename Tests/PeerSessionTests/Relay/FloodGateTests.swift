@@ -6,10 +6,12 @@ import Testing
 struct FloodGateTests {
   /// A gate in a box: expectations take no mutating calls.
   private final class Gate {
-    private var gate = FloodGate(bytesPerSecond: 1_000, messagesPerSecond: 100, now: .zero)
-    func take(_ count: Int, now: Duration) -> FloodGate.Verdict { gate.take(count, now: now) }
-    func takeDatagram(_ count: Int, now: Duration) -> Bool {
-      gate.takeDatagram(count, now: now)
+    private var gate = FloodGate(RelayRate(copies: 100, bytes: 1_000), now: .zero)
+    func take(_ count: Int, copies: Int = 1, now: Duration) -> FloodGate.Verdict {
+      gate.take(count, copies: copies, now: now)
+    }
+    func takeDatagram(_ count: Int, copies: Int = 1, now: Duration) -> Bool {
+      gate.takeDatagram(count, copies: copies, now: now)
     }
   }
 
@@ -22,11 +24,29 @@ struct FloodGateTests {
     #expect(gate.take(0, now: .seconds(1)) == .pass)
   }
 
-  @Test("[RLY-14] messages count as well as bytes")
-  func messages() {
+  @Test("[RLY-14] copies count as well as bytes, one for each member that a message goes to")
+  func copies() {
     let gate = Gate()
-    for _ in 0..<200 { #expect(gate.take(0, now: .zero) == .pass) }
+    for _ in 0..<20 { #expect(gate.take(0, copies: 10, now: .zero) == .pass) }
     #expect(gate.take(0, now: .zero) == .wait(.seconds(0.01)))
+    #expect(Gate().take(500, copies: 5, now: .zero) == .wait(.seconds(0.5)))
+    #expect(!Gate().takeDatagram(0, copies: 201, now: .zero))
+  }
+
+  @Test("[RLY-14] who keeps its pace is never read more slowly, however much it has to say")
+  func paced() {
+    let rate = RelayRate(copies: 1_000, bytes: 100_000)
+    let pace = RelayPace(rate, now: .zero)
+    var gate = FloodGate(rate, now: .zero)
+    var now = Duration.zero
+    var sent = 0
+    while now < .seconds(60) {
+      #expect(gate.take(100, copies: 7, now: now) == .pass)
+      now += pace.take(100, copies: 7, now: now)
+      sent += 7
+    }
+    // Nine tenths of what would pass, and the first burst.
+    #expect((55_000...57_000).contains(sent))
   }
 
   @Test("[RLY-14] who never lets up is closed after 10 s, and who pauses is not")

@@ -11,8 +11,7 @@ struct RelayLoadTests {
   func overrun() async throws {
     let limits: @Sendable (inout TransportConfiguration) -> Void = {
       $0.relayLimits.queuedBytes = 4 << 20
-      $0.relayLimits.bytesPerSecond = 1 << 30
-      $0.relayLimits.messagesPerSecond = 1_000_000
+      $0.relayLimits.rate = RelayRate(copies: 1_000_000, bytes: 1 << 30)
       $0.outboxCapacity = 1 << 20
     }
     try await RelayWorld.run(relay: limits) { world in
@@ -52,12 +51,15 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[RLY-14] who sends more than is passed on is slowed down, and loses nothing")
-  func slowed() async throws {
+  @Test(
+    "[RLY-14] who sends more than is passed on is slowed down, and loses nothing",
+    arguments: [true, false]
+  )
+  func slowed(bySelf: Bool) async throws {
     let limits: @Sendable (inout TransportConfiguration) -> Void = {
-      $0.relayLimits.messagesPerSecond = 200
+      $0.relayLimits.rate.copies = 200
     }
-    try await RelayWorld.run(relay: limits) { world in
+    try await RelayWorld.run(relay: limits, isPaced: bySelf) { world in
       for number in UInt8(0)...250 {
         try await world.hosted.send([number], to: [world.bob.peerID])
         try await world.hosted.send([number], to: [world.bob.peerID])

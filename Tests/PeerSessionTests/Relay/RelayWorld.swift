@@ -21,11 +21,13 @@ struct RelayWorld: Sendable {
   static func run(
     meshSize: Int = 16,
     relay configureRelay: @escaping @Sendable (inout TransportConfiguration) -> Void = { _ in },
+    isPaced: Bool = true,
     _ body: @escaping @Sendable (RelayWorld) async throws -> Void
   ) async throws {
     let hide: @Sendable (inout TransportConfiguration) -> Void = {
       $0.isDiallable = false
       $0.meshSize = meshSize
+      $0.isPaced = isPaced
     }
     let configure: @Sendable (inout TransportConfiguration) -> Void = {
       makeRelay(&$0)
