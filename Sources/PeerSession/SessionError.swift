@@ -149,8 +149,20 @@ extension SessionError {
       case .unknownAdmitter: (.busy, "The peer does not know yet who admitted us.")
       case .notAttached: (.notConnected, "The further link was refused.")
       case .duplicateLink, .replaced: (.busy, "Another link with the peer took over.")
-      case .tooFast: (.busy, "The relay found this end too fast; try again later.")
-      case .tooSlow: (.busy, "The peer found this end too slow.")
+      case .tooFast:
+        (
+          .busy,
+          isOurs
+            ? "The peer sent more than a relay passes on."
+            : "We sent more than the relay passes on; try again later."
+        )
+      case .tooSlow:
+        (
+          .busy,
+          isOurs
+            ? "The peer did not take what it was sent."
+            : "We did not take what we were sent; try again later."
+        )
       case .self: (.selfDialled, "That address is this peer's own.")
       case .protocolError, .unknownFrame, .tooLarge:
         (

@@ -253,6 +253,9 @@ final class Outbox: Sendable {
     state.withLockedValue { sequence <= $0.sender.lastSequence }
   }
 
+  /// The highest number that the peer acknowledged.
+  var acknowledged: UInt64 { state.withLockedValue { $0.sender.acknowledged } }
+
   /// Whether everything sent was acknowledged.
   var isDelivered: Bool { state.withLockedValue { $0.sender.unacknowledgedParts == 0 } }
 

@@ -112,7 +112,8 @@ final class ControlLink: ChannelDuplexHandler {
     let channel = context.channel
     let timeout = context.eventLoop.scheduleTask(in: .seconds(2)) { channel.close(promise: nil) }
     channel.closeFuture.whenComplete { _ in timeout.cancel() }
-    context.close(promise: nil)
+    // What waits unread would have TCP throw away what was written: it is read and dropped (CLS-1).
+    if isReadingPaused { resumeReading() } else { context.close(promise: nil) }
   }
 
   /// Closes without a word: the link is broken.

@@ -13,10 +13,6 @@ struct RelayQueue {
   private var items = CircularBuffer<Item>()
   /// Bytes of what others sent it.
   private(set) var dataBytes = 0
-  /// When something was taken out last, or began to wait.
-  private(set) var movedAt: NIODeadline
-
-  init(now: NIODeadline) { movedAt = now }
 
   /// Whether what waits is one message, which may be longer than any bound.
   var hasOneMessage: Bool { items.count == 1 }
@@ -39,8 +35,7 @@ struct RelayQueue {
   }
 
   /// Takes the next message out.
-  mutating func removeFirst(now: NIODeadline) {
-    movedAt = now
+  mutating func removeFirst() {
     let item = items.removeFirst()
     if item.isData { dataBytes -= item.message.count }
   }

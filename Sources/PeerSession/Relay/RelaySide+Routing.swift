@@ -60,7 +60,7 @@ extension RelaySide {
       session.disconnect(
         entry.id,
         .tooFast,
-        .refused(SessionError(.busy, "It sent more than this relay passes on.")),
+        .refused(SessionError(closeCode: .tooFast, message: "", isOurs: true)),
         message: "more than this relay passes on"
       )
     }
@@ -96,13 +96,13 @@ extension RelaySide {
   }
 
   private func tell(_ peer: PeerID, _ message: [UInt8]) {
-    queues[peer, default: RelayQueue(now: .now())].append(control: message)
+    queues[peer, default: RelayQueue()].append(control: message)
     flushSoon(peer)
   }
 
   /// Queues what one member sent another, or ends the routes of who has too much waiting (RLY-12).
   private func pass(_ message: [UInt8], to peer: PeerID) {
-    queues[peer, default: RelayQueue(now: .now())].append(data: message)
+    queues[peer, default: RelayQueue()].append(data: message)
     if let queue = queues[peer], queue.dataBytes > session.configuration.relayLimits.queuedBytes,
       !queue.hasOneMessage
     {
@@ -158,19 +158,29 @@ extension RelaySide {
         hasWaited: true
       )
       guard sequence != nil else { return }
-      queues[peer]?.removeFirst(now: .now())
+      queues[peer]?.removeFirst()
     }
     queues[peer] = nil
   }
 
-  /// Closes readers for whom something has waited and nothing moved for 30 s (MSG-5).
+  /// Closes readers who are owed something and have acknowledged nothing for 30 s (RLY-12).
   func closeStuck(_ now: NIODeadline) {
-    for (peer, queue) in queues where now - queue.movedAt >= .seconds(30) {
-      queues[peer] = nil
+    guard isRelaying else { return }
+    for entry in session.entries.values {
+      guard entry.link != nil, let outbox = entry.delivery?.outbox, !outbox.isDelivered else {
+        entry.stuck = nil
+        continue
+      }
+      let acknowledged = outbox.acknowledged
+      guard let stuck = entry.stuck, stuck.acknowledged == acknowledged else {
+        entry.stuck = (acknowledged, now)
+        continue
+      }
+      guard now - stuck.since >= .seconds(30) else { continue }
       session.disconnect(
-        peer,
+        entry.id,
         .tooSlow,
-        .refused(SessionError(closeCode: .tooSlow, message: "")),
+        .refused(SessionError(closeCode: .tooSlow, message: "", isOurs: true)),
         message: "nothing was read for 30 s"
       )
     }

@@ -616,6 +616,11 @@ extension SessionCore: LinkDelegate {
       depart(entry, .shuttingDown)
       entry.failedDials = 0
       planDial(entry, after: 1_000)
+    case .closed(let code, let message) where code == .tooSlow || code == .tooFast:
+      // It keeps nothing of us, and takes us in again (CLS-2).
+      depart(entry, DepartureReason(code, message: message))
+      entry.failedDials = 0
+      planDial(entry, after: 5_000)
     case .closed(let code, let message) where code.redial == .never:
       entry.isBarred = true
       let departure = DepartureReason(code, message: message)

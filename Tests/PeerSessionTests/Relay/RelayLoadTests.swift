@@ -39,14 +39,29 @@ struct RelayLoadTests {
         }
         try await world.atRelay.onLoop { core in
           #expect(core.relaying.queues[carol.peerID]?.dataBytes ?? 0 <= 4 << 20)
-          // Nothing of its own is read by it either: what waits for 30 s ends it.
-          var queue = core.relaying.queues[carol.peerID] ?? RelayQueue(now: .now())
-          queue.append(control: RelayMessage.unroute(0, .left).encoded())
-          core.relaying.queues[carol.peerID] = queue
-          core.relaying.closeStuck(.now() + .seconds(31))
+          // It acknowledges nothing: after 30 s of that it is closed, and no sooner.
+          let now = NIODeadline.now()
+          core.relaying.closeStuck(now)
+          core.relaying.closeStuck(now + .seconds(29))
+          #expect(core.entries[carol.peerID]?.isJoined == true)
+          core.relaying.closeStuck(now + .seconds(30))
           #expect(core.entries[carol.peerID]?.isJoined == false)
         }
-        await silent.leave()
+        // When it reads on it hears why, whatever of its own it had left unread.
+        let heard = EventLog()
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { await heard.follow(silent) }
+          await heard.wait { events in
+            events.contains {
+              if case .peerLeft(world.relay.peerID, let reason, _) = $0 {
+                reason == .refused(SessionError(closeCode: .tooSlow, message: ""))
+              } else {
+                false
+              }
+            }
+          }
+          await silent.leave()
+        }
       }
     }
   }
