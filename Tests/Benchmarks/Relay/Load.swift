@@ -62,11 +62,14 @@ struct Arrivals: Sendable {
 struct Outcome {
   /// Milliseconds from the begin of an operation until the last reader had it, ascending.
   var latencies: [Double] = []
+  /// The longest of them in each second in which they began.
+  var longest: [Double] = []
   /// Operations that somebody who reads did not get.
   var lost = 0
 
   init(_ clock: LoadClock, _ readers: [(number: Int, arrivals: Arrivals)], writers: Range<Int>) {
     let begun = clock.times
+    let first = begun.compactMap(\.first).min() ?? 0
     for writer in writers {
       for operation in begun[writer].indices {
         var last = 0.0
@@ -75,7 +78,15 @@ struct Outcome {
           let times = reader.arrivals.times[writer]
           if operation < times.count { last = max(last, times[operation]) } else { isLost = true }
         }
-        if isLost { lost += 1 } else { latencies.append((last - begun[writer][operation]) * 1000) }
+        guard !isLost else {
+          lost += 1
+          continue
+        }
+        let latency = (last - begun[writer][operation]) * 1000
+        latencies.append(latency)
+        let second = Int(begun[writer][operation] - first)
+        while longest.count <= second { longest.append(0) }
+        longest[second] = max(longest[second], latency)
       }
     }
     latencies.sort()

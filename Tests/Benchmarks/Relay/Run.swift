@@ -100,6 +100,8 @@ struct Run: Sendable {
         Double(before.memory) / 1e6
       )
     )
+    let longest = outcome.longest.map { String(format: "%.0f", $0) }.joined(separator: " ")
+    print("longest of each second, ms: \(longest)")
     for guest in guests.suffix(kinds.count - guestCount) {
       print("guest \(guest.number): \(await guest.departure ?? "still there")")
     }
