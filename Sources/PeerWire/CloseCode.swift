@@ -12,7 +12,7 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case declined
   /// The dialler took its invitation back.
   case withdrawn
-  /// Nobody decided in time.
+  /// Nobody decided in time, or a step of admission took too long.
   case timedOut = "timed-out"
   /// The session has no room.
   case full
@@ -60,7 +60,7 @@ public enum CloseCode: String, Sendable, CaseIterable {
   public enum Redial: Sendable {
     /// Not unless a person asks for it.
     case never
-    /// Yes, with the back-off of LIV-3.
+    /// Yes, with the back-off of LIV-3; but for ``CloseCode/timedOut`` where a person had the time.
     case later
     /// The peer is not gone: another link of the pair is, or comes.
     case notApplicable
@@ -74,9 +74,9 @@ public enum CloseCode: String, Sendable, CaseIterable {
   /// What the receiver of the code does about dialling again.
   public var redial: Redial {
     switch self {
-    case .busy, .lockedOut, .unknownAdmitter, .tooSlow, .tooFast, .internalError: .later
+    case .timedOut, .busy, .lockedOut, .unknownAdmitter, .tooSlow, .tooFast, .internalError: .later
     case .duplicateLink, .replaced: .notApplicable
-    case .left, .shuttingDown, .disconnected, .kicked, .declined, .withdrawn, .timedOut, .full,
+    case .left, .shuttingDown, .disconnected, .kicked, .declined, .withdrawn, .full,
       .versionMismatch, .noSuchSession, .notCarried, .wrongCode, .notKnown, .notVerified,
       .notAttached,
       .protocolError, .unknownFrame, .tooLarge, .self:

@@ -644,10 +644,10 @@ def control():
 
 
 def closes():
-    never = ("left shutting-down disconnected kicked declined withdrawn timed-out full version-mismatch "
+    never = ("left shutting-down disconnected kicked declined withdrawn full version-mismatch "
              "no-such-session not-carried wrong-code not-known not-verified not-attached protocol-error unknown-frame "
              "too-large self").split()
-    later = "busy locked-out unknown-admitter too-slow too-fast internal-error".split()
+    later = "timed-out busy locked-out unknown-admitter too-slow too-fast internal-error".split()
     return ([{"code": c, "redial": "never"} for c in never]
             + [{"code": c, "redial": "later"} for c in later]
             + [{"code": c, "redial": "not-applicable"} for c in ("duplicate-link", "replaced")]

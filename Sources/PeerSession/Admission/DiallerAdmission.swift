@@ -88,6 +88,9 @@ struct DiallerAdmission: Sendable {
   /// When ``timePassed(now:)`` must be called at the latest, or `nil`.
   private(set) var deadline: Duration?
 
+  /// Whether the listener has a person decide, who is not to be asked again when the time is over (3.2).
+  private(set) var hasAskedPerson = false
+
   private let facts: Facts
   private var state = State.idle
   /// What came between ACCEPT and our person's answer; not in the state, which is copied.
@@ -227,6 +230,7 @@ struct DiallerAdmission: Sendable {
         ),
         nonce: facts.nonce
       )
+      hasAskedPerson = true
       state = .awaitingNonce(hello, words)
       deadline = now + AdmissionTimes.step
       return [.send(.sasCommit, words.commit.encoded())]

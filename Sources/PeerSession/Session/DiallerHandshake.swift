@@ -14,7 +14,7 @@ final class DiallerHandshake: LinkDelegate {
   }
 
   private let session: SessionCore
-  private let link: ControlLink
+  let link: ControlLink
   private var admission: DiallerAdmission
   private let hello: Control.DiallerHello
   private let verify: (@Sendable (Verification) async -> Bool)?
@@ -63,9 +63,12 @@ final class DiallerHandshake: LinkDelegate {
     guard let deadline = admission.deadline else { return }
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     timer = session.eventLoop.scheduleTask(in: TimeAmount(max(.zero, deadline - .uptime))) {
-      bound.value.run { $0.timePassed(now: .uptime) }
+      bound.value.timePassed(now: .uptime)
     }
   }
+
+  /// Gives up when the time of the present step is over (3.2).
+  func timePassed(now: Duration) { run { $0.timePassed(now: now) } }
 
   private func perform(_ actions: [DiallerAction]) {
     for action in actions {
@@ -78,13 +81,13 @@ final class DiallerHandshake: LinkDelegate {
       case .close(let code, let message):
         refusal = Failure(
           error: SessionError(closeCode: code, message: message, isOurs: true),
-          redial: code.redial
+          redial: redial(after: code)
         )
         link.close(code, message)
       case .ended(let code, let message):
         refusal = Failure(
           error: SessionError(closeCode: code, message: message.displayed),
-          redial: code.redial
+          redial: redial(after: code)
         )
         link.abort()
       }
@@ -161,6 +164,10 @@ final class DiallerHandshake: LinkDelegate {
     finish(.success(()))
   }
 
+  private func redial(after code: CloseCode) -> CloseCode.Redial {
+    code == .timedOut && admission.hasAskedPerson ? .never : code.redial
+  }
+
   private func finish(_ result: Result<Void, Failure>) {
     timer?.cancel()
     asking?.cancel()
@@ -187,7 +194,10 @@ final class DiallerHandshake: LinkDelegate {
     case .closed(let code, let message):
       finish(
         .failure(
-          Failure(error: SessionError(closeCode: code, message: message), redial: code.redial)
+          Failure(
+            error: SessionError(closeCode: code, message: message),
+            redial: redial(after: code)
+          )
         )
       )
     case .closedByUs, .broken:

@@ -61,7 +61,7 @@ final class ListenerHandshake: LinkDelegate {
   // MARK: LinkDelegate
 
   func linkSecured(_ link: ControlLink) {
-    rearm(in: .seconds(5)) { $0.close(.protocolError, "no first frame in time") }
+    rearm(in: .seconds(5)) { $0.close(.timedOut, "no first frame in time") }
     if link.facts.peer == transport.localPeer { link.close(.self) }
   }
 

@@ -134,7 +134,7 @@ extension SessionCore {
       self.handshakes[ObjectIdentifier(link)] = nil
       entry.isDialling = false
       if case .failure(let failure) = result {
-        if failure.redial == .notApplicable { return }
+        // Also where another link stays: it may be gone again.
         self.dialFailed(entry, failure.error, redial: failure.redial)
       }
     }

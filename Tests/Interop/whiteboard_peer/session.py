@@ -1086,7 +1086,7 @@ class Peer:
                 self.events.add("redial-refused", remote=remote, code=refused.code)
                 with self.condition:
                     remote.ticket_tries += 1
-                    later = ("busy", "locked-out", "unknown-admitter", "duplicate-link")
+                    later = ("busy", "locked-out", "timed-out", "unknown-admitter", "duplicate-link")
                     if refused.code not in later or remote.ticket_tries > 5:
                         remote.forbidden = True
                         if remote.state == "reconnecting":

@@ -517,6 +517,7 @@ struct AdmissionTimesTests {
       dialler.timePassed(now: .seconds(15))
         == [.close(.timedOut, "The time for this step is over.")]
     )
+    #expect(!dialler.hasAskedPerson)
   }
 
   @Test("people have as long as the invitation says, and then are asked no more")
@@ -526,6 +527,7 @@ struct AdmissionTimesTests {
       listener: World.listenerFacts(.ask)
     )
     world.run()
+    #expect(world.dialler.hasAskedPerson)
     let end = world.now + .seconds(30)
     #expect(world.listener.deadline == end)
     #expect(world.dialler.deadline == end)

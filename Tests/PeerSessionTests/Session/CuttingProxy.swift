@@ -5,12 +5,14 @@ import PeerTestKit
 
 @testable import PeerSession
 
-/// A TCP proxy on loopback that cuts connections at seeded byte offsets, in both directions.
+/// A TCP proxy on loopback that cuts connections at seeded byte offsets, in both directions, or lets
+/// them stall in the middle of a handshake.
 final class CuttingProxy: Sendable {
   private struct State {
     var generator: SeededGenerator
     var cutsLeft: Int
     var cuts = 0
+    var isStalling = false
     var connections: [ObjectIdentifier: any Channel] = [:]
   }
 
@@ -20,6 +22,7 @@ final class CuttingProxy: Sendable {
   private let offsets: ClosedRange<Int>
   private let listener = NIOLockedValueBox<(any Channel)?>(nil)
   private let (pairs, paired) = AsyncStream<Void>.makeStream()
+  private let (stalls, stalled) = AsyncStream<Void>.makeStream()
 
   /// `offsets`: after how many bytes, in whichever direction, a connection is cut.
   init(
@@ -60,6 +63,28 @@ final class CuttingProxy: Sendable {
     for channel in open { channel.close(promise: nil) }
   }
 
+  /// Cuts what there is now; of each further connection the listener hears nothing but the first record
+  /// of TLS, with which the dialler can end its own part of TLS.
+  func stall() {
+    let open = state.withLockedValue { state in
+      state.isStalling = true
+      return Array(state.connections.values)
+    }
+    for channel in open { channel.close(promise: nil) }
+  }
+
+  /// Waits until a dialler has said more than the listener hears.
+  func firstStall() async { for await _ in stalls { return } }
+
+  /// Cuts what stalls, and passes on whole connections again.
+  func resume() {
+    let open = state.withLockedValue { state in
+      state.isStalling = false
+      return Array(state.connections.values)
+    }
+    for channel in open { channel.close(promise: nil) }
+  }
+
   /// Cuts every connection there is, and takes no more.
   func stop() async throws {
     try await listener.withLockedValue { $0 }?.close()
@@ -92,7 +117,12 @@ final class CuttingProxy: Sendable {
           }
           let up = plan.flatMap { $0.isUpstream ? $0.offset : nil }
           let down = plan.flatMap { $0.isUpstream ? nil : $0.offset }
-          try inbound.pipeline.syncOperations.addHandler(Forwarder(to: outbound, limit: up, cut))
+          if self.state.withLockedValue({ $0.isStalling }) {
+            let staller = Staller(to: outbound) { self.stalled.yield() }
+            try inbound.pipeline.syncOperations.addHandler(staller)
+          } else {
+            try inbound.pipeline.syncOperations.addHandler(Forwarder(to: outbound, limit: up, cut))
+          }
           try outbound.pipeline.syncOperations.addHandler(Forwarder(to: inbound, limit: down, cut))
           self.state.withLockedValue { $0.connections[ObjectIdentifier(inbound)] = inbound }
           self.paired.yield()
@@ -145,4 +175,39 @@ private final class Forwarder: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     context.close(promise: nil)
   }
+}
+
+/// Copies the first record of TLS to the other channel, and swallows what comes behind it.
+private final class Staller: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let other: any Channel
+  private let onStall: @Sendable () -> Void
+  private var first = ByteBuffer()
+  private var hasPassed = false
+
+  init(to other: any Channel, _ onStall: @escaping @Sendable () -> Void) {
+    self.other = other
+    self.onStall = onStall
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { context.read() }
+  }
+
+  func channelActive(context: ChannelHandlerContext) { context.read() }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var buffer = unwrapInboundIn(data)
+    context.read()
+    guard !hasPassed else { return onStall() }
+    first.writeBuffer(&buffer)
+    guard let length = first.getInteger(at: first.readerIndex + 3, as: UInt16.self),
+      let record = first.readSlice(length: 5 + Int(length))
+    else { return }
+    hasPassed = true
+    other.writeAndFlush(record, promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
 }

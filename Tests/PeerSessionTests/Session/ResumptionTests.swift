@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import PeerWire
 import Testing
 
 @testable import PeerSession
@@ -58,6 +59,61 @@ struct ResumptionTests {
         await joined.leave()
         await hosted.leave()
         try await group.shutdownGracefully()
+      }
+    }
+  }
+
+  @Test(
+    "[LIV-3] a handshake that a bad network holds up, on either side, ends no peer: it is dialled again",
+    arguments: [nil, CloseCode.timedOut, .duplicateLink]
+  )
+  func stalledHandshake(closed: CloseCode?) async throws {
+    let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
+    let log = EventLog()
+    try await withPeer("alice", configure: hide) { alice in
+      try await withPeer("bob", configure: hide) { bob in
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let proxy = CuttingProxy(to: alice.loopback, seed: 1, offsets: 1...1, group: loops)
+        let address = try await proxy.start()
+        let hosted = try await alice.host(SessionID.random(), admission: .anyone)
+        let joined = try await bob.join(hosted.id, of: alice, at: address)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await log.follow(joined) }
+          try await hosted.sendConfirmed([1])
+          proxy.stall()
+          await proxy.firstStall()
+          try await joined.onLoop { core in
+            let handshake = try #require(core.handshakes.values.first)
+            if let closed {
+              handshake.linkEnded(handshake.link, .closed(closed, message: ""))
+            } else {
+              // The 5 s of that step are over.
+              handshake.timePassed(now: .uptime + .seconds(6))
+            }
+          }
+          proxy.resume()
+          await log.wait { events in
+            var wasAway = false
+            return events.contains { event in
+              switch event {
+              case .peerStateChanged(_, .reconnecting): wasAway = true
+              case .peerStateChanged(_, .connected), .peerLeft: return wasAway
+              default: break
+              }
+              return false
+            }
+          }
+          let left = await log.all.filter { if case .peerLeft = $0 { true } else { false } }
+          try #require(left.isEmpty)
+          try await hosted.sendConfirmed([2])
+          await log.waitForMessages(2)
+          #expect(await log.messages == [[1], [2]])
+          await joined.leave()
+          await hosted.leave()
+          try await group.waitForAll()
+        }
+        try await proxy.stop()
+        try await loops.shutdownGracefully()
       }
     }
   }
