@@ -350,8 +350,11 @@ public final class Session: Sendable {
   ///
   /// Messages that no peer acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for that.
   /// Does nothing when the session is over.
-  public func leave() async {
-    try? await onLoop { $0.leave(.left) }
+  ///
+  /// - Parameter untilNextStart: Whether this program serves the session again when it is next started: who
+  ///   leaves a relay's link that way is told to dial it again (RLY-7).
+  public func leave(untilNextStart: Bool = false) async {
+    try? await onLoop { $0.leave(untilNextStart ? .shuttingDown : .left) }
   }
 
   func onLoop<Value: Sendable>(

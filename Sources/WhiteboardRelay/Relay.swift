@@ -127,7 +127,7 @@ package actor Relay {
     if !isEnding { await withCheckedContinuation { endWaiter = $0 } }
     upkeep.cancel()
     noteVisits()
-    for board in boards.values { await board.node.requestEnd() }
+    for board in boards.values { await board.node.requestEnd(untilNextStart: true) }
     await untilNoBoard { board in
       if case .failed = board.state { false } else { true }
     }

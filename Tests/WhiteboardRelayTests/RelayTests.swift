@@ -42,6 +42,34 @@ struct RelayTests {
     }
   }
 
+  @Test(
+    "[RLY-7] who is on a board when its relay is told to end is on it again when the relay is there again"
+  )
+  func comesBack() async throws {
+    try await RelayRoom.make { room in
+      let first = try room.relay()
+      let (states, state) = AsyncStream<Void>.makeStream()
+      // Waited for when it was told to end.
+      let run = Task { try await first.run { _ in state.yield() } }
+      for await _ in states { break }
+      let link = try await first.createBoard(name: "standup").link
+      let port = try #require(await first.transport?.port)
+      try await room.joined(link) { guest in
+        await first.requestEnd()
+        try await run.value
+        try await guest.perform("text 0,0 \"while it was away\"")
+        let second = try room.relay { $0.listen = PeerAddress(host: "127.0.0.1", port: port) }
+        try await room.running(second) { relay in
+          try await relay.untilBoard { $0.people.values.contains("ben") }
+          try await guest.perform("wait synced timeout=30")
+          try await room.joined(link, as: "cy") {
+            try await $0.perform("wait objects=1 timeout=30")
+          }
+        }
+      }
+    }
+  }
+
   @Test("boards are served side by side on one port, and who is on one is not on another")
   func several() async throws {
     try await RelayRoom.make { room in

@@ -149,7 +149,8 @@ extension SessionCore {
     }
     entry.observed = Array(entry.observed.suffix(Limits.addresses))
     // Seen there, it may be back: it goes before those that are only due.
-    if entry.isLost || entry.relayed != nil, entry.link == nil, !entry.isDialling {
+    let isAwaited = entry.isLost || entry.relayed != nil || entry.member.role == .relay
+    if isAwaited, entry.link == nil, !entry.isDialling {
       entry.nextDial = .distantPast
     }
     planTick()

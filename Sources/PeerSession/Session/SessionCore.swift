@@ -888,7 +888,9 @@ extension SessionCore: LinkDelegate {
     // A member that never answered is soon given up, until it is heard of again; one that left a
     // link behind is dialled until it is lost.
     if !entry.isJoined && entry.failedDials >= Limits.dialsToOneStranger {
-      if relaying.hasRelays || entry.member.role == .relay { return planRareDial(entry) }
+      if relaying.hasRelays || entry.member.role == .relay {
+        return planRareDial(entry, after: Limits.dialsToOneStranger)
+      }
       entries[entry.id] = nil
       return
     }
@@ -923,8 +925,12 @@ extension SessionCore: LinkDelegate {
   }
 
   /// Plans an attempt of the slow kind, ever more rarely (LIV-4, RLY-6).
-  func planRareDial(_ entry: PeerEntry) {
-    planDial(entry, after: min(15_000 << min(Int64(entry.failedDials), 5), 300_000))
+  ///
+  /// - Parameters:
+  ///   - entry: The peer.
+  ///   - quick: How many attempts failed that were not of this kind.
+  func planRareDial(_ entry: PeerEntry, after quick: Int = 0) {
+    planDial(entry, after: min(15_000 << min(Int64(entry.failedDials - quick), 5), 300_000))
   }
 
   func planDial(_ entry: PeerEntry, after wait: Int64) {

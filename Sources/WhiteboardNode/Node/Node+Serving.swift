@@ -129,7 +129,7 @@ extension Node {
       try? await clock.sleep(for: .milliseconds(5))
     }
     _ = await isConfirmed(by: reached, within: limit - clock.now)
-    await session.leave()
+    await session.leave(untilNextStart: comesBack)
     await closeDocument()
   }
 

@@ -19,6 +19,8 @@ package actor Node {
 
   var pump = EventPump()
   var ending: Ending?
+  /// Whether the program serves the board again when it is next started.
+  private(set) var comesBack = false
   private var endWaiter: CheckedContinuation<Void, Never>?
   /// Work that runs beside everything else; the node's group of tasks takes it from here.
   let jobs: AsyncStream<Job>
@@ -230,7 +232,11 @@ package actor Node {
   }
 
   /// Asks the node to leave the board and end; ``run()`` returns when it has.
-  package func requestEnd() {
+  ///
+  /// - Parameter untilNextStart: Whether the program serves the board again when it is next started, so that
+  ///   those who are on it look for it.
+  package func requestEnd(untilNextStart: Bool = false) {
+    if ending == nil { comesBack = untilNextStart }
     end(.asked)
   }
 

@@ -1,4 +1,6 @@
+import NIOCore
 import PeerDiscovery
+import PeerWire
 import Testing
 
 @testable import PeerSession
@@ -81,6 +83,29 @@ struct RelayTests {
       try await world.hosted.sendConfirmed([1], to: [bob])
       await world.logs.bob.waitForMessages(1)
       #expect(await world.logs.bob.messages(from: alice) == [[1]])
+    }
+  }
+
+  @Test(
+    "[RLY-7] a relay that is away is dialled rarely after a while, and at once where it is seen"
+  )
+  func away() async throws {
+    try await withPeer("alice") { alice in
+      let hosted = try await alice.host(.random(), admission: .anyone)
+      try await hosted.onLoop { core in
+        let relay = PeerIdentity.ephemeral().peerID
+        var introduction = core.introduction(for: nil)
+        introduction.role = .relay
+        core.learn([Control.Member(peer: relay, introduction)])
+        let entry = try #require(core.entries[relay])
+        entry.failedDials = Limits.dialsToOneStranger - 1
+        core.dialFailed(entry, SessionError(.unreachable, ""), redial: .later)
+        let due = try #require(entry.nextDial)
+        #expect((TimeAmount.seconds(14)...(.seconds(20))).contains(due - .now()))
+        core.addAddresses([alice.loopback], for: relay)
+        #expect(try #require(entry.nextDial) <= .now())
+      }
+      await hosted.leave()
     }
   }
 
