@@ -90,7 +90,14 @@ package actor Relay {
   /// Why nobody should be sent here just now, in words; empty while it serves.
   package var hindrances: [String] {
     if isEnding { return ["it is ending"] }
-    return isReady ? [] : ["boards are still being opened"]
+    guard isReady else { return ["boards are still being opened"] }
+    // What comes now would be in memory alone.
+    let unsaved = boards.values.count { $0.unsaved != nil }
+    return switch unsaved {
+    case 0: []
+    case 1: ["1 board is not saved: the log says why"]
+    default: ["\(unsaved) boards are not saved: the log says why"]
+    }
   }
 
   /// Has work run beside everything else, until it is over.

@@ -5,23 +5,26 @@ struct RelayMetrics: Sendable {
   private let serving = Meter(label: "whiteboard_boards", dimensions: [("state", "serving")])
   private let opening = Meter(label: "whiteboard_boards", dimensions: [("state", "opening")])
   private let failed = Meter(label: "whiteboard_boards", dimensions: [("state", "failed")])
+  private let unsaved = Meter(label: "whiteboard_boards_unsaved")
   private let people = Meter(label: "whiteboard_people")
   private let joins = Counter(label: "whiteboard_joins_total")
 
   /// Says how many boards there are in each state, and how many people on them, each counted once a board.
   func show(_ boards: some Collection<ServedBoard>) {
-    var counts = (serving: 0, opening: 0, failed: 0, people: 0)
+    var counts = (serving: 0, opening: 0, failed: 0, unsaved: 0, people: 0)
     for board in boards {
       switch board.state {
       case .serving: counts.serving += 1
       case .opening: counts.opening += 1
       case .failed: counts.failed += 1
       }
+      if board.unsaved != nil { counts.unsaved += 1 }
       counts.people += board.people.count
     }
     serving.set(counts.serving)
     opening.set(counts.opening)
     failed.set(counts.failed)
+    unsaved.set(counts.unsaved)
     people.set(counts.people)
   }
 

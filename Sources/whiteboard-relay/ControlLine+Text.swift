@@ -19,9 +19,10 @@ extension ControlLine {
   private static func text(_ report: RelayReport) -> String {
     let boards = report.boards == 1 ? "1 board" : "\(report.boards) boards"
     let failed = report.failed == 0 ? "" : " (\(report.failed) cannot be served)"
+    let unsaved = report.unsaved == 0 ? "" : " (\(report.unsaved) not saved)"
     let people = report.people == 1 ? "1 person" : "\(report.people) people"
     return """
-      \(TerminalText.cleaned(report.name)): \(boards)\(failed), \(people), up \(uptime(report.uptime))
+      \(TerminalText.cleaned(report.name)): \(boards)\(failed)\(unsaved), \(people), up \(uptime(report.uptime))
       id \(report.peer)
       at \(report.addresses.joined(separator: ", "))
 

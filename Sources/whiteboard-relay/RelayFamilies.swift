@@ -4,6 +4,7 @@ extension MetricFamily {
   /// What a relay measures, beside what every process does.
   static let ofRelay: [MetricFamily] = [
     .gauge("whiteboard_boards", help: "Boards of this relay, by state.", labels: ["state"]),
+    .gauge("whiteboard_boards_unsaved", help: "Boards that are not all on the disk."),
     .gauge("whiteboard_people", help: "People on the boards, each counted once a board."),
     .counter("whiteboard_joins_total", help: "How often somebody came onto a board."),
     .counter(

@@ -176,6 +176,42 @@ struct RelayTests {
     }
   }
 
+  @Test(
+    "a board that cannot be saved is served all the same and told of, and is saved when it can be"
+  )
+  func unsaved() async throws {
+    try await RelayRoom.make { room in
+      var before: String?
+      try await room.running(try room.relay()) { relay in
+        let link = try await relay.createBoard(name: "standup").link
+        let document = try #require(await relay.boards.values.first?.node.document)
+        try await room.joined(link) { guest in
+          _ = try await document.limitPages(to: 1)
+          for n in 0..<20 {
+            try await guest.perform("text 0,\(n) \"\(String(repeating: "x", count: 2_000))\"")
+          }
+          try await relay.untilBoard { $0.unsaved != nil }
+          #expect(await relay.hindrances == ["1 board is not saved: the log says why"])
+          #expect(await relay.onlyReport?.state == "serving")
+          #expect(await relay.onlyReport?.problem?.contains("disk is full") == true)
+          try await room.joined(link, as: "cy") { late in
+            try await late.perform("wait objects=20 timeout=30")
+          }
+          _ = try await document.limitPages(to: 1_000_000)
+          try await relay.untilBoard { $0.unsaved == nil }
+          #expect(await relay.hindrances.isEmpty)
+          before = try await digest(guest)
+        }
+      }
+      try await room.running(try room.relay()) { relay in
+        try await room.joined(await relay.onlyReport?.link, as: "dan") { guest in
+          try await guest.perform("wait objects=20 timeout=30")
+          #expect(try await digest(guest) == before)
+        }
+      }
+    }
+  }
+
   /// Hosts a board that moves to a relay, until `body` is over.
   private func hosted(
     _ room: RelayRoom,

@@ -15,6 +15,9 @@ extension Node {
     }
   }
 
+  /// Why not all of the board is in its document, nil where it is or is on its way there.
+  package var unsavedReason: String? { keeper.loss?.message }
+
   /// Bytes of the document on the disk, nil where there is none.
   package var documentSize: Int? {
     guard let path = document?.path else { return nil }

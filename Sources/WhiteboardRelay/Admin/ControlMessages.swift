@@ -72,6 +72,8 @@ package struct RelayReport: Codable, Equatable, Sendable {
   package let boards: Int
   /// How many of them cannot be served.
   package let failed: Int
+  /// How many are not all on the disk.
+  package let unsaved: Int
   /// How many people are on them.
   package let people: Int
   /// For how many seconds it has been running.

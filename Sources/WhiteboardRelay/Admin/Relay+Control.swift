@@ -90,6 +90,7 @@ extension Relay {
       failed: boards.values.count {
         if case .failed = $0.state { true } else { false }
       },
+      unsaved: boards.values.count { $0.unsaved != nil },
       people: Set(boards.values.flatMap { $0.people.keys }).count,
       uptime: Int((ContinuousClock().now - started) / .seconds(1))
     )

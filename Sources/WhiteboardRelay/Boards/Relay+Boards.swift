@@ -98,7 +98,7 @@ extension Relay {
     boardsChanged()
   }
 
-  private func happened(_ event: NodeEvent, on id: SessionID) {
+  private func happened(_ event: NodeEvent, on id: SessionID) async {
     guard var board = boards[id] else { return }
     switch event {
     case .ready(let ready):
@@ -130,6 +130,21 @@ extension Relay {
     }
     boards[id] = board
     boardsChanged()
+    switch event {
+    case .note(let remark), .warning(let remark):
+      if Self.aboutSaving.contains(remark.code) { await lookAtSaving(of: id) }
+    default: break
+    }
+  }
+
+  /// What a node says when its board is not saved, or is again.
+  private static let aboutSaving: Set = ["not-saved", "photo-not-saved", "saved-again"]
+
+  private func lookAtSaving(of id: SessionID) async {
+    // The next event of this board waits for this one.
+    let unsaved = await boards[id]?.node.unsavedReason
+    boards[id]?.unsaved = unsaved
+    boardsChanged()
   }
 
   private func told(_ id: SessionID, _ peer: String, _ name: String) -> Logger.Metadata {
@@ -148,7 +163,7 @@ extension Relay {
     let served = entry.id.flatMap { boards[$0] }
     let (state, problem): (String, String?) =
       switch served?.state {
-      case .serving: ("serving", nil)
+      case .serving: ("serving", served?.unsaved)
       case .failed(let error): ("failed", error.message)
       case .opening, nil: ("opening", nil)
       }

@@ -23,6 +23,8 @@ struct ServedBoard {
   var people: [String: String] = [:]
   /// When somebody left it last, milliseconds since 1970.
   var visited: Int64?
+  /// Why not all of it is on the disk, where that is so; it is served all the same, from memory.
+  var unsaved: String?
   /// Why it ends, where it is not to be served any more.
   var problem: NodeError?
 }
@@ -35,7 +37,7 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let name: String
   /// `opening`, `serving` or `failed`.
   package let state: String
-  /// Why it cannot be served.
+  /// Why it cannot be served, or why not all of it is on the disk.
   package let problem: String?
   /// Whether it stays however long nobody visits it.
   package let isPinned: Bool
