@@ -10,7 +10,7 @@ from peers import expect
 class Relay(lan.Process):
     """A running `whiteboard-relay serve`."""
 
-    data_dir = None
+    data_dir = http = None
 
     @property
     def status(self):
@@ -43,6 +43,12 @@ class Relay(lan.Process):
         expect(len(boards) == 1 and boards[0]["state"] == "serving", f"{boards}")
         return boards[0]
 
+    @property
+    def link(self):
+        """What lets people join its only board."""
+        board, = self.operate("boards")
+        return board["link"]
+
     def leave(self, within=10):
         """SIGTERM, after which it ends in good order."""
         status = self.stop(within=within)
@@ -54,13 +60,14 @@ def program():
     return peers.program().with_name("whiteboard-relay")
 
 
-def start(scene, host, *words, data="relay"):
+def start(scene, host, *words, data="relay", http="none", wait=True):
     """Starts a relay on a host, and waits until it can be reached; `data` names a data directory to use again."""
     directory = host.home / data
     relay = host.start(
-        program(), "serve", "--json", "--data-dir", directory, "--name", "attic", "--http", "none",
+        program(), "serve", "--json", "--data-dir", directory, "--name", "attic", "--http", http,
         "--log-level", "info", *words, name=f"relay ({host.name})", kind=Relay,
     )
-    relay.data_dir = directory
-    relay.status
+    relay.data_dir, relay.http = directory, http
+    if wait:
+        relay.status
     return relay
