@@ -17,6 +17,8 @@ package actor Relay {
   let started = ContinuousClock().now
   let metrics = RelayMetrics()
   private var isReady = false
+  /// Why not all is on the disk at the end.
+  private var loss: NodeError?
 
   private(set) var isEnding = false
   private var endWaiter: CheckedContinuation<Void, Never>?
@@ -45,7 +47,7 @@ package actor Relay {
   /// Serves until it is asked to end; then every board is left with a goodbye, and kept.
   ///
   /// - Parameter ready: Called once it can be reached and every board that it had is served or failed.
-  /// - Throws: ``NodeError``: why it could not begin.
+  /// - Throws: ``NodeError``: why it could not begin, or that not every board could be kept.
   package func run(
     ready: @escaping @Sendable (isolated Relay) async -> Void
   ) async throws(NodeError) {
@@ -77,6 +79,7 @@ package actor Relay {
     } catch {
       throw NodeError(.internal, "the relay cannot go on: \(error)")
     }
+    if let loss { throw loss }
   }
 
   /// Asks it to end; ``run(ready:)`` returns when it has.
@@ -93,11 +96,11 @@ package actor Relay {
     guard isReady else { return ["boards are still being opened"] }
     // What comes now would be in memory alone.
     let unsaved = boards.values.count { $0.unsaved != nil }
-    return switch unsaved {
-    case 0: []
-    case 1: ["1 board is not saved: the log says why"]
-    default: ["\(unsaved) boards are not saved: the log says why"]
-    }
+    return unsaved == 0 ? [] : [Self.told(unsaved: unsaved)]
+  }
+
+  private static func told(unsaved count: Int) -> String {
+    "\(count == 1 ? "1 board is" : "\(count) boards are") not saved: the log says why"
   }
 
   /// Has work run beside everything else, until it is over.
@@ -134,10 +137,14 @@ package actor Relay {
     if !isEnding { await withCheckedContinuation { endWaiter = $0 } }
     upkeep.cancel()
     noteVisits()
+    let served = boards.filter { if case .serving = $0.value.state { true } else { false } }.keys
     for board in boards.values { await board.node.requestEnd(untilNextStart: true) }
     await untilNoBoard { board in
       if case .failed = board.state { false } else { true }
     }
+    // One that ended as it should is not here any more.
+    let unsaved = served.count { boards[$0] != nil }
+    if unsaved > 0 { loss = NodeError(.inputOutput, Self.told(unsaved: unsaved)) }
     jobSource.finish()
   }
 

@@ -212,6 +212,27 @@ struct RelayTests {
     }
   }
 
+  @Test("a relay that is told to end and cannot save a board says that it could not")
+  func endsUnsaved() async throws {
+    try await RelayRoom.make { room in
+      await #expect {
+        try await room.running(try room.relay()) { relay in
+          let link = try await relay.createBoard(name: "standup").link
+          let document = try #require(await relay.boards.values.first?.node.document)
+          try await room.joined(link) { guest in
+            _ = try await document.limitPages(to: 1)
+            for n in 0..<20 {
+              try await guest.perform("text 0,\(n) \"\(String(repeating: "x", count: 2_000))\"")
+            }
+            try await relay.untilBoard { $0.unsaved != nil }
+          }
+        }
+      } throws: {
+        ($0 as? NodeError)?.code == .inputOutput
+      }
+    }
+  }
+
   /// Hosts a board that moves to a relay, until `body` is over.
   private func hosted(
     _ room: RelayRoom,
