@@ -8,7 +8,7 @@ import PeerDiscovery
 /// that stays open is. When a resolver fails, the instance is resolved once more from scratch, and
 /// when that fails too it is taken for gone. It is then tried again from time to time: the daemon
 /// knows the instance for 75 minutes and so does not tell of it anew, and an open resolver asks
-/// less and less often. Implements DSC-11 and DSC-17.
+/// less and less often. Implements DSC-11, DSC-17 and DSC-25.
 final class BrowserDriver: AvahiDriver {
   /// How many resolvers are open at most: the daemon lets a client have 1024 objects.
   static let maximumResolvers = 900
@@ -39,13 +39,15 @@ final class BrowserDriver: AvahiDriver {
     let domain: String
     var resolver: OpaquePointer
     var attempt = Attempt.first
+    /// The host that its address is of, once there was one.
+    var host: String?
   }
 
   private enum Note {
     case appeared(PeerTable.SightingKey, name: String, domain: String)
     case disappeared(PeerTable.SightingKey)
     case browserFailed
-    case resolved(OpaquePointer, NetworkAddress, port: UInt16, txt: [[UInt8]])
+    case resolved(OpaquePointer, NetworkAddress, host: String, port: UInt16, txt: [[UInt8]])
     case resolverFailed(OpaquePointer)
   }
 
@@ -159,8 +161,14 @@ final class BrowserDriver: AvahiDriver {
       table.removed(key)
     case .browserFailed:
       throw daemon.failure
-    case .resolved(let resolver, let address, let port, let txt):
-      guard let key = keys[resolver] else { return }
+    case .resolved(let resolver, let address, let host, let port, let txt):
+      guard let key = keys[resolver], let known = resolving[key] else { return }
+      if let former = known.host, former != host {
+        // An open resolver takes the name of another host, and keeps the address of the former one.
+        stopResolving(key)
+        return try resolve(key, name: known.name, domain: known.domain, daemon)
+      }
+      resolving[key]?.host = host
       resolving[key]?.attempt = .first
       guard let announcement = try? Announcement.parse(strings: txt) else {
         return table.removed(key)
@@ -281,15 +289,18 @@ final class BrowserDriver: AvahiDriver {
   fileprivate func noteResolved(
     _ resolver: OpaquePointer?,
     _ event: AvahiResolverEvent,
+    _ host: UnsafePointer<CChar>?,
     _ address: UnsafePointer<AvahiAddress>?,
     _ port: UInt16,
     _ txt: UnsafeMutablePointer<AvahiStringList>?
   ) {
     guard let resolver else { return }
-    guard event == AVAHI_RESOLVER_FOUND,
+    guard event == AVAHI_RESOLVER_FOUND, let host,
       let address = address.flatMap({ networkAddress($0.pointee) })
     else { return notes.append(.resolverFailed(resolver)) }
-    notes.append(.resolved(resolver, address, port: port, txt: strings(txt)))
+    notes.append(
+      .resolved(resolver, address, host: String(cString: host), port: port, txt: strings(txt))
+    )
   }
 }
 
@@ -343,7 +354,7 @@ private func resolverCalled(
   _: UnsafePointer<CChar>?,
   _: UnsafePointer<CChar>?,
   _: UnsafePointer<CChar>?,
-  _: UnsafePointer<CChar>?,
+  _ host: UnsafePointer<CChar>?,
   _ address: UnsafePointer<AvahiAddress>?,
   _ port: UInt16,
   _ txt: UnsafeMutablePointer<AvahiStringList>?,
@@ -352,5 +363,5 @@ private func resolverCalled(
 ) {
   guard let context else { return }
   Unmanaged<BrowserDriver>.fromOpaque(context).takeUnretainedValue()
-    .noteResolved(resolver, event, address, port, txt)
+    .noteResolved(resolver, event, host, address, port, txt)
 }

@@ -184,9 +184,10 @@ def a_copy_of_a_relay_made_while_people_draw_is_a_relay_elsewhere(scene):
     writers.until(lambda: not backup.is_running, 20, "the copy to be made")
     expect(backup.wait_end(1) == 0, f"the copy was made: {backup.log()}")
     writers.write(40)
+    # Its machine is gone for good, and nobody heard a goodbye; another begins from the copy, at first with nobody to ask.
+    scene.h1.unplug()
     relay.kill()
-    # Its machine is gone for good; another begins from the copy, and has nobody to ask at first.
-    scene.rig.partition(scene.h4)
+    scene.h4.unplug()
     again = scene.h4.home / "relay"
     scene.h4.run(relays.program(), "restore", copy, "--data-dir", again)
     relay = relays.start(scene, scene.h4)
@@ -197,7 +198,7 @@ def a_copy_of_a_relay_made_while_people_draw_is_a_relay_elsewhere(scene):
     seen = {one["object"]["id"] for peer in writers.team for one in peer.seen("object-added")}
     expect(kept.keys() <= seen, f"nothing else is on it: {kept.keys() - seen}")
     marks = writers.marks
-    scene.rig.heal()
+    scene.h4.plug()
     writers.wait(marks, "joined", 60, "the relay to be found where it is now", peer=relay.id)
     writers.wait(marks, "joined", 30, "who was alone to be there", peer=alone.id)
     writers.write(30)
