@@ -162,7 +162,7 @@ def a_relay_whose_disk_is_full_says_so_goes_on_and_saves_all_when_there_is_room(
     writers.expect_nobody_left()
     print(f"{writers.done} verbs acknowledged, {len(board)} objects")
     has_photo = lambda: scene.h1.run("sh", "-c", f"ls {directory}/assets").stdout.strip()  # noqa: E731
-    lan.until(has_photo, 30, "the relay to have the photo after all")
+    lan.until(has_photo, 60, "the relay to have the photo after all")
     writers.leave_to(relay, scene.h2, board)
     expect(shown in board, "the photo is on it")
 
