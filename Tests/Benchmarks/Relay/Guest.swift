@@ -22,6 +22,8 @@ actor Guest {
     let joinings: [PeerID: UInt64]
   }
 
+  private static let flood = [UInt8](repeating: 0, count: 1024)
+
   let number: Int
   private let kind: Kind
   private let clock: LoadClock
@@ -186,7 +188,10 @@ actor Guest {
     operation += 1
     clock.began(operation, of: number)
     let place = Point(x: Double(operation), y: Double(number))
-    if let own {
+    if kind == .flooding {
+      // It shares the processor with those who are measured: what it floods with is cheap to make.
+      replica.sendData(Guest.flood, isReliable: true, now: moment)
+    } else if let own {
       try replica.change(now: moment) { board in
         try board.move([own], by: Point(x: 1, y: 0))
       }
