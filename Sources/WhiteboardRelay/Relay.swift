@@ -63,6 +63,7 @@ package actor Relay {
     transportConfiguration.peerStore = configuration.peerStore
     transportConfiguration.maximumPeers = limits.maximumPeople
     transportConfiguration.isRelay = true
+    transportConfiguration.relayLimits = configuration.passing
     // 64 readers cost 64 x 60 writes a second, however many write.
     transportConfiguration.gathers = .milliseconds(16)
     transportConfiguration.carries = { [weak self] request in

@@ -20,6 +20,8 @@ package struct RelayConfiguration: Sendable {
   package var discovery: (any Discovery)?
   /// What may change while it runs.
   package var limits = Limits()
+  /// What it passes on and keeps for each member.
+  package var passing = RelayLimits()
   /// How long a peer whose link broke is waited for (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// Where to log.

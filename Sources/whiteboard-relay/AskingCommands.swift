@@ -57,6 +57,21 @@ struct DrainCommand: AsyncParsableCommand {
   }
 }
 
+/// Which board of which relay is meant.
+struct BoardOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("Its name, its id or the beginning of that.", valueName: "board"))
+  var name: String
+
+  @OptionGroup var place: PlaceOptions
+
+  /// Has something done with the board, and tells what came of it.
+  ///
+  /// - Throws: ``NodeError``: why it was not done, or why nobody could be asked.
+  func tell(_ command: ControlRequest.Command, empty: String = "") async throws(NodeError) {
+    try await place.tell(ControlRequest(command, board: name), empty: empty)
+  }
+}
+
 /// `whiteboard-relay boards`.
 struct BoardsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -118,14 +133,9 @@ struct BoardsCommand: AsyncParsableCommand {
       abstract: "Keep a board however long nobody visits it."
     )
 
-    @Argument(help: "Its name, its id or the beginning of that.")
-    var board: String
+    @OptionGroup var board: BoardOptions
 
-    @OptionGroup var place: PlaceOptions
-
-    mutating func run() async throws {
-      try await place.tell(ControlRequest(.pin, board: board), empty: "")
-    }
+    mutating func run() async throws { try await board.tell(.pin) }
   }
 
   /// `whiteboard-relay boards unpin`.
@@ -134,14 +144,9 @@ struct BoardsCommand: AsyncParsableCommand {
       abstract: "Keep a board no longer than others."
     )
 
-    @Argument(help: "Its name, its id or the beginning of that.")
-    var board: String
+    @OptionGroup var board: BoardOptions
 
-    @OptionGroup var place: PlaceOptions
-
-    mutating func run() async throws {
-      try await place.tell(ControlRequest(.unpin, board: board), empty: "")
-    }
+    mutating func run() async throws { try await board.tell(.unpin) }
   }
 
   /// `whiteboard-relay boards export`.
@@ -151,8 +156,7 @@ struct BoardsCommand: AsyncParsableCommand {
         "Write a board to a file of its own, which whiteboard-peer opens; it goes on meanwhile."
     )
 
-    @Argument(help: "Its name, its id or the beginning of that.")
-    var board: String
+    @OptionGroup var board: BoardOptions
 
     @Option(
       name: [.customShort("o"), .customLong("output")],
@@ -163,12 +167,11 @@ struct BoardsCommand: AsyncParsableCommand {
     )
     var output: String
 
-    @OptionGroup var place: PlaceOptions
-
     mutating func run() async throws {
       let target = BoardFile.absolute(output)
-      try await RelayBackup.export(board, of: try place.settings().relayDirectory(), to: target)
-      try place.say("board-exported", "The board is in \(output).", path: target)
+      let directory = try board.place.settings().relayDirectory()
+      try await RelayBackup.export(board.name, of: directory, to: target)
+      try board.place.say("board-exported", "The board is in \(output).", path: target)
     }
   }
 
@@ -179,16 +182,10 @@ struct BoardsCommand: AsyncParsableCommand {
         "Serve a board no more and remove what is kept of it; who is on it keeps what it has."
     )
 
-    @Argument(help: "Its name, its id or the beginning of that.")
-    var board: String
-
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var board: BoardOptions
 
     mutating func run() async throws {
-      try await place.tell(
-        ControlRequest(.delete, board: board),
-        empty: "It is served no more, and its file is removed."
-      )
+      try await board.tell(.delete, empty: "It is served no more, and its file is removed.")
     }
   }
 }

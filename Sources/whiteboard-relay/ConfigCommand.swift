@@ -1,4 +1,5 @@
 import ArgumentParser
+import PeerSession
 import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRelay
@@ -46,14 +47,22 @@ struct ConfigCommand: AsyncParsableCommand {
   /// `whiteboard-relay config check`.
   struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say what is wrong with the settings, if anything."
+      abstract: "Say what is wrong with the settings, if anything, and what they bound."
     )
 
     @OptionGroup var options: ServeOptions
 
     mutating func run() async throws {
-      _ = try options.settings()
-      try Console.tell("The settings are right.\n")
+      let settings = try options.settings()
+      let bounds = RelayBound.all(RelayConfiguration.Limits(settings), RelayLimits(settings))
+      if options.place.json {
+        for bound in bounds { try Console.tell(EventLine.json("bound", bound)) }
+        return
+      }
+      try Console.tell("The settings are right. What is bounded, and what happens then:\n")
+      for bound in bounds {
+        try Console.tell("  \(bound.what): \(bound.limit); then \(bound.then)\n")
+      }
     }
   }
 }

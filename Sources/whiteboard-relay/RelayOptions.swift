@@ -114,6 +114,15 @@ struct ServeOptions: ParsableArguments {
   @Option(name: .customLong("max-board-mb"), help: .of(.maximumBoardMegabytes, "N"))
   var maximumBoardMegabytes: String?
 
+  @Option(name: .customLong("max-copies"), help: .of(.maximumCopies, "N"))
+  var maximumCopies: String?
+
+  @Option(name: .customLong("max-copied-mb"), help: .of(.maximumCopiedMegabytes, "N"))
+  var maximumCopiedMegabytes: String?
+
+  @Option(name: .customLong("max-waiting-mb"), help: .of(.maximumWaitingMegabytes, "N"))
+  var maximumWaitingMegabytes: String?
+
   @Option(help: .of(.retain, "DAYS"))
   var retain: String?
 
@@ -151,6 +160,9 @@ struct ServeOptions: ParsableArguments {
     flags[.maximumBoards] = maximumBoards
     flags[.maximumPeople] = maximumPeople
     flags[.maximumBoardMegabytes] = maximumBoardMegabytes
+    flags[.maximumCopies] = maximumCopies
+    flags[.maximumCopiedMegabytes] = maximumCopiedMegabytes
+    flags[.maximumWaitingMegabytes] = maximumWaitingMegabytes
     flags[.retain] = retain
     flags[.lostAfter] = lostAfter
     flags[.relayLogLevel] = logLevel
@@ -188,7 +200,18 @@ struct ServeOptions: ParsableArguments {
     }
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     configuration.limits = RelayConfiguration.Limits(settings)
+    configuration.passing = RelayLimits(settings)
     return configuration
+  }
+}
+
+extension RelayLimits {
+  /// The limits that settings say.
+  init(_ settings: Settings) {
+    self.init()
+    rate.copies = settings.value(.maximumCopies) ?? rate.copies
+    rate.bytes = settings.value(.maximumCopiedMegabytes).map { $0 << 20 } ?? rate.bytes
+    queuedBytes = settings.value(.maximumWaitingMegabytes).map { $0 << 20 } ?? queuedBytes
   }
 }
 

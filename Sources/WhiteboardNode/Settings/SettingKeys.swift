@@ -28,7 +28,8 @@ extension SettingKey<String> {
     parse: nonempty
   )
 
-  @Sendable private static func nonempty(_ text: String) throws(SettingFault) -> String {
+  /// Any text but none.
+  @Sendable package static func nonempty(_ text: String) throws(SettingFault) -> String {
     guard !text.isEmpty else { throw SettingFault() }
     return text
   }
@@ -41,12 +42,18 @@ extension SettingKey<PeerAddress> {
     "Where to listen; port 0 is any free one",
     allowed: "ADDR:PORT, like 0.0.0.0:26273 or [::]:0",
     standard: .words("every address on \(HostPort.defaultPort) or the next free port")
-  ) { text throws(SettingFault) in
-    if text.hasSuffix(":0"), let address = PeerAddress(text.dropLast() + "1") {
-      return PeerAddress(host: address.host, port: 0)
+  ) { text throws(SettingFault) in try PeerAddress(listening: text) }
+}
+
+extension PeerAddress {
+  /// Reads where to listen: an address, whose port may also be 0 for any free one.
+  package init(listening text: String) throws(SettingFault) {
+    let isAnyPort = text.hasSuffix(":0")
+    guard let address = PeerAddress(isAnyPort ? text.dropLast() + "1" : text) else {
+      throw SettingFault()
     }
-    guard let address = PeerAddress(text) else { throw SettingFault() }
-    return address
+    self = address
+    if isAnyPort { port = 0 }
   }
 }
 

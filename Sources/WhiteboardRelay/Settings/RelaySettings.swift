@@ -29,11 +29,9 @@ extension SettingKey<String> {
     "What the relay is called",
     allowed: "a name",
     standard: .words("the name of the machine"),
-    flag: "--name"
-  ) { text throws(SettingFault) in
-    guard !text.isEmpty else { throw SettingFault() }
-    return text
-  }
+    flag: "--name",
+    parse: nonempty
+  )
 }
 
 extension SettingKey<BoardsTaken> {
@@ -100,12 +98,7 @@ extension SettingKey<HealthPlace> {
     allowed: "ADDR:PORT, or none",
     standard: .value("127.0.0.1:26274")
   ) { text throws(SettingFault) in
-    if text == "none" { return .nowhere }
-    if text.hasSuffix(":0"), let address = PeerAddress(text.dropLast() + "1") {
-      return .at(PeerAddress(host: address.host, port: 0))
-    }
-    guard let address = PeerAddress(text) else { throw SettingFault() }
-    return .at(address)
+    text == "none" ? .nowhere : .at(try PeerAddress(listening: text))
   }
 }
 
@@ -130,6 +123,27 @@ extension SettingKey<Int> {
     "How many megabytes the file of a board may have",
     in: 1...1_000_000,
     standard: 1_024
+  )
+  /// How many copies are made for one member.
+  package static let maximumCopies = count(
+    "max-copies",
+    "How many copies a second are made of what one member sends, one for each other that gets it",
+    in: 100...10_000_000,
+    standard: RelayRate().copies
+  )
+  /// How many bytes are copied for one member.
+  package static let maximumCopiedMegabytes = count(
+    "max-copied-mb",
+    "How many megabytes a second are copied for one member",
+    in: 1...10_000,
+    standard: RelayRate().bytes >> 20
+  )
+  /// How much waits for a member that does not read.
+  package static let maximumWaitingMegabytes = count(
+    "max-waiting-mb",
+    "How many megabytes from others wait for a member that does not read",
+    in: 1...1_024,
+    standard: RelayLimits().queuedBytes >> 20
   )
 
   private static func count(
@@ -171,7 +185,9 @@ extension SettingEntry {
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.http.entry,
     SettingKey.boards.entry, SettingKey.allow.entry, SettingKey.maximumBoards.entry,
     SettingKey.maximumPeople.entry, SettingKey.maximumBoardMegabytes.entry,
-    SettingKey.retain.entry, SettingKey.lostAfter.entry, SettingKey.relayLogLevel.entry,
+    SettingKey.maximumCopies.entry, SettingKey.maximumCopiedMegabytes.entry,
+    SettingKey.maximumWaitingMegabytes.entry, SettingKey.retain.entry, SettingKey.lostAfter.entry,
+    SettingKey.relayLogLevel.entry,
     SettingKey.logFormat.entry,
   ]
 }

@@ -1,0 +1,82 @@
+import PeerSession
+import PeerWire
+
+/// Something that a relay bounds, and what happens beyond it: what `config check` tells of.
+package struct RelayBound: Encodable, Sendable {
+  /// What is bounded.
+  package let what: String
+  /// How much of it there may be.
+  package let limit: String
+  /// What happens beyond that.
+  package let then: String
+
+  private init(_ what: String, _ limit: String, _ then: String) {
+    self.what = what
+    self.limit = limit
+    self.then = then
+  }
+
+  /// Everything that a relay bounds, in the words of `Protocol/session.md`, 10.
+  ///
+  /// - Parameters:
+  ///   - limits: What its operator set for boards.
+  ///   - passing: What its operator set for members.
+  /// - Returns: A bound a row.
+  package static func all(
+    _ limits: RelayConfiguration.Limits,
+    _ passing: RelayLimits
+  ) -> [RelayBound] {
+    [
+      RelayBound("boards", "\(limits.maximumBoards)", "no further one is made or taken"),
+      RelayBound(
+        "people on a board",
+        "\(limits.maximumPeople)",
+        "the next is told that it is full"
+      ),
+      RelayBound(
+        "the file of a board",
+        "\(limits.maximumBoardMegabytes) MB",
+        "its history is dropped; one that stays larger is served no more"
+      ),
+      RelayBound(
+        "a board without a visitor",
+        limits.retention.map { "\($0) days" } ?? "never",
+        "it is removed, unless it is pinned"
+      ),
+      RelayBound(
+        "copies made for a member",
+        "\(passing.rate.copies) a second",
+        "it is read more slowly; after 10 s without a pause it is dropped: too-fast"
+      ),
+      RelayBound(
+        "bytes copied for a member",
+        "\(passing.rate.bytes >> 20) MB a second",
+        "as above; datagrams beyond it are dropped"
+      ),
+      RelayBound(
+        "waiting for a member",
+        "\(passing.queuedBytes >> 20) MB",
+        "it is cut off from the others and catches up by a snapshot: overrun"
+      ),
+      RelayBound("a member that acknowledges nothing", "30 s", "it is dropped: too-slow"),
+      RelayBound(
+        "connections short of admission",
+        "\(Limits.pendingConnectionsPerAddress) of an address, \(Limits.pendingConnections) in all",
+        "further ones are closed: busy"
+      ),
+      RelayBound(
+        "wrong codes",
+        "\(Limits.wrongProofs) of an address or a key",
+        "both are locked out for 60 s"
+      ),
+      RelayBound("bulk links of a member", "\(Limits.bulkLinks)", "further ones are closed: busy"),
+      RelayBound("streams of a member", "\(Limits.streams)", "further ones are refused: busy"),
+      RelayBound(
+        "transfers of a member",
+        "\(Limits.resources)",
+        "further ones wait for their turn"
+      ),
+      RelayBound("tunnels of a board", "\(Limits.tunnels)", "further ones are closed: busy"),
+    ]
+  }
+}

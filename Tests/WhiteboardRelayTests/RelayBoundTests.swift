@@ -1,0 +1,38 @@
+import PeerSession
+import Testing
+import WhiteboardNode
+import WhiteboardRelay
+
+@Suite("RelayBound")
+struct RelayBoundTests {
+  @Test("what is bounded is told with the numbers that hold")
+  func numbers() throws {
+    var limits = RelayConfiguration.Limits()
+    limits.maximumBoards = 17
+    limits.retention = 90
+    var passing = RelayLimits()
+    passing.rate = RelayRate(copies: 1234, bytes: 5 << 20)
+    let bounds = RelayBound.all(limits, passing)
+    func limit(_ what: String) -> String? { bounds.first { $0.what == what }?.limit }
+    #expect(limit("boards") == "17")
+    #expect(limit("a board without a visitor") == "90 days")
+    #expect(limit("copies made for a member") == "1234 a second")
+    #expect(limit("bytes copied for a member") == "5 MB a second")
+    #expect(Set(bounds.map(\.what)).count == bounds.count)
+  }
+
+  @Test(
+    "where to listen and where to tell of health are read alike, with any free port too",
+    arguments: [("127.0.0.1:0", 0), ("[::]:26273", 26_273)]
+  )
+  func places(text: String, port: Int) throws {
+    #expect(try SettingKey.listen.parse(text).port == port)
+    guard case .at(let place) = try SettingKey.http.parse(text) else {
+      Issue.record("no place")
+      return
+    }
+    #expect(place.port == port)
+    #expect(throws: SettingFault.self) { try SettingKey.listen.parse("127.0.0.1") }
+    #expect(try SettingKey.http.parse("none") == .nowhere)
+  }
+}
