@@ -140,12 +140,19 @@ struct OwnHeads {
   private var last: (chain: BatchChain, head: SignedHead)?
   private var told: BatchChain?
   private var toldAt: UInt64
+  /// Which part of an interval the first head waits, in 256ths: those who come together would else all
+  /// sign in the same moment, over and over, and each check the heads of all.
+  private let phase: UInt64
+  private var isFirst = true
 
-  init(now: UInt64) { toldAt = now }
+  init(now: UInt64, of member: MemberID) {
+    toldAt = now
+    phase = UInt64(member.bytes[0]) + 1
+  }
 
   /// When the next head is to be told, where something was written since the last.
   func nextDeadline(_ chain: BatchChain, _ interval: UInt64) -> UInt64? {
-    isNew(chain) ? toldAt + interval : nil
+    isNew(chain) ? toldAt + (isFirst ? interval * phase / 256 : interval) : nil
   }
 
   /// Whether something was written since the last head.
@@ -162,6 +169,7 @@ struct OwnHeads {
   mutating func tell(_ chain: BatchChain, by author: Author, now: UInt64) -> SignedHead {
     told = chain
     toldAt = now
+    isFirst = false
     return head(of: chain, by: author)
   }
 }

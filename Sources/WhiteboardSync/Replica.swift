@@ -105,7 +105,7 @@ public final class Replica {
     board.isReadOnly = !author.role.mayWrite
     chain = BatchChain(incarnation)
     records[incarnation] = author.record(of: incarnation)
-    heads = OwnHeads(now: now.uptime)
+    heads = OwnHeads(now: now.uptime, of: author.member)
     nextComparison = now.uptime + Self.comparisonInterval
     toldSums = Turn(after: author.member)
     asked = Turn(after: author.member)
