@@ -74,6 +74,8 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case protocolError = "protocol-error"
     /// Only the host may do this.
     case notHost = "not-host"
+    /// The session does not let in by codes.
+    case notByCode = "not-by-code"
     /// No such invitation, transfer or peer.
     case unknown
     /// The operating system refused.

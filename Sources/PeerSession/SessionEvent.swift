@@ -92,8 +92,18 @@ public struct Peer: Sendable {
   public var relay: PeerID?
   /// Where the link goes, or where the peer was reached last.
   public var address: PeerAddress?
+  /// On what ground it was let in here; `nil` where nobody asked here, as when we dialled it.
+  public var admission: PeerAdmission?
   /// Which of all the times it is that somebody came into this session.
   package var joining: UInt64
+}
+
+/// On what ground a peer was let in.
+public enum PeerAdmission: Sendable, Equatable {
+  /// We let it in; where it was by a code that ``Session/invite(_:label:for:)`` made, with that label.
+  case here(label: String?)
+  /// A member of the session, or we ourselves in earlier times, let it in and vouches for it.
+  case vouched(by: PeerID)
 }
 
 /// The connection to one peer of the session.

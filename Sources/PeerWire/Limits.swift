@@ -18,6 +18,8 @@ public enum Limits {
   public static let pendingConnections = 64
   /// Invitations waiting for a person (HEL-5).
   public static let pendingInvitations = 16
+  /// Codes besides its own by which a session lets in (ADM-9).
+  public static let invitationCodes = 15
   /// Wrong proofs before a lock (ADM-3).
   public static let wrongProofs = 3
   /// Members a session remembers (MEM-1).

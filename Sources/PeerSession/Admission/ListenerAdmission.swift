@@ -15,6 +15,14 @@ struct InvitationToAnswer: Equatable, Sendable {
   var timeout: Duration
 }
 
+/// A code by which a listener lets in (ADM-9).
+struct CodeChoice: Sendable, Equatable {
+  /// The code, stretched.
+  var key: CodeKey
+  /// What the application calls it; nil for that of the session itself.
+  var label: String?
+}
+
 /// What the owner of a link must do, in this order, after telling a ``ListenerAdmission`` of an event.
 enum ListenerAction: Equatable, Sendable {
   /// Send a frame.
@@ -43,8 +51,8 @@ struct ListenerAdmission: Sendable {
     case anyone
     /// Only peers that are stored; whether this one is.
     case known(isKnown: Bool)
-    /// By this code.
-    case code(CodeKey)
+    /// By this code, or one of those besides.
+    case code(CodeKey, besides: [CodeChoice] = [])
     /// By a person.
     case ask
   }
@@ -74,7 +82,7 @@ struct ListenerAdmission: Sendable {
 
   private enum State {
     case awaitingHello
-    case awaitingProof(CodeKey)
+    case awaitingProof([CodeChoice])
     case awaitingCommit(Control.DiallerHello, SessionID)
     case awaitingReveal(Control.DiallerHello, ShortWords.Listener)
     case awaitingPerson
@@ -83,6 +91,9 @@ struct ListenerAdmission: Sendable {
 
   /// When ``timePassed(now:)`` must be called at the latest, or `nil`.
   private(set) var deadline: Duration?
+
+  /// What the application is told of a dialler that is let in; nil of one that comes back.
+  private(set) var admission: PeerAdmission?
 
   private let facts: Facts
   private var state = State.awaitingHello
@@ -123,7 +134,7 @@ struct ListenerAdmission: Sendable {
     if facts.wasKicked { return close(.kicked, "The host removed you from this session.") }
     if facts.isFull && !facts.isResuming { return close(.full, "The session has no room.") }
 
-    if facts.isResuming { return admit(answering: own, basis: .resumed) }
+    if facts.isResuming { return admit(answering: own, basis: .resumed, as: nil) }
     if let ticket = hello.ticket {
       do throws(TicketError) {
         try ticket.verify(
@@ -138,7 +149,7 @@ struct ListenerAdmission: Sendable {
           return close(.unknownAdmitter, "The ticket's signer is not a member here yet.")
         }
       }
-      return admit(answering: own, basis: .ticket)
+      return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
     }
     switch facts.mode {
     case .anyone:
@@ -146,8 +157,8 @@ struct ListenerAdmission: Sendable {
     case .known(let isKnown):
       guard isKnown else { return close(.notKnown, "This session admits only known peers.") }
       return admit(answering: own, basis: .known)
-    case .code(let key):
-      state = .awaitingProof(key)
+    case .code(let key, let besides):
+      state = .awaitingProof([CodeChoice(key: key)] + besides)
       deadline = now + AdmissionTimes.step
       return [sendHello(own, .code)]
     case .ask:
@@ -171,13 +182,13 @@ struct ListenerAdmission: Sendable {
       switch (state, type) {
       case (_, .close):
         return closeReceived(try Control.Close.decode(payload))
-      case (.awaitingProof(let key), .codeProof):
+      case (.awaitingProof(let choices), .codeProof):
         guard !limiter.isLocked(address: facts.address, peer: facts.remote, now: now) else {
           return close(.lockedOut, "Too many wrong codes. Try again in a minute.")
         }
         return proofReceived(
           try Control.CodeProof.decode(payload),
-          key: key,
+          choices,
           limiter: &limiter,
           now: now
         )
@@ -228,7 +239,9 @@ struct ListenerAdmission: Sendable {
     if let deadline, now >= deadline { return timePassed(now: now) }
     finish()
     switch answer {
-    case .accept: return [.accept(proof: nil, basis: .ask)]
+    case .accept:
+      admission = .here(label: nil)
+      return [.accept(proof: nil, basis: .ask)]
     case .decline(let reason): return [.close(.declined, reason)]
     }
   }
@@ -247,25 +260,28 @@ struct ListenerAdmission: Sendable {
 
   private mutating func proofReceived(
     _ message: Control.CodeProof,
-    key: CodeKey,
+    _ choices: [CodeChoice],
     limiter: inout AttemptLimiter,
     now: Duration
   ) -> [ListenerAction] {
-    guard
-      key.isValid(
+    // All are tried, whichever it is, so that the time tells nothing (ADM-9).
+    let right = choices.filter {
+      $0.key.isValid(
         message.proof,
         of: .joiner,
         binding: facts.binding,
         dialler: facts.remote
       )
-    else {
+    }
+    guard let choice = right.first else {
       limiter.proofWasWrong(address: facts.address, peer: facts.remote, now: now)
       return close(.wrongCode, "")
     }
     finish()
+    admission = .here(label: choice.label)
     return [
       .accept(
-        proof: key.proof(of: .host, binding: facts.binding, dialler: facts.remote),
+        proof: choice.key.proof(of: .host, binding: facts.binding, dialler: facts.remote),
         basis: .code
       )
     ]
@@ -277,9 +293,11 @@ struct ListenerAdmission: Sendable {
 
   private mutating func admit(
     answering own: Control.Introduction,
-    basis: AdmissionBasis
+    basis: AdmissionBasis,
+    as admission: PeerAdmission? = .here(label: nil)
   ) -> [ListenerAction] {
     finish()
+    self.admission = admission
     return [sendHello(own, .none), .accept(proof: nil, basis: basis)]
   }
 

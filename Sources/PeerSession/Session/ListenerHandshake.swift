@@ -349,7 +349,8 @@ final class ListenerHandshake: LinkDelegate {
         peer: peer,
         introduction: hello.introduction,
         number: number,
-        received: resumes ? hello.resume?.received : nil
+        received: resumes ? hello.resume?.received : nil,
+        admission: admission?.admission
       )
     )
     if basis.isNew && !session.relaying.isRelaying { session.announce(peer) }

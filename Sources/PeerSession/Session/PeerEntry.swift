@@ -41,6 +41,8 @@ final class PeerEntry {
   var state = PeerState.connecting
   /// Present instead of that while the peer is in the session by way of a relay (11).
   var relayed: RelayedWay?
+  /// On what ground it was let in here.
+  var admission: PeerAdmission?
   /// Since when there is neither a link nor a route (RLY-6).
   var apartSince = NIODeadline.now()
   /// Whether too much waited on its last route: then it is not asked for at once.
@@ -118,6 +120,7 @@ final class PeerEntry {
       isRelay: member.role == .relay,
       relay: relayed?.route.relay,
       address: link?.remote ?? observed.first,
+      admission: admission,
       joining: delivery?.outbox.joining ?? relayed?.joining ?? 0
     )
   }

@@ -14,7 +14,24 @@ extension SessionCore {
     case .ask: .ask
     case .code:
       // A moment after joining, the code of our own is not stretched yet.
-      codeKey.map { .code($0) } ?? .known(isKnown: false)
+      codeKey.map { .code($0, besides: invitationChoices()) } ?? .known(isKnown: false)
+    }
+  }
+
+  /// The codes that let in besides that of the session, now.
+  private func invitationChoices() -> [CodeChoice] {
+    let now = NIODeadline.now()
+    invitationCodes.removeAll { $0.end.map { now >= $0 } ?? false }
+    return invitationCodes.map { CodeChoice(key: $0.key, label: $0.label) }
+  }
+
+  /// Whether one more code has room: each that there is takes its time of whoever guesses.
+  func checkRoomForCode() throws(SessionError) {
+    guard case .code = policy else {
+      throw SessionError(.notByCode, "This session does not let in by codes.")
+    }
+    guard invitationChoices().count < Limits.invitationCodes else {
+      throw SessionError(.busy, "There are \(Limits.invitationCodes) codes already.")
     }
   }
 

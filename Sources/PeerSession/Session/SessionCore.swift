@@ -35,6 +35,8 @@ final class SessionCore {
   var host: PeerID
   var policy: AdmissionPolicy
   var codeKey: CodeKey?
+  /// Codes that let in besides, until their time is over.
+  var invitationCodes: [InvitationCode] = []
   var maximum: Int
   /// Shows to other members that somebody admitted us (TCK-1).
   var ticket: Ticket?
@@ -194,12 +196,15 @@ final class SessionCore {
     var number: Int
     /// What the other side still holds of our messages; `nil` begins anew (RSM-2, RSM-3).
     var received: UInt64?
+    /// On what ground it was let in, where that was decided now.
+    var admission: PeerAdmission?
   }
 
   /// Takes a link into the session: from here on it carries messages.
   func open(_ link: ControlLink, _ opening: Opening) {
     let entry = entry(for: opening.peer, opening.introduction)
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
+    entry.admission = opening.admission ?? entry.admission
     knownMembers.insert(opening.peer)
     if let remote = link.remote {
       // Where we reached it works, whatever it says its port is; where it came from does not.
