@@ -90,14 +90,21 @@ public final class Board {
 
   /// Joins a catch-up answer.
   ///
-  /// Where replicas diverged, `comparesAll` merges each of its cells, whatever was seen (SYN-42).
+  /// Where replicas diverged, `comparesAll` merges each of its cells, whatever was seen (SYN-42), and
+  /// in the buckets `replacing` what its sender no longer has goes (AUT-15).
   ///
   /// - Throws: `BoardError.boardFull`; nothing is applied.
   public func receive(
     _ difference: Difference,
-    comparesAll: Bool = false
+    comparesAll: Bool = false,
+    replacing: UInt16 = 0
   ) throws(BoardError) {
-    try state.merge(difference, comparingAll: comparesAll, changes: &changes)
+    try state.merge(
+      difference,
+      comparingAll: comparesAll,
+      replacing: replacing,
+      changes: &changes
+    )
     for entry in difference.entries {
       for new in entry.cells {
         noteZIndex(new.property, new.cell.value)
@@ -105,6 +112,9 @@ public final class Board {
       }
     }
   }
+
+  /// Has what incarnations wrote count up to these sequences only (AUT-14).
+  package func limit(_ limits: [Incarnation: UInt64]) { state.limit(limits, changes: &changes) }
 
   /// The local batches made since the last call, in order; each goes to every peer.
   public func takeBatches() -> [Batch] {
@@ -168,6 +178,11 @@ public final class Board {
   /// everywhere, and others would skip what we wrote under such a dot. So we write elsewhere.
   func leaveClaimedIncarnation() {
     guard state.context[incarnation] != written[incarnation] else { return }
+    beginIncarnation()
+  }
+
+  /// Has what is written from now on be of another incarnation of ours.
+  package func beginIncarnation() {
     repeat {
       incarnation = newIncarnation()
     } while state.context.contains(incarnation)

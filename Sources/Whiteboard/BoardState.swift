@@ -18,6 +18,9 @@ public struct BoardState: Sendable {
   /// Grows whenever a batch or an answer was applied that told something new.
   public private(set) var revision: UInt64 = 0
 
+  /// The last sequences that count of incarnations whose rights were taken back (AUT-14).
+  package private(set) var limits: [Incarnation: UInt64] = [:]
+
   // Objects by place: an id, its cells and its mark in the latest change log. The places have no
   // order that means anything; where one is freed the last object moves there.
   private var ids: [ObjectID] = []
@@ -66,6 +69,7 @@ public struct BoardState: Sendable {
     _ batch: Batch,
     changes: inout ChangeLog
   ) throws(BoardError) {
+    guard let batch = counted(of: batch) else { return }
     guard hasRoom(for: batch) else { throw .boardFull }
     changes.reserve(batch.operations.count)
     let sequences = batch.sequences
@@ -80,6 +84,8 @@ public struct BoardState: Sendable {
       // Seen and not here is the tombstone. It may be the dot of a later operation of this batch.
       if !purged.isEmpty, purged.contains(dot) { continue }
       if operation.property.isPurge {
+        // What does not count has no place in the context.
+        guard counts(operation.object.dot) else { continue }
         remove(operation.object, changes: &changes)
         purged.insert(operation.object.dot)
       } else if purged.isEmpty || !purged.contains(operation.object.dot) {
@@ -135,14 +141,17 @@ public struct BoardState: Sendable {
   /// Joins the whole of another replica's answer (SYN-5, SYN-6).
   ///
   /// `changes` collects what became of which object. In a repair `comparingAll` has each cell compared
-  /// with the one that is here, also where its dot was seen (SYN-42).
+  /// with the one that is here, also where its dot was seen (SYN-42). Of the objects in the buckets
+  /// `replacing` the cells that the sender has seen and no longer has go first: it holds them all.
   ///
   /// - Throws: `BoardError.boardFull` where it would pass the storage limits; nothing is applied.
   public mutating func merge(
     _ difference: Difference,
     comparingAll: Bool = false,
+    replacing: UInt16 = 0,
     changes: inout ChangeLog
   ) throws(BoardError) {
+    let difference = counted(of: difference)
     // Seen by the sender and not living there: purged, which is final.
     let purged = ids.filter {
       difference.context.contains($0.dot) && !difference.living.contains($0.dot)
@@ -151,11 +160,19 @@ public struct BoardState: Sendable {
       throw .boardFull
     }
     for id in purged { remove(id, changes: &changes) }
+    let isReplaced =
+      replacing != 0
+      && drop(&changes) { id, entry in
+        replacing & (1 << id.bucket) != 0 && difference.context.contains(entry.cell.dot)
+      }
     if ids.isEmpty { reserve(difference.entries.count) }
     var isNews = !context.isSuperset(of: difference.context)
     for entry in difference.entries {
       guard table.find(entry.object, in: ids) != nil else {
-        if add(entry, comparingAll: comparingAll, changes: &changes) { isNews = true }
+        let isReplacing = replacing & (1 << entry.object.bucket) != 0
+        if add(entry, comparingAll: comparingAll, isReplacing: isReplacing, changes: &changes) {
+          isNews = true
+        }
         continue
       }
       for known in entry.cells where comparingAll || !context.contains(known.cell.dot) {
@@ -164,11 +181,101 @@ public struct BoardState: Sendable {
         }
       }
     }
-    if isNews || !purged.isEmpty {
+    if isReplaced { removeEmpty(&changes) }
+    if isNews || isReplaced || !purged.isEmpty {
       context.formUnion(difference.context)
       revision += 1
     }
     for id in orphans where context.contains(id.dot) { remove(id, changes: &changes) }
+  }
+
+  // MARK: - What was taken back
+
+  /// Has what incarnations wrote count up to these sequences only, whenever it came or comes (AUT-14).
+  package mutating func limit(_ limits: [Incarnation: UInt64], changes: inout ChangeLog) {
+    guard limits != self.limits else { return }
+    self.limits = limits
+    var isNews = false
+    for (incarnation, last) in limits where context.removeAll(after: last, of: incarnation) {
+      isNews = true
+    }
+    guard isNews else { return }
+    if drop(&changes, where: { _, entry in !Self.counts(entry.cell.dot, limits) }) {
+      removeEmpty(&changes)
+    }
+    revision += 1
+  }
+
+  private func counts(_ dot: Dot) -> Bool { limits.isEmpty || Self.counts(dot, limits) }
+
+  private static func counts(_ dot: Dot, _ limits: [Incarnation: UInt64]) -> Bool {
+    limits[dot.incarnation].map { dot.sequence <= $0 } ?? true
+  }
+
+  /// What counts of a batch, or nil where nothing does.
+  private func counted(of batch: Batch) -> Batch? {
+    guard !limits.isEmpty, let last = limits[batch.author], batch.sequences.upperBound > last
+    else { return batch }
+    guard batch.firstSequence <= last else { return nil }
+    return Batch(
+      validated: Array(batch.operations.prefix(Int(last - batch.firstSequence + 1))),
+      author: batch.author,
+      firstSequence: batch.firstSequence,
+      time: batch.time
+    )
+  }
+
+  /// What counts of an answer.
+  private func counted(of difference: Difference) -> Difference {
+    guard !limits.isEmpty else { return difference }
+    var counted = difference
+    for (incarnation, last) in limits {
+      _ = counted.context.removeAll(after: last, of: incarnation)
+      _ = counted.living.removeAll(after: last, of: incarnation)
+    }
+    for index in counted.entries.indices
+    where counted.entries[index].cells.contains(where: { !counts($0.cell.dot) }) {
+      counted.entries[index].cells.removeAll { !counts($0.cell.dot) }
+    }
+    counted.entries.removeAll(where: \.cells.isEmpty)
+    return counted
+  }
+
+  /// Drops cells; objects stay, with no cells if need be.
+  /// - Returns: Whether there were any.
+  private mutating func drop(
+    _ changes: inout ChangeLog,
+    where isDropped: (ObjectID, PropertyCell) -> Bool
+  ) -> Bool {
+    var isAny = false
+    for place in ids.indices {
+      let id = ids[place]
+      let entries = cells[place].entries
+      guard entries.contains(where: { isDropped(id, $0) }) else { continue }
+      isAny = true
+      let (kind, bytes) = (cells[place].kind, cells[place].valueBytes)
+      let logged = changes.place(of: id, at: place, &marks[place])
+      changes.visibilityWillChange(at: logged, cells[place].isTold)
+      let kept = entries.filter { !isDropped(id, $0) }
+      for entry in entries where isDropped(id, entry) {
+        changes.didChange(at: logged, entry.property)
+        if entry.property == .group { grouped.remove(id) }
+        if entry.property.isKind {
+          changes.didRemove(at: logged, kind)
+          settingsObjects.remove(id)
+          orphans.insert(id)
+        }
+      }
+      cells[place] = ObjectRecord(ascending: kept)
+      cellCount -= entries.count - kept.count
+      valueBytes -= bytes - cells[place].valueBytes
+    }
+    return isAny
+  }
+
+  /// Removes the objects of which nothing is left.
+  private mutating func removeEmpty(_ changes: inout ChangeLog) {
+    for id in ids.filter({ record($0)?.count == 0 }) { remove(id, changes: &changes) }
   }
 
   /// Writes a cell that was not seen; whether it changed anything.
@@ -210,10 +317,12 @@ public struct BoardState: Sendable {
   private mutating func add(
     _ entry: Difference.Entry,
     comparingAll: Bool,
+    isReplacing: Bool,
     changes: inout ChangeLog
   ) -> Bool {
-    // Seen and not here is what a purge leaves: it beats every later write (SYN-8).
-    guard !context.contains(entry.object.dot) else { return false }
+    // Seen and not here is what a purge leaves: it beats every later write (SYN-8). It is the sender's to
+    // say so where what is here is replaced.
+    guard isReplacing || !context.contains(entry.object.dot) else { return false }
     let seen = comparingAll ? Context() : context
     let unseen =
       entry.cells.contains { seen.contains($0.cell.dot) }
@@ -260,7 +369,7 @@ public struct BoardState: Sendable {
     guard let place = table.find(id, in: ids) else { return }
     let entry = changes.place(of: id, at: place, &marks[place])
     changes.visibilityWillChange(at: entry, cells[place].isTold)
-    changes.didRemove(at: entry, isGroup: cells[place].kind == .group)
+    changes.didRemove(at: entry, cells[place].kind)
     cellCount -= cells[place].count
     valueBytes -= cells[place].valueBytes
     orphans.remove(id)

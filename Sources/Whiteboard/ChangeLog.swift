@@ -22,6 +22,8 @@ public struct ChangeLog: Sendable {
     var selection = false
     /// Whether it was a group that went.
     var wasGroup = false
+    /// Whether it held settings of the board that went.
+    var wasSettings = false
   }
 
   /// In the order of the first touches.
@@ -65,14 +67,18 @@ public struct ChangeLog: Sendable {
     }
   }
 
-  mutating func didRemove(at place: Int, isGroup: Bool) {
+  mutating func didRemove(at place: Int, _ kind: ObjectKind?) {
     entries[place].content = true
-    if isGroup { entries[place].wasGroup = true }
+    if kind == .group { entries[place].wasGroup = true }
+    if kind == .settings { entries[place].wasSettings = true }
   }
 
   /// Whether objects that hold settings of the board were touched.
   func touchesSettings(in state: BoardState) -> Bool {
-    entries.contains { !state.isTold($0.object) && state.record($0.object)?.kind == .settings }
+    entries.contains {
+      $0.wasSettings
+        || (!state.isTold($0.object) && state.record($0.object)?.kind == .settings)
+    }
   }
 
   /// What changed from the first touch to `state`, in the order of the first touches.

@@ -15,6 +15,9 @@ public struct SequenceRanges: Sendable {
   /// How many ranges there are.
   public var rangeCount: Int { pieces.count }
 
+  /// The greatest number, or nil.
+  var last: UInt64? { pieces.last?.upperBound }
+
   /// Whether `sequence` is in the set.
   /// - Complexity: O(log *n*) in the number of ranges, O(1) where there is one.
   public func contains(_ sequence: UInt64) -> Bool { contains(sequence...sequence) }
@@ -85,6 +88,12 @@ public struct SequenceRanges: Sendable {
       }
     }
     pieces = SortedPieces(merged)
+  }
+
+  /// Removes every number after `last`.
+  mutating func removeAll(after last: UInt64) {
+    let kept = ranges.prefix { $0.lowerBound <= last }
+    pieces = SortedPieces(kept.map { $0.lowerBound...min($0.upperBound, last) })
   }
 
   /// How many ranges there would be with `other` added.
@@ -224,6 +233,33 @@ public struct DotSet: Sendable {
     rangeCount -= sets[place].rangeCount
     sets[place].insert(range)
     rangeCount += sets[place].rangeCount
+  }
+
+  /// Removes the dots of one incarnation after `last`.
+  /// - Returns: Whether there were any.
+  mutating func removeAll(after last: UInt64, of incarnation: Incarnation) -> Bool {
+    guard let place = place(of: incarnation) else { return false }
+    let before = sets[place]
+    guard let end = before.last, end > last else { return false }
+    var kept = before
+    kept.removeAll(after: last)
+    rangeCount += kept.rangeCount - before.rangeCount
+    guard kept.rangeCount == 0 else {
+      sets[place] = kept
+      return true
+    }
+    sets.remove(at: place)
+    authors.remove(at: place)
+    places = [:]
+    if authors.count > Self.few {
+      for (place, author) in authors.enumerated() { places[author] = place }
+    }
+    return true
+  }
+
+  /// The greatest sequence of one incarnation, or nil.
+  package func last(of incarnation: Incarnation) -> UInt64? {
+    place(of: incarnation).flatMap { sets[$0].last }
   }
 
   /// Adds every dot of `other`.

@@ -35,6 +35,9 @@ struct SortedPieces<Element: Sendable>: Sendable {
     }
   }
 
+  /// The last element, or nil.
+  var last: Element? { rest.last?.last ?? first.last }
+
   /// All elements.
   /// - Complexity: O(*n*) where there is more than one piece.
   var elements: [Element] { rest.isEmpty ? first : first + rest.joined() }

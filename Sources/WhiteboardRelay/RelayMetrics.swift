@@ -31,6 +31,14 @@ struct RelayMetrics: Sendable {
   /// Somebody came onto a board.
   func joined() { joins.increment() }
 
+  /// So much was refused on a board, because whoever wrote it only looks on, or may do so no longer.
+  func refused(viewer: Int, revoked: Int) {
+    for (reason, count) in [("viewer", viewer), ("revoked", revoked)] where count > 0 {
+      Counter(label: "whiteboard_refused_total", dimensions: [("reason", reason)])
+        .increment(by: count)
+    }
+  }
+
   /// Somebody left a board, for this reason of the session.
   func left(_ reason: String) {
     // Each reason is one of the protocol's words.

@@ -76,13 +76,19 @@ package struct Answer {
 
 /// Records and cells as they stand, signed by nobody: what an answer vouches for, and what a document
 /// keeps so that it need not replay everything.
+///
+/// A document keeps besides what was granted to whom it belongs, and all revocations, where there are any.
 struct KeptState {
   let records: [AuthorRecord]
   let difference: Difference
+  private(set) var grant: Grant?
+  private(set) var revocations: [Revocation] = []
 
   static func encode(
     _ records: some Collection<AuthorRecord>,
-    _ difference: Difference
+    _ difference: Difference,
+    _ grant: Grant? = nil,
+    _ revocations: [Revocation] = []
   ) -> [UInt8] {
     var writer = ByteWriter()
     writer.count(records.count)
@@ -91,6 +97,15 @@ struct KeptState {
       writer.raw(record.bytes)
     }
     writer.raw(DifferenceCoding.encode(difference))
+    guard grant != nil || !revocations.isEmpty else { return writer.bytes }
+    let granted = grant.map { ($0.certificates.last?.holder ?? $0.owner.key) + $0.bytes } ?? []
+    writer.count(granted.count)
+    writer.raw(granted)
+    writer.count(revocations.count)
+    for revocation in revocations {
+      writer.count(revocation.bytes.count)
+      writer.raw(revocation.bytes)
+    }
     return writer.bytes
   }
 
@@ -98,6 +113,16 @@ struct KeptState {
     var reader = ByteReader(bytes)
     records = try Self.readRecords(&reader)
     difference = try DifferenceCoding.read(&reader)
+    guard reader.remaining > 0 else { return }
+    let granted = try reader.take(try reader.count(upTo: AuthorRecord.byteLimit, "grant"))
+    if !granted.isEmpty {
+      let holder = Array(granted.prefix(AuthorRecord.keyBytes))
+      grant = try Grant(for: holder, Array(granted.dropFirst(AuthorRecord.keyBytes)))
+    }
+    for _ in 0..<(try reader.count(upTo: Revocations.limit, "revocations")) {
+      let length = try reader.count(upTo: Revocation.byteLimit, "revocation")
+      revocations.append(try Revocation(try reader.take(length)))
+    }
     try reader.finish()
   }
 

@@ -8,9 +8,19 @@ public final class Author {
   public let board: BoardID
   /// Who it is to the others.
   public let member: MemberID
-  /// What it may do.
-  public let role: Role
+  /// What it may do: on an owned board no more than was granted.
+  public var role: Role {
+    guard board.isOwned else { return wanted }
+    guard let rights = grant?.rights(of: publicKey) else { return .viewer }
+    return rights.allow(wanted) ? wanted : .editor
+  }
+  /// Where that comes from, on an owned board.
+  private(set) var grant: Grant?
 
+  /// What it takes itself to be, as far as that is granted.
+  private let wanted: Role
+  /// The public key.
+  let publicKey: [UInt8]
   private let key: any AuthorKey
   private var random: any RandomNumberGenerator
   private var records: [Incarnation: AuthorRecord] = [:]
@@ -20,20 +30,24 @@ public final class Author {
   /// - Parameters:
   ///   - board: the board it writes on.
   ///   - key: who it is.
-  ///   - role: what it takes itself to be.
+  ///   - role: what it takes itself to be; on an owned board a viewer until something is granted.
+  ///   - grant: where its role on an owned board comes from, where that is known.
   ///   - random: draws nonces; others must not be able to foretell them, since who knows an
   ///     incarnation before it is told can claim its dots (BRD-25).
   public init(
     board: BoardID,
     key: any AuthorKey,
     role: Role = .editor,
+    grant: Grant? = nil,
     random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   ) {
     self.board = board
     self.key = key
-    self.role = role
+    publicKey = key.publicKey
+    wanted = role
+    self.grant = grant
     self.random = random
-    member = MemberID(publicKey: key.publicKey)
+    member = MemberID(publicKey: publicKey)
   }
 
   /// Makes a new incarnation, with its record (AUT-2).
@@ -43,9 +57,15 @@ public final class Author {
         let bits = random.next()
         return (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
       }
-      guard let record = AuthorRecord(board: board, nonce: nonce, role: role, key: key) else {
-        continue
-      }
+      guard
+        let record = AuthorRecord(
+          board: board,
+          nonce: nonce,
+          role: role,
+          grant: grant,
+          key: key
+        )
+      else { continue }
       records[record.incarnation] = record
       return record.incarnation
     }
@@ -66,6 +86,32 @@ public final class Author {
       hash: chain.hash,
       signature: key.signature(of: SignedHead.text(of: chain, on: board))
     )
+  }
+
+  /// Whether it may make others editors.
+  var mayGrant: Bool { grant?.rights(of: publicKey)?.mayGrant ?? false }
+
+  /// What was granted to it, or what is left of that.
+  func take(_ grant: Grant?) { self.grant = grant }
+
+  /// Whether a grant is its own, and gives it anything.
+  func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
+
+  /// Grants something to the owner of a key.
+  package func grant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Grant? {
+    guard let grant, mayGrant else { return nil }
+    let certificate = Certificate(for: holder, rights, serial: serial, on: board, by: key)
+    return Grant(grant.owner, grant.certificates + [certificate])
+  }
+
+  /// Takes back what was granted to a member.
+  func revoke(
+    _ member: MemberID,
+    through serial: UInt64,
+    counting counted: [Incarnation: UInt64]
+  ) -> Revocation? {
+    guard let grant, mayGrant else { return nil }
+    return Revocation(of: member, through: serial, counting: counted, by: key, grant)
   }
 
   /// Signs the text of an answer (SYN-29).

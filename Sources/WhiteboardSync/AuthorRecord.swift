@@ -13,7 +13,7 @@ public enum Role: UInt8, Hashable, Sendable {
   public var mayWrite: Bool { self != .viewer }
 }
 
-/// Whose an incarnation is and what it may do, signed by its author; implements AUT-1 to AUT-3.
+/// Whose an incarnation is and what it may do, signed by its author; implements AUT-1 to AUT-3 and AUT-12.
 public struct AuthorRecord: Hashable, Sendable {
   /// Bytes of a public key.
   static let keyBytes = 65
@@ -24,7 +24,8 @@ public struct AuthorRecord: Hashable, Sendable {
   /// The most bytes of a record.
   package static let byteLimit = 512
 
-  private static let version: UInt8 = 1
+  /// The version on boards that are open, and on owned ones.
+  private static func version(on board: BoardID) -> UInt8 { board.isOwned ? 2 : 1 }
   private static let domain = Array("whiteboard-record-1\n".utf8)
   private static let grantDomain = Array("whiteboard-grant-1\n".utf8)
   private static let incarnationDomain = Array("whiteboard-incarnation-1\n".utf8)
@@ -35,8 +36,12 @@ public struct AuthorRecord: Hashable, Sendable {
   public let key: [UInt8]
   /// What the incarnation may do.
   public let role: Role
-  /// The key of who granted the role, where somebody did.
+  /// The key of who granted the role on an open board, where somebody did.
   public let granter: [UInt8]?
+  /// Where the role comes from on an owned board; a viewer's needs none.
+  public let grant: Grant?
+  /// The certificates of that.
+  let certificates: [HeldCertificate]
   /// The incarnation that it makes (AUT-2).
   public let incarnation: Incarnation
   /// Whose it is (AUT-3).
@@ -46,7 +51,7 @@ public struct AuthorRecord: Hashable, Sendable {
 
   private let nonce: [UInt8]
   private let signature: [UInt8]
-  private let grant: [UInt8]?
+  private let granterSignature: [UInt8]?
 
   /// Makes and signs a record; nil where the incarnation would be 0, and another nonce is needed.
   ///
@@ -54,16 +59,24 @@ public struct AuthorRecord: Hashable, Sendable {
   ///   - board: the board it is for.
   ///   - nonce: 16 bytes that nobody can foretell.
   ///   - role: what the incarnation may do.
+  ///   - grant: where that comes from, on an owned board; none for a viewer.
   ///   - key: the author's.
-  init?(board: BoardID, nonce: [UInt8], role: Role, key: any AuthorKey) {
-    let body = board.bytes + nonce + key.publicKey + [role.rawValue, 0]
-    let signature = key.signature(of: Self.domain + [Self.version] + body)
+  init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: any AuthorKey) {
+    var body = board.bytes + nonce + key.publicKey + [role.rawValue]
+    if board.isOwned {
+      precondition(grant != nil || !role.mayWrite, "who writes on an owned board was granted it")
+      if let grant, role.mayWrite { body += grant.bytes }
+    } else {
+      body.append(0)
+    }
+    let version = Self.version(on: board)
+    let signature = key.signature(of: Self.domain + [version] + body)
     precondition(
       key.publicKey.count == Self.keyBytes && signature.count == Self.signatureBytes,
       "a key has 65 bytes and a signature 64"
     )
     // Its own form, read back: a record that we could not read would be a broken invariant.
-    guard let record = try? AuthorRecord([Self.version] + body + signature) else { return nil }
+    guard let record = try? AuthorRecord([version] + body + signature) else { return nil }
     self = record
   }
 
@@ -72,19 +85,17 @@ public struct AuthorRecord: Hashable, Sendable {
   package init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("record") }
     var reader = ByteReader(bytes)
-    guard try reader.byte() == Self.version else { throw .reserved("record version") }
+    let version = try reader.byte()
     guard let board = BoardID(try reader.take(BoardID.byteCount)) else { throw .truncated }
+    guard version == Self.version(on: board) else { throw .reserved("record version") }
     nonce = try reader.take(Self.nonceBytes)
     key = try reader.take(Self.keyBytes)
     guard let role = Role(rawValue: try reader.byte()) else { throw .reserved("role") }
-    switch try reader.byte() {
-    case 0: granter = nil
-    case 1: granter = try reader.take(Self.keyBytes)
-    default: throw .reserved("granted")
-    }
+    (granter, grant) = try Self.granted(role, to: key, on: board, &reader)
+    certificates = grant?.certificates.map { HeldCertificate($0) } ?? []
     let body = bytes[1..<(bytes.count - reader.remaining)]
     signature = try reader.take(Self.signatureBytes)
-    grant = granter == nil ? nil : try reader.take(Self.signatureBytes)
+    granterSignature = granter == nil ? nil : try reader.take(Self.signatureBytes)
     try reader.finish()
     let hash = Bytes32.sha256(Self.incarnationDomain + body).bytes
     guard
@@ -97,6 +108,20 @@ public struct AuthorRecord: Hashable, Sendable {
     member = MemberID(publicKey: key)
   }
 
+  private static func granted(
+    _ role: Role,
+    to key: [UInt8],
+    on board: BoardID,
+    _ reader: inout ByteReader
+  ) throws(CodecError) -> (granter: [UInt8]?, grant: Grant?) {
+    if board.isOwned { return (nil, role.mayWrite ? try Grant(for: key, &reader) : nil) }
+    switch try reader.byte() {
+    case 0: return (nil, nil)
+    case 1: return (try reader.take(keyBytes), nil)
+    default: throw .reserved("granted")
+    }
+  }
+
   /// Throws where the record is another board's, or was not signed by whom it names.
   package func verify(
     board: BoardID,
@@ -104,13 +129,21 @@ public struct AuthorRecord: Hashable, Sendable {
   ) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(key), granter.map(verifier.isKey) ?? true else { throw .wrongKey }
-    let signed = bytes.prefix(bytes.count - Self.signatureBytes * (grant == nil ? 1 : 2))
+    if let grant {
+      try grant.verify(board: board, with: verifier)
+      guard let rights = grant.rights(of: key), rights.allow(role) else { throw .notGranted }
+    }
+    let signed = bytes.prefix(
+      bytes.count - Self.signatureBytes * (granterSignature == nil ? 1 : 2)
+    )
     guard verifier.isValid(signature, of: Self.domain + signed, by: key) else {
       throw .wrongSignature
     }
-    if let granter, let grant {
+    if let granter, let granterSignature {
       let granted = Self.grantDomain + board.bytes + nonce + key + [role.rawValue]
-      guard verifier.isValid(grant, of: granted, by: granter) else { throw .wrongSignature }
+      guard verifier.isValid(granterSignature, of: granted, by: granter) else {
+        throw .wrongSignature
+      }
     }
   }
 }

@@ -7,6 +7,8 @@ import Whiteboard
 final class LinkAuthor {
   /// Who writes now, once it was said.
   private(set) var record: AuthorRecord?
+  /// Whether its rights were taken back: what it answers is nothing to go by.
+  var isRevoked = false
   private var chain: BatchChain?
   /// Where the chains before this one ended.
   private var ended: [Incarnation: BatchChain] = [:]
@@ -32,6 +34,9 @@ final class LinkAuthor {
     self.record = record
     chain = next
   }
+
+  /// What the member may do, once it was said.
+  var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 
   /// Throws where nobody may write the next batch: `noAuthor` where nobody was introduced, `viewer`
   /// where it may not write.

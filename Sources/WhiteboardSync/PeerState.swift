@@ -14,6 +14,11 @@ final class PeerState {
   /// The hash of its context, as it last reported.
   var contextHash: UInt64?
 
+  /// What users were told that it may do.
+  var role: Role?
+  /// The incarnation that was told last what its member may do.
+  var granted: Incarnation?
+
   // What we ask of it.
   private(set) var lastRequest: UInt64 = 0
   private(set) var requestInFlight: UInt64?
@@ -49,11 +54,27 @@ final class PeerState {
   init(now: UInt64) { lastHeard = now }
 
   /// Whether it said who it is and vouches for what it answers (SYN-12).
-  var mayBeAsked: Bool { !isClosed && link.record?.role.mayWrite ?? false }
+  var mayBeAsked: Bool { !isClosed && link.role?.mayWrite ?? false }
+
+  /// Whether it was asked for what it has, and the answer came or is on its way.
+  var isAsked: Bool { requestInFlight != nil || applied > 0 }
+
+  /// Its role is another: what it was asked before is to be asked again.
+  func didChangeRole() {
+    endRequest()
+    applied = 0
+    toldApplied = 0
+  }
+
+  /// Our role is another: it asks again what it asked before.
+  func didChangeOwnRole() {
+    answered = 0
+    confirmed = 0
+  }
 
   /// Whether its answer to our latest request was applied, where it is one who answers.
   var isCaughtUp: Bool {
-    link.record.map { !$0.role.mayWrite || applied > 0 } ?? false
+    link.role.map { !$0.mayWrite || applied > 0 } ?? false
   }
 
   /// Whether it has applied our answer to its latest request.

@@ -17,6 +17,9 @@ extension Replica {
 
   /// Goes on under a new incarnation, and says so (BRD-25).
   func introduceIncarnation(_ incarnation: Incarnation) {
+    if chain.sequence == 0, !board.state.context.contains(chain.incarnation) {
+      records[chain.incarnation] = nil
+    }
     chain = BatchChain(incarnation)
     records[incarnation] = author.record(of: incarnation)
     introduceOurselves()
@@ -58,7 +61,11 @@ extension Replica {
 
   // MARK: - What others write
 
-  func receive(_ message: AuthorMessage, from member: MemberID) throws(ReplicaError) {
+  func receive(
+    _ message: AuthorMessage,
+    from member: MemberID,
+    _ now: Moment
+  ) throws(ReplicaError) {
     let record = try AuthorRecord.read(message.record)
     // The same bytes were checked before.
     if records[record.incarnation]?.bytes != record.bytes {
@@ -72,8 +79,12 @@ extension Replica {
       record.incarnation,
       lastSequence: message.head.sequence
     )
+    noteRole(of: member)
+    grantWhatIsDue(to: member, now)
     // A viewer is not asked; who was one may be none now.
-    if record.role.mayWrite, peers[member]?.lastRequest == 0, !requestQueue.contains(member) {
+    if let peer = peers[member], peer.mayBeAsked, !peer.isAsked, now.uptime >= peer.askAgain,
+      !requestQueue.contains(member)
+    {
       requestQueue.append(member)
     }
   }
@@ -92,6 +103,16 @@ extension Replica {
     let batch = encoded.batch
     // It is part of the chain whether there is room for it here or not.
     peer.link.append(encoded.bytes, through: batch.sequences.upperBound)
+    if !revocations.isEmpty, let record = peer.link.record,
+      let limit = revocations.limit(of: record)
+    {
+      if board.state.limits[record.incarnation] != limit { limitBoard() }
+      guard batch.firstSequence <= limit else {
+        // Its author may not have heard of that yet.
+        refusals.revoked += 1
+        return
+      }
+    }
     try board.receive(batch)
     if !records.keys.contains(batch.author), let record = peer.link.record { adopt(record) }
     actions.append(.record(.batch(encoded)))
@@ -102,7 +123,9 @@ extension Replica {
     guard let link = peers[member]?.link else { return }
     try link.check(head, with: verifier)
     // What was not kept, since it did not fit, needs no proof.
-    guard let incarnation = link.record?.incarnation, records[incarnation] != nil else { return }
+    guard let incarnation = link.record?.incarnation, records[incarnation] != nil,
+      board.state.limits[incarnation].map({ head.sequence <= $0 }) ?? true
+    else { return }
     keepHead(head, of: incarnation)
   }
 

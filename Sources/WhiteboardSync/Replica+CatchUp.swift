@@ -67,15 +67,34 @@ extension Replica {
     guard let peer = peers[member], peer.requestInFlight == request else { return }
     heard(member, now)
     begin(now)
-    let isRepair = peer.requestBuckets != 0
+    let merging = AnswerMerging(repairing: peer.requestBuckets, by: author.role)
     peers[member]?.endRequest()
     do {
-      let (records, difference) = try check(bytes, from: member)
+      guard let (records, difference) = try check(bytes, from: member) else {
+        // Its author may not have heard yet that it vouches for nothing any more.
+        refusals.revoked += 1
+        sendNextRequest(now)
+        finish(from: member, now)
+        return
+      }
       let (revision, known) = (board.state.revision, self.records.count)
-      try board.receive(difference, comparesAll: isRepair)
-      for record in records { adopt(record, seen: difference.context) }
+      // Of whom we have seen anything, be it that somebody claimed it.
+      let seen = records.filter { record in
+        difference.context.contains(record.incarnation)
+          || board.state.context.contains(record.incarnation)
+      }
+      limitBoard(for: seen)
+      try board.receive(
+        difference,
+        comparesAll: merging.comparesAll,
+        replacing: merging.replacing
+      )
+      for record in seen where self.records[record.incarnation] == nil {
+        self.records[record.incarnation] = record
+        board.authors[record.incarnation] = record.member
+      }
       if board.state.revision != revision || self.records.count != known {
-        actions.append(.record(.answer([isRepair ? 1 : 0] + bytes)))
+        actions.append(.record(.answer(merging.bytes + bytes)))
       }
       answered(request, by: member, now)
       reportToAll(by: now.uptime + gossipDelay)
@@ -93,11 +112,12 @@ extension Replica {
     finish(from: member, now)
   }
 
-  /// Everything that an answer must be, before anything of it counts.
+  /// Everything that an answer must be, before anything of it counts; nil where the rights of its
+  /// author were taken back.
   private func check(
     _ bytes: [UInt8],
     from member: MemberID
-  ) throws -> (records: [AuthorRecord], difference: Difference) {
+  ) throws -> (records: [AuthorRecord], difference: Difference)? {
     let answer = try Answer(bytes)
     let record =
       answer.records.first { $0.incarnation == answer.incarnation }
@@ -108,15 +128,17 @@ extension Replica {
     guard record.member == member else { throw ReplicaError.forgedAuthor }
     guard record.role.mayWrite else { throw ReplicaError.viewer }
     try answer.verify(by: record, with: verifier)
+    guard revocations.limit(of: record) == nil else { return nil }
     var known = Set(records.keys)
     for record in answer.records where records[record.incarnation]?.bytes != record.bytes {
       try record.verify(board: author.board, with: verifier)
       known.insert(record.incarnation)
     }
-    // Whose move it is decides a game: it must not depend on whom the move came from.
+    // Whose move it is decides a game: it must not depend on whom the move came from. On an owned board
+    // nothing counts of whom nobody let write.
     for entry in answer.difference.entries {
-      for move in entry.cells where move.property.isMove {
-        guard known.contains(move.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
+      for new in entry.cells where isOwned || new.property.isMove {
+        guard known.contains(new.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
       }
     }
     return (answer.records, answer.difference)
@@ -137,13 +159,6 @@ extension Replica {
   private func answered(_ request: UInt64, by member: MemberID, _ now: Moment) {
     peers[member]?.applied = request
     actions.append(.caughtUp(member))
-  }
-
-  /// Knows from now on whose an incarnation is, where we have seen anything of it.
-  func adopt(_ record: AuthorRecord, seen context: Context) {
-    guard context.contains(record.incarnation), records[record.incarnation] == nil else { return }
-    records[record.incarnation] = record
-    board.authors[record.incarnation] = record.member
   }
 
   // MARK: - What others ask
@@ -169,7 +184,9 @@ extension Replica {
 
   func answerPendingRequest(of member: MemberID, _ now: Moment) {
     guard let request = peers[member]?.takeRequest(now.uptime) else { return }
-    if request.buckets == 0, request.context.isSuperset(of: board.state.context) {
+    if request.buckets == 0, request.context.isSuperset(of: board.state.context),
+      !hasTakenBack(anyOf: request.context)
+    {
       send(.nothingLacking(request.number), to: member)
       return
     }
@@ -192,14 +209,27 @@ extension Replica {
   }
 
   /// The records of the incarnations of which a replica of that context lacks something, and our own.
-  private func lacking(_ context: Context, isRepair: Bool) -> [AuthorRecord] {
+  private func lacking(
+    _ context: Context,
+    isRepair: Bool
+  ) -> ArraySlice<AuthorRecord> {
     let seen = board.state.context
-    return records.values.filter { record in
+    let lacking = records.values.filter { record in
+      if let limit = board.state.limits[record.incarnation] {
+        // What they may not know yet: whose it is that is taken back.
+        if context.last(of: record.incarnation) ?? 0 > limit { return true }
+        guard seen.contains(record.incarnation) else { return false }
+      }
       let theirs = context[record.incarnation]
       return isRepair || theirs.ranges.isEmpty
         || !theirs.isSuperset(of: seen[record.incarnation])
     }
-    .sorted { $0.incarnation < $1.incarnation }
+    return lacking.sorted { $0.incarnation < $1.incarnation }.prefix(Answer.recordLimit)
+  }
+
+  /// Whether a context has what no longer counts here.
+  private func hasTakenBack(anyOf context: Context) -> Bool {
+    board.state.limits.contains { context.last(of: $0.key) ?? 0 > $0.value }
   }
 
   // MARK: - Reports
@@ -232,7 +262,7 @@ extension Replica {
     guard !report.sums.isEmpty, report.contextHash == currentContextHash else { return }
     let buckets = selfCheck.diverged(from: report.sums, board.state)
     guard buckets != 0, let peer = peers[member], peer.mayRepair(now.uptime) else { return }
-    actions.append(.diverged(member, buckets: buckets))
+    if now.uptime >= mendingUntil { actions.append(.diverged(member, buckets: buckets)) }
     peers[member]?.repair(buckets, now.uptime)
     guard peer.mayBeAsked else { return }
     if !requestQueue.contains(member) { requestQueue.append(member) }
@@ -301,5 +331,41 @@ extension Replica {
       peer.hasCaughtUp || !author.role.mayWrite
     else { return false }
     return peer.contextHash == currentContextHash || activity.isBusy(now.uptime)
+  }
+}
+
+/// How an answer was merged: what is kept of that before its bytes.
+struct AnswerMerging {
+  /// The first byte of what is kept of a grant, and of a revocation: no answers, but in their order.
+  static let (grant, revocation): (UInt8, UInt8) = (3, 4)
+
+  /// Whether each cell was compared (SYN-42).
+  let comparesAll: Bool
+  /// The buckets whose cells were replaced (AUT-15).
+  let replacing: UInt16
+
+  /// The merging of an answer to a request of these buckets.
+  init(repairing buckets: UInt16, by role: Role) {
+    comparesAll = buckets != 0
+    // Nobody asks a viewer: what it alone has would stay different.
+    replacing = role.mayWrite ? 0 : buckets
+  }
+
+  /// Reads how the answer was merged that follows.
+  init(_ reader: inout ByteReader) throws(CodecError) {
+    switch try reader.byte() {
+    case 0: (comparesAll, replacing) = (false, 0)
+    case 1: (comparesAll, replacing) = (true, 0)
+    case 2:
+      let high = UInt16(try reader.byte())
+      (comparesAll, replacing) = (true, high << 8 | UInt16(try reader.byte()))
+    default: throw .reserved("answer")
+    }
+  }
+
+  /// What comes before the answer.
+  var bytes: [UInt8] {
+    if replacing != 0 { return [2, UInt8(replacing >> 8), UInt8(replacing & 0xFF)] }
+    return [comparesAll ? 1 : 0]
   }
 }

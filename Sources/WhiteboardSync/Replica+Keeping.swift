@@ -27,10 +27,15 @@ extension Replica {
   /// All that the replica holds, as a keyframe for `restore(_:now:)`.
   public func snapshotForKeeping() -> [UInt8] {
     let context = board.state.context
+    let limits = board.state.limits
     return KeptState.encode(
-      records.values.filter { context.contains($0.incarnation) }
-        .sorted { $0.incarnation < $1.incarnation },
-      board.state.difference(since: Context())
+      records.values
+        .filter { context.contains($0.incarnation) || limits[$0.incarnation] != nil }
+        .sorted { $0.incarnation < $1.incarnation }
+        .prefix(Answer.recordLimit),
+      board.state.difference(since: Context()),
+      author.grant ?? keptGrant,
+      revocations.all
     )
   }
 
@@ -59,14 +64,13 @@ extension Replica {
       switch change {
       case .author(let bytes, _): try restore(AuthorRecord(bytes))
       case .batch(let encoded): try board.receive(encoded.batch)
-      case .answer(let bytes):
-        let answer = try Answer(Array(bytes.dropFirst()))
-        try board.receive(answer.difference, comparesAll: bytes.first == 1)
-        for record in answer.records { try restore(record) }
+      case .answer(let bytes): try restoreAnswer(bytes)
       case .keyframe(let bytes):
         let state = try KeptState(bytes)
-        try board.receive(state.difference)
         for record in state.records { try restore(record) }
+        for revocation in state.revocations { try restore(revocation) }
+        try board.receive(state.difference)
+        if let grant = state.grant { restore(grant) }
       case .head: break
       }
     } catch let error as CodecError {
@@ -78,19 +82,46 @@ extension Replica {
     }
   }
 
+  private func restoreAnswer(_ bytes: [UInt8]) throws {
+    let content = Array(bytes.dropFirst())
+    switch bytes.first {
+    case AnswerMerging.grant: restore(try Grant(for: author.publicKey, content))
+    case AnswerMerging.revocation: try restore(try Revocation(content))
+    default:
+      var reader = ByteReader(bytes)
+      let merging = try AnswerMerging(&reader)
+      let answer = try Answer(reader.rest())
+      for record in answer.records { try restore(record) }
+      try board.receive(
+        answer.difference,
+        comparesAll: merging.comparesAll,
+        replacing: merging.replacing
+      )
+    }
+  }
+
   private func restore(_ record: AuthorRecord) throws(RestoreError) {
     guard record.board == author.board else { throw .wrongBoard }
     guard records[record.incarnation] == nil, records.count <= Answer.recordLimit else { return }
     records[record.incarnation] = record
     board.authors[record.incarnation] = record.member
+    limitBoard(for: [record])
+  }
+
+  private func restore(_ revocation: Revocation) throws(RestoreError) {
+    guard revocation.board == author.board else { throw .wrongBoard }
+    if revocations.insert(revocation) { limitBoard() }
   }
 
   /// Whoever restores looks at the board; all that is left to do is to know its photos.
   private func forgetChanges(_ now: Moment) {
+    resumeRole()
     _ = board.takeChanges()
     // Records come before what they are of, which may be lost.
     for incarnation in records.keys
-    where incarnation != chain.incarnation && !board.state.context.contains(incarnation) {
+    where incarnation != chain.incarnation && !board.state.context.contains(incarnation)
+      && board.state.limits[incarnation] == nil
+    {
       records[incarnation] = nil
       board.authors[incarnation] = nil
     }

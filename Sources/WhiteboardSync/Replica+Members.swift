@@ -14,6 +14,7 @@ extension Replica {
     presentUntil = nil
     report(to: member, by: now.uptime + reportDelay)
     introduceOurselves(to: member)
+    sendRevocations(to: member, now)
     if let profile { send(.profile(profile), to: member) }
     perform(exchange.memberJoined(member, now: now.uptime))
     actions.append(.sendDatagram(presence.next().encode(), to: [member]))

@@ -20,6 +20,7 @@ extension Replica {
     } catch let error as CodecError {
       violated(member, .malformed(error))
     } catch let error as ReplicaError {
+      if error == .viewer { refusals.viewer += 1 }
       violated(member, error)
     } catch {
       hasNoRoom(for: member, now)
@@ -69,7 +70,7 @@ extension Replica {
   ) throws {
     switch message {
     case .batch(let bytes): try receiveBatch(bytes, at: 0, from: member, now)
-    case .author(let message): try receive(message, from: member)
+    case .author(let message): try receive(message, from: member, now)
     case .head(let head): try receive(head, from: member)
     case .request(let request): receive(request, from: member, now)
     case .nothingLacking(let number): try receiveNothingLacking(number, from: member, now)
@@ -79,6 +80,8 @@ extension Replica {
       perform(exchange.unavailable(id, from: member, now: now.uptime))
     case .profile(let profile):
       actions.append(.profile(member, name: profile.name, icon: profile.icon))
+    case .grant(let bytes): try receiveGrant(bytes, from: member, now)
+    case .revocation(let bytes): try receiveRevocation(bytes, from: member, now)
     case .application(let bytes):
       actions.append(.data(bytes, from: member, isReliable: true))
     }

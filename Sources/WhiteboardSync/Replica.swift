@@ -17,6 +17,16 @@ public final class Replica {
   var peers: [MemberID: PeerState] = [:]
   /// The records of the incarnations in our context, and of our own.
   var records: [Incarnation: AuthorRecord] = [:]
+  /// What was taken back of what was granted on this board.
+  var revocations = Revocations()
+  /// Whom we admitted, and what for; nil to look on.
+  var admissions: [MemberID: Rights?] = [:]
+  /// What was kept of a grant, whosever it is.
+  var keptGrant: Grant?
+  /// Until when boards may differ because something was taken back.
+  var mendingUntil: UInt64 = 0
+  /// What was refused since this replica began.
+  public internal(set) var refusals = Refusals()
   /// Where our own chain stands.
   var chain: BatchChain
   var heads: OwnHeads
@@ -60,6 +70,8 @@ public final class Replica {
   static let comparisonInterval: UInt64 = 5000
   /// How many members are told, and how many asked, at each comparison.
   static let comparisonsAtOnce = 8
+  /// Milliseconds after something was taken back in which boards are expected to differ (AUT-15).
+  static let mendingTime: UInt64 = 60_000
   /// Milliseconds after a member left until contexts are compared.
   static let departureDelay: UInt64 = 1000
   /// Milliseconds without progress of an answer after which another member is asked.

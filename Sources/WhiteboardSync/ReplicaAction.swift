@@ -46,6 +46,10 @@ public enum ReplicaError: Error, Hashable, Sendable {
   case brokenChain
   /// What one who only looks on may not do.
   case viewer
+  /// Somebody who does not own the board, as if it were theirs.
+  case notOwner
+  /// A role, or a grant, beyond what the one before it in line allows.
+  case notGranted
 
   /// The stable word for this error.
   public var code: String {
@@ -59,6 +63,8 @@ public enum ReplicaError: Error, Hashable, Sendable {
     case .wrongSignature: "signature"
     case .brokenChain: "chain"
     case .viewer: "viewer"
+    case .notOwner: "owner"
+    case .notGranted: "role"
     }
   }
 }
@@ -106,6 +112,10 @@ public enum ReplicaAction: Hashable, Sendable {
   ///
   /// Told at most once a minute for a member.
   case full(MemberID)
+  /// What we may do on the board, as who may grant says, or as a revocation has it.
+  case role(Role)
+  /// What a member may do there, where that is told for the first time or changed.
+  case memberRole(MemberID, Role)
   /// Bytes of the application's arrived.
   case data([UInt8], from: MemberID, isReliable: Bool)
   /// All that a member had when we asked is here.

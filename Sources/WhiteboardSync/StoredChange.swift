@@ -9,8 +9,9 @@ public enum StoredChange: Hashable, Sendable {
   case author([UInt8], Incarnation)
   /// A batch, in its full form.
   case batch(EncodedBatch)
-  /// An answer that was merged: a byte, 1 where each cell was compared (SYN-42) and else 0, and the
-  /// answer as it came.
+  /// An answer that was merged: a byte, 1 where each cell was compared (SYN-42), 2 where moreover the
+  /// cells of the buckets were replaced that two more bytes name, and else 0, and the answer as it
+  /// came; or 3 and a grant, or 4 and a revocation, which count from there on.
   case answer([UInt8])
   /// A signed head of an incarnation, through the operation of that sequence.
   case head([UInt8], Incarnation, sequence: UInt64)

@@ -23,6 +23,10 @@ package enum SyncMessage: Hashable, Sendable {
   case head(SignedHead)
   /// What to call the sender.
   case profile(MemberProfile)
+  /// What the receiver may do, without whose it is: the receiver's (AUT-11).
+  case grant([UInt8])
+  /// What somebody may no longer do.
+  case revocation([UInt8])
   /// Bytes of the application's.
   case application([UInt8])
 
@@ -68,6 +72,12 @@ package enum SyncMessage: Hashable, Sendable {
       writer.raw(profile.name.utf8)
       writer.count(profile.icon.utf8.count)
       writer.raw(profile.icon.utf8)
+    case .grant(let bytes):
+      writer.byte(0x0A)
+      writer.raw(bytes)
+    case .revocation(let bytes):
+      writer.byte(0x0B)
+      writer.raw(bytes)
     case .application(let bytes):
       writer.byte(0x10)
       writer.raw(bytes)
@@ -98,6 +108,8 @@ package enum SyncMessage: Hashable, Sendable {
       try reader.finish()
       return .head(head)
     case 0x09: return .profile(try MemberProfile(&reader))
+    case 0x0A: return .grant(reader.rest())
+    case 0x0B: return .revocation(reader.rest())
     case 0x10: return .application(reader.rest())
     case 0x80...: return nil
     default: throw .reserved("kind")

@@ -27,6 +27,8 @@ struct HostCommand: AsyncParsableCommand {
   )
   var board: String?
 
+  @OptionGroup var owned: OwnedOption
+
   @OptionGroup var options: BoardOptions
 
   mutating func run() async throws {
@@ -38,8 +40,18 @@ struct HostCommand: AsyncParsableCommand {
       settings
     )
     configuration.boardFile = hosted.file
+    configuration.isOwned = owned.owned
     try await Program.run(configuration, options, settings, input: STDIN_FILENO)
   }
+}
+
+/// Whose a board is that is made.
+struct OwnedOption: ParsableArguments {
+  @Flag(
+    help:
+      "Own the board where it is made new: you say who writes and who looks on (`role`), and `kick` is for good."
+  )
+  var owned = false
 }
 
 /// `whiteboard-peer join`.
@@ -104,9 +116,14 @@ struct RunCommand: AsyncParsableCommand {
   )
   var wait = 30.0
 
+  @OptionGroup var owned: OwnedOption
+
   @OptionGroup var options: BoardOptions
 
   mutating func validate() throws {
+    guard !owned.owned || host != nil else {
+      throw ValidationError("--owned is for a board that is hosted: give --host NAME.")
+    }
     guard (host == nil) != (join == nil) else {
       throw ValidationError("Give one of --host NAME and --join TARGET.")
     }
@@ -130,6 +147,7 @@ struct RunCommand: AsyncParsableCommand {
       }
     var configuration = try await options.configuration(part, isInteractive: false, settings)
     configuration.boardFile = hosted?.file
+    configuration.isOwned = owned.owned
     configuration.script = .run(keepsGoing: keepsGoing)
     try await Program.run(configuration, options, settings, input: descriptor)
   }

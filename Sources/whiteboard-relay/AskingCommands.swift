@@ -116,6 +116,9 @@ struct BoardsCommand: AsyncParsableCommand {
     )
     var code: String?
 
+    @Flag(help: "Own the board: the relay lets write whoever comes by its code.")
+    var owned = false
+
     @OptionGroup var place: PlaceOptions
 
     mutating func run() async throws {
@@ -123,6 +126,7 @@ struct BoardsCommand: AsyncParsableCommand {
       request.name = name
       request.admit = admit
       request.code = code
+      request.owned = owned ? true : nil
       try await place.tell(request, empty: "")
     }
   }

@@ -12,5 +12,11 @@ extension MetricFamily {
       help: "How often somebody left a board, by the reason of the session protocol.",
       labels: ["reason"]
     ),
+    .counter(
+      "whiteboard_refused_total",
+      help:
+        "Batches and answers refused: of who looks on (viewer), and of whose rights were taken back.",
+      labels: ["reason"]
+    ),
   ]
 }

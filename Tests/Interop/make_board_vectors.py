@@ -13,7 +13,7 @@ import json
 import pathlib
 import sys
 
-from vectors import answers, basics, batches, links, readings
+from vectors import answers, basics, batches, links, owned, readings
 
 TARGET = pathlib.Path(__file__).resolve().parents[2] / "Protocol" / "Vectors" / "board.json"
 NOTE = (
@@ -29,6 +29,7 @@ def build():
         **batches.groups(),
         **answers.groups(),
         **links.groups(),
+        **owned.groups(),
         **readings.groups(),
     }
 

@@ -9,7 +9,7 @@ import signing
 from cryptography.hazmat.primitives.asymmetric import ec
 from test_vectors_session import VectorCase
 from vectors.forms import batch_json, difference_json, incarnation_of, text_of
-from whiteboard_peer import admission, authors, cells, codec, messages, views
+from whiteboard_peer import admission, authors, cells, codec, messages, owned, views
 from whiteboard_peer.authors import LinkReader
 from whiteboard_peer.cells import BoardError, Dot, DotSet, State
 from whiteboard_peer.messages import (
@@ -174,6 +174,49 @@ class Board(VectorCase):
             self.assertEqual(record.granter and record.granter.hex(), vector.get("granter"))
         for vector in self.each(vectors["invalid"]):
             self.refuse(vector, lambda data: authors.decode_record(data, board))
+
+    def test_owned(self):
+        group = VECTORS["owned"]
+        salt, owner, board = (bytes.fromhex(group[name]) for name in ("salt", "owner", "board"))
+        self.assertEqual(owned.board_of(salt, owner), board)
+        for vector in self.each(group["records"]["valid"]):
+            record = authors.decode_record(bytes.fromhex(vector["hex"]), board)
+            self.assertEqual(text_of(record.incarnation), vector["incarnation"])
+            self.assertEqual(record.member.hex(), vector["member"])
+            self.assertEqual(record.role, vector["role"])
+        for vector in self.each(group["records"]["invalid"]):
+            self.refuse(vector, lambda data: authors.decode_record(data, board))
+        holder = next(
+            bytes.fromhex(k["public"])
+            for k in VECTORS["keys"]
+            if k["member"] == group["grants"]["holder"]
+        )
+        for vector in self.each(group["grants"]["valid"]):
+            grant = authors.decode_grant(bytes.fromhex(vector["hex"]), board, holder)
+            rights = grant.certificates[-1].rights if grant.certificates else 0
+            self.assertEqual(rights, vector["rights"])
+        for vector in self.each(group["grants"]["invalid"]):
+            self.refuse(vector, lambda data: authors.decode_grant(data, board, holder))
+
+    def test_revocations(self):
+        group = VECTORS["owned"]
+        board, vectors = bytes.fromhex(group["board"]), group["revocations"]
+        known = {}
+        for vector in self.each(vectors["valid"]):
+            one = authors.decode_revocation(bytes.fromhex(vector["hex"]), board)
+            known[vector["name"]] = one
+            self.assertEqual((one.member.hex(), str(one.serial)), (vector["member"], vector["serial"]))
+            counted = [[text_of(i), str(s)] for i, s in sorted(one.counted.items())]
+            self.assertEqual(counted, vector["counted"])
+        for vector in self.each(vectors["invalid"]):
+            self.refuse(vector, lambda data: authors.decode_revocation(data, board))
+        record = authors.decode_record(bytes.fromhex(vectors["limits"]["record"]), board)
+        for case in vectors["limits"]["sets"]:
+            some = [known[name] for name in case["revocations"]]
+            limit = owned.limit_of(
+                record.incarnation, record.grant.certificates, some, authors.member_of
+            )
+            self.assertEqual(None if limit is None else str(limit), case["limit"])
 
     def test_chain(self):
         vectors = VECTORS["chain"]

@@ -29,6 +29,52 @@ extension BoardVectors {
     let invalid: [Refused]
   }
 
+  /// A board that somebody owns.
+  struct Owned: Decodable, Sendable {
+    struct Records: Decodable, Sendable {
+      let valid: [Record]
+      let invalid: [Refused]
+    }
+    struct Given: Decodable, CustomTestStringConvertible, Sendable {
+      let name: String
+      let hex: String
+      let rights: UInt8
+      var testDescription: String { name }
+    }
+    struct Grants: Decodable, Sendable {
+      let holder: String
+      let valid: [Given]
+      let invalid: [Refused]
+    }
+    struct Taken: Decodable, CustomTestStringConvertible, Sendable {
+      let name: String
+      let hex: String
+      let member: String
+      let serial: String
+      let counted: [[String]]
+      var testDescription: String { name }
+    }
+    struct Limits: Decodable, Sendable {
+      struct Some: Decodable, Sendable {
+        let revocations: [String]
+        let limit: String?
+      }
+      let record: String
+      let sets: [Some]
+    }
+    struct Revocations: Decodable, Sendable {
+      let valid: [Taken]
+      let invalid: [Refused]
+      let limits: Limits
+    }
+    let salt: String
+    let owner: String
+    let board: String
+    let records: Records
+    let grants: Grants
+    let revocations: Revocations
+  }
+
   struct Chain: Decodable, Sendable {
     struct Step: Decodable, Sendable {
       let batch: String

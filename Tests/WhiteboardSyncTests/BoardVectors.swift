@@ -182,6 +182,7 @@ struct BoardVectors: Decodable {
   let settings: [Settings]
   let keys: [Key]
   let records: Records
+  let owned: Owned
   let chain: Chain
   let links: Links
   let heads: Heads

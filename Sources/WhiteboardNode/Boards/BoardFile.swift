@@ -121,7 +121,7 @@ package enum BoardFile {
     in library: BoardLibrary
   ) async throws(NodeError) -> String {
     let (replica, _) = try await replica(of: path, version: nil)
-    let board = SessionID.random()
+    let board = SessionID.ofOpenBoard()
     let target = library.path(name: name, board: board.bytes)
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)

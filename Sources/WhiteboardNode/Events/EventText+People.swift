@@ -31,10 +31,21 @@ extension EventText {
         + (carried.link.isEmpty ? "" : "; others join there by: \(carried.link)")
     case .profile(let profile):
       profileLine(profile)
+    case .role(let role):
+      roleLine(role)
     case .peers(let peers):
       peersLine(peers)
     default:
       nil
+    }
+  }
+
+  private static func roleLine(_ role: NodeEvent.Role) -> String? {
+    let who = role.isOwn ? "you" : person(role.name, role.peer)
+    switch role.role {
+    case "viewer": return role.isOwn ? "you look on at this board" : "\(who) looks on"
+    case "relay": return "\(who) is a relay of the board"
+    default: return "\(who) may write"
     }
   }
 
@@ -127,7 +138,8 @@ extension EventText {
     ([count(peers.count, "peer connected", "peers connected")]
       + peers.peers.map { peer in
         let address = peer.address.map { ", \(TerminalText.cleaned($0, limit: 128))" } ?? ""
-        return "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(address)"
+        let role = peer.role.map { ", \($0)" } ?? ""
+        return "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(role)\(address)"
       }).joined(separator: "\n")
   }
 }

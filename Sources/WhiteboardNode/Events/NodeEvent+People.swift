@@ -146,6 +146,23 @@ extension NodeEvent {
     package var request: RequestMark?
   }
 
+  /// What a member may do on a board that somebody owns, when it is first told and when it changes.
+  package struct Role: Encodable, Sendable {
+    /// The member.
+    package var peer: String
+    /// Its name.
+    package var name: String
+    /// `editor`, `viewer` or `relay`.
+    package var role: String
+    /// Whether it is ourselves.
+    package var isOwn: Bool
+
+    private enum CodingKeys: String, CodingKey {
+      case peer, name, role
+      case isOwn = "self"
+    }
+  }
+
   /// The peers of the session, ourselves aside.
   package struct Peers: Encodable, Sendable {
     /// How many are connected.
@@ -166,5 +183,7 @@ extension NodeEvent {
     package var state: PeerState.State
     /// Where it is reached.
     package var address: String?
+    /// What it may do on the board, where somebody owns that: `editor`, `viewer` or `relay`.
+    package var role: String?
   }
 }

@@ -35,6 +35,8 @@ package enum NodeEvent: Sendable {
   case settingChanged(SettingChanged)
   /// A member goes by another name or icon, or the answer to `profile`.
   case profile(Profile)
+  /// What somebody may do on the board, which somebody owns.
+  case role(Role)
   /// A message for the program came.
   case data(Received)
   /// A resource began to move.
@@ -95,6 +97,7 @@ package enum NodeEvent: Sendable {
     case .chat: "chat"
     case .settingChanged: "setting-changed"
     case .profile: "profile"
+    case .role: "role"
     case .data: "data"
     case .resourceStarted: "resource-started"
     case .resourceProgress: "resource-progress"
@@ -136,6 +139,7 @@ package enum NodeEvent: Sendable {
     case .chat(let payload): payload
     case .settingChanged(let payload): payload
     case .profile(let payload): payload
+    case .role(let payload): payload
     case .data(let payload): payload
     case .resourceStarted(let payload): payload
     case .resourceProgress(let payload): payload

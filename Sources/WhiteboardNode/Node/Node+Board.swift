@@ -108,6 +108,8 @@ extension Node {
       keep(change)
     case .profile(let member, let name, let icon):
       profileChanged(member, name, icon)
+    case .role(let role): roleChanged(role)
+    case .memberRole(let member, let role): roleChanged(member, role)
     case .diverged(let member, _):
       diverged(member)
     case .full(let member):

@@ -34,7 +34,8 @@ extension Node {
   ///
   /// - Throws: ``NodeError`` where it cannot be opened for writing; the file is as it was.
   func openHosted(
-    _ meant: MeantBoard
+    _ meant: MeantBoard,
+    orMaking new: SessionID
   ) async throws(NodeError) -> (board: SessionID, name: String, code: JoinCode?) {
     do throws(DocumentError) {
       let document: BoardDocument
@@ -47,7 +48,7 @@ extension Node {
           case .named(let name):
             try await library.open(
               named: name,
-              orMaking: SessionID.random().bytes,
+              orMaking: new.bytes,
               now: BoardFile.now
             )
           case .board(let id, let name):

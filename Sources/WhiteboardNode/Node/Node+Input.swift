@@ -119,7 +119,9 @@ extension Node {
       spawn { node in await node.carryOutDueVerbs() }
       switch entry {
       case .failure(let error): fail(error)
-      case .request(let request): await carryOut(request)
+      case .request(let request):
+        if request.verb.name.changesBoard { await untilRoleIsTold() }
+        await carryOut(request)
       }
       await room()
       await roomToSend()
@@ -226,7 +228,7 @@ extension VerbError {
       case .messageTooLarge, .invalidName: .tooBig
       case .sourceUnreadable, .sourceChanged: .fileUnreadable
       case .diskFull, .quota, .hashMismatch, .reset: .transferFailed
-      case .notHost: .refused
+      case .notHost, .notByCode, .busy: .refused
       case .unknown: .noSuchInvitation
       default: .internal
       }

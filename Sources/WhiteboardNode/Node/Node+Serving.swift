@@ -93,7 +93,11 @@ extension Node {
     }
     removeOldAnswers()
     let replica = Replica(
-      author: Author(board: board, key: IdentityKey(identity: configuration.identity)),
+      author: Author(
+        board: board,
+        key: IdentityKey(identity: configuration.identity),
+        role: board.isOwned && configuration.isRelay ? .relay : .editor
+      ),
       now: now
     )
     do throws(NodeError) {
@@ -106,6 +110,12 @@ extension Node {
     // A name of a handshake is within the limit of a profile.
     try? replica.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
     self.replica = replica
+    if let grant = ownGrant(of: board) {
+      _ = replica.own(grant, now: now)
+      carryOutActions()
+    }
+    if board.isOwned { roleChanged(replica.role) }
+    isRoleTold = replica.role.mayWrite
     await tellReady(transport, session)
     spawn { node in await node.followSession(session) }
     spawn { node in await node.sendDatagrams(session) }
@@ -180,10 +190,17 @@ extension Node {
 
   private func host(_ meant: MeantBoard, _ transport: PeerTransport) async throws -> Session {
     boardName = meant.name
-    var id = meant.id ?? .random()
+    let new = newBoard()
+    var id = meant.id ?? new
     var code: JoinCode?
     if configuration.remembersBoards {
-      (id, boardName, code) = try await openHosted(meant)
+      (id, boardName, code) = try await openHosted(meant, orMaking: new)
+    }
+    if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
+      throw NodeError(
+        .usage,
+        "this board was made for everybody to write on: --owned makes a new one; give another name"
+      )
     }
     let policy = admissionPolicy(default: .code, kept: code)
     let session: Session

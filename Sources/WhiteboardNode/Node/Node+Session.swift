@@ -121,6 +121,7 @@ extension Node {
     if let member = MemberID(id.bytes) {
       replica?.peerJoined(member, now: now)
       carryOutActions()
+      admit(peer)
     }
     if isNew {
       participantSource.yield()

@@ -22,7 +22,7 @@ extension Node {
       case .view(let view):
         try look(at: view)
         done(request)
-      case .accept, .decline, .kick, .cancel, .leave, .profile:
+      case .accept, .decline, .kick, .role, .cancel, .leave, .profile:
         try await decide(request)
         done(request)
       case .send(let bytes, let to, let isUnreliable):

@@ -49,7 +49,8 @@ extension Node {
         peer: peer.text,
         name: member.name,
         state: member.state,
-        address: member.address
+        address: member.address,
+        role: role(of: peer)
       )
     }
     let connected = members.values.count { $0.isReached }

@@ -15,11 +15,14 @@ extension Node {
     case .kick(let target, let reason):
       let peer = try peer(target)
       guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+      revoke(peer)
       do throws(SessionError) {
         try await session.kick(peer, reason: reason ?? "")
       } catch {
         throw VerbError(error)
       }
+    case .role(let target, let role):
+      try changeRole(of: target, to: role)
     case .cancel(let target, let reason):
       let (_, transfer) = try transfer(target)
       switch transfer.kind {

@@ -50,6 +50,12 @@ package actor Node {
   var boardName = ""
   var admission: NodeConfiguration.Admission?
   var code: JoinCode?
+  /// Whose the board is, where it was made here now as ours.
+  var owner: BoardOwner?
+  /// What we were told last that we may do on the board, where somebody owns it.
+  var ownRole: Role?
+  /// Whether we were told what we may do, or waited for it long enough.
+  var isRoleTold = false
   var isAnnouncing = false
   var isBegun = false
   var discoveryProblem: DiscoveryProblem?

@@ -90,6 +90,10 @@ package struct NodeConfiguration: Sendable {
   package var carriage: Carriage?
   /// The relay that is to carry the board we host; nil: none.
   package var carrier: Carrier?
+  /// Whether a board that is made is ours: others write on it as far as we let them.
+  package var isOwned = false
+  /// What tells such a board from others of ours; nil draws it.
+  package var salt: [UInt8]?
   /// Whether we stay when everybody else has left: the board is announced as a relay's.
   package var isRelay = false
   /// Where to listen; nil means any address, on the default port or the next free one.

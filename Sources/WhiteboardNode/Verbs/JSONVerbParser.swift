@@ -70,6 +70,8 @@ enum JSONVerbParser {
     case .accept: .accept(target: try fields.target())
     case .decline: .decline(target: try fields.target(), reason: try fields.reason())
     case .kick: .kick(target: try fields.target(), reason: try fields.reason())
+    case .role:
+      .role(target: try fields.target(), try VerbParser.role(fields.string("role")))
     case .cancel: .cancel(target: try fields.target(), reason: try fields.reason())
     case .leave: .leave
     case .profile: try profile(fields)

@@ -12,6 +12,11 @@ extension TextVerbParser {
     return .kick(target: target, reason: try arguments.wordsIfAny("the reason"))
   }
 
+  static func role(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let target = try arguments.target("the peer")
+    return .role(target: target, try VerbParser.role(arguments.next("editor or viewer").text))
+  }
+
   static func cancel(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let target = try arguments.target("the transfer")
     return .cancel(target: target, reason: try arguments.wordsIfAny("the reason"))

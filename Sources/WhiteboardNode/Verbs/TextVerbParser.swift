@@ -66,6 +66,7 @@ enum TextVerbParser {
     case .accept: .accept(target: try arguments.target("the invitation"))
     case .decline: try decline(&arguments)
     case .kick: try kick(&arguments)
+    case .role: try role(&arguments)
     case .cancel: try cancel(&arguments)
     case .leave: .leave
     case .profile: try profile(&arguments)

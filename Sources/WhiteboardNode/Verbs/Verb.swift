@@ -83,6 +83,8 @@ package enum Verb: Equatable, Sendable {
   case decline(target: String, reason: String?)
   /// Disconnects a peer and keeps it out; for the host alone.
   case kick(target: String, reason: String?)
+  /// Says what a peer may do on a board that somebody owns.
+  case role(target: String, BoardRole)
   /// Stops a transfer, from either side.
   case cancel(target: String, reason: String?)
   /// Leaves the board with a goodbye; the program goes on.

@@ -68,6 +68,8 @@ package enum VerbName: String, CaseIterable, Sendable {
   case decline
   /// Removes a peer.
   case kick
+  /// Says what a peer may do.
+  case role
   /// Stops a transfer.
   case cancel
   /// Leaves the board.
@@ -163,6 +165,7 @@ extension Verb {
     case .accept: .accept
     case .decline: .decline
     case .kick: .kick
+    case .role: .role
     case .cancel: .cancel
     case .leave: .leave
     case .profile: .profile

@@ -287,4 +287,11 @@ extension VerbParser {
   private static func isLetter(_ byte: UInt8) -> Bool {
     (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
   }
+
+  static func role(_ word: String) throws(VerbError) -> BoardRole {
+    guard let role = BoardRole(rawValue: word.lowercased()) else {
+      throw VerbError(.badArgument, "a role is editor or viewer")
+    }
+    return role
+  }
 }

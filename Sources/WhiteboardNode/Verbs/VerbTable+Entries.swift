@@ -59,6 +59,13 @@ extension VerbTable {
         "Without at= it lies where it was, and a picture at 0,0. It is one step for `undo`.",
         "Games begin anew, and of a drawing of Excalidraw what fills shapes is left out.",
       ]
+    case .kick:
+      ["On a board of yours it may not write any more either, whoever lets it in again."]
+    case .role:
+      [
+        "For boards made with --owned. What somebody drew who looks on from now on stays,",
+        "as far as it came here.",
+      ]
     case .copy:
       ["Copies are kept in the data directory, until others take their place."]
     case .order:
@@ -215,6 +222,12 @@ extension VerbTable {
       )
     case .kick:
       (#"PEER ["WHY"]"#, "disconnect a peer and keep it out", ["target", "reason"])
+    case .role:
+      (
+        "PEER editor|viewer",
+        "let a peer write on a board of yours, or look on from now on",
+        ["target", "role"]
+      )
     case .cancel:
       (#"TRANSFER ["WHY"]"#, "stop a resource, from either side", ["target", "reason"])
     case .leave:

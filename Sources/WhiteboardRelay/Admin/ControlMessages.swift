@@ -35,6 +35,8 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var admit: String?
   /// The words that let people in to a new board.
   package var code: String?
+  /// Whether the relay says who writes on a new board.
+  package var owned: Bool?
   /// How many days of history stay.
   package var days: Int?
 

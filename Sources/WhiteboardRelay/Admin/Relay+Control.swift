@@ -51,7 +51,12 @@ extension Relay {
         throw NodeError(.usage, "\(error)")
       }
     }
-    return try await createBoard(name: request.name ?? "", admission: admission, code: code)
+    return try await createBoard(
+      name: request.name ?? "",
+      admission: admission,
+      code: code,
+      isOwned: request.owned ?? false
+    )
   }
 
   private func compact(_ request: ControlRequest) async throws(NodeError) -> [BoardReport] {

@@ -18,6 +18,8 @@ package struct BoardRegister: Sendable {
     package var admission: String
     /// The words that let people in, where they are needed.
     package var code: String?
+    /// What tells a board that this relay owns from its others; nil of others' boards and of open ones.
+    package var salt: Data?
     /// Who hosts it and what lets us carry it, where it is not this relay's own.
     package var carriage: Carriage?
     /// When it came, milliseconds since 1970.

@@ -13,12 +13,14 @@ extension Relay {
   ///   - name: What it is called.
   ///   - admission: Who is let in; a relay has nobody to ask.
   ///   - code: The words that let people in; nil makes some.
+  ///   - isOwned: Whether the relay says who writes on it; else whoever is let in does.
   /// - Returns: What there is to tell of it.
   /// - Throws: ``NodeError`` where there are too many, or it cannot be noted.
   package func createBoard(
     name: String,
     admission: NodeConfiguration.Admission = .code,
-    code: JoinCode? = nil
+    code: JoinCode? = nil,
+    isOwned: Bool = false
   ) async throws(NodeError) -> BoardReport {
     guard !name.isEmpty, name.utf8.count <= 128 else {
       throw NodeError(.usage, "a board's name has 1 to 128 bytes")
@@ -32,13 +34,15 @@ extension Relay {
         "there are \(limits.maximumBoards) boards already; max-boards allows no more"
       )
     }
-    let id = SessionID.random()
+    let salt = isOwned ? Node.newSalt() : nil
+    let id = Node.board(ofOwner: configuration.identity, salt: salt)
     let now = BoardFile.now
     let entry = BoardRegister.Entry(
       board: id.text,
       name: name,
       admission: admission.rawValue,
       code: (admission == .code ? code ?? .random() : nil)?.text,
+      salt: salt.map { Data($0) },
       since: now,
       visited: now
     )
@@ -70,6 +74,8 @@ extension Relay {
       node.carriage = .init(session, host: host, grant: carriage.grant)
     }
     node.isRelay = true
+    node.isOwned = entry.salt != nil
+    node.salt = entry.salt.map { Array($0) }
     node.peerStore = configuration.peerStore
     node.listen = configuration.listen
     node.interface = configuration.interface

@@ -13,6 +13,7 @@ extension Relay {
         return
       }
       noteVisits()
+      await countRefusals()
       await removeForgotten(now: BoardFile.now)
       await boundSizes()
     }
@@ -32,6 +33,16 @@ extension Relay {
       }
     }
     await boundSizes()
+  }
+
+  /// Counts what was refused on the boards since the last time.
+  func countRefusals() async {
+    for (id, board) in boards {
+      let now = await board.node.refusals
+      guard let before = boards[id]?.refused else { continue }
+      metrics.refused(viewer: now.viewer - before.viewer, revoked: now.revoked - before.revoked)
+      boards[id]?.refused = (now.viewer, now.revoked)
+    }
   }
 
   /// Keeps when somebody was on each board last.

@@ -25,6 +25,8 @@ struct ServedBoard {
   var visited: Int64?
   /// Why not all of it is on the disk, where that is so; it is served all the same, from memory.
   var unsaved: String?
+  /// How much was refused on it that is counted already, by its reason.
+  var refused = (viewer: 0, revoked: 0)
   /// Why it ends, where it is not to be served any more.
   var problem: NodeError?
 }

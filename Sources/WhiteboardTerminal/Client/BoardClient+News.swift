@@ -82,6 +82,8 @@ extension BoardClient {
     case .profile(let profile):
       people[profile.peer]?.name = profile.name
       people[profile.peer]?.icon = profile.icon
+    case .role(let role):
+      if let line = EventText.line(.role(role)) { remark(line) }
     case .chat(let line):
       append(Remark(who: line.name, key: line.peer, text: line.text))
       if !hasPanel { say("\(shown(line.name)): \(line.text)") }

@@ -8,10 +8,11 @@ import BoardWorlds
 
 // Runs many worlds and says what happened in them:
 //
-//     board-worlds [FIRST] [COUNT] [--replicas] [--until-failure]
+//     board-worlds [FIRST] [COUNT] [--replicas [--owned]] [--until-failure]
 //     board-worlds COUNT --room
 //
-// The worlds are those of boards, or with --replicas those of replicas with their protocol. The status is
+// The worlds are those of boards, or with --replicas those of replicas with their protocol,
+// with --owned on a board that one of them owns. The status is
 // 0 when every world held, 1 when one did not; its seed makes it again. With --room it says how many
 // messages and bytes a room of so many replicas costs.
 
@@ -19,10 +20,12 @@ let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
 let numbers = words.compactMap { UInt64($0) }
 let isKnown = arguments.allSatisfy {
-  !$0.hasPrefix("--") || ["--replicas", "--until-failure", "--room"].contains($0)
+  !$0.hasPrefix("--") || ["--replicas", "--owned", "--until-failure", "--room"].contains($0)
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
-  print("usage: board-worlds [FIRST] [COUNT] [--replicas] [--until-failure] | COUNT --room")
+  print(
+    "usage: board-worlds [FIRST] [COUNT] [--replicas [--owned]] [--until-failure] | COUNT --room"
+  )
   exit(64)
 }
 if CommandLine.arguments.contains("--room") {
@@ -32,6 +35,7 @@ if CommandLine.arguments.contains("--room") {
 let first = numbers.first ?? 0
 let count = numbers.dropFirst().first ?? 10_000
 let isOfReplicas = CommandLine.arguments.contains("--replicas")
+let isOwned = CommandLine.arguments.contains("--owned")
 let stopsAtFirst = CommandLine.arguments.contains("--until-failure")
 
 var tally = BoardWorld.Tally()
@@ -43,7 +47,7 @@ for seed in first..<(first + count) {
   ran += 1
   do throws(BoardWorld.Failure) {
     if isOfReplicas {
-      tally.add(try ReplicaWorld.run(seed: seed))
+      tally.add(try ReplicaWorld.run(seed: seed, isOwned: isOwned))
     } else {
       let world = BoardWorld(seed: seed)
       try world.run()

@@ -22,7 +22,7 @@ extension ReplicaWorld {
       if case .batch(let encoded) = change { note(encoded) }
     case .diverged(let member, _):
       nodes[number].divergences += 1
-      guard !isBetrayed, let other = index(of: member) else { return }
+      guard !isBetrayed, !isRevoked, let other = index(of: member) else { return }
       let states = [nodes[number], nodes[other]].map(\.replica.board.state)
       complaints.append(
         "I1: \(number) differs from \(other): \(Oracle.difference(states[0], states[1]))"
@@ -49,7 +49,11 @@ extension ReplicaWorld {
       carryAsset(id, dto, from: number, to: member)
     case .protocolViolation(let member, let error):
       if index(of: member) == nil { caught.append(error) } else { violations.append(error) }
-    case .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile, .full:
+    case .role(let role):
+      nodes[number].role = role
+      if role == .viewer { nodes[number].strokes = [] }
+    case .memberRole, .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile,
+      .full:
       break
     }
   }

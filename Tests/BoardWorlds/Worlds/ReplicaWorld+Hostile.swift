@@ -14,26 +14,32 @@ extension ReplicaWorld {
     }
   }
 
-  private func newPuppet(role: Role = .editor, board: BoardID = ReplicaWorld.board) -> Puppet {
+  func newPuppet(role: Role = .editor, board: BoardID? = nil) -> Puppet {
     let number = random.next() | 1 << 63
     let key: any AuthorKey =
       isReal ? RealKey(UInt8(100 + number % 100)) : SimulatedKey(number)
     return Puppet(
-      Author(board: board, key: key, role: role, random: SeededGenerator(seed: random.next()))
+      Author(
+        board: board ?? self.board,
+        key: key,
+        role: role,
+        grant: grant(for: key),
+        random: SeededGenerator(seed: random.next())
+      )
     )
   }
 
-  private func join(_ puppet: Puppet, _ number: Int) {
+  func join(_ puppet: Puppet, _ number: Int) {
     nodes[number].replica.peerJoined(puppet.member, now: now(number))
     carryOut(number)
   }
 
-  private func leave(_ puppet: Puppet, _ number: Int) {
+  func leave(_ puppet: Puppet, _ number: Int) {
     nodes[number].replica.peerLeft(puppet.member, now: now(number))
     carryOut(number)
   }
 
-  private func say(_ bytes: [UInt8]?, _ puppet: Puppet, _ number: Int) {
+  func say(_ bytes: [UInt8]?, _ puppet: Puppet, _ number: Int) {
     guard let bytes else { return }
     nodes[number].replica.received(bytes, from: puppet.member, now: now(number))
     carryOut(number)
@@ -51,7 +57,7 @@ extension ReplicaWorld {
     guard let lie = Lie.allCases.randomElement(using: &random) else { return }
     var puppet = newPuppet(
       role: lie == .viewer ? .viewer : .editor,
-      board: lie == .otherBoard ? Self.otherBoard : Self.board
+      board: lie == .otherBoard ? Self.otherBoard : board
     )
     join(puppet, number)
     defer { leave(puppet, number) }
@@ -135,7 +141,7 @@ extension ReplicaWorld {
     case .answer, .answerOfOthers:
       say(puppet.hello(), puppet, number)
       let name = ResourceDTO(
-        id: Self.board.description,
+        id: board.description,
         type: .whiteboard,
         request: 1,
         byteCount: 100

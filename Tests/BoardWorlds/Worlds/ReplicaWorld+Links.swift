@@ -26,6 +26,7 @@ extension ReplicaWorld {
   }
 
   private func join(_ one: Int, _ other: Int) {
+    admit(other, by: one)
     nodes[one].replica.peerJoined(nodes[other].member, now: now(one))
     carryOut(one)
   }

@@ -93,6 +93,7 @@ extension ReplicaWorld {
     if random.below(1000) < 4 { compact(random.below(nodes.count)) }
     if weather.lies > 0, random.below(1000) < weather.lies { beHostile() }
     if weather.partitions > 0, random.below(1000) < weather.partitions { fallApart() }
+    if weather.revocations > 0, random.below(1000) < weather.revocations { changeRights() }
     if let partition, uptime > partition.until { self.partition = nil }
     if weather.newcomers > 0, nodes.count < 6, random.below(1000) < weather.newcomers {
       addNode(nodes.count)
@@ -105,14 +106,37 @@ extension ReplicaWorld {
   package func settle() -> Bool {
     for _ in 0..<2400 {
       step(25)
-      if nodes.indices.allSatisfy({ nodes[$0].replica.isSynced(now: now($0)) }),
-        Set(nodes.map { Oracle.dump($0.replica.board.state, withSelections: !isBetrayed) }).count
-          == 1
-      {
-        return true
-      }
+      if isSettled { return true }
     }
     return false
+  }
+
+  private var isSettled: Bool {
+    let agreeing = agreeing
+    let members = agreeing.map { nodes[$0].member }
+    let isSynced = agreeing.allSatisfy { number in
+      let replica = nodes[number].replica
+      guard agreeing.count < nodes.count else { return replica.isSynced(now: now(number)) }
+      return members.allSatisfy { member in
+        replica.role(of: member) == nil || replica.isSynced(with: member, now: now(number))
+      }
+    }
+    return isSynced
+      && Set(
+        agreeing.map {
+          Oracle.dump(nodes[$0].replica.board.state, withSelections: !isBetrayed && !isRevoked)
+        }
+      ).count == 1
+  }
+
+  /// Those who must agree in the end: all but a viewer that alone has heard something. Nobody asks it for
+  /// that, since it vouches for nothing.
+  var agreeing: [Int] {
+    nodes.indices.filter { number in
+      let replica = nodes[number].replica
+      return replica.role.mayWrite
+        || nodes[0].replica.board.state.context.isSuperset(of: replica.board.state.context)
+    }
   }
 
   /// Whether whoever shows a photo has its bytes, where anybody has them.

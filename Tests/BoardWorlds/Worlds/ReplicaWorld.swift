@@ -29,6 +29,10 @@ public final class ReplicaWorld {
     package var partitions = 0
     /// Per thousand steps in which one more member comes.
     package var newcomers = 0
+    /// Whether the first member owns the board.
+    package var isOwned = false
+    /// Per thousand steps in which somebody's rights are taken back, or given again.
+    package var revocations = 0
 
     /// The weather of a test, calm but for what is said.
     package init(
@@ -71,6 +75,8 @@ public final class ReplicaWorld {
     package var document: [StoredChange] = []
     /// How often it was told that it differs from another.
     package var divergences = 0
+    /// What it was last told that it may do.
+    package var role: Role?
 
     init(key: any AuthorKey, skew: UInt64, replica: Replica) {
       self.key = key
@@ -107,11 +113,16 @@ public final class ReplicaWorld {
     let to: Int
   }
 
-  /// The board that everyone here is on.
+  /// The board that everyone here is on, where nobody owns it.
   package static let board: BoardID = {
     guard let board = BoardID(1...16) else { preconditionFailure("16 bytes") }
     return board
   }()
+
+  /// The board that everyone here is on.
+  package var board: BoardID { owner?.board ?? Self.board }
+  /// Whose it is: the first member's.
+  package let owner: BoardOwner?
 
   var random: SeededGenerator
   /// Milliseconds since the beginning.
@@ -138,6 +149,8 @@ public final class ReplicaWorld {
   package internal(set) var complaints: [String] = []
   /// What members who are none of the nodes were caught at.
   var caught: [ReplicaError] = []
+  /// Whether somebody's rights were taken back: then writes are lost, and boards differ for a while.
+  package internal(set) var isRevoked = false
   /// Whether somebody told two stories, or claimed what others were to write: then writes are lost.
   var isBetrayed = false
   var oracle = Oracle()
@@ -171,6 +184,10 @@ public final class ReplicaWorld {
     self.weather = weather
     self.topology = topology
     isReal = seed % 64 == 63
+    let first: any AuthorKey = isReal ? RealKey(0) : SimulatedKey(0)
+    owner =
+      weather.isOwned
+      ? BoardOwner(salt: [UInt8](repeating: 7, count: 8), key: first.publicKey) : nil
     for number in 0..<count { addNode(number) }
   }
 
@@ -186,8 +203,9 @@ public final class ReplicaWorld {
   package func replica(_ key: any AuthorKey, _ now: Moment) -> Replica {
     Replica(
       author: Author(
-        board: Self.board,
+        board: board,
         key: key,
+        grant: owner.flatMap { $0.key == key.publicKey ? Grant(owner: $0) : nil },
         random: SeededGenerator(seed: random.next())
       ),
       now: now,

@@ -43,6 +43,8 @@ extension BoardWorld {
       case twoStories
       /// Boards that were flooded to their limits.
       case floods
+      /// Rights that were taken back.
+      case revocations
       /// Contradictions of one author that were found and repaired.
       case repairs
     }

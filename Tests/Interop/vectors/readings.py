@@ -36,7 +36,7 @@ def all_messages():
     bad = [
         ("no bytes", b"", "truncated"),
         ("kind 0", b"\0", "reserved"),
-        ("an unknown kind that may not be skipped", b"\x0a", "reserved"),
+        ("an unknown kind that may not be skipped", b"\x0c", "reserved"),
         ("the last kind that may not be skipped", b"\x7f", "reserved"),
         ("request number 0", b"\2\0\0\0\0", "limit"),
         ("request without buckets", b"\2\1\0", "truncated"),

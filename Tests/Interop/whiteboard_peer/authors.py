@@ -9,7 +9,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-from . import codec
+from . import codec, owned
 from .cells import MAXIMUM_SEQUENCE, MOVE, BoardError
 from .codec import Reader, read_difference
 from .wire import encode_vint
@@ -69,6 +69,7 @@ class Record(NamedTuple):
     role: int
     granter: object
     incarnation: int
+    grant: object = None
 
     @property
     def member(self):
@@ -81,9 +82,12 @@ def incarnation_of(body):
     return int.from_bytes(hashed[:8], "big")
 
 
-def make_record(key, board, nonce, role=EDITOR, granter=None, sign=sign):
+def make_record(key, board, nonce, role=EDITOR, granter=None, sign=sign, grant=None):
     """`key` and `granter` are private keys; `sign` is another's where signatures are fixed."""
     point = point_of(key.public_key())
+    if owned.is_owned(board):
+        body = b"\2" + board + nonce + point + bytes([role]) + (grant.data if grant else b"")
+        return body + sign(key, b"whiteboard-record-1\n" + body)
     body = b"\1" + board + nonce + point + bytes([role])
     if granter is None:
         body += b"\0"
@@ -94,10 +98,12 @@ def make_record(key, board, nonce, role=EDITOR, granter=None, sign=sign):
 
 
 def decode_record(data, board):
-    """AUT-1 to AUT-3."""
+    """AUT-1 to AUT-3, AUT-12."""
     if len(data) > MAXIMUM_RECORD:
         raise BoardError("limit", "a record")
     reader = Reader(data)
+    if owned.is_owned(board):
+        return decode_owned_record(reader, data, board)
     if reader.u8() != 1:
         raise BoardError("reserved", "the version of a record")
     named, nonce, key = (bytes(reader.take(count)) for count in (16, 16, 65))
@@ -121,6 +127,46 @@ def decode_record(data, board):
     if incarnation == 0:
         raise BoardError("reserved", "incarnation 0")
     return Record(bytes(data), board, key, role, granter, incarnation)
+
+
+def decode_owned_record(reader, data, board):
+    """AUT-12."""
+    if reader.u8() != 2:
+        raise BoardError("reserved", "the version of a record")
+    named, _, key = (bytes(reader.take(count)) for count in (16, 16, 65))
+    role = reader.u8()
+    if named != board:
+        raise BoardError("wrong-board")
+    key_of(key)
+    if not EDITOR <= role <= RELAY:
+        raise BoardError("reserved", "a role")
+    grant = owned.read_grant(reader, key) if role != VIEWER else None
+    body = bytes(data[: reader.at])
+    signature = reader.take(64)
+    reader.end()
+    if grant:
+        grant.check(board, verify, key_of)
+        if not grant.allows(key, role):
+            raise BoardError("role", "nobody granted that")
+    verify(key, signature, b"whiteboard-record-1\n" + body)
+    incarnation = incarnation_of(body)
+    if incarnation == 0:
+        raise BoardError("reserved", "incarnation 0")
+    return Record(bytes(data), board, key, role, None, incarnation, grant)
+
+
+def decode_grant(data, board, holder):
+    """AUT-11, in a message to the owner of the key `holder`."""
+    reader = Reader(data)
+    grant = owned.read_grant(reader, holder)
+    reader.end()
+    grant.check(board, verify, key_of)
+    return grant
+
+
+def decode_revocation(data, board):
+    """AUT-13."""
+    return owned.read_revocation(Reader(data), data, board, verify, key_of, member_of)
 
 
 # Chains and heads

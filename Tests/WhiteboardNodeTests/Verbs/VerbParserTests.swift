@@ -220,6 +220,10 @@ struct VerbParserTests {
         .decline(target: "abc", reason: "not now")
       ),
       ("kick bob", #"{"verb":"kick","target":"bob"}"#, .kick(target: "bob", reason: nil)),
+      (
+        "role bob viewer", #"{"verb":"role","target":"bob","role":"viewer"}"#,
+        .role(target: "bob", .viewer)
+      ),
       ("cancel t1", #"{"verb":"cancel","target":"t1"}"#, .cancel(target: "t1", reason: nil)),
       ("leave", #"{"verb":"leave"}"#, .leave),
       (

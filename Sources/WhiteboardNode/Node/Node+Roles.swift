@@ -1,0 +1,162 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// Who may do what on a board that somebody owns.
+extension Node {
+  /// The label of codes that let in to look on.
+  static let viewLabel = "view"
+  /// How long who looks on waits for the host's word before its first verb.
+  private static let roleWait = Duration.seconds(3)
+
+  /// What the replica is given that makes a board ours; nil of others' and of open ones.
+  ///
+  /// - Parameter board: The board.
+  func ownGrant(of board: BoardID) -> Grant? {
+    owner.flatMap { $0.board == board ? Grant(owner: $0) : nil }
+  }
+
+  /// Which board is made where there is none: one of ours, where that is wanted.
+  func newBoard() -> SessionID {
+    guard configuration.isOwned else { return .ofOpenBoard() }
+    let salt = configuration.salt.flatMap { $0.count == BoardOwner.saltBytes ? $0 : nil }
+    let own = BoardOwner(
+      salt: salt ?? Self.newSalt(),
+      key: IdentityKey(identity: configuration.identity).publicKey
+    )
+    owner = own
+    return Self.board(ofOwner: configuration.identity, salt: own.salt)
+  }
+
+  /// What tells a board from others of its owner.
+  package static func newSalt() -> [UInt8] { BoardOwner.randomSalt() }
+
+  /// The id for a board of somebody, told from others by a salt; without one of a board that nobody owns.
+  package static func board(ofOwner identity: PeerIdentity, salt: [UInt8]?) -> SessionID {
+    guard let salt, salt.count == BoardOwner.saltBytes else { return .ofOpenBoard() }
+    let owner = BoardOwner(salt: salt, key: IdentityKey(identity: identity).publicKey)
+    guard let id = SessionID(bytes: owner.board.bytes) else {
+      preconditionFailure("a board id has the 16 bytes of a session id")
+    }
+    return id
+  }
+
+  /// Grants a peer that came what it came for, where we may.
+  func admit(_ peer: Peer) {
+    guard let replica, replica.mayGrant, let member = MemberID(peer.id.bytes) else { return }
+    let isEditor: Bool
+    switch peer.admission {
+    case .here(let label): isEditor = label != Self.viewLabel
+    case .vouched(let admitter):
+      // Who looks on lets in others to look on; what we said ourselves before still holds.
+      guard let admitter = MemberID(admitter.bytes), let role = replica.role(of: admitter) else {
+        return
+      }
+      isEditor = role.mayWrite
+    case nil: return
+    }
+    replica.admit(member, for: isEditor ? .editor : nil, now: now)
+    carryOutActions()
+  }
+
+  /// Lets a relay of ours let in others to write.
+  func admit(relay: PeerID) {
+    guard let replica, replica.mayGrant, let member = MemberID(relay.bytes) else { return }
+    replica.admit(member, for: .grantingRelay, now: now)
+    carryOutActions()
+  }
+
+  /// Changes what a member may do.
+  func changeRole(of target: String, to role: BoardRole) throws(VerbError) {
+    let peer = try peer(target)
+    guard let replica, let member = MemberID(peer.bytes) else {
+      throw VerbError(.notConnected, "nobody is connected")
+    }
+    guard replica.isOwned else {
+      throw VerbError(
+        .refused,
+        "on this board everybody writes; a board made with `whiteboard-peer host --owned` has roles"
+      )
+    }
+    guard replica.mayGrant else {
+      throw VerbError(.viewer, "only the owner of the board says who may write")
+    }
+    switch role {
+    case .editor: replica.admit(member, for: .editor, isAsked: true, now: now)
+    case .viewer:
+      if replica.role(of: member)?.mayWrite ?? false {
+        guard replica.revoke(member, now: now) else {
+          carryOutActions()
+          throw VerbError(.refused, "that is not yours to take back")
+        }
+      } else {
+        replica.admit(member, for: nil, isAsked: true, now: now)
+      }
+    }
+    carryOutActions()
+  }
+
+  /// Takes back what a member was granted that is about to be removed.
+  func revoke(_ peer: PeerID) {
+    guard let replica, replica.mayGrant, let member = MemberID(peer.bytes) else { return }
+    _ = replica.revoke(member, now: now)
+    carryOutActions()
+  }
+
+  /// Waits for the host's word where we look on, so that what is done first is not refused for want of it.
+  func untilRoleIsTold() async {
+    guard let replica, replica.isOwned, !replica.role.mayWrite, !isRoleTold else { return }
+    _ = await wait(timeout: Self.roleWait) { $0.isRoleTold }
+    isRoleTold = true
+  }
+
+  func roleChanged(_ role: Role) {
+    isRoleTold = true
+    guard let member = replica?.board.member, role != ownRole else { return }
+    ownRole = role
+    emit(.role(.init(peer: member.description, name: ownName, role: role.word, isOwn: true)))
+  }
+
+  func roleChanged(_ member: MemberID, _ role: Role) {
+    emit(
+      .role(
+        .init(
+          peer: member.description,
+          name: displayName(member) ?? "",
+          role: role.word,
+          isOwn: false
+        )
+      )
+    )
+  }
+
+  /// What a peer may do, where somebody owns the board.
+  func role(of peer: PeerID) -> String? {
+    guard let replica, replica.isOwned else { return nil }
+    return MemberID(peer.bytes).flatMap { replica.role(of: $0) }?.word
+  }
+
+  /// What was refused on the board since it was opened, by its reason.
+  package var refusals: Refusals { replica?.refusals ?? Refusals() }
+}
+
+extension Role {
+  /// The role as events tell it.
+  var word: String {
+    switch self {
+    case .editor: "editor"
+    case .viewer: "viewer"
+    case .relay: "relay"
+    }
+  }
+}
+
+extension SessionID {
+  /// An id for a board that nobody owns.
+  package static func ofOpenBoard() -> SessionID {
+    while true {
+      let id = SessionID.random()
+      if BoardID(id.bytes)?.isOwned == false { return id }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Whiteboard
+
+/// Whose an owned board is: the board's id follows from it, so that whoever knows the id can check it;
+/// implements AUT-9.
+public struct BoardOwner: Hashable, Sendable {
+  /// Bytes of the salt.
+  public static let saltBytes = 8
+  /// What the ids of owned boards begin with.
+  static let prefix: [UInt8] = [0x6F, 0x77]
+  private static let domain = Array("whiteboard-owner-1\n".utf8)
+
+  /// What tells the boards of one owner apart.
+  public let salt: [UInt8]
+  /// The owner's public key.
+  public let key: [UInt8]
+
+  /// The owner of a board that is told apart from the owner's others by these eight bytes.
+  public init(salt: [UInt8], key: [UInt8]) {
+    precondition(
+      salt.count == Self.saltBytes && key.count == AuthorRecord.keyBytes,
+      "a salt has 8 bytes and a key 65"
+    )
+    self.salt = salt
+    self.key = key
+  }
+
+  /// A salt that no other board has.
+  public static func randomSalt() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<saltBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+
+  init(_ reader: inout ByteReader) throws(CodecError) {
+    salt = try reader.take(Self.saltBytes)
+    key = try reader.take(AuthorRecord.keyBytes)
+  }
+
+  func write(to writer: inout ByteWriter) {
+    writer.raw(salt)
+    writer.raw(key)
+  }
+
+  /// The board.
+  public var board: BoardID {
+    let hash = Bytes32.sha256(Self.domain + salt + key).bytes
+    guard let board = BoardID(Self.prefix + hash.prefix(BoardID.byteCount - Self.prefix.count))
+    else { preconditionFailure("2 and 14 bytes are the 16 of a board id") }
+    return board
+  }
+
+  /// Who it is to the others.
+  public var member: MemberID { MemberID(publicKey: key) }
+}
+
+extension BoardID {
+  /// Whether the board has an owner, who says who may write; on others whoever is admitted may (AUT-9).
+  public var isOwned: Bool { bytes.starts(with: BoardOwner.prefix) }
+}

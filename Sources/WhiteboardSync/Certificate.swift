@@ -1,0 +1,104 @@
+import Whiteboard
+
+/// What a certificate lets its holder be (AUT-10).
+public struct Rights: Hashable, Sendable {
+  /// What the holder may be: editor or relay.
+  public let role: Role
+  /// Whether the holder may make others editors.
+  public let mayGrant: Bool
+
+  private static let grantBit: UInt8 = 0x10
+
+  /// Rights, of which a viewer has none.
+  public init?(_ role: Role, mayGrant: Bool = false) {
+    guard role.mayWrite else { return nil }
+    self.role = role
+    self.mayGrant = mayGrant
+  }
+
+  private init(_ role: Role, _ mayGrant: Bool) {
+    self.role = role
+    self.mayGrant = mayGrant
+  }
+
+  /// To write.
+  public static let editor = Rights(.editor, false)
+  /// To be a relay that makes others editors.
+  public static let grantingRelay = Rights(.relay, true)
+  /// What the owner may.
+  static let owner = Rights(.relay, true)
+
+  init?(byte: UInt8) {
+    guard let role = Role(rawValue: byte & ~Self.grantBit) else { return nil }
+    self.init(role, mayGrant: byte & Self.grantBit != 0)
+  }
+
+  var byte: UInt8 { role.rawValue | (mayGrant ? Self.grantBit : 0) }
+
+  /// Whether the holder may take a role.
+  func allow(_ role: Role) -> Bool { !role.mayWrite || role == .editor || role == self.role }
+}
+
+/// What the owner of a board, or who may grant, signed for somebody; implements AUT-10.
+public struct Certificate: Hashable, Sendable {
+  private static let domain = Array("whiteboard-certificate-1\n".utf8)
+
+  /// Whose it is.
+  let holder: [UInt8]
+  /// What it lets the holder be.
+  public let rights: Rights
+  /// Milliseconds since 1970 at the issuer: what a revocation takes back begins with the least.
+  let serial: UInt64
+  private let signature: [UInt8]
+
+  /// Makes and signs one.
+  init(
+    for holder: [UInt8],
+    _ rights: Rights,
+    serial: UInt64,
+    on board: BoardID,
+    by key: any AuthorKey
+  ) {
+    self.holder = holder
+    self.rights = rights
+    self.serial = serial
+    signature = key.signature(of: Self.text(holder, rights, serial, board))
+  }
+
+  /// Reads one whose holder is known.
+  init(for holder: [UInt8], _ reader: inout ByteReader) throws(CodecError) {
+    self.holder = holder
+    guard let rights = Rights(byte: try reader.byte()) else { throw .reserved("rights") }
+    self.rights = rights
+    serial = try reader.fixed64()
+    guard serial <= BoardLimits.time else { throw .overLimit("serial") }
+    signature = try reader.take(AuthorRecord.signatureBytes)
+  }
+
+  /// Writes it without its holder.
+  func write(to writer: inout ByteWriter) {
+    writer.byte(rights.byte)
+    writer.fixed64(serial)
+    writer.raw(signature)
+  }
+
+  /// Whether the owner of `issuer` signed it.
+  func isSigned(by issuer: [UInt8], on board: BoardID, _ verifier: any SignatureVerifier) -> Bool {
+    verifier.isValid(signature, of: Self.text(holder, rights, serial, board), by: issuer)
+  }
+
+  private static func text(
+    _ holder: [UInt8],
+    _ rights: Rights,
+    _ serial: UInt64,
+    _ board: BoardID
+  ) -> [UInt8] {
+    var text = ByteWriter()
+    text.raw(domain)
+    text.raw(board.bytes)
+    text.raw(holder)
+    text.byte(rights.byte)
+    text.fixed64(serial)
+    return text.bytes
+  }
+}

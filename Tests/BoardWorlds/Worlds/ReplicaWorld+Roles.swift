@@ -1,0 +1,105 @@
+import PeerTestKit
+import Whiteboard
+import WhiteboardSync
+
+/// Who may do what, where the first member owns the board.
+extension ReplicaWorld {
+  /// What the first admits a member for: the second may grant as well, the third of a mesh looks on.
+  private func rights(of number: Int) -> Rights? {
+    switch number {
+    case 1: Rights(.relay, mayGrant: true)
+    case 2 where seed % 2 == 0: nil
+    default: .editor
+    }
+  }
+
+  /// A member admits another, where it may.
+  func admit(_ other: Int, by one: Int) {
+    guard nodes[one].replica.mayGrant else { return }
+    let rights = one == 0 ? rights(of: other) : .editor
+    nodes[one].replica.admit(nodes[other].member, for: rights, now: now(one))
+    carryOut(one)
+  }
+
+  /// What the owner grants a member who is none of the nodes.
+  func grant(for key: any AuthorKey) -> Grant? {
+    guard let owner else { return nil }
+    let first: any AuthorKey = isReal ? RealKey(0) : SimulatedKey(0)
+
+    return Author(board: owner.board, key: first, grant: Grant(owner: owner))
+      .grant(.editor, to: key.publicKey, serial: 1_700_000_000_000 + uptime)
+  }
+
+  /// Somebody who may takes back what was granted, or grants it again.
+  func changeRights() {
+    let (one, other) = (random.below(nodes.count), random.below(nodes.count))
+    guard one != other, nodes[one].replica.mayGrant else { return }
+    if random.chance(30) {
+      revokeStranger(by: one)
+    } else if random.chance(50) {
+      let member = nodes[other].member
+      if nodes[one].replica.revoke(member, now: now(one)) { noteRevocation() }
+      carryOut(one)
+    } else {
+      let rights: Rights? = random.chance(70) ? .editor : nil
+      nodes[one].replica.admit(nodes[other].member, for: rights, isAsked: true, now: now(one))
+      carryOut(one)
+    }
+  }
+
+  /// The owner makes everybody an editor.
+  func admitAll() {
+    for other in nodes.indices.dropFirst() {
+      nodes[0].replica.admit(
+        nodes[other].member,
+        for: .editor,
+        isAsked: true,
+        now: now(0)
+      )
+    }
+    carryOut(0)
+  }
+
+  private func noteRevocation() {
+    isRevoked = true
+    tally[.revocations] += 1
+  }
+
+  /// Somebody writes, is thrown out, and writes on: with one who has heard of it nothing of that counts.
+  private func revokeStranger(by number: Int) {
+    var puppet = newPuppet()
+    let other = random.below(nodes.count)
+    for node in Set([number, other]) { join(puppet, node) }
+    let hello = puppet.hello()
+    let texts = (0..<3).compactMap { _ in try? puppet.sendText() }
+    for node in Set([number, other]) {
+      say(hello, puppet, node)
+      say(texts[0], puppet, node)
+    }
+    // One has heard more than who takes it back.
+    if other != number { say(texts[1], puppet, other) }
+    if nodes[number].replica.revoke(puppet.member, now: now(number)) { noteRevocation() }
+    carryOut(number)
+    let before = nodes[number].replica.board.state.context
+    say(other == number ? texts[1] : puppet.head(), puppet, number)
+    if nodes[number].replica.board.state.context != before {
+      complaints.append("AUT-14: what was taken back counts")
+    }
+    for node in Set([number, other]) { leave(puppet, node) }
+  }
+
+  /// Everyone may do in the end what the owner would have them do, and what they were told.
+  func checkRoles() {
+    guard owner != nil else { return }
+    if nodes[0].replica.role != .editor { complaints.append("AUT-11: the owner may not write") }
+    for (number, node) in nodes.enumerated() {
+      if node.replica.board.isReadOnly == node.replica.role.mayWrite {
+        complaints.append("AUT-4: \(number) may do what it may not")
+      }
+      for other in nodes.indices where other != number && isConnected(number, other) {
+        let (seen, own) = (node.replica.role(of: nodes[other].member), nodes[other].replica.role)
+        if seen != own { complaints.append("AUT-14: \(number) takes \(other) for another") }
+      }
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import BoardWorlds
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// What may be written on a board that somebody owns, as far as records say it.
+@Suite struct OwnedBoardTests {
+  private let owner = BoardOwner(salt: [1, 2, 3, 4, 5, 6, 7, 8], key: RealKey(1).publicKey)
+  private let verifier = P256SignatureVerifier()
+
+  private func certificate(
+    _ holder: UInt8,
+    _ rights: Rights?,
+    by issuer: UInt8 = 1,
+    serial: UInt64 = 1_700_000_000_000
+  ) throws -> Certificate {
+    Certificate(
+      for: RealKey(holder).publicKey,
+      try #require(rights),
+      serial: serial,
+      on: owner.board,
+      by: RealKey(issuer)
+    )
+  }
+
+  private func record(
+    _ number: UInt8,
+    _ role: Role,
+    _ certificates: [Certificate] = []
+  ) throws -> AuthorRecord {
+    try #require(
+      AuthorRecord(
+        board: owner.board,
+        nonce: [UInt8](repeating: number, count: 16),
+        role: role,
+        grant: Grant(owner, certificates),
+        key: RealKey(number)
+      )
+    )
+  }
+
+  private func refusal(_ bytes: [UInt8]) -> String? {
+    do {
+      try AuthorRecord(bytes).verify(board: owner.board, with: verifier)
+      return nil
+    } catch let error as CodecError {
+      return error.code
+    } catch let error as ReplicaError {
+      return error.code
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  private func refusal(_ record: AuthorRecord) -> String? { refusal(record.bytes) }
+
+  @Test("[AUT-9] the id of an owned board follows from its owner and eight bytes")
+  func id() throws {
+    #expect(owner.board.isOwned)
+    let hash = Bytes32.sha256(Array("whiteboard-owner-1\n".utf8) + owner.salt + owner.key).bytes
+    #expect(owner.board.bytes == [0x6F, 0x77] + hash.prefix(14))
+    #expect(BoardOwner(salt: owner.salt, key: RealKey(2).publicKey).board != owner.board)
+    #expect(BoardOwner(salt: [UInt8](repeating: 0, count: 8), key: owner.key).board != owner.board)
+    #expect(!World.board.isOwned)
+  }
+
+  @Test("[AUT-12] the owner writes, who holds a certificate does, and anybody looks on")
+  func good() throws {
+    let relay = try certificate(2, Rights(.relay, mayGrant: true))
+    let records = [
+      try record(1, .editor), try record(1, .relay), try record(1, .viewer),
+      try record(2, .relay, [relay]), try record(2, .editor, [relay]),
+      try record(3, .editor, [certificate(3, Rights(.editor))]),
+      try record(3, .editor, [relay, certificate(3, Rights(.editor), by: 2)]),
+      try record(3, .viewer),
+    ]
+    for record in records {
+      #expect(refusal(record) == nil)
+      #expect(try AuthorRecord(record.bytes) == record)
+      #expect(record.bytes.count <= AuthorRecord.byteLimit)
+    }
+    #expect(records.map(\.bytes.count) == [237, 237, 163, 310, 310, 310, 448, 163])
+    #expect(Set(records.map(\.incarnation)).count == records.count)
+  }
+
+  @Test("[AUT-12] a role that was not granted is refused")
+  func notGranted() throws {
+    let editor = try certificate(3, Rights(.editor))
+    // Nobody granted anything; another's certificate; more than it says.
+    #expect(try refusal(record(3, .editor)) == "role")
+    #expect(try refusal(record(3, .relay, [editor])) == "role")
+    let others = try certificate(4, Rights(.editor))
+    // In the form of a record the last certificate is its author's.
+    #expect(try refusal(record(3, .editor, [others])) == "signature")
+  }
+
+  @Test("[AUT-10] a certificate counts that the owner signed, or whom the owner let grant")
+  func issuers() throws {
+    #expect(
+      try refusal(record(3, .editor, [certificate(3, Rights(.editor), by: 3)])) == "signature"
+    )
+    let plain = try certificate(2, Rights(.relay))
+    let granter = try certificate(2, Rights(.relay, mayGrant: true))
+    let byTwo = try certificate(3, Rights(.editor), by: 2)
+    #expect(try refusal(record(3, .editor, [plain, byTwo])) == "role")
+    #expect(try refusal(record(3, .editor, [granter, byTwo])) == nil)
+    #expect(try refusal(record(3, .editor, [byTwo])) == "signature")
+    // Who was let grant makes editors, and nothing more.
+    for rights in [Rights(.relay), Rights(.editor, mayGrant: true)] {
+      let more = try certificate(3, rights, by: 2)
+      #expect(try refusal(record(3, .editor, [granter, more])) == "role")
+    }
+  }
+
+  @Test("[AUT-12] on an owned board no record of version 1 counts, and on others none of version 2")
+  func versions() throws {
+    var bytes = try record(1, .editor).bytes
+    bytes[0] = 1
+    #expect(refusal(bytes) == "reserved")
+    let open = try #require(
+      AuthorRecord(
+        board: World.board,
+        nonce: [UInt8](repeating: 0, count: 16),
+        role: .editor,
+        key: RealKey(1)
+      )
+    )
+    bytes = open.bytes
+    bytes[0] = 2
+    #expect(refusal(bytes) == "reserved")
+  }
+
+  @Test("[AUT-12] a record that ends early, goes on, or has one bit wrong does not hold")
+  func damaged() throws {
+    let granter = try certificate(2, Rights(.relay, mayGrant: true))
+    let whole = try record(3, .editor, [granter, certificate(3, Rights(.editor), by: 2)]).bytes
+    for count in whole.indices { #expect(refusal(Array(whole.prefix(count))) == "truncated") }
+    #expect(refusal(whole + [0]) == "trailing")
+    for index in whole.indices {
+      var bytes = whole
+      bytes[index] ^= 1
+      #expect(refusal(bytes) != nil, "byte \(index)")
+    }
+  }
+
+  @Test("[AUT-12] another's key in the place of the owner's does not make a board one's own")
+  func otherOwner() throws {
+    let other = BoardOwner(salt: owner.salt, key: RealKey(3).publicKey)
+    var bytes = try record(3, .viewer).bytes
+    bytes[98] = Role.editor.rawValue
+    let body = Array(bytes[1..<99]) + other.salt + other.key + [0]
+    let signature = RealKey(3).signature(of: Array("whiteboard-record-1\n".utf8) + [2] + body)
+    #expect(refusal([2] + body + signature) == "owner")
+  }
+
+  @Test("[AUT-13] a revocation is read as it was written, and one bit wrong is found out")
+  func revocation() throws {
+    let author = Author(board: owner.board, key: RealKey(1), grant: Grant(owner: owner))
+    let member = MemberID(publicKey: RealKey(3).publicKey)
+    let counted = [Incarnation(9): UInt64(7), Incarnation(5): 1]
+    let revocation = try #require(author.revoke(member, through: 5, counting: counted))
+    let read = try Revocation(revocation.bytes)
+    #expect(read == revocation && read.counted == counted && read.member == member)
+    try read.verify(board: owner.board, with: verifier)
+    for index in revocation.bytes.indices {
+      var bytes = revocation.bytes
+      bytes[index] ^= 1
+      #expect(throws: (any Error).self, "byte \(index)") {
+        try Revocation(bytes).verify(board: owner.board, with: verifier)
+      }
+    }
+  }
+
+  @Test("[AUT-13] nobody takes back what is the owner's, and an editor takes back nothing")
+  func rightsToRevoke() throws {
+    let author = Author(board: owner.board, key: RealKey(1), grant: Grant(owner: owner))
+    let own = try #require(author.revoke(author.member, through: 5, counting: [:]))
+    #expect(throws: ReplicaError.notGranted) {
+      try own.verify(board: owner.board, with: verifier)
+    }
+    let editor = Author(
+      board: owner.board,
+      key: RealKey(3),
+      grant: Grant(owner, [try certificate(3, Rights(.editor))])
+    )
+    #expect(editor.revoke(author.member, through: 5, counting: [:]) == nil)
+    let forged = Revocation(
+      of: MemberID(publicKey: RealKey(4).publicKey),
+      through: 5,
+      counting: [:],
+      by: RealKey(3),
+      Grant(owner, [try certificate(3, Rights(.editor))])
+    )
+    #expect(throws: ReplicaError.notGranted) {
+      try forged.verify(board: owner.board, with: verifier)
+    }
+  }
+
+  @Test(
+    "[AUT-14] of several revocations the least counts, and whose issuer the owner took back none"
+  )
+  func together() throws {
+    let chain = [
+      try certificate(2, Rights(.relay, mayGrant: true)),
+      try certificate(3, Rights(.editor), by: 2, serial: 100),
+    ]
+    let record = try record(3, .editor, chain)
+    let member = MemberID(publicKey: RealKey(3).publicKey)
+    let granter = MemberID(publicKey: RealKey(2).publicKey)
+    let first = Author(board: owner.board, key: RealKey(1), grant: Grant(owner: owner))
+    let second = Author(
+      board: owner.board,
+      key: RealKey(2),
+      role: .relay,
+      grant: Grant(owner, [chain[0]])
+    )
+    let inc = record.incarnation
+    let byOwner = try #require(first.revoke(member, through: 100, counting: [inc: 9]))
+    let byGranter = try #require(second.revoke(member, through: 200, counting: [inc: 4]))
+    let early = try #require(first.revoke(member, through: 99, counting: [:]))
+    let ofGranter = try #require(
+      first.revoke(granter, through: 1_700_000_000_000, counting: [inc: 20])
+    )
+    let ofOther = try #require(second.revoke(granter, through: .max >> 1, counting: [:]))
+    let all = [byOwner, byGranter, early, ofGranter, ofOther]
+    func limit(_ some: [Revocation]) -> UInt64? {
+      var revocations = Revocations()
+      let isNew = (some + some).map { revocations.insert($0) }
+      #expect(isNew == some.map { _ in true } + some.map { _ in false })
+      return revocations.limit(of: record)
+    }
+    #expect(limit([]) == nil && limit([early]) == nil && limit([ofOther]) == nil)
+    #expect(limit([byOwner]) == 9 && limit([byGranter]) == 4 && limit([ofGranter]) == 20)
+    #expect(limit([byOwner, byGranter]) == 4 && limit([byGranter, byOwner]) == 4)
+    #expect(limit([byGranter, ofGranter]) == 20 && limit([ofGranter, byGranter]) == 20)
+    #expect(limit(all) == 9 && limit(all.reversed()) == 9)
+  }
+}
