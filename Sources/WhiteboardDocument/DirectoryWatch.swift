@@ -4,14 +4,14 @@ import Foundation
 ///
 /// Ticks that nobody took yet are one. It asks the kernel (inotify); where that is refused, or while
 /// the directory is not there, it ticks every second instead.
-final class DirectoryWatch: Sendable {
+package final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
   // Set once; cancelling, which alone is done with them, may be done on any thread.
   nonisolated(unsafe) private let sources: [any DispatchSourceProtocol]
   private let turn = TurnTaker()
 
   /// Watches `directory` until it is deinitialised.
-  init(_ directory: String) {
+  package init(_ directory: String) {
     let (stream, outlet) = AsyncStream.makeStream(
       of: Void.self,
       bufferingPolicy: .bufferingNewest(1)
@@ -50,7 +50,7 @@ final class DirectoryWatch: Sendable {
   }
 
   /// Waits for the next tick; false where the task was cancelled.
-  func tick() async -> Bool { await turn.next(stream) }
+  package func tick() async -> Bool { await turn.next(stream) }
 
   /// What the kernel watches: a directory that is removed and made again is another to it.
   private final class Aim: @unchecked Sendable {

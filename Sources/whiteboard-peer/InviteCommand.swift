@@ -23,7 +23,8 @@ struct InviteCommand: AsyncParsableCommand {
       only one that is kept. Of a board that is not open now it tells the link it will have on the usual port, \
       and the command that hosts it.
 
-      Whoever has the link or the code can come in: show them to nobody else.
+      Whoever has the link or the code can come in: show them to nobody else. --view and --expires have the \
+      program that has the board open make a further code; there are at most 16, and they end with it.
       """
   )
 
@@ -36,11 +37,30 @@ struct InviteCommand: AsyncParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Draw the QR code; else on a terminal only.")
   var qr: Bool?
 
+  @Flag(help: "Make a further code that lets others in to look on, on a board made with --owned.")
+  var view = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Make a further code that holds for so long: a number and s, m, h or d, at most 30d.",
+      valueName: "TIME"
+    )
+  )
+  var expires: String?
+
   @OptionGroup var common: CommonOptions
+
+  mutating func validate() throws {
+    guard let expires else { return }
+    guard InvitationTerms.seconds(expires) != nil else {
+      throw ValidationError("--expires takes a time like 90s, 15m, 2h or 7d, at most 30d.")
+    }
+  }
 
   mutating func run() async throws {
     let settings = try common.settings()
-    let invitation = try await invitation(settings)
+    var invitation = try await invitation(settings)
+    if view || expires != nil { invitation = try await further(invitation, settings) }
     guard !common.json else {
       try Console.tell(String(decoding: EventLine.json("invite", invitation), as: UTF8.self))
       return
@@ -64,6 +84,26 @@ struct InviteCommand: AsyncParsableCommand {
       return
     }
     try Console.tell(Self.drawn(symbol, settings, isTerminal: isTerminal))
+  }
+
+  /// The invitation by a further code, which the program makes that has the board open.
+  private func further(
+    _ invitation: BoardInvitation,
+    _ settings: Settings
+  ) async throws(NodeError) -> BoardInvitation {
+    let directory = try settings.chosenDataDirectory()
+    let open = OpenBoard.all(inDataDirectory: directory)
+    guard let board = open.first(where: { $0.board == invitation.board }) else {
+      throw NodeError(
+        .unreachable,
+        "the board is not open here: host it, and codes can be made while it is"
+      )
+    }
+    let terms = InvitationTerms(isView: view, seconds: expires.flatMap(InvitationTerms.seconds))
+    return BoardInvitation(
+      board,
+      try await InvitationRequest.ask(terms, of: board, inDataDirectory: directory)
+    )
   }
 
   /// A symbol as lines: black on white where there are colours, so that it is right on any terminal.

@@ -33,6 +33,11 @@ extension EventText {
       profileLine(profile)
     case .role(let role):
       roleLine(role)
+    case .invited(let invited):
+      "the code \(TerminalText.cleaned(invited.code)) lets in"
+        + (invited.role == "viewer" ? " to look on" : "")
+        + (invited.expires.map { " until \(TerminalText.cleaned($0))" } ?? "")
+        + "; by link: \(TerminalText.cleaned(invited.link))"
     case .peers(let peers):
       peersLine(peers)
     default:

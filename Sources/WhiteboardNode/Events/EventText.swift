@@ -11,7 +11,7 @@ package enum EventText {
   package static func line(_ event: NodeEvent) -> String? {
     switch event {
     case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .invitation, .joined, .left,
-      .carried, .profile, .role, .peers:
+      .carried, .profile, .role, .invited, .peers:
       peopleLine(event)
     case .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged:
       boardLine(event)

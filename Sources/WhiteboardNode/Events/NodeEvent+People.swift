@@ -146,6 +146,20 @@ extension NodeEvent {
     package var request: RequestMark?
   }
 
+  /// A further code that lets others in.
+  package struct Invited: Encodable, Sendable {
+    /// The code.
+    package var code: String
+    /// What it lets do, where somebody owns the board: `editor` or `viewer`.
+    package var role: String?
+    /// What another program joins by.
+    package var link: String
+    /// When it is a wrong code, RFC 3339; missing where it holds for as long as the board is open.
+    package var expires: String?
+    /// The mark of the verb that asked.
+    package var request: RequestMark?
+  }
+
   /// What a member may do on a board that somebody owns, when it is first told and when it changes.
   package struct Role: Encodable, Sendable {
     /// The member.

@@ -35,6 +35,8 @@ package enum NodeEvent: Sendable {
   case settingChanged(SettingChanged)
   /// A member goes by another name or icon, or the answer to `profile`.
   case profile(Profile)
+  /// The answer to `invite`.
+  case invited(Invited)
   /// What somebody may do on the board, which somebody owns.
   case role(Role)
   /// A message for the program came.
@@ -97,6 +99,7 @@ package enum NodeEvent: Sendable {
     case .chat: "chat"
     case .settingChanged: "setting-changed"
     case .profile: "profile"
+    case .invited: "invited"
     case .role: "role"
     case .data: "data"
     case .resourceStarted: "resource-started"
@@ -139,6 +142,7 @@ package enum NodeEvent: Sendable {
     case .chat(let payload): payload
     case .settingChanged(let payload): payload
     case .profile(let payload): payload
+    case .invited(let payload): payload
     case .role(let payload): payload
     case .data(let payload): payload
     case .resourceStarted(let payload): payload

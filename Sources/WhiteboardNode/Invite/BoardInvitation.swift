@@ -13,10 +13,23 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var admit: String?
   /// The code that lets one in, where there is one.
   package var code: String?
+  /// What the code lets do, where it was made for that: `editor` or `viewer`.
+  package var role: String?
+  /// When the code is a wrong one, where it was made for a time, RFC 3339.
+  package var expires: String?
   /// Whether a program has the board open, so that others can join.
   package var open: Bool
   /// A link for each address, likeliest first.
   package var links: [String]
+
+  /// The invitation to a board that is open, by a further code.
+  package init(_ board: OpenBoard, _ answer: InvitationRequest.Answer) {
+    var board = board
+    board.code = answer.code
+    self.init(board)
+    role = answer.role
+    expires = answer.expires
+  }
 
   /// The invitation to a board that is open.
   package init(_ board: OpenBoard) {
@@ -108,7 +121,9 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     case "anyone": lines.append("Anybody who finds the board comes in.")
     default:
       if let code {
-        lines.append("Who knows the code comes in: \(TerminalText.cleaned(code))")
+        let what = role == "viewer" ? "comes in to look on" : "comes in"
+        let end = expires.map { ", until \(TerminalText.cleaned($0))" } ?? ""
+        lines.append("Who knows the code \(what)\(end): \(TerminalText.cleaned(code))")
       } else {
         lines.append("It has no code yet; it gets one when it is hosted with --admit code.")
       }

@@ -262,22 +262,20 @@ extension Node {
     let link = addresses.first.map {
       BoardLink(address: $0, board: session.id.text, peer: transport.peerID.text, code: words).text
     }
-    emit(
-      .ready(
-        NodeEvent.Ready(
-          peer: transport.peerID.text,
-          name: configuration.displayName,
-          addresses: addresses.map(\.description),
-          port: transport.port,
-          board: session.id.text,
-          boardName: boardName,
-          admit: (admission ?? .known).rawValue,
-          code: code?.text,
-          link: link ?? "",
-          announced: isAnnouncing
-        )
-      )
+    let told = NodeEvent.Ready(
+      peer: transport.peerID.text,
+      name: configuration.displayName,
+      addresses: addresses.map(\.description),
+      port: transport.port,
+      board: session.id.text,
+      boardName: boardName,
+      admit: (admission ?? .known).rawValue,
+      code: code?.text,
+      link: link ?? "",
+      announced: isAnnouncing
     )
+    ready = told
+    emit(.ready(told))
     guard configuration.remembersBoards else { return }
     openBoard = OpenBoardFile(
       OpenBoard(
@@ -294,6 +292,9 @@ extension Node {
     )
     if openBoard == nil {
       configuration.logger.debug("other programs are not told that the board is open")
+    } else if admission == .code, !configuration.isRelay {
+      let board = session.id
+      spawn { node in await node.takeInvitations(for: board) }
     }
   }
 

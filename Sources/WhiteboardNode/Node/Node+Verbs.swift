@@ -25,6 +25,9 @@ extension Node {
       case .accept, .decline, .kick, .role, .cancel, .leave, .profile:
         try await decide(request)
         done(request)
+      case .invite(let terms):
+        emit(.invited(try await invite(terms, request: request.request)))
+        done(request)
       case .send(let bytes, let to, let isUnreliable):
         try send(bytes, to: to, isUnreliable: isUnreliable)
         done(request)

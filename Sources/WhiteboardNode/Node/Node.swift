@@ -50,6 +50,8 @@ package actor Node {
   var boardName = ""
   var admission: NodeConfiguration.Admission?
   var code: JoinCode?
+  /// What was told when we could be reached.
+  var ready: NodeEvent.Ready?
   /// Whose the board is, where it was made here now as ours.
   var owner: BoardOwner?
   /// What we were told last that we may do on the board, where somebody owns it.

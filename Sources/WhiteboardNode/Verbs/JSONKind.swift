@@ -32,12 +32,14 @@ enum JSONKind {
       ("seconds", _), ("timeout", _), ("width", _), ("height", _), ("radius", _), ("replacing", _),
       ("grid", _), ("scale", _):
       self = .number
-    case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _): self = .flag
+    case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _),
+      ("view", _):
+      self = .flag
     case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
     case ("ids", _): self = .objects
     case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
       ("reason", _), ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _),
-      ("icon", _), ("from", _), ("title", _), ("background", _), ("language", _):
+      ("icon", _), ("from", _), ("role", _), ("expires", _), ("title", _), ("background", _), ("language", _):
       self = .string
     default: return nil
     }

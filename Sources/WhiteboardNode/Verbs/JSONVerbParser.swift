@@ -70,6 +70,13 @@ enum JSONVerbParser {
     case .accept: .accept(target: try fields.target())
     case .decline: .decline(target: try fields.target(), reason: try fields.reason())
     case .kick: .kick(target: try fields.target(), reason: try fields.reason())
+    case .invite:
+      .invite(
+        try VerbParser.terms(
+          isView: try fields.flag("view"),
+          expires: try fields.stringIfAny("expires")
+        )
+      )
     case .role:
       .role(target: try fields.target(), try VerbParser.role(fields.string("role")))
     case .cancel: .cancel(target: try fields.target(), reason: try fields.reason())

@@ -17,6 +17,12 @@ extension TextVerbParser {
     return .role(target: target, try VerbParser.role(arguments.next("editor or viewer").text))
   }
 
+  static func invite(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let expires = try arguments.takeValue("expires")
+    let isView = arguments.takeFlag("view")
+    return .invite(try VerbParser.terms(isView: isView, expires: expires))
+  }
+
   static func cancel(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let target = try arguments.target("the transfer")
     return .cancel(target: target, reason: try arguments.wordsIfAny("the reason"))

@@ -67,6 +67,7 @@ enum TextVerbParser {
     case .decline: try decline(&arguments)
     case .kick: try kick(&arguments)
     case .role: try role(&arguments)
+    case .invite: try invite(&arguments)
     case .cancel: try cancel(&arguments)
     case .leave: .leave
     case .profile: try profile(&arguments)

@@ -85,6 +85,8 @@ package enum Verb: Equatable, Sendable {
   case kick(target: String, reason: String?)
   /// Says what a peer may do on a board that somebody owns.
   case role(target: String, BoardRole)
+  /// Makes a further code by which others come in.
+  case invite(InvitationTerms)
   /// Stops a transfer, from either side.
   case cancel(target: String, reason: String?)
   /// Leaves the board with a goodbye; the program goes on.

@@ -70,6 +70,8 @@ package enum VerbName: String, CaseIterable, Sendable {
   case kick
   /// Says what a peer may do.
   case role
+  /// Makes a further code.
+  case invite
   /// Stops a transfer.
   case cancel
   /// Leaves the board.
@@ -166,6 +168,7 @@ extension Verb {
     case .decline: .decline
     case .kick: .kick
     case .role: .role
+    case .invite: .invite
     case .cancel: .cancel
     case .leave: .leave
     case .profile: .profile

@@ -294,4 +294,12 @@ extension VerbParser {
     }
     return role
   }
+
+  static func terms(isView: Bool, expires: String?) throws(VerbError) -> InvitationTerms {
+    guard let expires else { return InvitationTerms(isView: isView) }
+    guard let seconds = InvitationTerms.seconds(expires) else {
+      throw VerbError(.badArgument, "a code holds for a time like 90s, 15m, 2h or 7d, at most 30d")
+    }
+    return InvitationTerms(isView: isView, seconds: seconds)
+  }
 }

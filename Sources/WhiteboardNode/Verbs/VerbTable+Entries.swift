@@ -61,6 +61,8 @@ extension VerbTable {
       ]
     case .kick:
       ["On a board of yours it may not write any more either, whoever lets it in again."]
+    case .invite:
+      ["TIME is a number and s, m, h or d, at most 30d; a code holds no longer than the board is open."]
     case .role:
       [
         "For boards made with --owned. What somebody drew who looks on from now on stays,",
@@ -222,6 +224,12 @@ extension VerbTable {
       )
     case .kick:
       (#"PEER ["WHY"]"#, "disconnect a peer and keep it out", ["target", "reason"])
+    case .invite:
+      (
+        "[view] [expires=TIME]",
+        "make a further code that lets others in, for a time, to look on only",
+        ["view", "expires"]
+      )
     case .role:
       (
         "PEER editor|viewer",

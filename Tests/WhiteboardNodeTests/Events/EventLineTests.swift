@@ -200,6 +200,8 @@ struct TerminalTextTests {
       .chat(chat),
       .settingChanged(.init(changed: [hostile], settings: settings)),
       .profile(.init(peer: hostile, name: hostile, icon: hostile)),
+      .role(.init(peer: hostile, name: hostile, role: "viewer", isOwn: false)),
+      .invited(.init(code: hostile, role: "viewer", link: hostile, expires: hostile)),
       .object(.init(id: hostile, object: object)),
       .found(.init(count: 1, objects: [object])),
       .chatHistory(.init(count: 1, lines: [chat])),
@@ -288,7 +290,7 @@ struct EventTextTests {
       let isTold = EventText.line(.done(.init(verb: name.rawValue, id: "1-a"))) == nil
       let asks: Set<VerbName> = [
         .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help,
-        .profile,
+        .profile, .invite,
       ]
       #expect(isTold == asks.contains(name), "\(name)")
     }

@@ -224,6 +224,11 @@ struct VerbParserTests {
         "role bob viewer", #"{"verb":"role","target":"bob","role":"viewer"}"#,
         .role(target: "bob", .viewer)
       ),
+      ("invite", #"{"verb":"invite"}"#, .invite(.init())),
+      (
+        "invite view expires=2h", #"{"verb":"invite","view":true,"expires":"2h"}"#,
+        .invite(.init(isView: true, seconds: 7200))
+      ),
       ("cancel t1", #"{"verb":"cancel","target":"t1"}"#, .cancel(target: "t1", reason: nil)),
       ("leave", #"{"verb":"leave"}"#, .leave),
       (

@@ -1,0 +1,86 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Further codes by which others come in.
+extension Node {
+  /// Makes a code, and tells it.
+  ///
+  /// - Parameters:
+  ///   - terms: What it lets do, and for how long.
+  ///   - request: The mark of the verb that asks.
+  /// - Returns: What there is to tell of it.
+  /// - Throws: ``VerbError``: why there is none.
+  func invite(
+    _ terms: InvitationTerms,
+    request: RequestMark? = nil
+  ) async throws(VerbError) -> NodeEvent.Invited {
+    guard let session, let replica else {
+      throw VerbError(.notConnected, "the board is not open")
+    }
+    guard admission == .code else {
+      throw VerbError(
+        .refused,
+        "this board does not let in by a code; host it with --admit code"
+      )
+    }
+    if terms.isView {
+      guard replica.isOwned else {
+        throw VerbError(
+          .refused,
+          "on this board whoever is let in writes; host a new one with --owned to let others look on"
+        )
+      }
+      guard replica.mayGrant else {
+        throw VerbError(.viewer, "only the owner of the board lets in others to look on")
+      }
+    }
+    let made = JoinCode.random()
+    do throws(SessionError) {
+      try await session.invite(
+        made,
+        label: terms.isView ? Self.viewLabel : nil,
+        for: terms.seconds.map { .seconds($0) }
+      )
+    } catch {
+      throw VerbError(error)
+    }
+    let end = terms.seconds.map {
+      Timestamp.text(milliseconds: SystemTime.milliseconds + UInt64($0) * 1000)
+    }
+    return NodeEvent.Invited(
+      code: made.text,
+      role: terms.isView ? "viewer" : replica.isOwned ? "editor" : nil,
+      link: link(code: made),
+      expires: end,
+      request: request
+    )
+  }
+
+  /// Makes the codes that other programs of ours ask for, for as long as the board is open.
+  func takeInvitations(for board: SessionID) async {
+    let directory = configuration.dataDirectory
+    let watch = DirectoryWatch(OpenBoardFile.directory(in: directory))
+    repeat {
+      for (mark, terms) in InvitationRequest.take(about: board.text, inDataDirectory: directory) {
+        var answer = InvitationRequest.Answer()
+        do throws(VerbError) {
+          let invited = try await invite(terms)
+          answer.code = invited.code
+          answer.role = invited.role
+          answer.expires = invited.expires
+        } catch {
+          answer.refusal = error.message
+        }
+        InvitationRequest.answer(mark, with: answer, about: board.text, inDataDirectory: directory)
+      }
+    } while await watch.tick()
+  }
+
+  private func link(code: JoinCode) -> String {
+    guard let ready, let link = try? BoardLink(ready.link) else { return "" }
+    let words = code.text.split(separator: "-").map(String.init)
+    return BoardLink(address: link.address, board: link.board, peer: link.peer, code: words).text
+  }
+}

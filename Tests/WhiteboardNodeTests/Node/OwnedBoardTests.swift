@@ -1,0 +1,216 @@
+import FoundationEssentials
+import PeerSession
+import Testing
+
+@testable import WhiteboardNode
+
+/// Real nodes on a board that its host owns.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct OwnedBoardTests: NodeSuite {
+  /// Runs a host that owns its board, and ends it.
+  private func withOwner(
+    _ name: String = "board",
+    in room: NodeRoom,
+    _ change: (inout NodeConfiguration) -> Void = { _ in },
+    _ body: (Puppet, NodeEvent.Ready) async throws -> Void
+  ) async throws {
+    var configuration = await room.configuration(.host(boardName: name), "ada")
+    configuration.isOwned = true
+    change(&configuration)
+    let hosting = configuration
+    let host = Puppet()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await host.run(hosting) }
+      guard let ready = await host.ready() else {
+        try await group.next()
+        return
+      }
+      try await body(host, ready)
+      await host.end()
+      try await group.waitForAll()
+    }
+  }
+
+  private func withGuest(
+    _ link: String,
+    in room: NodeRoom,
+    as name: String = "ben",
+    identity: PeerIdentity = .ephemeral(),
+    _ body: (Puppet) async throws -> Void
+  ) async throws {
+    var configuration = await room.configuration(
+      .join(.link(try BoardLink(link)), patience: .seconds(10)),
+      name
+    )
+    configuration.identity = identity
+    let joining = configuration
+    let guest = Puppet()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await guest.run(joining) }
+      guard await guest.ready() != nil else {
+        try await group.next()
+        return
+      }
+      try await body(guest)
+      await guest.end()
+      try await group.waitForAll()
+    }
+  }
+
+  private func sees(_ puppet: Puppet, _ role: String, ofSelf isOwn: Bool) async -> Bool {
+    await puppet.sees {
+      if case .role(let told) = $0 { told.role == role && told.isOwn == isOwn } else { false }
+    }
+  }
+
+  private func invited(_ puppet: Puppet, _ line: String) async throws -> NodeEvent.Invited {
+    try await puppet.perform(line)
+    var last: NodeEvent.Invited?
+    for case .invited(let invited) in await puppet.events { last = invited }
+    return try #require(last)
+  }
+
+  @Test("[AUT-11] who joins a board that is owned writes at once, and both are told the roles")
+  func joining() async throws {
+    try await withRoom { room in
+      try await withOwner(in: room) { host, ready in
+        try await withGuest(ready.link, in: room) { guest in
+          // The first verb of a script must not come too early.
+          try await guest.perform("text 0,0 mine")
+          try await host.perform("wait objects=1 timeout=30")
+          #expect(await sees(guest, "editor", ofSelf: true))
+          #expect(await sees(host, "editor", ofSelf: false))
+          try await host.perform("role ben viewer")
+          #expect(await sees(guest, "viewer", ofSelf: true))
+          #expect(await error(guest, "text 0,0 more") == .viewer)
+          #expect(await error(guest, "role ada viewer") == .viewer)
+          try await host.perform("role ben editor")
+          try await host.perform("wait synced timeout=30")
+          try await guest.perform("text 0,0 again")
+          try await host.perform("wait objects=2 timeout=30")
+        }
+      }
+    }
+  }
+
+  @Test("[AUT-11] a board is its owner's again after a restart, and a guest's right is kept as well")
+  func restart() async throws {
+    try await withRoom { room in
+      let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
+      var board = ""
+      try await withOwner(in: room, { $0.identity = ada }) { host, ready in
+        board = ready.board
+        try await withGuest(ready.link, in: room, identity: ben) { guest in
+          try await guest.perform("text 0,0 mine")
+          try await guest.perform("wait synced timeout=30")
+        }
+      }
+      // Not said again: what it is does not depend on that.
+      try await withOwner(in: room, {
+        $0.identity = ada
+        $0.isOwned = false
+      }) { host, ready in
+        #expect(ready.board == board)
+        try await host.perform("text 0,0 too")
+        try await withGuest(ready.link, in: room, identity: ben) { guest in
+          try await guest.perform("text 0,0 again")
+          try await host.perform("wait objects=3 timeout=30")
+        }
+      }
+    }
+  }
+
+  @Test("--owned makes no owner of a board that is there")
+  func openBoard() async throws {
+    try await withRoom { room in
+      try await withOwner(in: room, { $0.isOwned = false }) { host, _ in
+        #expect(await error(host, "role ben viewer") == .noSuchPeer)
+        try await host.perform("text 0,0 x")
+      }
+      await #expect { try await withOwner(in: room) { _, _ in } } throws: {
+        ($0 as? NodeError)?.code == .usage
+      }
+    }
+  }
+
+  @Test("[AUT-13] who is kicked writes nowhere any more, and what it drew before stays")
+  func kick() async throws {
+    try await withRoom { room in
+      try await withOwner(in: room) { host, ready in
+        try await withGuest(ready.link, in: room) { guest in
+          try await guest.perform("text 0,0 mine")
+          try await host.perform("wait objects=1 timeout=30")
+          try await host.perform("kick ben")
+          #expect(await sees(guest, "viewer", ofSelf: true))
+          try await host.perform("wait peers=0 timeout=30")
+          try await host.perform("wait objects=1 timeout=1")
+        }
+      }
+    }
+  }
+
+  @Test("[ADM-9] a further code lets in to look on, and one whose time is over lets nobody in")
+  func codes() async throws {
+    try await withRoom { room in
+      try await withOwner(in: room) { host, _ in
+        let view = try await invited(host, "invite view")
+        #expect(view.role == "viewer" && view.expires == nil)
+        try await withGuest(view.link, in: room) { guest in
+          #expect(await error(guest, "text 0,0 x") == .viewer)
+          #expect(await sees(guest, "viewer", ofSelf: true))
+        }
+        let short = try await invited(host, "invite expires=1s")
+        #expect(short.role == "editor" && short.expires != nil)
+        try await host.perform("wait 1.1")
+        await #expect { try await withGuest(short.link, in: room, as: "cy") { _ in } } throws: {
+          ($0 as? NodeError)?.code == .notAllowed
+        }
+      }
+    }
+  }
+
+  @Test("[ADM-9] another program of the same person has a code made, and is told where there is none")
+  func askedFor() async throws {
+    try await withRoom { room in
+      try await withOwner(in: room) { _, ready in
+        let directory = room.path("ada")
+        let open = try #require(OpenBoard.all(inDataDirectory: directory).first)
+        let answer = try await InvitationRequest.ask(
+          InvitationTerms(isView: true, seconds: 3600),
+          of: open,
+          inDataDirectory: directory
+        )
+        #expect(answer.role == "viewer" && answer.expires != nil)
+        let invitation = BoardInvitation(open, answer)
+        #expect(invitation.code == answer.code && invitation.links.count > 0)
+        try await withGuest(invitation.links[0], in: room) { guest in
+          #expect(await error(guest, "text 0,0 x") == .viewer)
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: directory + "/open")
+        #expect(left == ["\(ready.board).json"])
+      }
+      try await withOwner("other", in: room, { $0.isOwned = false }) { _, _ in
+        let directory = room.path("ada")
+        let open = try #require(OpenBoard.all(inDataDirectory: directory).first)
+        await #expect {
+          try await InvitationRequest.ask(
+            InvitationTerms(isView: true),
+            of: open,
+            inDataDirectory: directory
+          )
+        } throws: {
+          ($0 as? NodeError)?.message.contains("--owned") ?? false
+        }
+      }
+    }
+  }
+
+  @Test(
+    "a time of a code is a number and a unit",
+    arguments: [
+      ("90s", 90), ("15m", 900), ("2h", 7200), ("30d", 2_592_000), ("31d", nil), ("0s", nil),
+      ("2", nil), ("h", nil), ("-1h", nil), ("9223372036854775807d", nil), ("", nil),
+    ] as [(String, Int?)]
+  )
+  func times(text: String, seconds: Int?) { #expect(InvitationTerms.seconds(text) == seconds) }
+}
