@@ -7,7 +7,9 @@ import WhiteboardNode
 /// Boards on a relay that somebody owns.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct OwnedRelayTests {
-  @Test("[AUT-11] a relay owns a board that it made so, also after a restart, and lets write by its code")
+  @Test(
+    "[AUT-11] a relay owns a board that it made so, also after a restart, and lets write by its code"
+  )
   func own() async throws {
     try await RelayRoom.make { room in
       var link: String?

@@ -237,6 +237,7 @@ struct RelayTests {
   private func hosted(
     _ room: RelayRoom,
     at relay: Relay,
+    isOwned: Bool = false,
     _ body: (Puppet) async throws -> Void
   ) async throws {
     let port = try #require(await relay.transport?.port)
@@ -248,6 +249,7 @@ struct RelayTests {
       logger: room.logger
     )
     hosting.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    hosting.isOwned = isOwned
     hosting.carrier = .at(
       try #require(HostPort(host: "127.0.0.1", port: port)),
       await relay.configuration.identity.peerID
@@ -283,6 +285,35 @@ struct RelayTests {
         // Its host is not on the list any more; what is here stays.
         try await room.joined(await relay.onlyReport?.link, as: "cy") { guest in
           try await guest.perform("wait objects=1 timeout=30")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "[AUT-11] a relay lets in to write on a board that another owns, also when that one is away"
+  )
+  func carriedOwned() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
+        try await hosted(room, at: relay, isOwned: true) { host in
+          let isGranted = await host.sees {
+            if case .role(let told) = $0 { told.role == "relay" } else { false }
+          }
+          #expect(isGranted)
+          try await host.perform("text 0,0 \"from ada\"")
+          try await host.perform("wait synced timeout=30")
+        }
+        try await room.joined(await relay.onlyReport?.link) { guest in
+          try await guest.perform("wait objects=1 timeout=30")
+          try await guest.perform("text 0,0 \"from ben\"")
+          try await guest.perform("wait synced timeout=30")
+        }
+      }
+      try await room.running(try room.relay()) { relay in
+        try await room.joined(await relay.onlyReport?.link, as: "cy") { guest in
+          try await guest.perform("wait objects=2 timeout=30")
+          try await guest.perform("text 0,0 \"from cy\"")
         }
       }
     }

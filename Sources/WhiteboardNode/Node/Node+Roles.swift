@@ -12,6 +12,7 @@ extension Node {
   /// What the replica is given that makes a board ours; nil of others' and of open ones.
   ///
   /// - Parameter board: The board.
+  /// - Returns: The owner's grant.
   func ownGrant(of board: BoardID) -> Grant? {
     owner.flatMap { $0.board == board ? Grant(owner: $0) : nil }
   }

@@ -39,7 +39,8 @@ enum JSONKind {
     case ("ids", _): self = .objects
     case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
       ("reason", _), ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _),
-      ("icon", _), ("from", _), ("role", _), ("expires", _), ("title", _), ("background", _), ("language", _):
+      ("icon", _), ("from", _), ("role", _), ("expires", _), ("title", _), ("background", _),
+      ("language", _):
       self = .string
     default: return nil
     }

@@ -62,7 +62,9 @@ extension VerbTable {
     case .kick:
       ["On a board of yours it may not write any more either, whoever lets it in again."]
     case .invite:
-      ["TIME is a number and s, m, h or d, at most 30d; a code holds no longer than the board is open."]
+      [
+        "TIME is a number and s, m, h or d, at most 30d; a code holds no longer than the board is open."
+      ]
     case .role:
       [
         "For boards made with --owned. What somebody drew who looks on from now on stays,",

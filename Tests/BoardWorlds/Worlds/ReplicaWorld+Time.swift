@@ -112,6 +112,12 @@ extension ReplicaWorld {
   }
 
   private var isSettled: Bool {
+    let isAcquainted = nodes.indices.allSatisfy { number in
+      nodes.indices.allSatisfy { other in
+        !isConnected(number, other) || nodes[number].replica.role(of: nodes[other].member) != nil
+      }
+    }
+    guard isAcquainted else { return false }
     let agreeing = agreeing
     let members = agreeing.map { nodes[$0].member }
     let isSynced = agreeing.allSatisfy { number in
@@ -129,8 +135,9 @@ extension ReplicaWorld {
       ).count == 1
   }
 
-  /// Those who must agree in the end: all but a viewer that alone has heard something. Nobody asks it for
-  /// that, since it vouches for nothing.
+  /// Those who must agree in the end: all but a viewer that alone has heard something.
+  ///
+  /// Nobody asks it for that, since it vouches for nothing.
   var agreeing: [Int] {
     nodes.indices.filter { number in
       let replica = nodes[number].replica

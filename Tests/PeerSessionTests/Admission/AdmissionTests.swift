@@ -247,6 +247,32 @@ struct AdmissionByCodeTests {
     #expect(world.types == [-1, 1, -4])
   }
 
+  @Test(
+    "[ADM-9] each of several codes lets in, as what it was made for, and the listener proves that one"
+  )
+  func several() throws {
+    let other = try JoinCode(words: "zoo zoo zoo zone")
+    let key = CodeKey(code: other, session: World.sessionID, listener: World.listener.peerID)
+    let choices = [CodeChoice(key: key, label: "view")]
+    for (code, label) in [(World.code, nil), (other, "view")] as [(JoinCode, String?)] {
+      var world = World(
+        dialler: World.diallerFacts(trust: .unverified, code: code),
+        listener: World.listenerFacts(.code(World.codeKey, besides: choices))
+      )
+      world.run()
+      #expect(world.admitted == .code && world.opening?.basis == .code)
+      #expect(world.listener.admission == .here(label: label))
+    }
+    // One whose time is over is not among them.
+    var world = World(
+      dialler: World.diallerFacts(code: other),
+      listener: World.listenerFacts(.code(World.codeKey))
+    )
+    world.run()
+    #expect(world.listenerWanted == [.close(.wrongCode, "")])
+    #expect(world.listener.admission == nil)
+  }
+
   @Test("without a code the dialler takes its invitation back, and says what is missing")
   func none() {
     var world = World(

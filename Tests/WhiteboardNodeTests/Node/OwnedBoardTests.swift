@@ -93,7 +93,9 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  @Test("[AUT-11] a board is its owner's again after a restart, and a guest's right is kept as well")
+  @Test(
+    "[AUT-11] a board is its owner's again after a restart, and a guest's right is kept as well"
+  )
   func restart() async throws {
     try await withRoom { room in
       let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
@@ -106,10 +108,13 @@ struct OwnedBoardTests: NodeSuite {
         }
       }
       // Not said again: what it is does not depend on that.
-      try await withOwner(in: room, {
-        $0.identity = ada
-        $0.isOwned = false
-      }) { host, ready in
+      try await withOwner(
+        in: room,
+        {
+          $0.identity = ada
+          $0.isOwned = false
+        }
+      ) { host, ready in
         #expect(ready.board == board)
         try await host.perform("text 0,0 too")
         try await withGuest(ready.link, in: room, identity: ben) { guest in
@@ -169,7 +174,9 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  @Test("[ADM-9] another program of the same person has a code made, and is told where there is none")
+  @Test(
+    "[ADM-9] another program of the same person has a code made, and is told where there is none"
+  )
   func askedFor() async throws {
     try await withRoom { room in
       try await withOwner(in: room) { _, ready in
