@@ -15,7 +15,10 @@ struct OwnedRelayTests {
       var link: String?
       try await room.running(try room.relay()) { relay in
         link = try await relay.createBoard(name: "standup", isOwned: true).link
-        try await room.joined(link) { guest in try await guest.perform("text 0,0 one") }
+        try await room.joined(link) { guest in
+          try await guest.perform("text 0,0 one")
+          try await guest.perform("wait synced timeout=30")
+        }
       }
       try await room.running(try room.relay()) { relay in
         let report = try #require(await relay.onlyReport)
