@@ -1,4 +1,5 @@
 import Metrics
+import PeerSession
 
 /// What a relay measures of its boards; no board and no peer is named in it.
 struct RelayMetrics: Sendable {
@@ -7,6 +8,9 @@ struct RelayMetrics: Sendable {
   private let failed = Meter(label: "whiteboard_boards", dimensions: [("state", "failed")])
   private let unsaved = Meter(label: "whiteboard_boards_unsaved")
   private let people = Meter(label: "whiteboard_people")
+  private let copies = Counter(label: "whiteboard_relayed_copies_total")
+  private let bytes = Counter(label: "whiteboard_relayed_bytes_total")
+  private let overruns = Counter(label: "whiteboard_overruns_total")
   private let joins = Counter(label: "whiteboard_joins_total")
 
   /// Says how many boards there are in each state, and how many people on them, each counted once a board.
@@ -26,6 +30,14 @@ struct RelayMetrics: Sendable {
     failed.set(counts.failed)
     unsaved.set(counts.unsaved)
     people.set(counts.people)
+  }
+
+  /// This much was passed on, and that much more since.
+  func passed(since before: RelayTally, _ now: RelayTally) {
+    // A session that is over tells of nothing any more.
+    copies.increment(by: max(0, now.copies - before.copies))
+    bytes.increment(by: max(0, now.bytes - before.bytes))
+    overruns.increment(by: max(0, now.overruns - before.overruns))
   }
 
   /// Somebody came onto a board.

@@ -6,6 +6,12 @@ extension MetricFamily {
     .gauge("whiteboard_boards", help: "Boards of this relay, by state.", labels: ["state"]),
     .gauge("whiteboard_boards_unsaved", help: "Boards that are not all on the disk."),
     .gauge("whiteboard_people", help: "People on the boards, each counted once a board."),
+    .counter(
+      "whiteboard_relayed_copies_total",
+      help: "Copies of messages passed on, one for each member that one went to."
+    ),
+    .counter("whiteboard_relayed_bytes_total", help: "Bytes of those copies."),
+    .counter("whiteboard_overruns_total", help: "How often too much waited for a member."),
     .counter("whiteboard_joins_total", help: "How often somebody came onto a board."),
     .counter(
       "whiteboard_departures_total",

@@ -39,3 +39,16 @@ public struct RelayRate: Codable, Sendable, Equatable {
     bytes = try container.integer(.bytes, in: 1...maximumControlInteger)
   }
 }
+
+/// What a relay has passed on in a session so far.
+public struct RelayTally: Sendable, Equatable {
+  /// Copies of messages: one for each member that one went to.
+  public var copies = 0
+  /// Their bytes.
+  public var bytes = 0
+  /// How often too much waited for a member (RLY-12).
+  public var overruns = 0
+
+  /// Nothing yet.
+  public init() {}
+}

@@ -44,6 +44,8 @@ extension RelaySide {
 
   /// Slows down who sends more than we pass on, and closes who goes on (RLY-14).
   private func hold(_ entry: PeerEntry, _ link: ControlLink, _ count: Int, _ copies: Int) {
+    tally.copies += copies
+    tally.bytes += count * copies
     switch gate(of: entry.id, { $0.take(count, copies: copies, now: .uptime) }) {
     case .pass: break
     case .wait(let pause):
@@ -107,6 +109,7 @@ extension RelaySide {
       !queue.hasOneMessage
     {
       session.logger.info("a reader is overrun", metadata: ["peer": "\(peer.short)"])
+      tally.overruns += 1
       queues[peer]?.dropData()
       perform(table.closeAll(of: peer, .overrun))
     }

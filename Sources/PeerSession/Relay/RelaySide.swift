@@ -21,6 +21,8 @@ final class RelaySide {
   var table = RouteTable()
   var queues: [PeerID: RelayQueue] = [:]
   var gates: [PeerID: FloodGate] = [:]
+  /// What was passed on so far.
+  var tally = RelayTally()
   /// For whom something was gathered that is not written yet.
   var unflushed: Set<PeerID> = []
   var isGathering = false

@@ -10,6 +10,11 @@ extension Session {
     published.withLockedValue { $0.ways[peer]?.route?.relay } ?? peer
   }
 
+  /// What we have passed on as a relay of this session so far; nothing once it is over.
+  public func relayTally() async -> RelayTally {
+    (try? await onLoop { $0.relaying.tally }) ?? RelayTally()
+  }
+
   /// Asks a relay to carry this session, and stays connected with it.
   ///
   /// From then on the session lives on while this peer is away: the relay admits newcomers as `terms`

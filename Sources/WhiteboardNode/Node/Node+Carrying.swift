@@ -94,6 +94,9 @@ extension Node {
     )
   }
 
+  /// What was passed on as a relay of the session.
+  package func relayTally() async -> RelayTally { await session?.relayTally() ?? RelayTally() }
+
   private func tellNotCarried(_ error: SessionError) {
     emit(
       .warning(

@@ -6,14 +6,17 @@ extension Relay {
   /// Looks after the boards for as long as the relay runs.
   func upkeep() async {
     let clock = ContinuousClock()
+    var rounds = 0
     while !isEnding {
       do {
-        try await clock.sleep(for: .seconds(60))
+        try await clock.sleep(for: .seconds(10))
       } catch {
         return
       }
+      await count()
+      rounds += 1
+      guard rounds % 6 == 0 else { continue }
       noteVisits()
-      await countRefusals()
       await removeForgotten(now: BoardFile.now)
       await boundSizes()
     }
@@ -35,13 +38,19 @@ extension Relay {
     await boundSizes()
   }
 
-  /// Counts what was refused on the boards since the last time.
-  func countRefusals() async {
+  /// Counts what was refused and passed on on the boards since the last time.
+  func count() async {
     for (id, board) in boards {
       let now = await board.node.refusals
-      guard let before = boards[id]?.refused else { continue }
-      metrics.refused(viewer: now.viewer - before.viewer, revoked: now.revoked - before.revoked)
+      let passed = await board.node.relayTally()
+      guard let before = boards[id] else { continue }
+      metrics.refused(
+        viewer: now.viewer - before.refused.viewer,
+        revoked: now.revoked - before.refused.revoked
+      )
+      metrics.passed(since: before.passed, passed)
       boards[id]?.refused = (now.viewer, now.revoked)
+      boards[id]?.passed = passed
     }
   }
 

@@ -27,6 +27,8 @@ struct ServedBoard {
   var unsaved: String?
   /// How much was refused on it that is counted already, by its reason.
   var refused = (viewer: 0, revoked: 0)
+  /// What was passed on for its members that is counted already.
+  var passed = RelayTally()
   /// Why it ends, where it is not to be served any more.
   var problem: NodeError?
 }

@@ -82,6 +82,8 @@ struct RelayLoadTests {
       await world.logs.bob.waitForMessages(502, from: world.alice.peerID)
       let expected = (UInt8(0)...250).flatMap { [[$0], [$0]] }
       #expect(await world.logs.bob.messages(from: world.alice.peerID) == expected)
+      let tally = await world.atRelay.relayTally()
+      #expect(tally.copies >= 502 && tally.bytes >= 502 * 65 && tally.overruns == 0)
     }
   }
 
