@@ -109,8 +109,8 @@ MUTATIONS = [
     ),
     Mutation(
         "repair-does-not-compare", SYNC + "Replica+CatchUp.swift",
-        "comparesAll: isRepair)",
-        "comparesAll: isRepair && difference.entries.isEmpty)",
+        "comparesAll: merging.comparesAll,",
+        "comparesAll: merging.comparesAll && difference.entries.isEmpty,",
         "replicas", 300,
     ),
     Mutation(
@@ -184,6 +184,42 @@ MUTATIONS = [
         "if winner.map(cell.beats) ?? true { winner = cell }",
         "if winner == nil { winner = cell }",
         "worlds", 1000,
+    ),
+    Mutation(
+        "revoked-cells-of-answers-count", BOARD + "BoardState.swift",
+        "    let difference = counted(of: difference)\n",
+        "",
+        "RolesTests",
+    ),
+    Mutation(
+        "newcomers-hear-of-no-revocation", SYNC + "Replica+Members.swift",
+        "    sendRevocations(to: member, now)\n",
+        "",
+        "owned", 300,
+    ),
+    Mutation(
+        "revocations-are-not-passed-on", SYNC + "Replica+Roles.swift",
+        "send(.revocation(revocation.bytes), to: members.filter { $0 != member })",
+        "if member == nil { send(.revocation(revocation.bytes), to: members) }",
+        "owned", 300,
+    ),
+    Mutation(
+        "claims-of-the-revoked-stay", SYNC + "Replica+CatchUp.swift",
+        "      !hasTakenBack(anyOf: request.context)\n",
+        "      true\n",
+        "RolesTests",
+    ),
+    Mutation(
+        "viewers-keep-what-they-alone-have", SYNC + "Replica+CatchUp.swift",
+        "replacing = role.mayWrite ? 0 : buckets",
+        "replacing = 0",
+        "owned", 600,
+    ),
+    Mutation(
+        "void-revocations-count", SYNC + "Revocations.swift",
+        "      if !isVoid {",
+        "      if isVoid || !isVoid {",
+        "OwnedBoardTests",
     ),
     Mutation(
         "wordle-yellow-without-counts", BOARD + "Wordle.swift",

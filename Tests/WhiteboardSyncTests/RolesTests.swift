@@ -57,7 +57,7 @@ import Testing
     let before = anna.replica.board.incarnation
     world.connect(0, 1)
     world.connect(0, 2)
-    admit(1, Rights(.editor))
+    admit(1, .editor)
     admit(2, nil)
     pass()
     #expect(anna.role == .editor && bo.role == .viewer)
@@ -73,7 +73,7 @@ import Testing
   @Test("[AUT-11] what was granted is kept: it holds after a restart while the owner is away")
   func kept() throws {
     world.connect(0, 1)
-    admit(1, Rights(.editor))
+    admit(1, .editor)
     pass()
     try write(1)
     for document in [anna.document, [.keyframe(anna.replica.snapshotForKeeping())]] {
@@ -111,8 +111,8 @@ import Testing
   )
   func revoking() throws {
     world.connectAll()
-    admit(1, Rights(.editor))
-    admit(2, Rights(.editor))
+    admit(1, .editor)
+    admit(2, .editor)
     pass()
     try write(1, "before")
     pass()
@@ -149,7 +149,7 @@ import Testing
   )
   func inFlight() throws {
     world.connectAll()
-    admit(1, Rights(.editor))
+    admit(1, .editor)
     pass()
     #expect(revoke(1))
     try write(1)
@@ -161,14 +161,14 @@ import Testing
   @Test("[AUT-14] whom the owner admits again writes again, and old things stay away")
   func again() throws {
     world.connectAll()
-    admit(1, Rights(.editor))
+    admit(1, .editor)
     pass()
     try write(1)
     #expect(revoke(1))
     pass()
     #expect(counts == [0, 0, 0] || counts == [1, 1, 1])
     let before = counts[0]
-    admit(1, Rights(.editor))
+    admit(1, .editor)
     pass()
     #expect(anna.role == .editor)
     try write(1)
@@ -179,7 +179,7 @@ import Testing
   @Test("[AUT-14] a newcomer and one who was away hear of it, also by way of a viewer")
   func later() throws {
     world.connectAll()
-    admit(1, Rights(.editor))
+    admit(1, .editor)
     admit(2, nil)
     pass()
     world.disconnect(0, 1)
@@ -194,13 +194,86 @@ import Testing
     #expect(anna.role == .viewer && counts[1] == 0)
   }
 
+  @Test("[AUT-14] of a batch and of an answer what does not count is skipped, whatever came first")
+  func skipping() throws {
+    let (anna, bo) = (Incarnation(9), Incarnation(3))
+    let id = ObjectID(Dot(bo, 1))
+    let first = try Batch(
+      author: bo,
+      firstSequence: 1,
+      time: HybridTime(1 << 40),
+      operations: [Operation(id, .kind, .unsigned(1)), Operation(id, .position, .pair(1, 1))]
+    )
+    let own = ObjectID(Dot(anna, 2))
+    let second = try Batch(
+      author: anna,
+      firstSequence: 1,
+      time: HybridTime(1 << 41),
+      operations: [
+        Operation(id, .angle, .unsigned(7)), Operation(own, .kind, .unsigned(1)),
+        Operation(own, .position, .pair(2, 2)), Operation(id, .scale, .unsigned(9)),
+      ]
+    )
+    var changes = ChangeLog()
+    var full = BoardState()
+    try full.apply(first, changes: &changes)
+    try full.apply(second, changes: &changes)
+    for limit in UInt64(0)...4 {
+      var (early, late, answered) = (BoardState(), full, BoardState())
+      early.limit([anna: limit], changes: &changes)
+      try early.apply(second, changes: &changes)
+      try early.apply(first, changes: &changes)
+      late.limit([anna: limit], changes: &changes)
+      answered.limit([anna: limit], changes: &changes)
+      try answered.merge(full.difference(since: Context()), changes: &changes)
+      let expected = early.difference(since: Context())
+      #expect(expected.context.last(of: anna) ?? 0 == limit)
+      #expect(late.difference(since: Context()) == expected)
+      #expect(answered.difference(since: Context()) == expected)
+      #expect(late.cellCount == early.cellCount && late.valueBytes == early.valueBytes)
+      #expect((late.record(own) == nil) == (limit < 2))
+      try expected.validate()
+    }
+  }
+
+  @Test("[AUT-15] who has dots of what was taken back and does not know whose they are is told")
+  func claims() throws {
+    world.connectAll()
+    admit(1, .editor)
+    admit(2, .editor)
+    pass()
+    let author = anna.replica.board.incarnation
+    try write(1)
+    pass()
+    #expect(revoke(1))
+    pass(6000)
+    var context = owner.replica.board.state.context
+    let last = try #require(context.last(of: author))
+    for isClaimed in [false, true] {
+      if isClaimed { context.insert(Dot(author, last + 1)) }
+      let request = CatchUpRequest(number: isClaimed ? 101 : 100, context: context)
+      owner.replica.received(
+        SyncMessage.request(request).encode(),
+        from: bo.member,
+        now: world.now(0)
+      )
+      world.uptime += 2000
+      owner.replica.tick(now: world.now(0))
+      var records: [AuthorRecord] = []
+      for case .sendAnswer(let bytes, _, _) in owner.replica.takeActions() {
+        records += try Answer(bytes).records
+      }
+      #expect(records.contains { $0.incarnation == author } == isClaimed)
+    }
+  }
+
   @Test(
     "[AUT-15] what was overwritten comes back from who has it, and a viewer follows the editors"
   )
   func overwritten() throws {
     world.connectAll()
-    admit(1, Rights(.editor))
-    admit(2, Rights(.editor))
+    admit(1, .editor)
+    admit(2, .editor)
     pass()
     try write(0)
     pass()
@@ -243,10 +316,10 @@ import Testing
   @Test("[AUT-13] who was let grant grants and takes back, but not from others who may grant")
   func granters() throws {
     world.connectAll()
-    admit(1, Rights(.relay, mayGrant: true))
+    admit(1, .grantingRelay)
     pass()
     #expect(anna.replica.mayGrant)
-    admit(2, Rights(.editor), by: 1)
+    admit(2, .editor, by: 1)
     pass()
     #expect(bo.replica.role == .editor)
     try write(2)
@@ -256,10 +329,10 @@ import Testing
     pass()
     #expect(bo.replica.role == .viewer && !revoke(0, by: 1))
     // By itself it lets nobody in again; asked to, it does.
-    admit(2, Rights(.editor), by: 1)
+    admit(2, .editor, by: 1)
     pass()
     #expect(bo.replica.role == .viewer)
-    admit(2, Rights(.editor), isAsked: true, by: 1)
+    admit(2, .editor, isAsked: true, by: 1)
     pass()
     #expect(bo.replica.role == .editor)
     // The owner takes back the granter, and with it whom it let in.
@@ -273,7 +346,7 @@ import Testing
   @Test("[AUT-14] what is kept says who lost what, and a document made short says so too")
   func keptRevocations() throws {
     world.connectAll()
-    admit(1, Rights(.editor))
+    admit(1, .editor)
     pass()
     world.disconnect(0, 1)
     try write(1)

@@ -8,11 +8,11 @@ import BoardWorlds
 
 // Runs many worlds and says what happened in them:
 //
-//     board-worlds [FIRST] [COUNT] [--replicas [--owned]] [--until-failure]
+//     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure]
 //     board-worlds COUNT --room
 //
 // The worlds are those of boards, or with --replicas those of replicas with their protocol,
-// with --owned on a board that one of them owns. The status is
+// with --owned those on a board that one of them owns. The status is
 // 0 when every world held, 1 when one did not; its seed makes it again. With --room it says how many
 // messages and bytes a room of so many replicas costs.
 
@@ -24,7 +24,7 @@ let isKnown = arguments.allSatisfy {
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
   print(
-    "usage: board-worlds [FIRST] [COUNT] [--replicas [--owned]] [--until-failure] | COUNT --room"
+    "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure] | COUNT --room"
   )
   exit(64)
 }
@@ -34,8 +34,8 @@ if CommandLine.arguments.contains("--room") {
 }
 let first = numbers.first ?? 0
 let count = numbers.dropFirst().first ?? 10_000
-let isOfReplicas = CommandLine.arguments.contains("--replicas")
 let isOwned = CommandLine.arguments.contains("--owned")
+let isOfReplicas = isOwned || CommandLine.arguments.contains("--replicas")
 let stopsAtFirst = CommandLine.arguments.contains("--until-failure")
 
 var tally = BoardWorld.Tally()

@@ -126,7 +126,7 @@ public final class ReplicaWorld {
 
   var random: SeededGenerator
   /// Milliseconds since the beginning.
-  package internal(set) var uptime: UInt64 = 1_000_000
+  package var uptime: UInt64 = 1_000_000
   /// The members.
   package internal(set) var nodes: [Node] = []
   /// What members were caught at.
