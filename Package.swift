@@ -144,7 +144,7 @@ let package = Package(
     .target(
       name: "WhiteboardRelay",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
+        "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument", "WhiteboardNode",
         "WhiteboardRendering", logging, metrics,
       ],
       swiftSettings: settings
