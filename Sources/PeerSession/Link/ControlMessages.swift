@@ -325,6 +325,8 @@ extension Control {
     var resume: Received?
     /// The listener's proof in admission by code (4.2).
     var proof: Bytes32?
+    /// With which code the listener had closed a dialler that could not hear it (CLS-3).
+    var ended: String?
 
     init(
       host: PeerID,
@@ -350,6 +352,7 @@ extension Control {
       ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
       resume = try container.decodeIfPresent(Received.self, forKey: .resume)
       proof = try container.decodeIfPresent(Bytes32.self, forKey: .proof)
+      ended = try container.isPresent(.ended) ? container.text(.ended, bytes: 0...64) : nil
     }
   }
 

@@ -14,7 +14,7 @@ public struct RelayLimits: Sendable, Equatable {
 /// How much a relay passes on, a second, of what one member sends; twice as much at once (RLY-14).
 public struct RelayRate: Codable, Sendable, Equatable {
   /// Copies: one for each member that a message goes to.
-  public var copies = 10_000
+  public var copies = 5_000
   /// Bytes of all copies together.
   public var bytes = 64 << 20
 

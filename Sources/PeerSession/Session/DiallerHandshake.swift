@@ -150,7 +150,8 @@ final class DiallerHandshake: LinkDelegate {
         peer: peer,
         introduction: theirs,
         number: max(hello.introduction.links, theirs.links) + 1,
-        received: hello.resume == nil ? nil : accept.resume?.received
+        received: hello.resume == nil ? nil : accept.resume?.received,
+        ended: accept.ended.flatMap { CloseCode(rawValue: $0) }
       )
     )
     // A relay may carry us to all of them: it says so in a moment (RLY-6).

@@ -335,7 +335,10 @@ final class ListenerHandshake: LinkDelegate {
     }
     if resumes, let delivery = session.entries[peer]?.delivery {
       accept.resume = .init(received: delivery.assembler.received)
+    } else if hello.resume?.incarnation == session.incarnation {
+      accept.ended = session.entries[peer]?.ended?.rawValue
     }
+    session.entries[peer]?.ended = nil
     let (fitting, rest) = accept.fitting(Limits.framePayloadBeforeAdmission)
     link.send(.accept, fitting.encoded())
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }

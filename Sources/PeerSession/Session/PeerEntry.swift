@@ -49,6 +49,8 @@ final class PeerEntry {
   var wasOverrun = false
   /// What it had acknowledged of what a relay owes it, and since when it acknowledges no more (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
+  /// With which code we closed it last, since it was too slow or too fast (CLS-3).
+  var ended: CloseCode?
   /// Whether it is not read for a moment, since it sends more than we pass on (RLY-14).
   var isThrottled = false
   /// Whether it is a relay of this session: its host says so, or it is the host (RLY-1).

@@ -196,6 +196,8 @@ final class SessionCore {
     var number: Int
     /// What the other side still holds of our messages; `nil` begins anew (RSM-2, RSM-3).
     var received: UInt64?
+    /// With which code it had closed us, where it says so (CLS-3).
+    var ended: CloseCode?
     /// On what ground it was let in, where that was decided now.
     var admission: PeerAdmission?
   }
@@ -263,7 +265,8 @@ final class SessionCore {
       if delivery.isUntouched { return try delivery.outbox.resume(received: 0) }
     }
     if let delivery = entry.delivery {
-      drop(entry, delivery.incarnation == incarnation ? .lost : .restarted)
+      let ended = opening.ended.map { DepartureReason($0, message: "") }
+      drop(entry, delivery.incarnation == incarnation ? ended ?? .lost : .restarted)
     }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let peer = entry.id
@@ -389,6 +392,7 @@ final class SessionCore {
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     entry.isBarred = true
+    entry.ended = code == .tooSlow || code == .tooFast ? code : nil
     entry.link.take()?.close(code, message)
     relaying.disconnects(entry, code)
     depart(entry, reason)

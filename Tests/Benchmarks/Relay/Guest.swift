@@ -10,7 +10,7 @@ actor Guest {
   enum Kind: Sendable {
     /// It draws and reads as it should.
     case ordinary
-    /// It reads nothing from when the load begins.
+    /// It reads nothing while the load lasts.
     case deaf
     /// It writes as fast as it can from when the load begins.
     case flooding
@@ -95,7 +95,9 @@ actor Guest {
 
   private func follow(_ session: Session) async {
     for await event in session.events {
-      if kind == .deaf, clock.hasBegun { try? await ContinuousClock().sleep(for: .seconds(3600)) }
+      while kind == .deaf, clock.isLoaded {
+        try? await ContinuousClock().sleep(for: .milliseconds(100))
+      }
       switch event {
       case .peerJoined(let peer):
         joinings[peer.id] = peer.joining

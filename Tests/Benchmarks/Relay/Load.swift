@@ -6,7 +6,7 @@ import WhiteboardSync
 /// The time of a run, and when each operation was begun.
 final class LoadClock: Sendable {
   private struct State {
-    var hasBegun = false
+    var isLoaded = false
     /// Seconds, by guest and operation.
     var times: [[Double]]
   }
@@ -26,10 +26,10 @@ final class LoadClock: Sendable {
     return Moment(wall: 1_800_000_000_000 + milliseconds, uptime: milliseconds + 1)
   }
 
-  /// Whether the load has begun.
-  var hasBegun: Bool {
-    get { state.withLockedValue { $0.hasBegun } }
-    set { state.withLockedValue { $0.hasBegun = newValue } }
+  /// Whether the load has begun and is not over.
+  var isLoaded: Bool {
+    get { state.withLockedValue { $0.isLoaded } }
+    set { state.withLockedValue { $0.isLoaded = newValue } }
   }
 
   /// A guest begins its next operation; they count from 1.

@@ -45,7 +45,7 @@ struct Run: Sendable {
     _ relay: RelayProcess
   ) async throws {
     let before = (relay: relay.processorTime, own: ownProcessorTime(), memory: relay.memory)
-    clock.hasBegun = true
+    clock.isLoaded = true
     let end = ContinuousClock.now + .seconds(seconds)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (guest, kind) in zip(guests, kinds) {
@@ -62,6 +62,7 @@ struct Run: Sendable {
       }
       try await group.waitForAll()
     }
+    clock.isLoaded = false
     let used = (relay.processorTime - before.relay, ownProcessorTime() - before.own)
     let ordinary = Array(guests.prefix(guestCount))
     var agreed = false
@@ -103,6 +104,11 @@ struct Run: Sendable {
     let longest = outcome.longest.map { String(format: "%.0f", $0) }.joined(separator: " ")
     print("longest of each second, ms: \(longest)")
     for guest in guests.suffix(kinds.count - guestCount) {
+      // Who did not read hears now what became of it.
+      let patience = ContinuousClock.now + .seconds(5)
+      while await guest.departure == nil, ContinuousClock.now < patience {
+        try await ContinuousClock().sleep(for: .milliseconds(100))
+      }
       print("guest \(guest.number): \(await guest.departure ?? "still there")")
     }
   }

@@ -87,6 +87,29 @@ struct RelayLoadTests {
     }
   }
 
+  @Test("[CLS-3] who could not read why it was closed is told when it comes back")
+  func toldLater() async throws {
+    try await RelayWorld.run { world in
+      let bob = world.bob.peerID
+      try await world.atRelay.sendConfirmed([1], to: [bob])
+      try await world.atRelay.onLoop { core in
+        let entry = core.entries[bob]
+        entry?.link?.abort()
+        entry?.link = nil
+        let reason = SessionError(closeCode: .tooSlow, message: "", isOurs: true)
+        core.disconnect(bob, .tooSlow, .refused(reason), message: "")
+      }
+      let relay = world.relay.peerID
+      await world.logs.bob.wait { events in
+        events.contains { if case .peerLeft(relay, _, _) = $0 { true } else { false } }
+      }
+      let reasons = await world.logs.bob.all.compactMap { event in
+        if case .peerLeft(relay, let reason, _) = event { reason } else { nil }
+      }
+      #expect(reasons == [.refused(SessionError(closeCode: .tooSlow, message: ""))])
+    }
+  }
+
   @Test("[RLY-13] what a relay gathers arrives complete and in order")
   func gathered() async throws {
     let gathers: @Sendable (inout TransportConfiguration) -> Void = {
