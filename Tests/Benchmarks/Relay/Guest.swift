@@ -186,7 +186,7 @@ actor Guest {
 
   /// Moves an object of its own, whose place says which of its operations that was.
   func draw() async throws {
-    guard let replica, departure == nil else { return }
+    guard let replica else { return }
     operation += 1
     clock.began(operation, of: number)
     let place = Point(x: Double(operation), y: Double(number))

@@ -53,7 +53,7 @@ struct Run: Sendable {
         group.addTask(executorPreference: await guest.executor) {
           // Not all in the same moment.
           var next = ContinuousClock.now + pause * Double.random(in: 0..<1)
-          while next < end {
+          while next < end, await guest.departure == nil {
             if kind != .flooding { try await ContinuousClock().sleep(until: next) }
             try await guest.draw()
             next = kind == .flooding ? .now : next + pause
