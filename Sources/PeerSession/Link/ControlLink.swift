@@ -125,7 +125,7 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Back pressure
 
-  /// Stops reading from the network until ``resumeReading()``.
+  /// Stops reading from the network until ``resumeReading()``, and looks at no frame that was read already.
   func pauseReading() { isReadingPaused = true }
 
   /// Counts the other end as heard at `now`, since we ourselves could not have heard it.
@@ -136,6 +136,10 @@ final class ControlLink: ChannelDuplexHandler {
     guard isReadingPaused else { return }
     isReadingPaused = false
     lastHeard = .now()
+    if !isParsing, pending != nil, end == nil {
+      take(ByteBuffer())
+      delegate?.linkReadComplete(self)
+    }
     if wantsRead {
       wantsRead = false
       context?.read()
@@ -169,7 +173,11 @@ final class ControlLink: ChannelDuplexHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard end == nil else { return }
     lastHeard = .now()
-    var incoming = unwrapInboundIn(data)
+    take(unwrapInboundIn(data))
+  }
+
+  private func take(_ bytes: ByteBuffer) {
+    var incoming = bytes
     // What a frame sets off may write, and TLS may deliver more from within that write: later bytes
     // wait until those being parsed are done with.
     guard !isParsing && !isHandedOver else {
@@ -193,7 +201,7 @@ final class ControlLink: ChannelDuplexHandler {
 
   private func parse(_ incoming: ByteBuffer) {
     var buffer = incoming
-    while end == nil && !isHandedOver {
+    while end == nil && !isHandedOver && !isReadingPaused {
       var offset = 0
       let header: FrameHeader?
       do throws(FrameError) {
