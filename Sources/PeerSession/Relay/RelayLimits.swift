@@ -6,6 +6,8 @@ public struct RelayLimits: Sendable, Equatable {
   public var queuedBytes = 8 << 20
   /// How much it passes on of what one member sends.
   public var rate = RelayRate()
+  /// How long a member that is owed something may acknowledge nothing; then it is closed (RLY-12).
+  public var patience: Duration = .seconds(30)
 
   /// The defaults of `Protocol/session.md`.
   public init() {}

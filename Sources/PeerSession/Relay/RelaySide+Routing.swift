@@ -166,9 +166,10 @@ extension RelaySide {
     queues[peer] = nil
   }
 
-  /// Closes readers who are owed something and have acknowledged nothing for 30 s (RLY-12).
+  /// Closes readers who are owed something and have acknowledged nothing for too long (RLY-12).
   func closeStuck(_ now: NIODeadline) {
     guard isRelaying else { return }
+    let patience = session.configuration.relayLimits.patience
     for entry in session.entries.values {
       guard entry.link != nil, let outbox = entry.delivery?.outbox, !outbox.isDelivered else {
         entry.stuck = nil
@@ -179,12 +180,12 @@ extension RelaySide {
         entry.stuck = (acknowledged, now)
         continue
       }
-      guard now - stuck.since >= .seconds(30) else { continue }
+      guard now - stuck.since >= TimeAmount(patience) else { continue }
       session.disconnect(
         entry.id,
         .tooSlow,
         .refused(SessionError(closeCode: .tooSlow, message: "", isOurs: true)),
-        message: "nothing was read for 30 s"
+        message: "nothing was read for \(patience.components.seconds) s"
       )
     }
   }

@@ -74,12 +74,15 @@ final class TransportCore {
   // MARK: Listening
 
   /// The addresses to bind, in order of preference, and the ports to try.
+  ///
+  /// A port that is free for TCP may be taken for UDP, so any port is asked for more than once.
   static func listenPlan(_ listen: PeerAddress?) -> (hosts: [String], ports: [Int]) {
+    let free = Array(repeating: 0, count: 16)
     guard let listen else {
       let first = TransportConfiguration.defaultPort
-      return (["::", "0.0.0.0"], Array(first..<first + 100) + [0])
+      return (["::", "0.0.0.0"], Array(first..<first + 100) + free)
     }
-    return ([listen.host], [listen.port])
+    return ([listen.host], listen.port == 0 ? free : [listen.port])
   }
 
   /// A bootstrap for one listening socket.

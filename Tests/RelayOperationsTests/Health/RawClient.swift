@@ -7,12 +7,12 @@ struct RawClient {
   private let received: EventLoopFuture<String>
 
   /// One that is not reading never does.
-  init(port: Int, isReading: Bool = true) async throws {
+  init(host: String = "127.0.0.1", port: Int, isReading: Bool = true) async throws {
     let group = MultiThreadedEventLoopGroup.singleton
     let (channel, received) = try await ClientBootstrap(group: group)
       .channelOption(.allowRemoteHalfClosure, value: false)
       .channelOption(.autoRead, value: isReading)
-      .connect(host: "127.0.0.1", port: port) { channel in
+      .connect(host: host, port: port) { channel in
         channel.eventLoop.makeCompletedFuture {
           let promise = channel.eventLoop.makePromise(of: String.self)
           try channel.pipeline.syncOperations.addHandler(Gatherer(promise))

@@ -7,19 +7,17 @@ struct LogWriterTests {
   @Test("lines of many threads stay whole")
   func keepsLinesWhole() async {
     let pipe = Pipe()
-    let writer = LogWriter(descriptor: pipe.writer)
-    let read = await withTaskGroup(of: String?.self) { group in
-      group.addTask { pipe.read() }
-      await withTaskGroup(of: Void.self) { writers in
-        for index in 0..<8 {
-          let line = String(repeating: "\(index)", count: 9_000) + "\n"
-          writers.addTask { for _ in 0..<20 { writer.write(line) } }
-        }
+    let writer = LogWriter(descriptor: pipe.writer, patience: 60_000)
+    let reading = pipe.reading()
+    await withTaskGroup(of: Void.self) { writers in
+      for index in 0..<8 {
+        let line = String(repeating: "\(index)", count: 9_000) + "\n"
+        writers.addTask { for _ in 0..<20 { writer.write(line) } }
       }
-      pipe.endWriting()
-      return await group.next() ?? nil
     }
-    let lines = (read ?? "").split(separator: "\n")
+    pipe.endWriting()
+    var lines: [Substring] = []
+    for await text in reading { lines = text.split(separator: "\n") }
     #expect(lines.count == 160)
     #expect(lines.allSatisfy { $0.count == 9_000 && Set($0).count == 1 })
   }

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import NIOConcurrencyHelpers
 
 /// A pipe whose ends are closed with it.
@@ -23,6 +23,18 @@ final class Pipe: Sendable {
   func endWriting() {
     isOpen.withLockedValue { $0 = false }
     close(writer)
+  }
+
+  /// Begins to read to the end on a thread of its own.
+  ///
+  /// Who waits in `read()` keeps a thread from the tasks of all tests, and there are few of those.
+  func reading() -> AsyncStream<String> {
+    let (stream, continuation) = AsyncStream<String>.makeStream()
+    Thread.detachNewThread {
+      continuation.yield(self.read())
+      continuation.finish()
+    }
+    return stream
   }
 
   /// All that is left, to the end; what is there now, where reading does not block.

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import WhiteboardNode
@@ -9,7 +10,7 @@ import Testing
 #endif
 
 /// Both ends of a pipe, closed when the test is over.
-private final class Pipe: Sendable {
+private final class LinePipe: Sendable {
   let readEnd: Int32
   let writeEnd: Int32
 
@@ -25,10 +26,19 @@ private final class Pipe: Sendable {
     #expect(Glibc.write(writeEnd, bytes, bytes.count) == bytes.count)
   }
 
-  func read(_ count: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let got = Glibc.read(readEnd, &bytes, count)
-    return Array(bytes.prefix(max(got, 0)))
+  /// Begins to read to the end on a thread of its own.
+  ///
+  /// Who waits in `read` keeps a thread from the tasks of all tests, and there are few of those.
+  func reading() -> AsyncStream<[UInt8]> {
+    let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
+    Thread.detachNewThread {
+      var piece = [UInt8](repeating: 0, count: 65_536)
+      while case let count = Glibc.read(self.readEnd, &piece, piece.count), count > 0 {
+        continuation.yield(Array(piece.prefix(count)))
+      }
+      continuation.finish()
+    }
+    return stream
   }
 
   func closeWriteEnd() {
@@ -48,7 +58,7 @@ struct LineReaderTests {
 
   @Test("lines come as they were written, the last one without its line feed too")
   func lines() async throws {
-    let pipe = try Pipe()
+    let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd)
     pipe.write("one\n\nth")
     #expect(try await reader.next() == bytes("one"))
@@ -64,7 +74,7 @@ struct LineReaderTests {
 
   @Test("a line above the limit costs itself alone")
   func tooLong() async throws {
-    let pipe = try Pipe()
+    let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd, limit: 8)
     pipe.write("12345678\n123456789\nok\n123456789012345678901234567890")
     pipe.write("more of it\nend\n")
@@ -80,7 +90,7 @@ struct LineReaderTests {
 
   @Test("cancelling ends a wait for input that does not come")
   func cancellation() async throws {
-    let pipe = try Pipe()
+    let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd)
     let waiting = Task { try await reader.next() }
     waiting.cancel()
@@ -94,7 +104,7 @@ struct LineReaderTests {
 struct LineWriterTests {
   @Test("lines come out whole and in order, and a slow reader makes the writer wait")
   func backPressure() async throws {
-    let pipe = try Pipe()
+    let pipe = try LinePipe()
     let writer = LineWriter(descriptor: pipe.writeEnd, capacity: 1_024)
     // More than the pipe and the writer hold together.
     let count = 4_000
@@ -109,12 +119,7 @@ struct LineWriterTests {
       pipe.closeWriteEnd()
     }
     var received: [UInt8] = []
-    while true {
-      let chunk = pipe.read(65_536)
-      guard !chunk.isEmpty else { break }
-      received.append(contentsOf: chunk)
-      await Task.yield()
-    }
+    for await piece in pipe.reading() { received += piece }
     try await writing.value
     #expect(received == (0..<count).flatMap(line))
     pipe.closeReadEnd()
@@ -123,7 +128,7 @@ struct LineWriterTests {
   @Test("a reader that is gone is an error, not the end of the process")
   func readerGone() async throws {
     signal(SIGPIPE, SIG_IGN)
-    let pipe = try Pipe()
+    let pipe = try LinePipe()
     let writer = LineWriter(descriptor: pipe.writeEnd)
     pipe.closeReadEnd()
     await #expect(throws: OutputError(number: EPIPE)) {

@@ -546,7 +546,7 @@ struct BoardVerbTests: NodeSuite {
         try await host.perform("checkpoint c\(number)")
         try await drawn
       }
-      try await host.perform("wait synced timeout=30")
+      try await host.perform("wait objects=200 timeout=60")
       // Answered when all before it is kept.
       try await host.perform("text 0,0 last")
       let library = BoardLibrary(directory: room.path("ada/boards"))

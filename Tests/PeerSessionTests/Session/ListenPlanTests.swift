@@ -1,0 +1,23 @@
+import PeerDiscovery
+import Testing
+
+@testable import PeerSession
+
+@Suite("Listening")
+struct ListenPlanTests {
+  @Test("where any port will do, one whose other half is taken is not the end")
+  func anyPort() {
+    let any = TransportCore.listenPlan(PeerAddress(host: "127.0.0.1", port: 0))
+    #expect(any.hosts == ["127.0.0.1"])
+    #expect(any.ports.count > 1 && any.ports.allSatisfy { $0 == 0 })
+    let unnamed = TransportCore.listenPlan(nil)
+    #expect(unnamed.ports.first == TransportConfiguration.defaultPort)
+    #expect(unnamed.ports.suffix(2) == [0, 0])
+  }
+
+  @Test("a port that was asked for is the only one")
+  func onePort() {
+    let plan = TransportCore.listenPlan(PeerAddress(host: "127.0.0.1", port: 7))
+    #expect(plan.ports == [7])
+  }
+}
