@@ -11,6 +11,14 @@ public struct Refusals: Hashable, Sendable {
   public init() {}
 }
 
+/// What a member was admitted for.
+struct Admission {
+  /// Nil to look on.
+  let rights: Rights?
+  /// Whether somebody asked for just that.
+  let isAsked: Bool
+}
+
 /// Who may do what on an owned board: what we grant and take back, and what others do (AUT-9 to AUT-15).
 extension Replica {
   /// What we may do on the board.
@@ -34,8 +42,8 @@ extension Replica {
   /// - Parameters:
   ///   - member: whom.
   ///   - rights: what for; nil to look on.
-  ///   - isAsked: whether somebody asked for just that. Else of whom something was taken back only the
-  ///     owner makes an editor again: at a relay it would be enough to come again.
+  ///   - isAsked: whether somebody asked for just that. Else it changes nothing that was asked for, and
+  ///     makes nobody an editor again of whom something was taken back: it would be enough to come again.
   ///   - now: the time.
   public func admit(
     _ member: MemberID,
@@ -45,10 +53,12 @@ extension Replica {
   ) {
     guard mayGrant, member != author.member else { return }
     begin(now)
-    let isBarred =
-      !isAsked && author.grant?.owner.member != author.member
-      && revocations.serial(of: member) != nil
-    admissions[member] = .some(isBarred ? nil : rights)
+    if isAsked {
+      admissions[member] = Admission(rights: rights, isAsked: true)
+    } else if admissions[member]?.isAsked != true {
+      let isBarred = revocations.serial(of: member) != nil
+      admissions[member] = Admission(rights: isBarred ? nil : rights, isAsked: false)
+    }
     peers[member]?.granted = nil
     grantWhatIsDue(to: member, now)
     finish(from: nil, now)
@@ -77,7 +87,7 @@ extension Replica {
       let kept = counted.sorted { $0.value > $1.value }.prefix(Revocation.incarnationLimit)
       counted = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
     }
-    admissions[member] = .some(nil)
+    admissions[member] = Admission(rights: nil, isAsked: true)
     guard let revocation = author.revoke(member, through: serial, counting: counted) else {
       return false
     }
@@ -94,7 +104,7 @@ extension Replica {
       let record = peer.link.record, peer.granted != record.incarnation, let grant = author.grant
     else { return }
     peers[member]?.granted = record.incarnation
-    guard let rights = admitted else {
+    guard let rights = admitted.rights else {
       if peer.link.role == .viewer { send(.grant(Grant(owner: grant.owner).bytes), to: member) }
       return
     }

@@ -19,8 +19,8 @@ public final class Replica {
   var records: [Incarnation: AuthorRecord] = [:]
   /// What was taken back of what was granted on this board.
   var revocations = Revocations()
-  /// Whom we admitted, and what for; nil to look on.
-  var admissions: [MemberID: Rights?] = [:]
+  /// Whom we admitted, and what for.
+  var admissions: [MemberID: Admission] = [:]
   /// What was kept of a grant, whosever it is.
   var keptGrant: Grant?
   /// Until when boards may differ because something was taken back.

@@ -168,12 +168,29 @@ import Testing
     pass()
     #expect(counts == [0, 0, 0] || counts == [1, 1, 1])
     let before = counts[0]
+    // It comes again, with its ticket: that alone makes it no editor.
     admit(1, .editor)
+    pass()
+    #expect(anna.role == .viewer)
+    admit(1, .editor, isAsked: true)
     pass()
     #expect(anna.role == .editor)
     try write(1)
     pass()
     #expect(counts == [before + 1, before + 1, before + 1])
+  }
+
+  @Test("[AUT-11] who was asked to look on looks on when it comes again")
+  func asked() throws {
+    world.connectAll()
+    admit(1, nil, isAsked: true)
+    admit(1, .editor)
+    pass()
+    #expect(anna.role == .viewer)
+    admit(1, .editor, isAsked: true)
+    admit(1, nil)
+    pass()
+    #expect(anna.role == .editor)
   }
 
   @Test("[AUT-14] a newcomer and one who was away hear of it, also by way of a viewer")

@@ -63,7 +63,7 @@ extension Node {
   /// Lets a relay of ours let in others to write.
   func admit(relay: PeerID) {
     guard let replica, replica.mayGrant, let member = MemberID(relay.bytes) else { return }
-    replica.admit(member, for: .grantingRelay, now: now)
+    replica.admit(member, for: .grantingRelay, isAsked: true, now: now)
     carryOutActions()
   }
 
