@@ -33,7 +33,6 @@ class CuttingForwarder:
                 # A third of the cuts fall into the handshake or shortly after it.
                 limit = self.generator.choice([4_000, 20_000, 40_000])
                 left = self.generator.randrange(1, limit) if self.cuts > 0 else None
-                self.cuts -= 1
             budget = {near: None, far: None}
             budget[self.generator.choice([near, far])] = left
             for source, sink in ((near, far), (far, near)):
@@ -46,7 +45,9 @@ class CuttingForwarder:
             while data := source.recv(4_096):
                 if left is not None and len(data) >= left:
                     sink.sendall(data[:left])
-                    self.made += 1
+                    with self._lock:
+                        self.made += 1
+                        self.cuts -= 1
                     break
                 sink.sendall(data)
                 left = None if left is None else left - len(data)
