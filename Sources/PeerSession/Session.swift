@@ -196,6 +196,9 @@ public final class Session: Sendable {
     }
   }
 
+  /// Why the session is over, nil while it is not.
+  package var endReason: SessionError? { published.withLockedValue { $0.end } }
+
   private func ways(_ peers: [PeerID]?) throws(SessionError) -> Ways {
     let result: Result<Ways, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }

@@ -30,6 +30,13 @@ extension Replica {
   /// Whether we may make others editors.
   public var mayGrant: Bool { author.mayGrant }
 
+  /// Whether a member may make others editors, as far as its record here says.
+  public func mayGrant(_ member: MemberID) -> Bool {
+    author.grant?.owner.member == member
+      || peers[member]?.link.record?.certificates.contains { $0.holder == member && $0.mayGrant }
+        ?? false
+  }
+
   /// What a member who is joined may do, once it said who it is.
   public func role(of member: MemberID) -> Role? { peers[member]?.link.role }
 

@@ -76,9 +76,10 @@ struct BoardOptions: ParsableArguments {
 struct BoardsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "boards",
-    abstract: "List, make, pin and delete the boards of the relay that runs here.",
+    abstract: "List, make, share, pin and delete the boards of the relay that runs here.",
     subcommands: [
-      List.self, Create.self, Pin.self, Unpin.self, Export.self, Delete.self,
+      List.self, Create.self, Invite.self, Role.self, Kick.self, Pin.self, Unpin.self, Export.self,
+      Delete.self,
     ],
     defaultSubcommand: List.self
   )
@@ -131,6 +132,80 @@ struct BoardsCommand: AsyncParsableCommand {
     }
   }
 
+  /// `whiteboard-relay boards invite`.
+  struct Invite: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make a further code by which people join a board.",
+      discussion: "A board has at most 16 codes; further ones end with the relay."
+    )
+
+    @OptionGroup var board: BoardOptions
+
+    @Flag(help: "Let others in to look on only, on a board made with --owned.")
+    var view = false
+
+    @Option(
+      help: ArgumentHelp(
+        "For how long it holds: a number and s, m, h or d, at most 30d.",
+        valueName: "TIME"
+      )
+    )
+    var expires: String?
+
+    mutating func validate() throws {
+      guard expires.map({ InvitationTerms.seconds($0) != nil }) ?? true else {
+        throw ValidationError("--expires takes a time like 90s, 15m, 2h or 7d, at most 30d.")
+      }
+    }
+
+    mutating func run() async throws {
+      var request = ControlRequest(.invite, board: board.name)
+      let seconds = expires.flatMap { InvitationTerms.seconds($0) }
+      request.terms = InvitationTerms(isView: view, seconds: seconds)
+      try await board.place.tell(request, empty: "")
+    }
+  }
+
+  /// `whiteboard-relay boards role`.
+  struct Role: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Say what somebody may do on a board made with --owned."
+    )
+
+    @OptionGroup var board: BoardOptions
+
+    @Argument(help: "Who: a name, an id or the beginning of that.") var peer: String
+
+    @Argument(help: "editor or viewer.") var role: String
+
+    mutating func run() async throws {
+      var request = ControlRequest(.role, board: board.name)
+      request.peer = peer
+      request.role = role
+      try await board.place.tell(request, empty: "It is so from now on.")
+    }
+  }
+
+  /// `whiteboard-relay boards kick`.
+  struct Kick: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Remove somebody from a board; on one made with --owned the right to write too."
+    )
+
+    @OptionGroup var board: BoardOptions
+
+    @Argument(help: "Who: a name, an id or the beginning of that.") var peer: String
+
+    @Argument(help: "What the peer is told.") var reason = ""
+
+    mutating func run() async throws {
+      var request = ControlRequest(.kick, board: board.name)
+      request.peer = peer
+      request.reason = reason
+      try await board.place.tell(request, empty: "The peer is removed.")
+    }
+  }
+
   /// `whiteboard-relay boards pin`.
   struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -172,6 +247,13 @@ struct BoardsCommand: AsyncParsableCommand {
     var output: String
 
     mutating func run() async throws {
+      guard output.hasSuffix(".\(BoardFile.fileExtension)") else {
+        throw NodeError(
+          .usage,
+          "the file is a whole board: end its name in .\(BoardFile.fileExtension); "
+            + "`whiteboard-peer export` makes a picture of that"
+        )
+      }
       let target = BoardFile.absolute(output)
       let directory = try board.place.settings().relayDirectory()
       try await RelayBackup.export(board.name, of: directory, to: target)
@@ -189,7 +271,7 @@ struct BoardsCommand: AsyncParsableCommand {
     @OptionGroup var board: BoardOptions
 
     mutating func run() async throws {
-      try await board.tell(.delete, empty: "It is served no more, and its file is removed.")
+      try await board.tell(.delete)
     }
   }
 }

@@ -11,6 +11,7 @@ extension ControlLine {
     case .person(let person):
       "\(person.peer.prefix(8))  \(TerminalText.cleaned(person.name))"
         + "  on \(TerminalText.cleaned(person.boardName))\n"
+    case .invitation(let report): Self.text(report)
     case .done: ""
     case .error(_, let message): TerminalText.cleaned(message) + "\n"
     }
@@ -43,9 +44,19 @@ extension ControlLine {
       report.people.isEmpty
       ? "nobody" : report.people.map { TerminalText.cleaned($0) }.joined(separator: ", ")
     var text = "\(TerminalText.cleaned(report.name))  \(report.board.prefix(8))"
-    text += "  \(report.state)\(report.isPinned ? ", pinned" : "")  \(people)\n"
+    text += "  \(report.state)\(report.isOwned ? ", owned" : "")"
+    text += "\(report.isPinned ? ", pinned" : "")  \(people)\n"
     if let problem = report.problem { text += "  \(TerminalText.cleaned(problem))\n" }
     if let link = report.link { text += "  \(link)\n" }
     return text
+  }
+
+  private static func text(_ report: InvitationReport) -> String {
+    let role = report.role.map { $0 == "viewer" ? "Lets look on" : "Lets write" } ?? "Lets in"
+    return """
+      \(role)\(report.expires.map { " until \($0)" } ?? "") by the code \(report.code):
+        \(report.link)
+
+      """
   }
 }

@@ -30,4 +30,68 @@ struct OwnedRelayTests {
       }
     }
   }
+
+  @Test("[AUT-11] an operator lets in to look on, makes an editor of that one, and removes it")
+  func operated() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay()) { relay in
+        #expect(try await relay.createBoard(name: "standup", isOwned: true).isOwned)
+        func answer(
+          _ command: ControlRequest.Command,
+          _ change: (inout ControlRequest) -> Void = { _ in }
+        ) async -> [ControlLine] {
+          var request = ControlRequest(command, board: "standup")
+          change(&request)
+          return await relay.answer(request)
+        }
+        let lines = await answer(.invite) { $0.terms = InvitationTerms(isView: true, seconds: 60) }
+        guard case .invitation(let view)? = lines.first else {
+          Issue.record("\(lines)")
+          return
+        }
+        #expect(view.role == "viewer" && view.expires != nil)
+        try await room.joined(view.link) { guest in
+          let refused = await #expect(throws: VerbError.self) {
+            try await guest.perform("text 0,0 one")
+          }
+          #expect(refused?.code == .viewer)
+          let unknown = await answer(.role) {
+            $0.peer = "nobody"
+            $0.role = "editor"
+          }
+          if case .error? = unknown.last {} else { Issue.record("\(unknown)") }
+          _ = await answer(.role) {
+            $0.peer = "ben"
+            $0.role = "editor"
+          }
+          let isEditor = await guest.sees {
+            if case .role(let told) = $0 { told.isOwn && told.role == "editor" } else { false }
+          }
+          #expect(isEditor)
+          try await guest.perform("text 0,0 one")
+          _ = await answer(.kick) { $0.peer = "ben" }
+          try await guest.perform("wait peers=0 timeout=30")
+        }
+      }
+    }
+  }
+
+  @Test("a board is meant by four characters of its id and no fewer")
+  func meant() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay()) { relay in
+        let board = try await relay.createBoard(name: "standup").board
+        let short = await relay.answer(ControlRequest(.delete, board: String(board.prefix(3))))
+        if case .error? = short.last {} else { Issue.record("\(short)") }
+        #expect(relay.reports().count == 1)
+        let long = await relay.answer(ControlRequest(.delete, board: String(board.prefix(4))))
+        guard case .board(let deleted)? = long.first else {
+          Issue.record("\(long)")
+          return
+        }
+        #expect(deleted.board == board && deleted.state == "deleted")
+        #expect(relay.reports().isEmpty)
+      }
+    }
+  }
 }

@@ -290,6 +290,34 @@ struct RelayTests {
     }
   }
 
+  @Test("[AUT-11] who was let in to look on looks on at the relay too, whoever vouches for it")
+  func carriedView() async throws {
+    try await RelayRoom.make { room in
+      try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
+        try await hosted(room, at: relay, isOwned: true) { host in
+          let isGranted = await host.sees {
+            if case .role(let told) = $0 { told.role == "relay" } else { false }
+          }
+          #expect(isGranted)
+          try await host.perform("invite view")
+          var view: String?
+          for case .invited(let invited) in await host.events { view = invited.link }
+          try await room.joined(view) { guest in
+            try await guest.perform("wait peers=2 timeout=30")
+            // The relay has said by now what it has to say.
+            try await host.perform("text 0,0 \"from ada\"")
+            try await guest.perform("wait objects=1 timeout=30")
+            let refused = await #expect(throws: VerbError.self) {
+              try await guest.perform("text 0,0 \"from ben\"")
+            }
+            #expect(refused?.code == .viewer)
+            #expect(await guest.roles == ["viewer"])
+          }
+        }
+      }
+    }
+  }
+
   @Test(
     "[AUT-11] a relay lets in to write on a board that another owns, also when that one is away"
   )
@@ -400,5 +428,14 @@ extension Relay {
   /// Waits until every board is on the disk as it is now.
   fileprivate func untilKept() async throws {
     for board in boards.values { try await board.node.keepAll() }
+  }
+}
+
+extension Puppet {
+  /// What it was told, in order, that it may do.
+  fileprivate var roles: [String] {
+    events.compactMap { event in
+      if case .role(let told) = event, told.isOwn { told.role } else { nil }
+    }
   }
 }

@@ -12,7 +12,7 @@ extension Node {
   ///   - request: The mark of the verb that asks.
   /// - Returns: What there is to tell of it.
   /// - Throws: ``VerbError``: why there is none.
-  func invite(
+  package func invite(
     _ terms: InvitationTerms,
     request: RequestMark? = nil
   ) async throws(VerbError) -> NodeEvent.Invited {

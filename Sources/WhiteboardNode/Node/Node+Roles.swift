@@ -45,18 +45,15 @@ extension Node {
   /// Grants a peer that came what it came for, where we may.
   func admit(_ peer: Peer) {
     guard let replica, replica.mayGrant, let member = MemberID(peer.id.bytes) else { return }
-    let isEditor: Bool
     switch peer.admission {
-    case .here(let label): isEditor = label != Self.viewLabel
+    case .here(let label):
+      replica.admit(member, for: label == Self.viewLabel ? nil : .editor, now: now)
     case .vouched(let admitter):
-      // Who looks on lets in others to look on; what we said ourselves before still holds.
-      guard let admitter = MemberID(admitter.bytes), let role = replica.role(of: admitter) else {
-        return
-      }
-      isEditor = role.mayWrite
+      // A ticket says who let it in, and not what for. Who may grant says that itself.
+      if let admitter = MemberID(admitter.bytes), replica.mayGrant(admitter) { return }
+      replica.admit(member, for: nil, now: now)
     case nil: return
     }
-    replica.admit(member, for: isEditor ? .editor : nil, now: now)
     carryOutActions()
   }
 
@@ -67,8 +64,24 @@ extension Node {
     carryOutActions()
   }
 
+  /// Removes a peer from the board, with what it was granted.
+  ///
+  /// - Throws: ``VerbError`` where there is no such peer, or it is not ours to remove.
+  package func kick(_ target: String, reason: String) async throws(VerbError) {
+    let peer = try peer(target)
+    guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+    revoke(peer)
+    do throws(SessionError) {
+      try await session.kick(peer, reason: reason)
+    } catch {
+      throw VerbError(error)
+    }
+  }
+
   /// Changes what a member may do.
-  func changeRole(of target: String, to role: BoardRole) throws(VerbError) {
+  ///
+  /// - Throws: ``VerbError`` where there is no such peer, or it is not ours to say.
+  package func changeRole(of target: String, to role: BoardRole) throws(VerbError) {
     let peer = try peer(target)
     guard let replica, let member = MemberID(peer.bytes) else {
       throw VerbError(.notConnected, "nobody is connected")
@@ -153,6 +166,9 @@ extension Role {
 }
 
 extension SessionID {
+  /// Whether it is the id of a board that somebody owns.
+  package var isOfOwnedBoard: Bool { BoardID(bytes).map(\.isOwned) ?? false }
+
   /// An id for a board that nobody owns.
   package static func ofOpenBoard() -> SessionID {
     while true {

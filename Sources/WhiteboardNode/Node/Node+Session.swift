@@ -22,6 +22,10 @@ extension Node {
     participantSource.finish()
     isAnnouncing = false
     changed()
+    // A person may look at what is left; what a script goes on to do would be with nobody.
+    if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
+      end(.failed(NodeError(reason)))
+    }
   }
 
   private func handle(_ event: SessionEvent, _ session: Session) {
@@ -184,8 +188,14 @@ extension Node {
     repeat {
       let rest = timeout.map { _ in deadline - clock.now }
       guard await wait(timeout: rest, until: { $0.isSettled }) else { return false }
-      if await isConfirmed(by: members.keys.sorted(), within: deadline - clock.now), isSettled {
-        return true
+      let asked = members.keys.sorted()
+      if asked.isEmpty { return true }
+      if await isConfirmed(by: asked, within: deadline - clock.now) {
+        if isSettled { return true }
+      } else {
+        // Somebody is going, or the session is over: nothing else is to be asked before that is told.
+        let left = deadline - clock.now
+        _ = await wait(timeout: left) { !$0.isSettled || $0.members.keys.sorted() != asked }
       }
     } while ending == nil && clock.now < deadline
     return false

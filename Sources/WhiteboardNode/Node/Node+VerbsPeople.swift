@@ -13,14 +13,7 @@ extension Node {
     case .decline(let target, let reason):
       try await answer(try invitation(target), accepts: false, reason: reason)
     case .kick(let target, let reason):
-      let peer = try peer(target)
-      guard let session else { throw VerbError(.notConnected, "nobody is connected") }
-      revoke(peer)
-      do throws(SessionError) {
-        try await session.kick(peer, reason: reason ?? "")
-      } catch {
-        throw VerbError(error)
-      }
+      try await kick(target, reason: reason ?? "")
     case .role(let target, let role):
       try changeRole(of: target, to: role)
     case .cancel(let target, let reason):

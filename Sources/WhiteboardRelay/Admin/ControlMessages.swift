@@ -19,6 +19,12 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case delete
     /// Tell who is on which board.
     case peers
+    /// Make a further code for a board.
+    case invite
+    /// Say what somebody may do on a board that the relay owns.
+    case role
+    /// Remove somebody from a board of the relay's own.
+    case kick
     /// Drop history from one board or all.
     case compact
     /// End in good order.
@@ -39,6 +45,14 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var owned: Bool?
   /// How many days of history stay.
   package var days: Int?
+  /// What a further code lets do, and for how long.
+  package var terms: InvitationTerms?
+  /// Whom, by name, id or the beginning of that.
+  package var peer: String?
+  /// What the peer may do: `editor` or `viewer`.
+  package var role: String?
+  /// What the peer is told.
+  package var reason: String?
 
   /// Makes a request.
   package init(_ command: Command, board: String? = nil) {
@@ -94,6 +108,20 @@ package struct PersonReport: Codable, Equatable, Sendable {
   package let name: String
 }
 
+/// A further code by which people join a board.
+package struct InvitationReport: Codable, Equatable, Sendable {
+  /// The board's id.
+  package let board: String
+  /// The code.
+  package let code: String
+  /// The link with it.
+  package let link: String
+  /// What it lets do, where the relay says who writes.
+  package let role: String?
+  /// When it is a wrong code, RFC 3339.
+  package let expires: String?
+}
+
 /// One line of a relay's answer.
 package enum ControlLine: Sendable {
   /// How the relay is.
@@ -102,6 +130,8 @@ package enum ControlLine: Sendable {
   case board(BoardReport)
   /// Somebody on a board.
   case person(PersonReport)
+  /// A further code.
+  case invitation(InvitationReport)
   /// It was done; the last line.
   case done
   /// It was not done, and why; the last line.
@@ -120,6 +150,7 @@ package enum ControlLine: Sendable {
     case .status(let report): EventLine.json("status", report)
     case .board(let report): EventLine.json("board", report)
     case .person(let report): EventLine.json("person", report)
+    case .invitation(let report): EventLine.json("invitation", report)
     case .done: EventLine.json("done", Nothing())
     case .error(let code, let message):
       EventLine.json("error", Failure(code: code, message: message))
@@ -136,6 +167,7 @@ package enum ControlLine: Sendable {
     case "status": self = .status(try decoder.decode(RelayReport.self, from: data))
     case "board": self = .board(try decoder.decode(BoardReport.self, from: data))
     case "person": self = .person(try decoder.decode(PersonReport.self, from: data))
+    case "invitation": self = .invitation(try decoder.decode(InvitationReport.self, from: data))
     case "done": self = .done
     case "error":
       let failure = try decoder.decode(Failure.self, from: data)

@@ -23,8 +23,12 @@ extension Relay {
     case .pin: return [.board(try pin(try board(request), true))]
     case .unpin: return [.board(try pin(try board(request), false))]
     case .delete:
-      try await delete(try board(request))
-      return []
+      let entry = try board(request)
+      try await delete(entry)
+      return [.board(report(entry, state: "deleted"))]
+    case .invite: return [.invitation(try await invite(request))]
+    case .role: return try await changeRole(request)
+    case .kick: return try await kick(request)
     case .peers: return people().map(ControlLine.person)
     case .compact: return try await compact(request).map(ControlLine.board)
     case .drain:
@@ -72,6 +76,54 @@ extension Relay {
       compacted.append(report(entry))
     }
     return compacted
+  }
+
+  private func invite(_ request: ControlRequest) async throws(NodeError) -> InvitationReport {
+    let entry = try board(request)
+    let node = try served(entry)
+    do throws(VerbError) {
+      let invited = try await node.invite(request.terms ?? InvitationTerms())
+      return InvitationReport(
+        board: entry.board,
+        code: invited.code,
+        link: invited.link,
+        role: invited.role,
+        expires: invited.expires
+      )
+    } catch {
+      throw NodeError(.notAllowed, error.message)
+    }
+  }
+
+  private func changeRole(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
+    let entry = try board(request)
+    guard let role = request.role.flatMap(BoardRole.init) else {
+      throw NodeError(.usage, "somebody is an editor or a viewer")
+    }
+    let node = try served(entry)
+    do throws(VerbError) {
+      try await node.changeRole(of: request.peer ?? "", to: role)
+    } catch {
+      throw NodeError(.no, error.message)
+    }
+    return []
+  }
+
+  private func kick(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
+    let node = try served(try board(request))
+    do throws(VerbError) {
+      try await node.kick(request.peer ?? "", reason: request.reason ?? "")
+    } catch {
+      throw NodeError(.no, error.message)
+    }
+    return []
+  }
+
+  private func served(_ entry: BoardRegister.Entry) throws(NodeError) -> Node {
+    guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else {
+      throw NodeError(.timedOut, "the board is not served now; `whiteboard-relay boards` says why")
+    }
+    return served.node
   }
 
   /// Which board a request means.

@@ -92,18 +92,21 @@ package struct BoardRegister: Sendable {
 
   /// The entry of the board that an operator means.
   ///
-  /// - Parameter meant: The name of the board, its id or the beginning of that.
+  /// - Parameter meant: The name of the board, its id or at least four characters of its beginning.
   /// - Returns: The entry.
   /// - Throws: ``NodeError`` where there is none, or several.
   package func entry(_ meant: String) throws(NodeError) -> Entry {
     guard !meant.isEmpty else { throw NodeError(.usage, "say which board") }
     let named = entries.filter { $0.name == meant }
-    let found = named.isEmpty ? entries.filter { $0.board.hasPrefix(meant) } : named
+    // What is no name any more must not be the beginning of another's id by accident.
+    let begun = meant.utf8.count < 4 ? [] : entries.filter { $0.board.hasPrefix(meant) }
+    let found = named.isEmpty ? begun : named
     guard let first = found.first else {
       throw NodeError(.noInput, "there is no such board; `whiteboard-relay boards` lists them")
     }
     guard found.count == 1 else {
-      throw NodeError(.usage, "several boards are called so: say the id of one")
+      let ids = found.map { String($0.board.prefix(8)) }.joined(separator: ", ")
+      throw NodeError(.usage, "several boards are called so: say the id of one, \(ids)")
     }
     return first
   }

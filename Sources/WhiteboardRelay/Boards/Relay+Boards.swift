@@ -53,7 +53,7 @@ extension Relay {
   }
 
   /// What there is to tell of every board, in the order in which they came.
-  package func reports() -> [BoardReport] { register.entries.map(report) }
+  package func reports() -> [BoardReport] { register.entries.map { report($0) } }
 
   /// Serves a board of the register.
   ///
@@ -165,7 +165,13 @@ extension Relay {
     while case .opening? = boards[id]?.state { await untilBoardsChange() }
   }
 
-  func report(_ entry: BoardRegister.Entry) -> BoardReport {
+  /// What there is to tell of a board.
+  ///
+  /// - Parameters:
+  ///   - entry: Which one.
+  ///   - told: What to say of its state, where that is not how it is served.
+  /// - Returns: All of it.
+  func report(_ entry: BoardRegister.Entry, state told: String? = nil) -> BoardReport {
     let served = entry.id.flatMap { boards[$0] }
     let (state, problem): (String, String?) =
       switch served?.state {
@@ -176,9 +182,10 @@ extension Relay {
     return BoardReport(
       board: entry.board,
       name: entry.name,
-      state: state,
+      state: told ?? state,
       problem: problem,
       isPinned: entry.isPinned,
+      isOwned: entry.id?.isOfOwnedBoard ?? false,
       admit: entry.admission,
       link: served.flatMap { $0.link.isEmpty ? nil : $0.link },
       people: served?.people.values.sorted() ?? [],

@@ -39,12 +39,14 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let board: String
   /// Its name.
   package let name: String
-  /// `opening`, `serving` or `failed`.
+  /// `opening`, `serving`, `failed` or, once, `deleted`.
   package let state: String
   /// Why it cannot be served, or why not all of it is on the disk.
   package let problem: String?
   /// Whether it stays however long nobody visits it.
   package let isPinned: Bool
+  /// Whether somebody owns it, who says who writes.
+  package let isOwned: Bool
   /// Who is let in.
   package let admit: String
   /// What lets people join; nil while it is not served.

@@ -495,6 +495,41 @@ struct NodeTests: NodeSuite {
     }
   }
 
+  @Test("a script whose peer is kicked ends, and says why")
+  func kickedScript() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        var joining = await room.configuration(
+          .join(.link(try BoardLink(ready.link)), patience: .seconds(1)),
+          "ben"
+        )
+        joining.script = .run(keepsGoing: true)
+        let (scripted, feed) = (joining, LineFeed())
+        // It is at its end, and would wait until somebody has all of it.
+        await feed.push("text 0,0 one")
+        await feed.push("wait objects=2 timeout=60")
+        await feed.finish()
+        async let ended: NodeError.Code? = {
+          do throws(NodeError) {
+            try await Node(scripted, input: feed, sink: Puppet()).run()
+            return nil
+          } catch {
+            return error.code
+          }
+        }()
+        try await host.perform("wait objects=1 timeout=30")
+        try await host.perform("kick ben out")
+        #expect(await ended == .notAllowed)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("a wrong code is not let in, and tells nothing more")
   func wrongCode() async throws {
     try await withRoom { room in
