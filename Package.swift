@@ -32,9 +32,10 @@ let package = Package(
   name: "whiteboard",
   products: [
     Product.of("AvahiDiscovery"), .of("PeerDiscovery"), .of("PeerSession"), .of("PeerWire"),
-    .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardSync"),
+    .of("SessionReplay"), .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardSync"),
     .executable(name: "whiteboard-peer", targets: ["whiteboard-peer"]),
     .executable(name: "whiteboard-relay", targets: ["whiteboard-relay"]),
+    .executable(name: "whiteboard-replay", targets: ["whiteboard-replay"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -91,7 +92,8 @@ let package = Package(
     .target(
       name: "WhiteboardPictures",
       dependencies: [
-        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "Whiteboard", "WhiteboardRendering",
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "Whiteboard", "WhiteboardExport",
+        "WhiteboardRendering",
       ],
       swiftSettings: settings
     ),
@@ -155,6 +157,20 @@ let package = Package(
         "AvahiDiscovery", "PeerSession", "RelayOperations", "WhiteboardCommands", "WhiteboardNode",
         "WhiteboardRelay",
         "WhiteboardRendering", argumentParser, logging, metrics,
+      ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "SessionReplay",
+      dependencies: ["Whiteboard", "WhiteboardDocument", "WhiteboardSync"],
+      swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "whiteboard-replay",
+      dependencies: [
+        "SessionReplay", "Whiteboard", "WhiteboardCommands", "WhiteboardDocument",
+        "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
+        "WhiteboardSync", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -248,6 +264,13 @@ let package = Package(
       dependencies: [
         "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
         "WhiteboardTerminal",
+      ]
+    ),
+    .testTarget(
+      name: "SessionReplayTests",
+      dependencies: [
+        "BoardWorlds", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardSync", crypto,
       ]
     ),
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),

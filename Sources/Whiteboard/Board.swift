@@ -116,6 +116,14 @@ public final class Board {
   /// Has what incarnations wrote count up to these sequences only (AUT-14).
   package func limit(_ limits: [Incarnation: UInt64]) { state.limit(limits, changes: &changes) }
 
+  /// Shows another state, as a recording had it, to be looked at only; changes are not told.
+  package func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
+    self.state = state
+    self.authors = authors
+    isReadOnly = true
+    changes = ChangeLog()
+  }
+
   /// The local batches made since the last call, in order; each goes to every peer.
   public func takeBatches() -> [Batch] {
     defer { outgoing = [] }

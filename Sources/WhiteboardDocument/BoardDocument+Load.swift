@@ -210,7 +210,7 @@ struct LogReader {
   }
 
   /// Hands over rows in order until `body` returns false.
-  private func eachRow(
+  func eachRow(
     after id: Int64,
     _ body: ([StoredValue], Int64) throws -> Bool
   ) throws {

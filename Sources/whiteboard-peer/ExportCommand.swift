@@ -3,6 +3,7 @@ import Whiteboard
 import WhiteboardCommands
 import WhiteboardExport
 import WhiteboardNode
+import WhiteboardPictures
 import WhiteboardRendering
 
 #if canImport(Glibc)

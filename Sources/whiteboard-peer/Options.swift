@@ -6,6 +6,7 @@ import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
+import WhiteboardPictures
 import WhiteboardTerminal
 
 /// The settings that commands share: flag, then environment, then the file of settings, then default.

@@ -3,12 +3,6 @@ import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRelay
 
-#if canImport(Glibc)
-@preconcurrency import Glibc
-#elseif canImport(Musl)
-@preconcurrency import Musl
-#endif
-
 /// The program that keeps boards alive.
 @main
 struct WhiteboardRelayProgram: DocumentedProgram {
@@ -52,21 +46,5 @@ struct WhiteboardRelayProgram: DocumentedProgram {
     ]
   )
 
-  static func main() async {
-    // Whoever reads our output may leave; that is an error of the write, not the end of us.
-    signal(SIGPIPE, SIG_IGN)
-    do {
-      var command = try await asyncParseAsRoot(Array(CommandLine.arguments.dropFirst()))
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
-    } catch let error as NodeError {
-      Console.complain("whiteboard-relay: \(error.message)")
-      Glibc.exit(error.code.rawValue)
-    } catch {
-      exit(withError: error)
-    }
-  }
+  static func main() async { await runMain() }
 }

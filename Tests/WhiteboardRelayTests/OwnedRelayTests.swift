@@ -83,14 +83,14 @@ struct OwnedRelayTests {
         let board = try await relay.createBoard(name: "standup").board
         let short = await relay.answer(ControlRequest(.delete, board: String(board.prefix(3))))
         if case .error? = short.last {} else { Issue.record("\(short)") }
-        #expect(relay.reports().count == 1)
+        #expect(await relay.reports().count == 1)
         let long = await relay.answer(ControlRequest(.delete, board: String(board.prefix(4))))
         guard case .board(let deleted)? = long.first else {
           Issue.record("\(long)")
           return
         }
         #expect(deleted.board == board && deleted.state == "deleted")
-        #expect(relay.reports().isEmpty)
+        #expect(await relay.reports().isEmpty)
       }
     }
   }

@@ -29,12 +29,30 @@ extension BoardFile {
       throw NodeError(error)
     }
     board.assets.formUnion(photos.keys)
-    // Whoever said something said by what name.
-    let names = Dictionary(
+    return BoardExport(of: board, id: id, name: name, region: region, names: names(on: board)) {
+      photos[$0]
+    }
+  }
+
+  /// What members are called: whoever said something said by what name.
+  package static func names(on board: Board) -> [MemberID: String] {
+    Dictionary(
       board.chat.compactMap { line in line.name.map { (line.author, $0) } },
       uniquingKeysWith: { _, latest in latest }
     )
-    return BoardExport(of: board, id: id, name: name, region: region, names: names) { photos[$0] }
+  }
+
+  /// All photos of a file that are whole.
+  ///
+  /// - Throws: ``NodeError`` where the file cannot be opened.
+  package static func photos(_ path: String) async throws(NodeError) -> [AssetID: [UInt8]] {
+    do throws(DocumentError) {
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      let ids = try await document.assetIDs().compactMap { AssetID($0) }
+      return await photos(Set(ids), of: document)
+    } catch {
+      throw NodeError(error)
+    }
   }
 
   /// The photos that are there and whole.

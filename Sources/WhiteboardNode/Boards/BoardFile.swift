@@ -111,6 +111,17 @@ package enum BoardFile {
     }
   }
 
+  /// Looks at all checksums of a file, and says what is damaged.
+  ///
+  /// - Throws: ``NodeError`` where the file cannot be opened.
+  package static func damages(_ path: String) async throws(NodeError) -> [String] {
+    do throws(DocumentError) {
+      return try await BoardDocument.open(at: path, mode: .reading).verify()
+    } catch {
+      throw NodeError(error)
+    }
+  }
+
   /// Makes a new board from what is on another.
   ///
   /// - Returns: The file.

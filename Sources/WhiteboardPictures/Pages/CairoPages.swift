@@ -1,10 +1,13 @@
 import WhiteboardExport
-import WhiteboardPictures
 import WhiteboardRendering
 
-/// What makes `.png` and `.pdf` of a board: the libraries behind it are this program's alone.
-struct CairoPages: PageWriter {
-  func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
+/// What makes `.png` and `.pdf` of a board, by libraries that not every program needs.
+package struct CairoPages: PageWriter {
+  /// Has no state.
+  package init() {}
+
+  /// The picture as a PNG of so many pixels for each board unit.
+  package func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
     do throws(PicturePageError) {
       return try PicturePage.png(picture, scale: scale)
     } catch {
@@ -12,7 +15,8 @@ struct CairoPages: PageWriter {
     }
   }
 
-  func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] {
+  /// The picture as a page of a PDF.
+  package func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] {
     do throws(PicturePageError) {
       return try PicturePage.pdf(picture)
     } catch {

@@ -1,0 +1,65 @@
+import Whiteboard
+import WhiteboardDocument
+
+/// Times as people write them.
+extension Recording {
+  /// Why a word names no moment.
+  public struct MomentError: Error, Hashable, Sendable {
+    /// The sentence.
+    public let message: String
+  }
+
+  /// The moment that a word names, in milliseconds from the beginning.
+  ///
+  /// `90` and `90.5` are seconds, `1:30` and `1:02:03.5` minutes and hours before them, `50%` is a part of
+  /// the whole, and `@lunch` the first marker of that name.
+  public func moment(_ word: String) throws(MomentError) -> Int64 {
+    if word.hasPrefix("@") {
+      let name = word.dropFirst()
+      guard let marker = history.marks.first(where: { $0.name == String(name) }) else {
+        let names = history.marks.compactMap(\.name).map { "@\($0)" }
+        throw MomentError(
+          message: "there is no marker '\(name)'"
+            + (names.isEmpty ? "; there are none" : "; there are \(names.joined(separator: ", "))")
+        )
+      }
+      return elapsed(marker.time)
+    }
+    if word.hasSuffix("%") {
+      guard let percent = Double(word.dropLast()), (0...100).contains(percent) else {
+        throw Self.unreadable(word)
+      }
+      return Int64((Double(duration) * percent / 100).rounded())
+    }
+    let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+    guard (1...3).contains(parts.count), let seconds = Double(parts[parts.count - 1]),
+      seconds >= 0, seconds < 1e9, parts.count == 1 || seconds < 60
+    else { throw Self.unreadable(word) }
+    var minutes = 0.0
+    for part in parts.dropLast() {
+      guard let number = UInt32(part) else { throw Self.unreadable(word) }
+      minutes = minutes * 60 + Double(number)
+    }
+    return Int64(((minutes * 60 + seconds) * 1000).rounded())
+  }
+
+  /// A time of the clock, milliseconds since 1970, as milliseconds from the beginning, in bounds.
+  public func elapsed(_ time: Int64) -> Int64 {
+    min(duration, Self.elapsed(time, since: start ?? time))
+  }
+
+  /// Milliseconds as `m:ss.t`, or with hours where there are any.
+  public static func text(_ elapsed: Int64) -> String {
+    let tenths = max(0, elapsed) / 100
+    let (seconds, minutes, hours) = (tenths / 10 % 60, tenths / 600 % 60, tenths / 36_000)
+    let end = "\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
+    guard hours > 0 else { return "\(minutes):\(end)" }
+    return "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(end)"
+  }
+
+  private static func unreadable(_ word: String) -> MomentError {
+    MomentError(
+      message: "'\(word)' is no time: write seconds (90.5), m:ss (1:30), a part (50%) or @MARKER"
+    )
+  }
+}

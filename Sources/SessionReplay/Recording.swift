@@ -1,0 +1,86 @@
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// A session as it was recorded: every change of a board in the order in which one peer applied it, with
+/// the times; implements REC-1 to REC-6 of `Protocol/recording.md`.
+public struct Recording: Sendable {
+  /// Whose board.
+  public let board: BoardID
+  /// What the document holds.
+  public let history: DocumentHistory
+  /// When each step was applied, in milliseconds from the beginning; never less than before.
+  public let times: [Int64]
+
+  /// A recording of what a document holds.
+  /// - Throws: `damaged` where the board's id is none.
+  public init(_ history: DocumentHistory) throws(DocumentError) {
+    guard let board = BoardID(history.board) else {
+      throw DocumentError(.damaged, "a board's id has 16 bytes")
+    }
+    self.board = board
+    self.history = history
+    var latest: Int64?
+    var times: [Int64] = []
+    times.reserveCapacity(history.steps.count)
+    let start = history.steps.first?.time ?? 0
+    for step in history.steps {
+      // Clocks are set; what happened did so in order all the same.
+      let time = max(latest ?? .min, Self.elapsed(step.time, since: start))
+      latest = time
+      times.append(time)
+    }
+    self.times = times
+  }
+
+  /// Reads the recording in a file, which may be written meanwhile.
+  /// - Throws: What `BoardDocument` throws; `damaged` where `recover` must first save what is good.
+  public static func open(_ path: String) async throws(DocumentError) -> Recording {
+    let document = try await BoardDocument.open(at: path, mode: .reading)
+    return try Recording(try await document.history())
+  }
+
+  /// How many steps there are.
+  public var count: Int { history.steps.count }
+
+  /// When it begins, milliseconds since 1970; nil where nothing was recorded.
+  public var start: Int64? { history.steps.first?.time }
+
+  /// How long it is, in milliseconds.
+  public var duration: Int64 { times.last ?? 0 }
+
+  /// How many steps are applied at a time, in milliseconds from the beginning: all up to it.
+  public func place(at elapsed: Int64) -> Int {
+    var (low, high) = (0, times.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if times[middle] <= elapsed { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The records of those who wrote, which come before all steps.
+  public var beginning: [StoredChange] {
+    history.authors.compactMap { author in
+      guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation)
+      else { return nil }
+      return .author(author.record, incarnation)
+    }
+  }
+
+  /// What a step changes.
+  /// - Throws: `CodecError` where a batch is not of its form.
+  public func change(at place: Int) throws(CodecError) -> StoredChange {
+    switch history.steps[place].content {
+    case .batch(let bytes): .batch(try EncodedBatch(decoding: bytes))
+    case .answer(let bytes): .answer(bytes)
+    case .keyframe(let bytes): .keyframe(bytes)
+    }
+  }
+
+  /// A time of a clock as milliseconds from another.
+  static func elapsed(_ time: Int64, since start: Int64) -> Int64 {
+    let (difference, isOver) = time.subtractingReportingOverflow(start)
+    return isOver ? 0 : max(0, difference)
+  }
+}

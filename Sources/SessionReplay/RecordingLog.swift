@@ -1,0 +1,113 @@
+import Whiteboard
+import WhiteboardSync
+
+/// What is told of one step of a recording.
+public struct RecordingLine: Hashable, Sendable {
+  /// Which step, from 1.
+  public let number: Int
+  /// When, in milliseconds from the beginning.
+  public let elapsed: Int64
+  /// Who wrote it; nil where nobody is known, and of answers and keyframes.
+  public let member: MemberID?
+  /// What the step is: `batch`, `answer` or `keyframe`.
+  public let kind: String
+  /// How many bytes it has.
+  public let bytes: Int
+  /// The incarnation that wrote a batch.
+  public let incarnation: Incarnation?
+  /// The sequence of its first operation.
+  public let sequence: UInt64
+  /// How many operations it has.
+  public let operations: Int
+  /// What it does, in words: kinds of objects, properties, the first words of a text.
+  ///
+  /// Text in it comes from peers: it can hold anything.
+  public let words: String
+}
+
+/// Tells a recording step by step.
+public struct RecordingLog: Sendable {
+  private let recording: Recording
+  private var members: [Incarnation: MemberID] = [:]
+  private var kinds: [ObjectID: ObjectKind] = [:]
+  private var place = 0
+
+  /// A log from the first step.
+  public init(_ recording: Recording) {
+    self.recording = recording
+    for case .author(let bytes, let incarnation) in recording.beginning {
+      members[incarnation] = try? AuthorRecord(bytes).member
+    }
+  }
+
+  /// The next line; nil at the end.
+  public mutating func next() -> RecordingLine? {
+    guard place < recording.count else { return nil }
+    defer { place += 1 }
+    let step = recording.history.steps[place]
+    switch step.content {
+    case .answer(let bytes): return line("answer", bytes.count, "the state of another member")
+    case .keyframe(let bytes): return line("keyframe", bytes.count, "the whole board")
+    case .batch(let bytes):
+      guard let batch = try? BatchCoding.decode(bytes) else {
+        return line("batch", bytes.count, "not of its form")
+      }
+      return line("batch", bytes.count, words(batch), batch)
+    }
+  }
+
+  private func line(
+    _ kind: String,
+    _ bytes: Int,
+    _ words: String,
+    _ batch: Batch? = nil
+  ) -> RecordingLine {
+    RecordingLine(
+      number: place + 1,
+      elapsed: recording.times[place],
+      member: batch.flatMap { members[$0.author] },
+      kind: kind,
+      bytes: bytes,
+      incarnation: batch?.author,
+      sequence: batch?.firstSequence ?? 0,
+      operations: batch?.operations.count ?? 0,
+      words: words
+    )
+  }
+
+  /// What each object of a batch is and which of its properties it writes.
+  private mutating func words(_ batch: Batch) -> String {
+    var order: [ObjectID] = []
+    var written: [ObjectID: [String]] = [:]
+    for operation in batch.operations {
+      if operation.property == .kind, case .unsigned(let number) = operation.value {
+        kinds[operation.object] = ObjectKind(rawValue: number)
+      }
+      if written[operation.object] == nil { order.append(operation.object) }
+      let word = Self.words(operation)
+      if written[operation.object]?.last != word {
+        written[operation.object, default: []].append(word)
+      }
+    }
+    return order.map { id in
+      "\(kinds[id]?.name ?? "object") \(id): \((written[id] ?? []).joined(separator: ", "))"
+    }.joined(separator: "; ")
+  }
+
+  private static func words(_ operation: Operation) -> String {
+    guard let name = operation.property.name else { return "property \(operation.property.number)" }
+    switch operation.value {
+    case .text(let text): return "\(name) \"\(text)\""
+    case .pair(let x, let y) where operation.property == .position:
+      return "\(name) \(x / 64),\(y / 64)"
+    default: return name
+    }
+  }
+}
+
+extension RecordingLog {
+  /// What people call the property of a number.
+  public static func name(ofProperty number: UInt16) -> String {
+    Property.names[number] ?? "property \(number)"
+  }
+}

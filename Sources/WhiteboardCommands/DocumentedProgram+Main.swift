@@ -1,0 +1,29 @@
+import ArgumentParser
+import WhiteboardNode
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+extension DocumentedProgram {
+  /// Carries out the command line, and ends with a status of its own where that fails.
+  package static func runMain() async {
+    // Whoever reads our output may leave; that is an error of the write, not the end of us.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      var command = try await asyncParseAsRoot(Array(CommandLine.arguments.dropFirst()))
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch let error as NodeError {
+      Console.complain("\(name): \(error.message)")
+      Glibc.exit(error.code.rawValue)
+    } catch {
+      exit(withError: error)
+    }
+  }
+}

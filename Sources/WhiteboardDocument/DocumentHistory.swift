@@ -1,0 +1,333 @@
+import GRDB
+import Whiteboard
+
+/// How a board came to be, as far as its document still knows: what was applied, in order, and what
+/// it must have come to.
+public struct DocumentHistory: Sendable {
+  /// One thing that was applied.
+  public struct Step: Hashable, Sendable {
+    /// What it is; the bytes are those of `DocumentEntry`, and of ``Keyframe``.
+    public enum Content: Hashable, Sendable {
+      /// A batch of operations.
+      case batch([UInt8])
+      /// A catch-up answer.
+      case answer([UInt8])
+      /// The whole state: where the log begins, and where something before it is missing.
+      case keyframe([UInt8])
+    }
+
+    /// What was applied.
+    public let content: Content
+    /// When, milliseconds since 1970; clocks are set, so that it may go back.
+    public let time: Int64
+    /// The row of the log that holds it, or that came last before it.
+    public let row: Int64
+
+    /// A step of its parts.
+    public init(_ content: Content, time: Int64, row: Int64) {
+      self.content = content
+      self.time = time
+      self.row = row
+    }
+  }
+
+  /// What the board must hash to at a place.
+  public struct Check: Hashable, Sendable {
+    /// After how many steps.
+    public let place: Int
+    /// When it was written, milliseconds since 1970.
+    public let time: Int64
+    /// What it is called where it is a version.
+    public let name: String?
+    /// The digest.
+    public let digest: [UInt8]
+
+    /// A check of its parts.
+    public init(place: Int, time: Int64, name: String? = nil, digest: [UInt8]) {
+      self.place = place
+      self.time = time
+      self.name = name
+      self.digest = digest
+    }
+  }
+
+  /// A place that somebody named, or a time that was not recorded.
+  public struct Mark: Hashable, Sendable {
+    /// The name of a marker; nil where nothing was recorded.
+    public let name: String?
+    /// When, or since when, milliseconds since 1970.
+    public let time: Int64
+    /// Until when; `time` of a marker.
+    public let until: Int64
+    /// After how many steps.
+    public let place: Int
+
+    /// A mark of its parts.
+    public init(name: String?, time: Int64, until: Int64, place: Int) {
+      self.name = name
+      self.time = time
+      self.until = until
+      self.place = place
+    }
+  }
+
+  /// Something that was stored and is not as it was.
+  public struct Damage: Hashable, Sendable {
+    /// After how many steps that are here.
+    public let place: Int
+    /// What, in words, with its time where it is known.
+    public let words: String
+  }
+
+  /// The board's id.
+  public let board: [UInt8]
+  /// What the board is called.
+  public let name: String
+  /// What was applied, in order.
+  public fileprivate(set) var steps: [Step] = []
+  /// What it must have come to, by place.
+  public fileprivate(set) var checks: [Check] = []
+  /// Markers and gaps, by place.
+  public fileprivate(set) var marks: [Mark] = []
+  /// The records and heads of all incarnations.
+  public fileprivate(set) var authors: [StoredAuthor] = []
+  /// What is damaged, by place; what is here is whole all the same.
+  public fileprivate(set) var damages: [Damage] = []
+
+  /// A history of its parts, such as another file had.
+  public init(
+    board: [UInt8],
+    name: String,
+    steps: [Step] = [],
+    checks: [Check] = [],
+    marks: [Mark] = [],
+    authors: [StoredAuthor] = [],
+    damages: [Damage] = []
+  ) {
+    self.board = board
+    self.name = name
+    self.steps = steps
+    self.checks = checks
+    self.marks = marks
+    self.authors = authors
+    self.damages = damages
+  }
+}
+
+extension BoardDocument {
+  /// Reads all that the log holds; it may be written meanwhile.
+  ///
+  /// What does not match its checksum is left out, and told of: batches count in any order, so that
+  /// the others still do, and the next keyframe stands for what is missing.
+  /// - Throws: `damaged` where the file's pages do not let the log be read to its end:
+  ///   ``recover(from:to:board:now:)`` then saves what is good; `closed`, `inputOutput`.
+  /// - Complexity: O(n) in the file but for its assets.
+  public func history() async throws(DocumentError) -> DocumentHistory {
+    let name = try await name()
+    return try await read { [path, board] db in
+      var reader = HistoryReader(
+        LogReader(db, path: path),
+        DocumentHistory(board: board, name: name)
+      )
+      return try reader.read()
+    }
+  }
+}
+
+/// Reads a log to its end, whatever is missing in it.
+private struct HistoryReader {
+  /// What stands beside the rows of the log.
+  private enum Beside {
+    case mark(StoredMark)
+    case keyframe(StoredKeyframe)
+
+    /// The last row before it.
+    var log: Int64 {
+      switch self {
+      case .mark(let mark): mark.log
+      case .keyframe(let keyframe): keyframe.log
+      }
+    }
+
+    var order: (Int64, Int64) {
+      switch self {
+      case .mark(let mark): (mark.log, mark.until)
+      case .keyframe(let keyframe): (keyframe.log, keyframe.time)
+      }
+    }
+  }
+
+  private let log: LogReader
+  private var history: DocumentHistory
+  private var besides: ArraySlice<Beside> = []
+  /// What the chain came to; nil behind what is missing.
+  private var chain: UInt32? = 0
+  private var next: Int64 = 1
+  /// Whether something is missing that the next keyframe has.
+  private var lacks = false
+  private var lastTime: Int64?
+
+  init(_ log: LogReader, _ history: DocumentHistory) {
+    self.log = log
+    self.history = history
+  }
+
+  mutating func read() throws -> DocumentHistory {
+    let keyframes = try readKeyframes()
+    // A gap that ends when a keyframe is written is what that keyframe has.
+    besides =
+      (try readMarks().map(Beside.mark) + keyframes.map(Beside.keyframe)).enumerated()
+      .sorted { (one, other) in
+        let (a, b) = (one.element.order, other.element.order)
+        return (a.0, a.1, one.offset) < (b.0, b.1, other.offset)
+      }
+      .map(\.element)[...]
+    history.authors = try readAuthors()
+    let first = try Int64.fetchOne(log.db, sql: "SELECT min(id) FROM log")
+    next = first ?? (keyframes.first.map { $0.log + 1 } ?? 1)
+    if next > 1 {
+      // What came before was dropped on purpose.
+      lacks = true
+      chain = keyframes.last { $0.log == next - 1 }.map { UInt32(truncatingIfNeeded: $0.chain) }
+      if chain == nil { damage("rows before row \(next) of the log are missing") }
+    }
+    passed(next - 1)
+    var found: [(columns: [StoredValue], number: Int64)] = []
+    try log.eachRow(after: next - 1) { columns, number in
+      found.append((columns, number))
+      return true
+    }
+    for row in found { take(row.columns, row.number) }
+    passed(.max)
+    return history
+  }
+
+  private mutating func damage(_ words: String) {
+    history.damages.append(DocumentHistory.Damage(place: history.steps.count, words: words))
+  }
+
+  private mutating func take(_ columns: [StoredValue], _ number: Int64) {
+    defer { next = number &+ 1 }
+    guard let stored = LogRow.checked(columns), let entries = try? stored.row.unpack() else {
+      let time = columns.count > 1 ? columns[1].integer : nil
+      damage("row \(number) of the log, \(Self.place(time, after: lastTime)), is damaged")
+      lose()
+      return
+    }
+    if number > next {
+      damage(
+        "rows \(next) to \(number - 1) of the log, \(Self.place(nil, after: lastTime)), are missing"
+      )
+      lose()
+    } else if let chain, stored.sum != stored.row.sum(after: chain) {
+      let time = LogReader.moment(stored.row.time)
+      damage("row \(number) of the log, of \(time), does not follow the row before it")
+      lose()
+    }
+    chain = UInt32(truncatingIfNeeded: stored.sum)
+    for entry in entries {
+      switch entry {
+      case .batch(let bytes, let time):
+        history.steps.append(DocumentHistory.Step(.batch(bytes), time: time, row: number))
+      case .answer(let bytes, let time):
+        history.steps.append(DocumentHistory.Step(.answer(bytes), time: time, row: number))
+      case .author, .head, .marker, .gap: break
+      }
+    }
+    lastTime = entries.last?.time ?? lastTime
+    passed(number)
+  }
+
+  private mutating func lose() {
+    lacks = true
+    chain = nil
+  }
+
+  /// Takes in what stands behind the rows up to this one.
+  private mutating func passed(_ row: Int64) {
+    while let next = besides.first, next.log <= row {
+      besides.removeFirst()
+      switch next {
+      case .mark(let mark): take(mark)
+      case .keyframe(let keyframe): take(keyframe)
+      }
+    }
+  }
+
+  private mutating func take(_ mark: StoredMark) {
+    let isGap = mark.kind != 0
+    history.marks.append(
+      DocumentHistory.Mark(
+        name: isGap ? nil : mark.name,
+        time: mark.time,
+        until: mark.until,
+        place: history.steps.count
+      )
+    )
+    if isGap { lacks = true }
+  }
+
+  private mutating func take(_ keyframe: StoredKeyframe) {
+    if lacks {
+      history.steps.append(
+        DocumentHistory.Step(.keyframe(keyframe.body), time: keyframe.time, row: keyframe.log)
+      )
+      lacks = false
+    }
+    history.checks.append(
+      DocumentHistory.Check(
+        place: history.steps.count,
+        time: keyframe.time,
+        name: keyframe.name,
+        digest: keyframe.digest
+      )
+    )
+  }
+
+  private static func place(_ time: Int64?, after last: Int64?) -> String {
+    if let time { return "of \(LogReader.moment(time))" }
+    return last.map { "after \(LogReader.moment($0))" } ?? "at the beginning"
+  }
+
+  private mutating func readKeyframes() throws -> [StoredKeyframe] {
+    let cursor = try Row.fetchCursor(
+      log.db,
+      sql: "SELECT \(StoredKeyframe.columns) FROM keyframe ORDER BY log, id"
+    )
+    var found: [StoredKeyframe] = []
+    while let row = try cursor.next() {
+      let columns = StoredValue.columns(row)
+      if let keyframe = StoredKeyframe(columns) {
+        found.append(keyframe)
+      } else {
+        damage("keyframe \(columns.first?.integer.map { "\($0)" } ?? "?") is damaged")
+      }
+    }
+    return found
+  }
+
+  private mutating func readMarks() throws -> [StoredMark] {
+    let rows = try Row.fetchAll(
+      log.db,
+      sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY log, id"
+    )
+    return rows.compactMap { row in
+      let mark = StoredMark(StoredValue.columns(row))
+      if mark == nil { damage("a marker is damaged") }
+      return mark
+    }
+  }
+
+  private mutating func readAuthors() throws -> [StoredAuthor] {
+    let sql = "SELECT incarnation, record, sequence, head, crc FROM author ORDER BY incarnation"
+    return try Row.fetchAll(log.db, sql: sql).compactMap { row in
+      let columns = StoredValue.columns(row)
+      let author = StoredAuthor(columns)
+      if author == nil {
+        let name = columns[0].integer.map { "\(UInt64(bitPattern: $0))" } ?? "?"
+        damage("the record of incarnation \(name) is damaged")
+      }
+      return author
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import SessionReplay
+import Whiteboard
+import WhiteboardCommands
+import WhiteboardExport
+import WhiteboardNode
+import WhiteboardPictures
+import WhiteboardRendering
+
+/// `whiteboard-replay export`.
+struct ExportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write the board as it was at a time, as SVG, PNG, PDF, JSON, Excalidraw or text.",
+    discussion: """
+      The ending of FILE says what is written: \(ExportFormat.endings). With --every there is a file for each \
+      so many seconds, its number before the ending.
+      """
+  )
+
+  @OptionGroup var input: RecordingArgument
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("The file to write.", valueName: "FILE"),
+    completion: .file()
+  )
+  var output: String
+
+  @Option(name: .customLong("at"), help: ArgumentHelp("The time; else the end.", valueName: "TIME"))
+  var time: String?
+
+  @Option(help: ArgumentHelp("A file for each so many seconds.", valueName: "SECONDS"))
+  var every: Double?
+
+  @Option(help: ArgumentHelp("Pixels of a PNG for each board unit.", valueName: "N"))
+  var scale = 1.0
+
+  @Flag(help: "Write over files that are there.") var force = false
+
+  mutating func validate() throws {
+    guard time == nil || every == nil else {
+      throw ValidationError("--at and --every contradict each other.")
+    }
+    guard every.map({ $0 >= 0.1 }) ?? true else {
+      throw ValidationError("--every is 0.1 seconds at least.")
+    }
+  }
+
+  mutating func run() async throws {
+    guard let format = ExportFormat(fileName: output) else {
+      throw NodeError(.usage, "end the name of the file in one of \(ExportFormat.endings)")
+    }
+    do throws(VerbError) { _ = try VerbParser.checkedPixels(scale) } catch {
+      throw NodeError(.usage, error.message)
+    }
+    let recording = try await input.recording()
+    let photos = try await BoardFile.photos(input.file)
+    var playback = Playback(recording, spacing: .max)
+    let times = try chosenTimes(recording)
+    guard times.count <= 100_000 else {
+      throw NodeError(.usage, "that would be \(times.count) files; give a larger --every")
+    }
+    let width = String(times.count).count
+    for (index, time) in times.enumerated() {
+      playback.seek(toTime: time)
+      let file = every == nil ? output : Self.numbered(output, index + 1, width)
+      try write(playback, photos, as: format, to: file)
+    }
+    Console.complain(
+      times.count == 1 ? "\(output) is written." : "\(times.count) files are written."
+    )
+  }
+
+  private func chosenTimes(_ recording: Recording) throws(NodeError) -> [Int64] {
+    guard let every else { return [try time.map(recording.asked) ?? recording.duration] }
+    let step = Int64(every * 1000)
+    var times = Array(stride(from: Int64(0), to: recording.duration, by: Int64.Stride(step)))
+    times.append(recording.duration)
+    return times
+  }
+
+  private func write(
+    _ playback: Playback,
+    _ photos: [AssetID: [UInt8]],
+    as format: ExportFormat,
+    to file: String
+  ) throws {
+    let board = playback.board.shown(photos: Set(photos.keys))
+    let export = BoardExport(
+      of: board,
+      id: playback.recording.board.description,
+      name: playback.recording.history.name,
+      names: BoardFile.names(on: board)
+    ) { photos[$0] }
+    let bytes: [UInt8]
+    do throws(ExportError) {
+      bytes = try export.file(as: format, scale: scale, pages: CairoPages())
+    } catch {
+      throw NodeError(.usage, TerminalText.cleaned(error.message))
+    }
+    do throws(OutputFile.WriteError) {
+      try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: force)
+    } catch {
+      throw NodeError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
+    }
+  }
+
+  /// `then.svg` becomes `then-007.svg`.
+  static func numbered(_ file: String, _ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    let padded = String(repeating: "0", count: max(0, width - digits.count)) + digits
+    guard let dot = file.lastIndex(of: ".") else { return "\(file)-\(padded)" }
+    return "\(file[..<dot])-\(padded)\(file[dot...])"
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import SessionReplay
+import Whiteboard
+import WhiteboardCommands
+import WhiteboardNode
+import WhiteboardRendering
+import WhiteboardSync
+
+/// `whiteboard-replay verify`.
+struct VerifyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract:
+      "Prove that recordings are whole, and that the board comes out the same in any order.",
+    discussion: """
+      Every checksum is looked at, the recording is played and every digest in it compared, and fresh replicas \
+      are given its changes shuffled, doubled, late, one half after the other, and by catching up. All must \
+      end with the same board; where several files are given, with the same in all. Ends with 65 where \
+      anything is wrong, and says what and when.
+      """
+  )
+
+  @Argument(help: "The recordings.", completion: .file()) var files: [String]
+
+  @Option(help: ArgumentHelp("How many fresh replicas.", valueName: "N"))
+  var replicas = 8
+
+  @Option(help: ArgumentHelp("What the orders are drawn from; else one is drawn.", valueName: "S"))
+  var seed: UInt64?
+
+  mutating func validate() throws {
+    guard (0...1024).contains(replicas) else {
+      throw ValidationError("--replicas is 0 to 1024.")
+    }
+  }
+
+  mutating func run() async throws {
+    let seed = seed ?? UInt64.random(in: 0..<1_000_000)
+    var digests: Set<Bytes32> = []
+    var isGood = true
+    for file in files {
+      let found = try await Self.verify(file, replicas, seed)
+      digests.insert(found.digest)
+      isGood = isGood && found.isGood
+      try Console.tell(Self.text(found, of: file, fully: files.count == 1))
+    }
+    if digests.count > 1 {
+      isGood = false
+      try Console.tell("DIFFERENT: the recordings end in \(digests.count) boards\n")
+    } else if files.count > 1 {
+      try Console.tell("\(files.count) recordings end in one board\n")
+    }
+    guard isGood else {
+      throw NodeError(.badData, "not all is as it was recorded (seed \(seed))")
+    }
+  }
+
+  private static func verify(
+    _ file: String,
+    _ replicas: Int,
+    _ seed: UInt64
+  ) async throws(NodeError) -> Verification {
+    let recording = try await Recording.read(file, isLoud: false)
+    let damages = try await BoardFile.damages(file)
+    return Verification(of: recording, damages: damages, replicas: replicas, seed: seed)
+  }
+
+  private static func text(
+    _ found: Verification,
+    of file: String,
+    fully isWhole: Bool
+  ) -> String {
+    var lines = [
+      "\(found.isGood ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(found.steps) steps, "
+        + "\(found.operations) operations, \(found.checks - found.mismatches.count) of "
+        + "\(found.checks) digests met, \(found.replicas - found.divergences.count) of "
+        + "\(found.replicas) replicas alike (seed \(found.seed))",
+      "    digest \(found.digest.hex)",
+    ]
+    lines += found.damages.map { "    damaged: \(TerminalText.cleaned($0))" }
+    lines += found.faults.map { "    step \($0.place + 1) cannot be applied: \($0.reason)" }
+    lines += found.mismatches.map { mismatch in
+      "    after step \(mismatch.place), at \(BoardFile.time(mismatch.time)): the board is "
+        + "\(mismatch.found.hex.prefix(16)) and was \(Hexadecimal.encode(mismatch.expected).prefix(16))"
+    }
+    lines += found.divergences.map { divergence in
+      "    replica \(divergence.replica) (\(divergence.order.rawValue)) ended with "
+        + "\(divergence.digest.hex.prefix(16))"
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}

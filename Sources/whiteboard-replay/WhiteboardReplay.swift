@@ -1,0 +1,48 @@
+import ArgumentParser
+import WhiteboardCommands
+import WhiteboardNode
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// The program that looks into recordings of sessions, and proves them.
+@main
+struct WhiteboardReplay: DocumentedProgram {
+  static let configuration = CommandConfiguration(
+    commandName: "whiteboard-replay",
+    abstract: "Look into recorded whiteboards, and prove that they come out the same.",
+    discussion: """
+      Every .whiteboard file is a recording: `whiteboard-peer boards` tells where yours are.
+
+      EXAMPLES
+        whiteboard-replay info standup.whiteboard      what is in it
+        whiteboard-replay log standup.whiteboard       every change, one line each
+        whiteboard-replay stats standup.whiteboard     who did how much
+        whiteboard-replay verify standup.whiteboard    is it whole, and does it come out the same
+        whiteboard-replay export standup.whiteboard --at 1:30 -o then.svg
+        whiteboard-replay diff standup.whiteboard --from 1:00 --to 2:00
+
+      A time is seconds (90.5), m:ss or h:mm:ss (1:30), a part of the whole (50%) or a marker (@lunch).
+
+      \(ExitStatus.help)
+      """,
+    version: "0.1.0",
+    subcommands: [
+      InfoCommand.self, LogCommand.self, StatsCommand.self, GrepCommand.self, DiffCommand.self,
+      ExportCommand.self, VerifyCommand.self, CompletionsCommand<WhiteboardReplay>.self,
+      ManualCommand<WhiteboardReplay>.self,
+    ]
+  )
+
+  static let about = ManualPage.Program(
+    version: configuration.version,
+    settings: [],
+    sections: [],
+    files: []
+  )
+
+  static func main() async { await runMain() }
+}

@@ -1,0 +1,82 @@
+import BoardWorlds
+import Foundation
+import SessionReplay
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// A directory of one test's own, removed with everything in it.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "session-replay-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String = "board.whiteboard") -> String { path + "/" + name }
+}
+
+/// What some people did on a board, as the document of one of them has it.
+struct RecordedWorld {
+  /// When a recording of the tests begins.
+  static let start: Int64 = 1_700_000_000_000
+
+  let directory: TemporaryDirectory
+  let path: String
+  /// What the board is in the end.
+  let digest: Bytes32
+
+  /// Has some replicas draw, and keeps what one of them kept, a tenth of a second apart.
+  ///
+  /// There is a keyframe after each 40 changes, and a marker in the middle.
+  init(seed: UInt64, steps: Int = 150) async throws {
+    directory = try TemporaryDirectory()
+    path = directory.file()
+    let world = ReplicaWorld(seed: seed, nodes: 3)
+    world.connectAll()
+    for _ in 0..<steps { world.happen() }
+    let node = world.nodes[1]
+    let changes = node.document
+    digest = node.replica.digest
+    let document = try await BoardDocument.create(
+      at: path,
+      board: ReplicaWorld.board.bytes,
+      name: "world \(seed)",
+      now: Self.start
+    )
+    var board = RestoredBoard(ReplicaWorld.board)
+    for (index, change) in changes.enumerated() {
+      let time = Self.start + Int64(index) * 100
+      try board.apply(change)
+      guard let entry = Self.entry(change, at: time) else { continue }
+      try await document.append([entry])
+      if index == changes.count / 2 {
+        try await document.append([.marker(name: "middle", time: time)])
+      }
+      guard index % 40 == 39 else { continue }
+      let replica = world.replica(node.key, world.now(1))
+      try replica.restore(changes[...index], now: world.now(1))
+      try await document.writeKeyframe(
+        replica.snapshotForKeeping(),
+        digest: board.digest.bytes,
+        time: time
+      )
+    }
+    try await document.close()
+  }
+
+  private static func entry(_ change: StoredChange, at time: Int64) -> DocumentEntry? {
+    switch change {
+    case .author(let record, let incarnation):
+      .author(record: record, incarnation: incarnation.rawValue)
+    case .batch(let encoded): .batch(bytes: encoded.bytes, time: time)
+    case .answer(let bytes): .answer(bytes: bytes, time: time)
+    case .head(let bytes, let incarnation, let sequence):
+      .head(bytes: bytes, incarnation: incarnation.rawValue, sequence: sequence)
+    case .keyframe: nil
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import PeerTestKit
+import SessionReplay
+import Testing
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+@Suite struct VerificationTests {
+  @Test("[REC-8] fresh replicas come to the same board in every order", arguments: 0..<6)
+  func converges(seed: UInt64) async throws {
+    let world = try await RecordedWorld(seed: seed)
+    let recording = try await Recording.open(world.path)
+    let found = Verification(of: recording, replicas: 8, seed: seed)
+    #expect(found.isGood, "seed \(seed): \(found)")
+    #expect(found.digest == world.digest)
+    #expect(found.checks == recording.history.checks.count && found.operations > 0)
+  }
+
+  @Test("[REC-7] a digest that the board does not have is told of, with its place")
+  func mismatch() async throws {
+    let recording = try await Recording.open(RecordedWorld(seed: 1).path)
+    let history = recording.history
+    var checks = history.checks
+    checks[0] = DocumentHistory.Check(
+      place: checks[0].place,
+      time: checks[0].time,
+      digest: [UInt8](repeating: 7, count: 32)
+    )
+    let wrong = try Recording(
+      DocumentHistory(
+        board: history.board,
+        name: history.name,
+        steps: history.steps,
+        checks: checks,
+        authors: history.authors
+      )
+    )
+    let found = Verification(of: wrong, replicas: 4, seed: 1)
+    #expect(!found.isGood && found.divergences.isEmpty)
+    #expect(found.mismatches.map(\.place) == [checks[0].place])
+  }
+
+  @Test("[REC-7] a change that is left out is told of by the next digest")
+  func missing() async throws {
+    let recording = try await Recording.open(RecordedWorld(seed: 2).path)
+    let history = recording.history
+    let place = try #require(history.checks.first?.place) - 1
+    var steps = history.steps
+    steps.remove(at: place)
+    let checks = history.checks.map {
+      DocumentHistory.Check(
+        place: $0.place > place ? $0.place - 1 : $0.place,
+        time: $0.time,
+        digest: $0.digest
+      )
+    }
+    let short = try Recording(
+      DocumentHistory(
+        board: history.board,
+        name: history.name,
+        steps: steps,
+        checks: checks,
+        authors: history.authors
+      )
+    )
+    #expect(!Verification(of: short, replicas: 0, seed: 1).isGood)
+  }
+
+  @Test("[REC-9] flipped bits are told of or harmless, and the rest is played", arguments: 0..<4)
+  func flips(part: Int) async throws {
+    let world = try await RecordedWorld(seed: 3, steps: 80)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: world.path))
+    var random = SeededGenerator(seed: UInt64(part))
+    var tally = Tally()
+    for number in 0..<250 {
+      var damaged = bytes
+      damaged[Int.random(in: 0..<bytes.count, using: &random)] ^=
+        1 << UInt8.random(in: 0..<8, using: &random)
+      await look(at: damaged, world, "part \(part), flip \(number)", &tally)
+    }
+    // Not all that is flipped can be harmless, nor all of it fatal.
+    #expect(tally.told > 0 && tally.played > 0, "\(tally)")
+  }
+
+  @Test("[REC-9] a file cut anywhere is told of, and the rest is played", arguments: 0..<4)
+  func cuts(part: Int) async throws {
+    let world = try await RecordedWorld(seed: 4, steps: 80)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: world.path))
+    var random = SeededGenerator(seed: UInt64(100 + part))
+    var tally = Tally()
+    for number in 0..<250 {
+      let cut = bytes.prefix(Int.random(in: 0..<bytes.count, using: &random))
+      await look(at: cut, world, "part \(part), cut \(number)", &tally)
+    }
+    #expect(tally.told + tally.refused == 250, "\(tally)")
+  }
+
+  private struct Tally {
+    /// Could not be opened, and said so.
+    var refused = 0
+    /// Was played, and what is damaged was told.
+    var told = 0
+    /// Was played and is the board that it was.
+    var played = 0
+  }
+
+  /// Whatever is left of a file: it is refused, or damage is told, or it is right.
+  private func look(
+    at bytes: Data,
+    _ world: RecordedWorld,
+    _ what: String,
+    _ tally: inout Tally
+  ) async {
+    let path = world.directory.file("damaged.whiteboard")
+    try? FileManager.default.removeItem(atPath: path)
+    do { try bytes.write(to: URL(fileURLWithPath: path)) } catch {
+      Issue.record(error)
+      return
+    }
+    do throws(DocumentError) {
+      let recording = try await Recording.open(path)
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      let damages = try await document.verify()
+      let found = Verification(of: recording, damages: damages, replicas: 2, seed: 1)
+      if found.isGood {
+        #expect(found.digest == world.digest, "\(what): silently another board")
+        tally.played += 1
+      } else {
+        tally.told += 1
+      }
+    } catch {
+      tally.refused += 1
+    }
+  }
+}
