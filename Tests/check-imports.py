@@ -30,8 +30,8 @@ CONFINED = {
     "CChafa": {"WhiteboardPictures"},
     "CTurboJPEG": {"WhiteboardPictures"},
     "CWebP": {"WhiteboardPictures"},
-    # The libraries behind it are for the program with a screen alone.
-    "WhiteboardPictures": {"WhiteboardTerminal", "whiteboard-peer"},
+    # The libraries behind it are for the programs that draw.
+    "WhiteboardPictures": {"WhiteboardTerminal", "whiteboard-peer", "whiteboard-replay"},
     "CQRCode": {"QRCode"},
 }
 IMPORT = re.compile(

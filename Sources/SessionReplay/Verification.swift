@@ -12,7 +12,7 @@ public struct Verification: Sendable {
     case delayed
     /// All of half of the authors, then all of the others.
     case partitioned
-    /// A half of them at random; then the state of another that has all, as who catches up.
+    /// A half of the batches at random; then the state of another that has all, as who catches up.
     case caughtUp = "caught-up"
   }
 
@@ -131,8 +131,8 @@ public struct Verification: Sendable {
       guard let change = try? recording.change(at: place) else { continue }
       if change.isIndifferentToOrder {
         run.append((place, change))
-      } else {
-        // What mended a difference has its place.
+      } else if order != .caughtUp {
+        // It leaves out what came before it.
         take()
         try? board.apply(change)
       }

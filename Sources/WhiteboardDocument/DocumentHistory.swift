@@ -77,6 +77,12 @@ public struct DocumentHistory: Sendable {
     public let place: Int
     /// What, in words, with its time where it is known.
     public let words: String
+
+    /// A damage of its parts.
+    public init(place: Int, words: String) {
+      self.place = place
+      self.words = words
+    }
   }
 
   /// The board's id.

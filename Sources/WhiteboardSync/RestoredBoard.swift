@@ -119,10 +119,10 @@ public struct RestoredBoard: Sendable {
 }
 
 extension StoredChange {
-  /// Whether it counts the same whatever came before it and comes after: all does but an answer by which a
-  /// difference was mended.
+  /// Whether it counts the same whatever came before it and comes after: all does but an answer, which
+  /// leaves out what its receiver had.
   public var isIndifferentToOrder: Bool {
-    guard case .answer(let bytes) = self, let merging = bytes.first else { return true }
-    return merging == 0 || merging == AnswerMerging.grant || merging == AnswerMerging.revocation
+    guard case .answer(let bytes) = self else { return true }
+    return bytes.first == AnswerMerging.grant || bytes.first == AnswerMerging.revocation
   }
 }

@@ -114,6 +114,12 @@ struct LineOptions: ParsableArguments {
 
   @Flag(help: "Write one JSON object a line.") var json = false
 
+  @Flag(help: "With --json, say what the board hashes to after each change.") var digests = false
+
+  mutating func validate() throws {
+    guard json || !digests else { throw ValidationError("--digests needs --json.") }
+  }
+
   /// Writes the lines; returns how many.
   @discardableResult
   func tell(
@@ -124,14 +130,17 @@ struct LineOptions: ParsableArguments {
     let last = try until.map { try recording.asked($0) } ?? .max
     let author = author?.lowercased()
     var log = RecordingLog(recording)
+    var playback = digests ? Playback(recording, spacing: .max) : nil
     var count = 0
     while let line = log.next() {
+      playback?.step()
       guard line.elapsed >= first, line.elapsed <= last, isMeant(line) else { continue }
       if let author {
         guard let member = line.member, member.description.hasPrefix(author) else { continue }
       }
       count += 1
-      try Console.tell(json ? Self.json(line) : Self.text(line))
+      let digest = playback?.board.digest.hex
+      try Console.tell(json ? Self.json(line, digest) : Self.text(line))
     }
     return count
   }
@@ -142,7 +151,7 @@ struct LineOptions: ParsableArguments {
     return "\(line.number)\t\(Recording.text(line.elapsed))\t\(who)\t\(words)\n"
   }
 
-  private static func json(_ line: RecordingLine) -> String {
+  private static func json(_ line: RecordingLine, _ digest: String?) -> String {
     var fields = [
       #""step":\#(line.number)"#, #""ms":\#(line.elapsed)"#,
       #""kind":\#(JSONObject.quoted(line.kind))"#, #""bytes":\#(line.bytes)"#,
@@ -157,6 +166,7 @@ struct LineOptions: ParsableArguments {
       ]
     }
     fields.append(#""words":\#(JSONObject.quoted(line.words))"#)
+    if let digest { fields.append(#""digest":"\#(digest)""#) }
     return "{\(fields.joined(separator: ","))}\n"
   }
 }

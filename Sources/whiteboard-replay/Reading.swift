@@ -19,7 +19,7 @@ extension Recording {
   static func read(_ file: String, isLoud: Bool = true) async throws(NodeError) -> Recording {
     let recording: Recording
     do throws(DocumentError) {
-      recording = try await open(file)
+      recording = try await openOrSalvage(file)
     } catch {
       throw NodeError(error)
     }

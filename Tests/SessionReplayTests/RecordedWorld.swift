@@ -32,10 +32,14 @@ struct RecordedWorld {
   /// Has some replicas draw, and keeps what one of them kept, a tenth of a second apart.
   ///
   /// There is a keyframe after each 40 changes, and a marker in the middle.
-  init(seed: UInt64, steps: Int = 150) async throws {
+  init(seed: UInt64, steps: Int = 150, crashes: Int = 0) async throws {
     directory = try TemporaryDirectory()
     path = directory.file()
-    let world = ReplicaWorld(seed: seed, nodes: 3)
+    let world = ReplicaWorld(
+      seed: seed,
+      nodes: 3,
+      weather: ReplicaWorld.Weather(crashes: crashes)
+    )
     world.connectAll()
     for _ in 0..<steps { world.happen() }
     let node = world.nodes[1]
@@ -51,6 +55,11 @@ struct RecordedWorld {
     for (index, change) in changes.enumerated() {
       let time = Self.start + Int64(index) * 100
       try board.apply(change)
+      if case .keyframe(let bytes) = change {
+        // A program that came back from a state: what led to it is not here.
+        let digest = board.digest.bytes
+        try await document.writeKeyframe(bytes, digest: digest, time: time, lostSince: time)
+      }
       guard let entry = Self.entry(change, at: time) else { continue }
       try await document.append([entry])
       if index == changes.count / 2 {

@@ -1,0 +1,57 @@
+import Foundation
+import WhiteboardDocument
+
+extension Recording {
+  /// Reads the recording in a file as ``open(_:)`` does; where the file is too damaged for that, reads what
+  /// is still good in it.
+  ///
+  /// The file stays as it is. What is lost is among the damages of the history.
+  /// - Throws: What `BoardDocument` throws; `damaged` where nothing is left.
+  public static func openOrSalvage(_ path: String) async throws(DocumentError) -> Recording {
+    do throws(DocumentError) {
+      return try await open(path)
+    } catch {
+      guard error.code == .damaged || error.code == .wrongKind || error.code == .inputOutput else {
+        throw error
+      }
+      do throws(DocumentError) {
+        return try await salvage(path, why: error.message)
+      } catch let second {
+        // What was wrong at first says more.
+        throw second.code == .damaged || second.code == .wrongKind ? error : second
+      }
+    }
+  }
+
+  private static func salvage(
+    _ path: String,
+    why reason: String
+  ) async throws(DocumentError) -> Recording {
+    let directory = FileManager.default.temporaryDirectory.path + "/salvage-" + UUID().uuidString
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+    } catch {
+      throw DocumentError(.inputOutput, "\(directory): it cannot be made", cause: error)
+    }
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let copy = directory + "/salvaged.whiteboard"
+    let report = try await BoardDocument.recover(from: path, to: copy, now: 0)
+    let found = try await open(copy).history
+    let losses = [reason] + report.losses.map { "lost: \($0)" }
+    return try Recording(
+      DocumentHistory(
+        board: found.board,
+        name: found.name,
+        steps: found.steps,
+        checks: found.checks,
+        marks: found.marks,
+        authors: found.authors,
+        damages: losses.map { DocumentHistory.Damage(place: 0, words: $0) } + found.damages
+      )
+    )
+  }
+}

@@ -1,0 +1,80 @@
+"""Protocol/Vectors/recording.whiteboard, read by this implementation as recording.md says."""
+
+import json
+import pathlib
+import random
+import sqlite3
+import tempfile
+import unittest
+
+from whiteboard_peer import admission
+from whiteboard_peer.recording import Damaged, Recording, decode_batch, state_of_keyframe
+from whiteboard_peer.cells import State
+from whiteboard_peer.wire import base32
+
+VECTORS = admission.PROTOCOL / "Vectors"
+SAMPLE = VECTORS / "recording.whiteboard"
+
+
+class Recordings(unittest.TestCase):
+    def setUp(self):
+        self.expected = json.loads((VECTORS / "recording.json").read_text("utf-8"))
+        self.recording = Recording(SAMPLE)
+
+    def test_rec_5_the_steps_and_the_board_after_each(self):
+        self.assertEqual(base32(self.recording.board), self.expected["board"])
+        self.assertEqual(self.recording.name, self.expected["name"])
+        start = self.recording.steps[0][0]
+        found = [
+            {"ms": time - start, "kind": kind, "bytes": len(data), "digest": state.digest()}
+            for (time, kind, data), state in zip(self.recording.steps, self.recording.play())
+        ]
+        self.assertEqual(found, self.expected["steps"])
+
+    def test_rec_6_each_keyframe_is_the_board_there(self):
+        found = [
+            {"after": place, "digest": digest, "name": name}
+            for place, name, digest, _ in self.recording.keyframes
+        ]
+        self.assertEqual(found, self.expected["keyframes"])
+        for _, _, digest, body in self.recording.keyframes:
+            self.assertEqual(state_of_keyframe(body).digest(), digest)
+
+    def test_rec_8_any_order_ends_in_the_same_board(self):
+        batches = [data for _, kind, data in self.recording.steps if kind == "batch"]
+        whole = list(self.recording.play())[-1]
+        for seed in range(20):
+            order = batches * 2
+            random.Random(seed).shuffle(order)
+            state = State()
+            for data in order:
+                state.apply(decode_batch(data))
+            # What came by catching up is in the keyframes.
+            state.merge_answer(*whole.answer_to(state.context))
+            self.assertEqual(state.digest(), whole.digest(), f"seed {seed}")
+
+    def test_rec_3_a_row_that_was_changed_is_found_out(self):
+        changes = [
+            "UPDATE log SET time = time + 1 WHERE id = 2",
+            "UPDATE log SET body = zeroblob(length(body)) WHERE id = 3",
+            "UPDATE log SET sum = sum + 1 WHERE id = 1",
+            "DELETE FROM log WHERE id = 2",
+            "DELETE FROM log WHERE id = 4",
+            "UPDATE keyframe SET digest = zeroblob(32) WHERE id = 1",
+            "UPDATE meta SET value = 'other' WHERE key = 'name'",
+            "UPDATE author SET sequence = sequence + 1",
+        ]
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "changed.whiteboard"
+            for change in changes:
+                path.write_bytes(SAMPLE.read_bytes())
+                database = sqlite3.connect(path)
+                database.execute(change)
+                database.commit()
+                database.close()
+                with self.assertRaises(Damaged, msg=change):
+                    Recording(path)
+
+
+if __name__ == "__main__":
+    unittest.main()

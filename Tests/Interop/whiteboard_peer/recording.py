@@ -1,0 +1,133 @@
+"""Reads a recording as `recording.md` says: SQLite, checksums, the log, and the board at every step."""
+
+import hashlib
+import sqlite3
+import struct
+
+from .cells import State
+from .codec import Reader, decode_batch, read_difference, zigzag
+from .wire import encode_vint
+
+APPLICATION = 0x77627264
+
+
+def _table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+_TABLE = _table()
+
+
+def crc32c(data):
+    state = 0xFFFFFFFF
+    for byte in data:
+        state = state >> 8 ^ _TABLE[(state ^ byte) & 0xFF]
+    return state ^ 0xFFFFFFFF
+
+
+def checksum(letter, numbers, blobs):
+    """REC-3."""
+    data = letter.encode()
+    for number in numbers:
+        data += zigzag(number)
+    for blob in blobs:
+        data += encode_vint(len(blob))
+    return crc32c(data + b"".join(blobs))
+
+
+class Damaged(Exception):
+    pass
+
+
+def need(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+
+class Recording:
+    """The steps of a recording that is whole, each (milliseconds, kind, bytes)."""
+
+    def __init__(self, path):
+        database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        try:
+            self._read(database)
+        finally:
+            database.close()
+
+    def _read(self, database):
+        def rows(sql):
+            return database.execute(sql).fetchall()
+
+        need(rows("PRAGMA application_id")[0][0] == APPLICATION, "no recording")
+        need(rows("PRAGMA user_version")[0][0] == 1, "another version")
+        self.meta = {}
+        for key, value, crc in rows("SELECT key, value, crc FROM meta"):
+            need(crc == checksum("m", [], [key.encode(), value.encode()]), f"setting {key}")
+            self.meta[key] = value
+        self.board, self.name = bytes.fromhex(self.meta["board"]), self.meta["name"]
+        self.records = {}
+        sql = "SELECT incarnation, record, sequence, head, crc FROM author"
+        for incarnation, record, sequence, head, crc in rows(sql):
+            own = checksum("a", [incarnation, sequence], [record, head])
+            need(crc == own, f"record {incarnation}")
+            self.records[incarnation & 0xFFFF_FFFF_FFFF_FFFF] = record
+        self.steps, self.places, chain, before = [], {0: 0}, 0, None
+        sql = "SELECT id, time, entries, body, sum FROM log ORDER BY id"
+        for number, (identifier, time, entries, body, total) in enumerate(rows(sql), 1):
+            own = checksum("l", [identifier, time, entries], [body])
+            chain = crc32c(struct.pack(">II", chain, own))
+            need(identifier == number, f"rows before {identifier}")
+            need(total & 0xFFFF_FFFF_FFFF_FFFF == own << 32 | chain, f"row {identifier}")
+            self._unpack(body, time, entries)
+            self.places[identifier] = len(self.steps)
+        if "closed" in self.meta:
+            need(self.meta["closed"] == f"{len(self.places) - 1} {chain}", "the end of the log")
+        self.keyframes = []
+        sql = "SELECT id, log, chain, entries, time, name, digest, body, crc FROM keyframe ORDER BY log, id"
+        for *numbers, name, digest, body, crc in rows(sql):
+            blobs = [(name or "").encode(), digest, body]
+            own = checksum("k", numbers + [int(name is not None)], blobs)
+            need(crc == own, f"keyframe {numbers[0]}")
+            self.keyframes.append((self.places[numbers[1]], name, digest.hex(), body))
+        for sha256, body in rows("SELECT sha256, body FROM asset"):
+            need(hashlib.sha256(body).digest() == sha256, "an asset")
+
+    def _unpack(self, body, time, entries):
+        reader = Reader(body)
+        for _ in range(entries):
+            head = reader.varint()
+            step = head >> 1
+            time += step >> 1 ^ -(step & 1)
+            data = reader.take(reader.varint())
+            self.steps.append((time, "answer" if head & 1 else "batch", data))
+        reader.end()
+
+    def play(self):
+        """The board after each step."""
+        state = State()
+        for _, kind, data in self.steps:
+            if kind == "batch":
+                state.apply(decode_batch(data))
+            elif data[0] <= 2:
+                start = 1 if data[0] < 2 else 3
+                merge_answer(state, data[start:], data[0] > 0)
+            yield state
+
+
+def merge_answer(state, data, is_repair):
+    reader = Reader(data)
+    for _ in range(reader.varint()):
+        reader.take(reader.varint())
+    state.merge_answer(*read_difference(reader), is_repair)
+
+
+def state_of_keyframe(data):
+    """REC-6: the board of a keyframe."""
+    state = State()
+    merge_answer(state, data, False)
+    return state
