@@ -188,6 +188,14 @@ let package = Package(
       swiftSettings: settings
     ),
     .executableTarget(
+      name: "replay-bench",
+      dependencies: [
+        "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument", "WhiteboardSync",
+      ],
+      path: "Tests/Benchmarks/Replay",
+      swiftSettings: settings
+    ),
+    .executableTarget(
       name: "render-bench",
       dependencies: [
         "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
