@@ -78,6 +78,22 @@ public struct Recording: Sendable {
     }
   }
 
+  /// Whether a step counts the same whatever came before it and comes after: all do but answers, which leave
+  /// out what their receiver had.
+  public func isIndifferentToOrder(at place: Int) -> Bool {
+    if case .answer(let bytes) = history.steps[place].content {
+      StoredChange.answer(bytes).isIndifferentToOrder
+    } else {
+      true
+    }
+  }
+
+  /// The incarnation that wrote a batch; nil of what is none.
+  func author(at place: Int) -> Incarnation? {
+    guard case .batch(let bytes) = history.steps[place].content else { return nil }
+    return EncodedBatch.author(of: bytes)
+  }
+
   /// A time of a clock as milliseconds from another.
   static func elapsed(_ time: Int64, since start: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(start)

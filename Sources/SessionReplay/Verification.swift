@@ -64,7 +64,8 @@ public struct Verification: Sendable {
     damages.isEmpty && mismatches.isEmpty && faults.isEmpty && divergences.isEmpty
   }
 
-  /// Plays a recording to its end, and has fresh replicas take it in in other orders.
+  /// Plays a recording to its end, and has fresh replicas take it in in other orders, as many at once as there
+  /// are processors.
   ///
   /// - Parameters:
   ///   - recording: What is verified.
@@ -77,7 +78,7 @@ public struct Verification: Sendable {
     damages: [String] = [],
     replicas: Int = 8,
     seed: UInt64
-  ) {
+  ) async {
     self.seed = seed
     self.replicas = replicas
     steps = recording.count
@@ -100,16 +101,20 @@ public struct Verification: Sendable {
     operations = playback.operations
     faults = playback.faults
     digest = playback.board.digest
-    var divergences: [Divergence] = []
-    for replica in 0..<replicas {
-      let order = Order.allCases[replica % Order.allCases.count]
-      var random = SplitMix64(seed: seed &+ UInt64(replica))
-      let board = Self.board(recording, in: order, like: playback.board, &random)
-      if board.digest != digest {
-        divergences.append(Divergence(replica: replica, order: order, digest: board.digest))
+    let whole = playback.board
+    let found = await withTaskGroup { group in
+      for replica in 0..<replicas {
+        group.addTask {
+          let order = Order.allCases[replica % Order.allCases.count]
+          var random = SplitMix64(seed: seed &+ UInt64(replica))
+          let board = Self.board(recording, in: order, like: whole, &random)
+          return Divergence(replica: replica, order: order, digest: board.digest)
+        }
       }
+      return await group.reduce(into: []) { $0.append($1) }
     }
-    self.divergences = divergences
+    let expected = digest
+    divergences = found.filter { $0.digest != expected }.sorted { $0.replica < $1.replica }
   }
 
   /// What a fresh replica comes to.
@@ -122,52 +127,46 @@ public struct Verification: Sendable {
     var board = RestoredBoard(recording.board)
     // What cannot be applied was told of already: it changes nothing in any order.
     for change in recording.beginning { try? board.apply(change) }
-    var run: [(place: Int, change: StoredChange)] = []
-    func take() {
-      for change in arranged(run, order, &random) { try? board.apply(change) }
-      run = []
+    func apply(_ place: Int) {
+      if let change = try? recording.change(at: place) { try? board.apply(change) }
     }
-    for place in 0..<recording.count {
-      guard let change = try? recording.change(at: place) else { continue }
-      if change.isIndifferentToOrder {
-        run.append((place, change))
-      } else if order != .caughtUp {
-        // It leaves out what came before it.
-        take()
-        try? board.apply(change)
-      }
+    var first = 0
+    for place in 0..<recording.count where !recording.isIndifferentToOrder(at: place) {
+      for other in arranged(first..<place, of: recording, order, &random) { apply(other) }
+      // It leaves out what came before it.
+      if order != .caughtUp { apply(place) }
+      first = place + 1
     }
-    take()
+    for place in arranged(first..<recording.count, of: recording, order, &random) { apply(place) }
     if order == .caughtUp { try? board.join(whole) }
     return board
   }
 
+  /// The places of a run in another order.
   private static func arranged(
-    _ run: [(place: Int, change: StoredChange)],
+    _ run: Range<Int>,
+    of recording: Recording,
     _ order: Order,
     _ random: inout SplitMix64
-  ) -> [StoredChange] {
+  ) -> [Int] {
     switch order {
     case .shuffled:
-      var all = run.map(\.change)
-      for step in run where random.next() % 10 == 0 { all.append(step.change) }
+      var all = Array(run)
+      for place in run where random.next() % 10 == 0 { all.append(place) }
       return random.shuffled(all)
     case .delayed:
-      let late = run.enumerated().map { index, step in
-        (key: UInt64(index) + random.next() % 100, index: index, change: step.change)
-      }
-      return late.sorted { ($0.key, $0.index) < ($1.key, $1.index) }.map(\.change)
+      let late = run.map { (key: UInt64($0) + random.next() % 100, place: $0) }
+      return late.sorted { ($0.key, $0.place) < ($1.key, $1.place) }.map(\.place)
     case .partitioned:
       let salt = random.next()
-      let sides = run.map { step in
-        guard case .batch(let encoded) = step.change else { return false }
-        var side = SplitMix64(seed: salt ^ encoded.batch.author.rawValue)
+      let isLater = run.map { place in
+        guard let author = recording.author(at: place) else { return false }
+        var side = SplitMix64(seed: salt ^ author.rawValue)
         return side.next() & 1 == 1
       }
-      return zip(run, sides).filter { !$0.1 }.map(\.0.change)
-        + zip(run, sides).filter(\.1).map(\.0.change)
+      return zip(run, isLater).filter { !$0.1 }.map(\.0) + zip(run, isLater).filter(\.1).map(\.0)
     case .caughtUp:
-      return run.filter { _ in random.next() & 1 == 1 }.map(\.change)
+      return run.filter { _ in random.next() & 1 == 1 }
     }
   }
 }

@@ -63,6 +63,12 @@ public struct EncodedBatch: Hashable, Sendable {
     )
   }
 
+  /// Who wrote the batch of these bytes, which may be no batch; nil where that is nobody.
+  public static func author(of bytes: [UInt8]) -> Incarnation? {
+    var reader = ByteReader(bytes)
+    return try? reader.incarnation()
+  }
+
   /// A batch whose operations are encoded already.
   init(_ batch: Batch, _ others: [Incarnation], _ operations: ArraySlice<UInt8>) {
     let numbers: [4 of UInt64] = [

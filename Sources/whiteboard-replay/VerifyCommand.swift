@@ -63,7 +63,7 @@ struct VerifyCommand: AsyncParsableCommand {
     let recording = try await Recording.read(file, isLoud: false)
     // What was salvaged was looked at as it was read.
     let damages = try? await BoardFile.damages(file)
-    return Verification(of: recording, damages: damages ?? [], replicas: replicas, seed: seed)
+    return await Verification(of: recording, damages: damages ?? [], replicas: replicas, seed: seed)
   }
 
   private static func text(

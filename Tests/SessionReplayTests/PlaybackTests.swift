@@ -92,6 +92,6 @@ import WhiteboardSync
     playback.step()
     #expect(playback.place == 0 && playback.board.state.objectCount == 0)
     #expect(recording.duration == 0 && recording.start == nil)
-    #expect(Verification(of: recording, seed: 1).isGood)
+    #expect(await Verification(of: recording, seed: 1).isGood)
   }
 }

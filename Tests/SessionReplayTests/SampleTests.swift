@@ -55,6 +55,6 @@ import Whiteboard
       Sample.Keyframe(after: $0.place, digest: Hexadecimal.encode($0.digest), name: $0.name)
     }
     #expect(keyframes == expected.keyframes)
-    #expect(Verification(of: recording, seed: 1).isGood)
+    #expect(await Verification(of: recording, seed: 1).isGood)
   }
 }

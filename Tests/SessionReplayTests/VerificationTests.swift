@@ -11,7 +11,7 @@ import WhiteboardSync
   func converges(seed: UInt64) async throws {
     let world = try await RecordedWorld(seed: seed, crashes: 4)
     let recording = try await Recording.open(world.path)
-    let found = Verification(of: recording, replicas: 8, seed: seed)
+    let found = await Verification(of: recording, replicas: 8, seed: seed)
     #expect(found.isGood, "seed \(seed): \(found)")
     #expect(found.digest == world.digest)
     #expect(found.checks == recording.history.checks.count && found.operations > 0)
@@ -37,7 +37,7 @@ import WhiteboardSync
         authors: history.authors
       )
     )
-    let found = Verification(of: wrong, replicas: 4, seed: 1)
+    let found = await Verification(of: wrong, replicas: 4, seed: 1)
     #expect(!found.isGood && found.divergences.isEmpty)
     #expect(found.mismatches.map(\.place) == [checks[0].place])
   }
@@ -66,7 +66,7 @@ import WhiteboardSync
         authors: history.authors
       )
     )
-    #expect(!Verification(of: short, replicas: 0, seed: 1).isGood)
+    #expect(await !Verification(of: short, replicas: 0, seed: 1).isGood)
   }
 
   @Test("[REC-9] flipped bits are told of or harmless, and the rest is played", arguments: 0..<4)
@@ -126,7 +126,7 @@ import WhiteboardSync
       let recording = try await Recording.openOrSalvage(path)
       let document = try? await BoardDocument.open(at: path, mode: .reading)
       let damages = (try? await document?.verify()) ?? []
-      let found = Verification(of: recording, damages: damages, replicas: 2, seed: 1)
+      let found = await Verification(of: recording, damages: damages, replicas: 2, seed: 1)
       if found.isGood {
         #expect(found.digest == world.digest, "\(what): silently another board")
         tally.played += 1

@@ -3,7 +3,8 @@
 //     replay-bench DIRECTORY [OPERATIONS]
 //
 // The file is made anew in DIRECTORY: drags, strokes in chunks, typing letter by letter and moves of ten objects, a
-// batch for each, as boards write them; every figure is of one thread.
+// batch for each, as boards write them. Every figure is of one thread, but that of the replicas, of which as many
+// go at once as there are processors.
 
 import PeerTestKit
 import SessionReplay
@@ -146,7 +147,7 @@ line("objects on the board in the end", "\(playback.board.state.objectCount)")
 
 var isGood = false
 let proving = await seconds {
-  isGood = Verification(of: recording, replicas: 8, seed: 1).isGood
+  isGood = await Verification(of: recording, replicas: 8, seed: 1).isGood
 }
 line("verify with 8 replicas, operations a second", rate(operations, proving))
 guard isGood else {
