@@ -57,9 +57,16 @@ let package = Package(
     .systemLibrary(name: "CTurboJPEG", path: "Shared/CTurboJPEG"),
     .systemLibrary(name: "CWebP", path: "Shared/CWebP"),
     .target(
+      name: "WhiteboardExport",
+      dependencies: ["Whiteboard", "WhiteboardRendering"],
+      path: "Shared/WhiteboardExport",
+      swiftSettings: settings
+    ),
+    .target(
       name: "WhiteboardPictures",
       dependencies: [
-        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "Whiteboard", "WhiteboardRendering",
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "Whiteboard", "WhiteboardExport",
+        "WhiteboardRendering",
       ],
       path: "Shared/WhiteboardPictures",
       swiftSettings: settings
