@@ -119,7 +119,7 @@ let package = Package(
     .target(
       name: "WhiteboardTerminal",
       dependencies: [
-        "CTerminal", "PeerDiscovery", "QRCode", "Whiteboard", "WhiteboardNode",
+        "CTerminal", "PeerDiscovery", "QRCode", "SessionReplay", "Whiteboard", "WhiteboardNode",
         "WhiteboardPictures",
         "WhiteboardRendering", "WhiteboardSync",
       ],
@@ -170,7 +170,7 @@ let package = Package(
       dependencies: [
         "SessionReplay", "Whiteboard", "WhiteboardCommands", "WhiteboardDocument",
         "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
-        "WhiteboardSync", argumentParser, logging,
+        "WhiteboardSync", "WhiteboardTerminal", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -270,7 +270,8 @@ let package = Package(
     .testTarget(
       name: "WhiteboardTerminalTests",
       dependencies: [
-        "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
+        "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument", "WhiteboardNode",
+        "WhiteboardRendering", "WhiteboardSync",
         "WhiteboardTerminal",
       ]
     ),

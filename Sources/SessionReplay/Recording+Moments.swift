@@ -9,21 +9,41 @@ extension Recording {
     public let message: String
   }
 
+  /// A place that somebody named: a marker, or a version that was kept.
+  public struct Marker: Hashable, Sendable {
+    /// What it is called; text of a person.
+    public let name: String
+    /// When, in milliseconds from the beginning.
+    public let elapsed: Int64
+  }
+
+  /// The places that somebody named, by their time.
+  public var markers: [Marker] {
+    let marks = history.marks.compactMap { mark in
+      mark.name.map { Marker(name: $0, elapsed: elapsed(mark.time)) }
+    }
+    let versions = history.checks.compactMap { check in
+      check.name.map { Marker(name: $0, elapsed: elapsed(check.time)) }
+    }
+    return (marks + versions).sorted { ($0.elapsed, $0.name) < ($1.elapsed, $1.name) }
+  }
+
   /// The moment that a word names, in milliseconds from the beginning.
   ///
   /// `90` and `90.5` are seconds, `1:30` and `1:02:03.5` minutes and hours before them, `50%` is a part of
-  /// the whole, and `@lunch` the first marker of that name.
+  /// the whole, and `@lunch` the first of ``markers`` of that name.
   public func moment(_ word: String) throws(MomentError) -> Int64 {
     if word.hasPrefix("@") {
       let name = word.dropFirst()
-      guard let marker = history.marks.first(where: { $0.name == String(name) }) else {
-        let names = history.marks.compactMap(\.name).map { "@\($0)" }
+      let markers = markers
+      guard let marker = markers.first(where: { $0.name == name }) else {
+        let names = markers.map { "@\($0.name)" }
         throw MomentError(
           message: "there is no marker '\(name)'"
             + (names.isEmpty ? "; there are none" : "; there are \(names.joined(separator: ", "))")
         )
       }
-      return elapsed(marker.time)
+      return marker.elapsed
     }
     if word.hasSuffix("%") {
       guard let percent = Double(word.dropLast()), (0...100).contains(percent) else {

@@ -97,6 +97,9 @@ public struct RecordingLog: Sendable {
   private static func words(_ operation: Operation) -> String {
     guard let name = operation.property.name else { return "property \(operation.property.number)" }
     switch operation.value {
+    case .bytes(let bytes) where operation.property.number == 128:
+      // The letters of a text, as they came.
+      return (try? TextTree.decodeRun(bytes).1).map { "\(name) \"\($0)\"" } ?? name
     case .text(let text): return "\(name) \"\(text)\""
     case .pair(let x, let y) where operation.property == .position:
       return "\(name) \(x / 64),\(y / 64)"

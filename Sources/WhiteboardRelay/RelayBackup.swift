@@ -87,7 +87,10 @@ package enum RelayBackup {
   private static func checkAbsent(_ path: String) throws(NodeError) {
     let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     guard content.isEmpty else {
-      throw NodeError(.cannotCreate, "\(path) is there already, and is left as it is")
+      throw NodeError(
+        .cannotCreate,
+        "\(path) is there already, and is left as it is; name a directory that is empty or not there"
+      )
     }
   }
 

@@ -54,6 +54,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let settings = try options.settings()
+      _ = try settings.relayDirectory()
       let bounds = RelayBound.all(RelayConfiguration.Limits(settings), RelayLimits(settings))
       if options.place.json {
         for bound in bounds { try Console.tell(EventLine.json("bound", bound)) }

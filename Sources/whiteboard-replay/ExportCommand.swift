@@ -6,6 +6,7 @@ import WhiteboardExport
 import WhiteboardNode
 import WhiteboardPictures
 import WhiteboardRendering
+import WhiteboardTerminal
 
 /// `whiteboard-replay export`.
 struct ExportCommand: AsyncParsableCommand {
@@ -13,8 +14,9 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Write the board as it was at a time, as SVG, PNG, PDF, JSON, Excalidraw or text.",
     discussion: """
-      The ending of FILE says what is written: \(ExportFormat.endings). With --every there is a file for each \
-      so many seconds, its number before the ending.
+      The ending of FILE says what is written: \(ExportFormat.endings), or .cast: a film of the whole in \
+      asciicast v2, which `asciinema play` shows. With --every there is a file for each so many seconds, its \
+      number before the ending.
       """
   )
 
@@ -36,6 +38,11 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Pixels of a PNG for each board unit.", valueName: "N"))
   var scale = 1.0
 
+  @Option(help: ArgumentHelp("How fast a film goes: 0.1 to 64.", valueName: "N")) var speed = 1.0
+
+  @Option(help: ArgumentHelp("Columns and rows of a film.", valueName: "COLSxROWS"))
+  var size = "100x30"
+
   @Flag(help: "Write over files that are there.") var force = false
 
   mutating func validate() throws {
@@ -48,6 +55,7 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
+    if output.hasSuffix(".cast") { return try await film() }
     guard let format = ExportFormat(fileName: output) else {
       throw NodeError(.usage, "end the name of the file in one of \(ExportFormat.endings)")
     }
@@ -70,6 +78,24 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain(
       times.count == 1 ? "\(output) is written." : "\(times.count) files are written."
     )
+  }
+
+  /// Writes a film.
+  private func film() async throws {
+    let numbers = size.split(separator: "x").map { Int($0) ?? 0 }
+    guard numbers.count == 2, (20...500).contains(numbers[0]), (5...200).contains(numbers[1]) else {
+      throw NodeError(.usage, "--size is columns and rows, like 100x30: 20x5 to 500x200")
+    }
+    guard (0.1...64).contains(speed), every == nil, time == nil else {
+      throw NodeError(.usage, "a film takes --speed, 0.1 to 64, and neither --at nor --every")
+    }
+    let recording = try await input.recording()
+    var cast = Asciicast()
+    (cast.columns, cast.rows, cast.speed) = (numbers[0], numbers[1], speed)
+    var bytes: [UInt8] = []
+    cast.write(recording) { bytes += Array($0.utf8) }
+    try write(bytes, to: output)
+    Console.complain("\(output) is written.")
   }
 
   private func chosenTimes(_ recording: Recording) throws(NodeError) -> [Int64] {
@@ -99,6 +125,10 @@ struct ExportCommand: AsyncParsableCommand {
     } catch {
       throw NodeError(.usage, TerminalText.cleaned(error.message))
     }
+    try write(bytes, to: file)
+  }
+
+  private func write(_ bytes: [UInt8], to file: String) throws(NodeError) {
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: force)
     } catch {

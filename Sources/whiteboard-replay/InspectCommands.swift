@@ -22,7 +22,7 @@ struct InfoCommand: AsyncParsableCommand {
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)
     let statistics = RecordingStatistics(of: recording)
-    let gaps = recording.history.marks.count { $0.name == nil }
+    let gaps = recording.history.marks.filter { $0.name == nil }
     let objects = playback.board.state.objectCount
     let facts: [(key: String, label: String, text: String, isNumber: Bool)] = [
       ("name", "name", recording.history.name, false),
@@ -34,8 +34,8 @@ struct InfoCommand: AsyncParsableCommand {
       ("operations", "operations", "\(statistics.operations)", true),
       ("bytes", "bytes", "\(statistics.bytes)", true),
       ("checks", "digests", "\(recording.history.checks.count)", true),
-      ("markers", "markers", "\(recording.history.marks.count - gaps)", true),
-      ("gaps", "gaps", "\(gaps)", true),
+      ("markers", "markers", "\(recording.markers.count)", true),
+      ("gaps", "gaps", "\(gaps.count)", true),
       ("damages", "damages", "\(recording.history.damages.count)", true),
       ("objects", "objects", "\(objects)", true),
       ("digest", "digest", playback.board.digest.hex, false),
@@ -52,13 +52,14 @@ struct InfoCommand: AsyncParsableCommand {
       let text = fact.key == "seconds" ? Recording.text(recording.duration) : fact.text
       try Console.tell("\(label)\(TerminalText.cleaned(text))\n")
     }
-    for mark in recording.history.marks {
-      let time = Recording.text(recording.elapsed(mark.time))
-      let until = Recording.text(recording.elapsed(mark.until))
-      try Console.tell(
-        mark.name.map { "marker      \(time) \(TerminalText.cleaned($0))\n" }
-          ?? "gap         \(time) to \(until): not recorded\n"
-      )
+    for marker in recording.markers {
+      let time = Recording.text(marker.elapsed)
+      try Console.tell("marker      \(time) \(TerminalText.cleaned(marker.name))\n")
+    }
+    for gap in gaps {
+      let time = Recording.text(recording.elapsed(gap.time))
+      let until = Recording.text(recording.elapsed(gap.until))
+      try Console.tell("gap         \(time) to \(until): not recorded\n")
     }
   }
 }

@@ -1,0 +1,112 @@
+import SessionReplay
+import WhiteboardRendering
+
+/// A recording on a terminal: what a person presses goes to the player, and what it shows is drawn.
+package actor PlayerTerminal {
+  private let terminal: Terminal
+  private let writer: ScreenWriter
+  private let clock = ContinuousClock()
+  private let wake: AsyncStream<Void>
+  private let wakeUp: AsyncStream<Void>.Continuation
+  private var client: PlayerClient
+  private var parser = InputParser()
+  private var inputCount = 0
+  private var shown: Screen?
+
+  /// The time between two frames.
+  private static let frameInterval = Duration.milliseconds(33)
+  /// How long an Escape may be the beginning of more.
+  private static let escapePatience = Duration.milliseconds(30)
+
+  /// Plays on a terminal that was taken over.
+  package init(
+    _ recording: Recording,
+    on terminal: Terminal,
+    _ features: TerminalFeatures,
+    speed: Double,
+    skipsIdle: Bool,
+    from time: Int64
+  ) {
+    self.terminal = terminal
+    writer = ScreenWriter(depth: features.depth)
+    let size = terminal.size
+    client = PlayerClient(
+      recording,
+      columns: size.columns,
+      rows: size.rows,
+      dotStyle: features.dotStyle
+    )
+    client.skipsIdle = skipsIdle
+    client.setSpeed(speed)
+    client.seek(to: time)
+    (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  /// Plays until the person leaves.
+  package func run() async {
+    // Both end with the person.
+    let listening = Task { await self.listen() }
+    defer {
+      listening.cancel()
+      terminal.leave()
+    }
+    wakeUp.yield()
+    var last = clock.now
+    for await _ in wake {
+      let now = clock.now
+      client.advance(by: now - last)
+      last = now
+      draw()
+      guard client.isPlaying else { continue }
+      // Ends after its sleep; a late one draws nothing new.
+      Task {
+        try? await clock.sleep(for: Self.frameInterval)
+        wakeUp.yield()
+      }
+    }
+  }
+
+  /// Ends the playing.
+  package func requestEnd() { wakeUp.finish() }
+
+  private func draw() {
+    let screen = client.frame()
+    var bytes = shown == nil ? Array(ScreenWriter.clearing.utf8) : []
+    let before = shown ?? Screen(width: screen.width, height: screen.height)
+    bytes += writer.bytes(from: before, to: screen)
+    shown = screen
+    guard !bytes.isEmpty else { return }
+    // Shown at once by terminals that know it, and passed over by the others.
+    terminal.write(Array("\u{1B}[?2026h\u{1B}[?25l".utf8) + bytes + Array("\u{1B}[?2026l".utf8))
+  }
+
+  private func listen() async {
+    for await news in terminal.news {
+      switch news {
+      case .bytes(let bytes):
+        inputCount += 1
+        take(parser.feed(bytes))
+        if parser.isWaiting { finishInputLater(inputCount) }
+      case .resized:
+        let size = terminal.size
+        client.resize(columns: size.columns, rows: size.rows)
+        shown = nil
+        wakeUp.yield()
+      case .hungUp: requestEnd()
+      }
+    }
+  }
+
+  private func finishInputLater(_ count: Int) {
+    // Ends within a moment, and does nothing where more has come.
+    Task {
+      try? await clock.sleep(for: Self.escapePatience)
+      if count == inputCount { take(parser.finish()) }
+    }
+  }
+
+  private func take(_ events: [InputEvent]) {
+    for event in events where client.take(event) { requestEnd() }
+    wakeUp.yield()
+  }
+}
