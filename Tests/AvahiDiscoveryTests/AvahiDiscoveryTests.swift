@@ -6,7 +6,11 @@ import Testing
 @testable import AvahiDiscovery
 
 /// On a real daemon, of which there is one: one test at a time.
-@Suite(.serialized, .enabled(if: AvahiSandbox.isAvailable, AvahiSandbox.explanation))
+@Suite(
+  .serialized,
+  .enabled(if: AvahiSandbox.isAvailable, AvahiSandbox.explanation),
+  .timeLimit(.minutes(3))
+)
 struct AvahiDiscoveryTests {
   private let world = AvahiDiscoveryWorld()
   private let service = AvahiDiscoveryWorld.randomService()

@@ -48,13 +48,16 @@ enum AvahiSandbox {
     process.arguments = arguments
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
+    let (ends, end) = AsyncStream<Void>.makeStream()
+    process.terminationHandler = { _ in end.finish() }
     try process.run()
-    defer {
-      // Threads of the concurrency pool have TERM blocked, and so has what they start.
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-    }
-    try await body()
+    let result: Result<Void, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    // Threads of the concurrency pool have TERM blocked, and so has what they start.
+    kill(process.processIdentifier, SIGKILL)
+    // Who waits on a thread keeps it from the tasks of all tests, and there are few of those.
+    for await _ in ends {}
+    try result.get()
   }
 }
 

@@ -25,7 +25,7 @@ struct Judge {
     self.path = path
   }
 
-  func judge(_ arguments: [String], input: String = "") throws -> Verdict {
+  func judge(_ arguments: [String], input: String = "") async throws -> Verdict {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
@@ -37,8 +37,12 @@ struct Judge {
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputFile))
     process.standardOutput = output
     process.standardError = output
-    try process.run()
-    process.waitUntilExit()
+    // Who waits on a thread keeps it from the tasks of all tests, and there are few of those.
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in continuation.resume() }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
     let words = try Data(contentsOf: URL(fileURLWithPath: outputFile))
     return Verdict(status: process.terminationStatus, words: String(decoding: words, as: UTF8.self))
   }

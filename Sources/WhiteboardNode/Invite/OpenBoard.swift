@@ -46,24 +46,39 @@ final class OpenBoardFile: Sendable {
 
   static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
 
-  /// Says that a board is open; nil where that cannot be written.
+  /// Says that a board is open; nil where that cannot be written, or another program says so.
   init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
     let directory = Self.directory(in: dataDirectory)
     mkdir(directory, 0o700)
     path = "\(directory)/\(board.board).json"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
-    // Readers hold it for a moment, to see that nobody else does.
-    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    // A lock of the open file, which readers see without taking it: nothing here waits.
+    var lock = Self.lock
+    guard fcntl(descriptor, Self.setLock, &lock) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    self.descriptor = descriptor
     guard let bytes = try? JSONEncoder().encode(board), ftruncate(descriptor, 0) == 0,
       LineWriter.writeAll(Array(bytes), to: descriptor) == nil
     else { return nil }
   }
 
   deinit {
-    guard descriptor >= 0 else { return }
     unlink(path)
     close(descriptor)
+  }
+
+  // Locks of an open file, F_OFD_GETLK and F_OFD_SETLK of fcntl(2), which Swift does not see in the C library.
+  private static let (getLock, setLock): (Int32, Int32) = (36, 37)
+
+  /// All of the file, for its one writer.
+  private static var lock: flock {
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    return lock
   }
 
   /// What a file says, where a program holds it.
@@ -71,7 +86,8 @@ final class OpenBoardFile: Sendable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    guard flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK,
+    var lock = Self.lock
+    guard fcntl(descriptor, Self.getLock, &lock) == 0, lock.l_type != F_UNLCK,
       let bytes = try? FileReading.whole(path, limit: 65_536)
     else { return nil }
     return try? JSONDecoder().decode(OpenBoard.self, from: Data(bytes))

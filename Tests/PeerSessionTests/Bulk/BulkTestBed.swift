@@ -181,9 +181,14 @@ final class RecordedEvents: BulkEvents {
     var finished: [(info: ResourceInfo, result: Result<ReceivedResource, SessionError>)] = []
     var streams: [PeerStream] = []
     var unwanted: Set<String> = []
-    var waiters:
-      [(condition: @Sendable (State) -> Bool, waiter: CheckedContinuation<Void, Never>)] =
-        []
+    var waiters: [Waiter] = []
+    var lastWaiter = 0
+  }
+
+  struct Waiter {
+    let id: Int
+    let condition: @Sendable (State) -> Bool
+    let continuation: CheckedContinuation<Void, Never>
   }
 
   private let state = NIOLockedValueBox(State())
@@ -212,20 +217,33 @@ final class RecordedEvents: BulkEvents {
   ) async { change { $0.finished.append((info, result)) } }
   func streamOpened(_ stream: PeerStream) async { change { $0.streams.append(stream) } }
 
+  /// Waits until the condition holds, or the task is cancelled.
   func wait(until condition: @escaping @Sendable (State) -> Bool) async {
-    await withCheckedContinuation { waiter in
-      let isMet = state.withLockedValue { state in
-        if condition(state) { return true }
-        state.waiters.append((condition, waiter))
-        return false
+    let id = state.withLockedValue { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLockedValue { state in
+          if condition(state) || Task.isCancelled { return true }
+          state.waiters.append(Waiter(id: id, condition: condition, continuation: continuation))
+          return false
+        }
+        if isOver { continuation.resume() }
       }
-      if isMet { waiter.resume() }
+    } onCancel: {
+      let waiter = state.withLockedValue { state in
+        state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+      }
+      waiter?.continuation.resume()
     }
   }
 
   /// The next stream that the peer opened, which the test then holds alone.
-  func nextStream() async -> PeerStream {
+  func nextStream() async throws -> PeerStream {
     await wait { !$0.streams.isEmpty }
+    try Task.checkCancellation()
     return state.withLockedValue { $0.streams.removeFirst() }
   }
 
@@ -249,7 +267,7 @@ final class RecordedEvents: BulkEvents {
       state.waiters.removeAll { $0.condition(now) }
       return met
     }
-    for entry in waiters { entry.waiter.resume() }
+    for entry in waiters { entry.continuation.resume() }
   }
 }
 

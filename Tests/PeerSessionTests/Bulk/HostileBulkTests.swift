@@ -287,7 +287,7 @@ struct HostileBulkTests {
           _ = try await raw.next(Control.ResourceDone.self)
         case .stream, .halfClosed:
           try await raw.send(Control.StreamOpen(id: id, name: UntrustedText("s")))
-          streams.append(await bed.receiverEvents.nextStream())
+          streams.append(try await bed.receiverEvents.nextStream())
           if state == .halfClosed { try await raw.send(.streamFin) }
         }
         let payload: [UInt8]

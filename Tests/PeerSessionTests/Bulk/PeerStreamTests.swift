@@ -19,7 +19,7 @@ struct PeerStreamTests {
   func order() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "ink")
-      let theirs = await bed.receiverEvents.nextStream()
+      let theirs = try await bed.receiverEvents.nextStream()
       #expect(theirs.name.raw == "ink")
       #expect(theirs.id == ours.id)
       #expect(theirs.peer == BulkTestBed.senderID)
@@ -50,7 +50,7 @@ struct PeerStreamTests {
   func backPressure() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
-      let theirs = await bed.receiverEvents.nextStream()
+      let theirs = try await bed.receiverEvents.nextStream()
       let written = NIOLockedValueBox(0)
       let total = 200
       let piece = [UInt8](repeating: 7, count: 1_000_000)
@@ -85,7 +85,7 @@ struct PeerStreamTests {
     try await BulkTestBed.run { bed in
       for isOursFirst in [true, false] {
         let ours = try await bed.sender.openStream(named: "s")
-        let theirs = await bed.receiverEvents.nextStream()
+        let theirs = try await bed.receiverEvents.nextStream()
         let (first, second) = isOursFirst ? (ours, theirs) : (theirs, ours)
         try await first.write([1, 2])
         try await first.finish()
@@ -107,7 +107,7 @@ struct PeerStreamTests {
     try await BulkTestBed.run { bed in
       for isOurs in [true, false] {
         let ours = try await bed.sender.openStream(named: "s")
-        let theirs = await bed.receiverEvents.nextStream()
+        let theirs = try await bed.receiverEvents.nextStream()
         let (one, other) = isOurs ? (ours, theirs) : (theirs, ours)
         one.reset(code: .max)
         await #expect(throws: SessionError(.reset, "")) { try await Self.readAll(other) }
@@ -125,7 +125,7 @@ struct PeerStreamTests {
   func resetWhileBlocked() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
-      let theirs = await bed.receiverEvents.nextStream()
+      let theirs = try await bed.receiverEvents.nextStream()
       let writer = Task {
         while true { try await ours.write([UInt8](repeating: 1, count: 500_000)) }
       }
@@ -143,7 +143,7 @@ struct PeerStreamTests {
     try await BulkTestBed.run { bed in
       bed.links.cut(after: [300_000])
       let ours = try await bed.sender.openStream(named: "s")
-      let theirs = await bed.receiverEvents.nextStream()
+      let theirs = try await bed.receiverEvents.nextStream()
       await #expect(throws: SessionError(.linkLost, "")) {
         while true { try await ours.write([UInt8](repeating: 1, count: 10_000)) }
       }
@@ -170,7 +170,7 @@ struct PeerStreamTests {
   func cancellation() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
-      let theirs = await bed.receiverEvents.nextStream()
+      let theirs = try await bed.receiverEvents.nextStream()
       for _ in 0..<50 {
         let reader = Task { try await Self.readAll(theirs) }
         await Task.yield()
@@ -192,7 +192,7 @@ struct PeerStreamTests {
   func writesDoNotMix() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
-      let theirs = await bed.receiverEvents.nextStream()
+      let theirs = try await bed.receiverEvents.nextStream()
       let reader = Task { try await Self.readAll(theirs) }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for value in UInt8(1)...8 {
@@ -215,14 +215,14 @@ struct PeerStreamTests {
         let ours = try await bed.sender.openStream(named: "dropped")
         try await ours.write([1])
       }
-      let dropped = await bed.receiverEvents.nextStream()
+      let dropped = try await bed.receiverEvents.nextStream()
       await #expect(throws: SessionError(.reset, "")) { try await Self.readAll(dropped) }
       do {
         let ours = try await bed.sender.openStream(named: "sent")
         try await ours.write(seededBytes(3_000_000, seed: 1))
         try await ours.finish()
       }
-      let sent = await bed.receiverEvents.nextStream()
+      let sent = try await bed.receiverEvents.nextStream()
       #expect(try await Self.readAll(sent).count == 3_000_000)
       try await sent.write([UInt8](repeating: 1, count: 3_000_000))
       try await sent.finish()
@@ -236,7 +236,7 @@ struct PeerStreamTests {
       let ours = try await bed.sender.openStream(named: "s")
       try await ours.finish()
       do {
-        let theirs = await bed.receiverEvents.nextStream()
+        let theirs = try await bed.receiverEvents.nextStream()
         #expect(try await Self.readAll(theirs) == [])
       }
       #expect(try await Self.readAll(ours) == [])
@@ -255,7 +255,7 @@ struct PeerStreamTests {
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for stream in streams {
-          let theirs = await bed.receiverEvents.nextStream()
+          let theirs = try await bed.receiverEvents.nextStream()
           group.addTask {
             try await stream.write(seededBytes(300_000, seed: 1))
             try await stream.finish()
@@ -281,7 +281,7 @@ struct PeerStreamTests {
         }
       }
       let ours = try await bed.sender.openStream(named: String(repeating: "n", count: 1_024))
-      let theirs = await bed.receiverEvents.nextStream()
+      let theirs = try await bed.receiverEvents.nextStream()
       #expect(theirs.name.raw.utf8.count == 1_024)
       withExtendedLifetime(ours) {}
     }

@@ -40,7 +40,7 @@ func visit(_ session: Session) async throws {
 }
 // example ends
 
-@Suite struct OverviewExampleTests {
+@Suite(.timeLimit(.minutes(2))) struct OverviewExampleTests {
   @Test("the example of the overview does what it says")
   func runs() async throws {
     try await withPeer("alice") { alice in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite struct SessionDelegateTests {
+@Suite(.timeLimit(.minutes(2))) struct SessionDelegateTests {
   /// Writes down what it is told, and leaves when its only peer is gone.
   private actor Recorder: SessionDelegate {
     private(set) var calls: [String] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("RelayedPeers")
+@Suite("RelayedPeers", .timeLimit(.minutes(2)))
 struct RelayedPeersTests {
   private let us = PeerID.numbered(1)
   private let far = PeerID.numbered(2)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Listening")
+@Suite("Listening", .timeLimit(.minutes(2)))
 struct ListenPlanTests {
   @Test("where any port will do, one whose other half is taken is not the end")
   func anyPort() {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Resumption")
+@Suite("Resumption", .timeLimit(.minutes(5)))
 struct ResumptionTests {
   /// Set `WHITEBOARD_SEED` to repeat a run.
   private static var seed: UInt64 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-@Suite("Session")
+@Suite("Session", .timeLimit(.minutes(5)))
 struct SessionTests {
   @Test("a message sent by each side arrives whole at the other")
   func message() async throws {

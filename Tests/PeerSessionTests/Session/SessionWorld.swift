@@ -64,7 +64,13 @@ extension PeerTransport {
 /// Collects the events of a session, so that a test can wait for what it wants to see.
 actor EventLog {
   private var events: [SessionEvent] = []
-  private var waiters: [(([SessionEvent]) -> Bool, CheckedContinuation<Void, Never>)] = []
+  private struct Waiter {
+    let id: Int
+    let condition: ([SessionEvent]) -> Bool
+    let continuation: CheckedContinuation<Void, Never>
+  }
+  private var waiters: [Waiter] = []
+  private var lastWaiter = 0
   private(set) var isFinished = false
 
   /// Reads `session` until it ends; run it in a task group.
@@ -81,15 +87,29 @@ actor EventLog {
 
   private func wake() {
     let all = events
-    let ready = waiters.filter { isFinished || $0.0(all) }
-    waiters.removeAll { isFinished || $0.0(all) }
-    for (_, continuation) in ready { continuation.resume() }
+    let ready = waiters.filter { isFinished || $0.condition(all) }
+    waiters.removeAll { isFinished || $0.condition(all) }
+    for waiter in ready { waiter.continuation.resume() }
   }
 
-  /// Waits until `condition` holds of all events so far, or the session has ended.
+  /// Waits until `condition` holds of all events so far, or the session has ended, or the task is
+  /// cancelled.
   func wait(until condition: @escaping @Sendable ([SessionEvent]) -> Bool) async {
-    if isFinished || condition(events) { return }
-    await withCheckedContinuation { waiters.append((condition, $0)) }
+    if isFinished || condition(events) || Task.isCancelled { return }
+    lastWaiter += 1
+    let id = lastWaiter
+    await withTaskCancellationHandler {
+      await withCheckedContinuation {
+        waiters.append(Waiter(id: id, condition: condition, continuation: $0))
+      }
+    } onCancel: {
+      Task { await giveUp(id) }
+    }
+  }
+
+  private func giveUp(_ id: Int) {
+    guard let index = waiters.firstIndex(where: { $0.id == id }) else { return }
+    waiters.remove(at: index).continuation.resume()
   }
 
   /// The first value that `pick` finds, waiting for it.

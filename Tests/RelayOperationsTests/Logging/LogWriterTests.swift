@@ -24,7 +24,7 @@ struct LogWriterTests {
 
   @Test("a line that nobody takes is dropped, and the next begins on a line of its own")
   func dropsWhatNobodyTakes() throws {
-    let pipe = Pipe(isReaderBlocking: false)
+    let pipe = Pipe()
     let writer = LogWriter(descriptor: pipe.writer, patience: 10)
     let large = String(repeating: "x", count: 300_000) + "\n"
     writer.write(large)

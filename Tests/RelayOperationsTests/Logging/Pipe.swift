@@ -7,11 +7,11 @@ final class Pipe: Sendable {
   let writer: Int32
   private let isOpen = NIOLockedValueBox(true)
 
-  init(isReaderBlocking: Bool = true) {
+  init() {
     var ends: [Int32] = [0, 0]
     precondition(pipe(&ends) == 0, "a pipe is made")
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    if !isReaderBlocking { _ = fcntl(ends[0], F_SETFL, O_NONBLOCK) }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     (reader, writer) = (ends[0], ends[1])
   }
 
@@ -27,17 +27,24 @@ final class Pipe: Sendable {
 
   /// Begins to read to the end on a thread of its own.
   ///
-  /// Who waits in `read()` keeps a thread from the tasks of all tests, and there are few of those.
+  /// Who waits on a thread of the tasks keeps it from those of all tests, and there are few of them.
   func reading() -> AsyncStream<String> {
     let (stream, continuation) = AsyncStream<String>.makeStream()
     Thread.detachNewThread {
-      continuation.yield(self.read())
+      var text = ""
+      var readiness = pollfd(fd: self.reader, events: Int16(POLLIN), revents: 0)
+      while poll(&readiness, 1, -1) > 0 {
+        let piece = self.read()
+        if piece.isEmpty { break }
+        text += piece
+      }
+      continuation.yield(text)
       continuation.finish()
     }
     return stream
   }
 
-  /// All that is left, to the end; what is there now, where reading does not block.
+  /// All that is there now; nothing is waited for, for what another test starts may hold an end as well.
   func read() -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)

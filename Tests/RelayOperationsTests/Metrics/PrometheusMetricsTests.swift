@@ -254,7 +254,7 @@ struct PrometheusMetricsTests {
   }
 
   @Test("promtool finds no fault with what is shown")
-  func isCleanToPromtool() throws {
+  func isCleanToPromtool() async throws {
     guard let promtool = Judge("promtool", package: "prometheus") else { return }
     let all = PrometheusMetrics(
       ProcessMetrics.families + [
@@ -269,11 +269,11 @@ struct PrometheusMetricsTests {
     Timer(label: "relay_join_seconds", factory: all).recordMilliseconds(3)
     Meter(label: "relay_state", factory: all).set(-Double.infinity)
     ProcessMetrics(factory: all, start: 1_700_000_000.25).read()
-    let verdict = try promtool.judge(["check", "metrics"], input: all.text())
+    let verdict = try await promtool.judge(["check", "metrics"], input: all.text())
     #expect(verdict.status == 0)
     #expect(verdict.words.isEmpty)
-    #expect(try promtool.judge(["check", "metrics"], input: "x_total 1\n").status != 0)
-    #expect(try promtool.judge(["check", "metrics"], input: "x{a=\"} 1\n").status != 0)
+    #expect(try await promtool.judge(["check", "metrics"], input: "x_total 1\n").status != 0)
+    #expect(try await promtool.judge(["check", "metrics"], input: "x{a=\"} 1\n").status != 0)
   }
 
   @Test("a process measures itself")

@@ -7,15 +7,15 @@ struct SystemdUnitTests {
     _ text: String,
     _ command: [String],
     by analyze: Judge
-  ) throws -> Judge.Verdict {
+  ) async throws -> Judge.Verdict {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/whiteboard-relay.service"
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    return try analyze.judge(command + [path])
+    return try await analyze.judge(command + [path])
   }
 
   @Test("systemd finds no fault with the unit, whatever is in its command")
-  func isVerified() throws {
+  func isVerified() async throws {
     guard let analyze = Judge("systemd-analyze", package: "systemd") else { return }
     let commands: [[String]] = [
       [], ["serve", "--listen", "[::]:26273"],
@@ -23,19 +23,23 @@ struct SystemdUnitTests {
     ]
     for arguments in commands {
       let unit = try SystemdUnit(executable: "/usr/bin/true", arguments: arguments)
-      let verdict = try verdict(unit.text, ["verify", "--man=no"], by: analyze)
+      let verdict = try await verdict(unit.text, ["verify", "--man=no"], by: analyze)
       #expect(verdict.status == 0)
       #expect(verdict.words.isEmpty, "\(verdict.words)")
     }
     let wrong = try SystemdUnit(executable: "/nowhere/whiteboard-relay").text
-    #expect(try self.verdict(wrong, ["verify", "--man=no"], by: analyze).status != 0)
+    #expect(try await self.verdict(wrong, ["verify", "--man=no"], by: analyze).status != 0)
   }
 
   @Test("systemd says of the unit's exposure that it is OK, or better")
-  func isSecure() throws {
+  func isSecure() async throws {
     guard let analyze = Judge("systemd-analyze", package: "systemd") else { return }
     let unit = try SystemdUnit(executable: "/usr/bin/true")
-    let verdict = try verdict(unit.text, ["security", "--offline=yes", "--no-pager"], by: analyze)
+    let verdict = try await verdict(
+      unit.text,
+      ["security", "--offline=yes", "--no-pager"],
+      by: analyze
+    )
     #expect(verdict.status == 0)
     let overall = try #require(
       verdict.words.split(separator: "\n").first { $0.contains("Overall exposure level") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WhiteboardNode
 
-@Suite struct BoardInvitationTests: NodeSuite {
+@Suite(.timeLimit(.minutes(2))) struct BoardInvitationTests: NodeSuite {
   private func invitation(
     name: String = "standup",
     admit: String? = "code",
