@@ -168,8 +168,9 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-replay",
       dependencies: [
-        "SessionReplay", "Whiteboard", "WhiteboardCommands", "WhiteboardDocument",
-        "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
+        "AvahiDiscovery", "PeerSession", "SessionReplay", "Whiteboard", "WhiteboardCommands",
+        "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures",
+        "WhiteboardRendering",
         "WhiteboardSync", "WhiteboardTerminal", argumentParser, logging,
       ],
       swiftSettings: settings

@@ -68,6 +68,19 @@ public struct Recording: Sendable {
     }
   }
 
+  /// Whose each incarnation is, as far as records in the recording tell.
+  /// - Complexity: O(n).
+  public var members: [Incarnation: MemberID] {
+    var board = RestoredBoard(board)
+    for change in beginning { try? board.apply(change) }
+    for (place, step) in history.steps.enumerated() {
+      // Records come with answers and whole states too.
+      if case .batch = step.content { continue }
+      if let change = try? change(at: place) { try? board.apply(change) }
+    }
+    return board.members
+  }
+
   /// What a step changes.
   /// - Throws: `CodecError` where a batch is not of its form.
   public func change(at place: Int) throws(CodecError) -> StoredChange {

@@ -35,9 +35,7 @@ public struct RecordingLog: Sendable {
   /// A log from the first step.
   public init(_ recording: Recording) {
     self.recording = recording
-    for case .author(let bytes, let incarnation) in recording.beginning {
-      members[incarnation] = try? AuthorRecord(bytes).member
-    }
+    members = recording.members
   }
 
   /// The next line; nil at the end.
@@ -97,7 +95,7 @@ public struct RecordingLog: Sendable {
   private static func words(_ operation: Operation) -> String {
     guard let name = operation.property.name else { return "property \(operation.property.number)" }
     switch operation.value {
-    case .bytes(let bytes) where operation.property.number == 128:
+    case .bytes(let bytes) where operation.property.number == Property.runNumber:
       // The letters of a text, as they came.
       return (try? TextTree.decodeRun(bytes).1).map { "\(name) \"\($0)\"" } ?? name
     case .text(let text): return "\(name) \"\(text)\""

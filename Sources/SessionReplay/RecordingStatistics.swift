@@ -37,10 +37,7 @@ public struct RecordingStatistics: Sendable {
   /// Counts.
   /// - Complexity: O(n).
   public init(of recording: Recording) {
-    var members: [Incarnation: MemberID] = [:]
-    for case .author(let bytes, let incarnation) in recording.beginning {
-      members[incarnation] = try? AuthorRecord(bytes).member
-    }
+    let members = recording.members
     var people: [MemberID?: Person] = [:]
     var properties: [UInt16: Int] = [:]
     var (batches, states, operations, bytes) = (0, 0, 0, 0)

@@ -126,7 +126,7 @@ extension Property {
   /// The points of a stroke from the one numbered `first`.
   public static func ink(first: UInt64) -> Property { Property(64, index: first) }
   /// The run of characters that the operation `dot` inserted.
-  public static func run(_ dot: Dot) -> Property { Property(128, dot: dot) }
+  public static func run(_ dot: Dot) -> Property { Property(runNumber, dot: dot) }
   /// The characters that the operation `dot` deleted.
   public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
   /// The parts of a stroke that the operation `dot` erased (BRD-29).

@@ -141,7 +141,7 @@ struct UndoEntry {
 }
 
 extension Property {
-  static let runNumber: UInt16 = 128
+  package static let runNumber: UInt16 = 128
   static let deletionNumber: UInt16 = 129
   static let erasureNumber: UInt16 = 130
   static let inkNumber: UInt16 = 64

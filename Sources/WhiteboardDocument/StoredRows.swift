@@ -21,7 +21,8 @@ public struct StoredAuthor: Hashable, Sendable {
     )
   }
 
-  init(incarnation: UInt64, record: [UInt8], sequence: UInt64, head: [UInt8]) {
+  /// A record and a head as they came.
+  public init(incarnation: UInt64, record: [UInt8], sequence: UInt64, head: [UInt8]) {
     self.incarnation = incarnation
     self.record = record
     self.sequence = sequence

@@ -15,7 +15,8 @@ struct ExportCommand: AsyncParsableCommand {
     abstract: "Write the board as it was at a time, as SVG, PNG, PDF, JSON, Excalidraw or text.",
     discussion: """
       The ending of FILE says what is written: \(ExportFormat.endings), or .cast: a film of the whole in \
-      asciicast v2, which `asciinema play` shows. With --every there is a file for each so many seconds, its \
+      asciicast v2, which `asciinema play` shows; or .jsonl: the recording itself as lines of JSON, nothing left \
+      out, which `import` reads. With --every there is a file for each so many seconds, its \
       number before the ending.
       """
   )
@@ -56,6 +57,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     if output.hasSuffix(".cast") { return try await film() }
+    if output.hasSuffix(".jsonl") { return try await twin() }
     guard let format = ExportFormat(fileName: output) else {
       throw NodeError(.usage, "end the name of the file in one of \(ExportFormat.endings)")
     }
@@ -78,6 +80,20 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain(
       times.count == 1 ? "\(output) is written." : "\(times.count) files are written."
     )
+  }
+
+  /// Writes the text twin.
+  private func twin() async throws {
+    guard every == nil, time == nil else {
+      throw NodeError(.usage, "the lines are of the whole; `cut` makes a recording of a part")
+    }
+    let recording = try await input.recording()
+    var photos: [[UInt8]: [UInt8]] = [:]
+    for (id, bytes) in try await BoardFile.photos(input.file) { photos[id.bytes] = bytes }
+    var bytes: [UInt8] = []
+    try TextTwin.write(recording, photos: photos) { bytes += Array($0.utf8) }
+    try write(bytes, to: output)
+    Console.complain("\(output) is written.")
   }
 
   /// Writes a film.

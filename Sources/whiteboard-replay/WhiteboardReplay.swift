@@ -18,6 +18,7 @@ struct WhiteboardReplay: DocumentedProgram {
       Every .whiteboard file is a recording: `whiteboard-peer boards` tells where yours are.
 
       EXAMPLES
+        whiteboard-replay record standup -o standup.whiteboard
         whiteboard-replay play standup.whiteboard      watch it
         whiteboard-replay info standup.whiteboard      what is in it
         whiteboard-replay log standup.whiteboard       every change, one line each
@@ -25,6 +26,7 @@ struct WhiteboardReplay: DocumentedProgram {
         whiteboard-replay verify standup.whiteboard    is it whole, and does it come out the same
         whiteboard-replay export standup.whiteboard --at 1:30 -o then.svg
         whiteboard-replay export standup.whiteboard -o standup.cast --speed 8
+        whiteboard-replay cut standup.whiteboard --from 1:00 --to 2:00 -o minute.whiteboard
         whiteboard-replay diff standup.whiteboard --from 1:00 --to 2:00
 
       A time is seconds (90.5), m:ss or h:mm:ss (1:30), a part of the whole (50%) or a marker (@lunch).
@@ -34,7 +36,8 @@ struct WhiteboardReplay: DocumentedProgram {
     version: "0.1.0",
     subcommands: [
       InfoCommand.self, LogCommand.self, StatsCommand.self, GrepCommand.self, DiffCommand.self,
-      PlayCommand.self, ExportCommand.self, VerifyCommand.self,
+      RecordCommand.self, PlayCommand.self, CutCommand.self, ConcatCommand.self,
+      AnonymizeCommand.self, ExportCommand.self, ImportCommand.self, VerifyCommand.self,
       CompletionsCommand<WhiteboardReplay>.self,
       ManualCommand<WhiteboardReplay>.self,
     ]

@@ -61,6 +61,8 @@ struct DocumentKeeper {
   var told = 0
   /// Whether anything was recorded since the last keyframe.
   var isKeyframeDue = false
+  /// Whether nothing is to be recorded for now: what happens meanwhile is in the keyframe behind it.
+  private(set) var isPaused = false
   private var answers: [Answer] = []
 
   private struct Answer {
@@ -84,7 +86,7 @@ struct DocumentKeeper {
   mutating func record(_ entry: DocumentEntry) {
     guard isOpen else { return }
     recorded += 1
-    guard !isClosed else { return }
+    guard !isClosed, !isPaused else { return }
     isKeyframeDue = true
     // While the document is behind, the keyframe that mends it will have this.
     if !isBehind || isMending {
@@ -165,6 +167,19 @@ struct DocumentKeeper {
     failure = error
     forgetEntries()
   }
+
+  /// Records nothing from now on.
+  ///
+  /// - Parameter now: Milliseconds since 1970.
+  mutating func pause(now: Int64) {
+    isPaused = true
+    behindSince = behindSince ?? now
+    isBehind = true
+    forgetEntries()
+  }
+
+  /// Records again; the whole board is to be written first.
+  mutating func resume() { isPaused = false }
 
   /// Has an answer told when all that was recorded by now is kept, after those before it.
   mutating func answer(_ tell: @escaping (DocumentError?) -> Void) {

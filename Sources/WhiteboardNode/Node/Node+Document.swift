@@ -78,6 +78,14 @@ extension Node {
       if let opened = self.document {
         document = opened
         try await document.setHosted(code: code?.text)
+      } else if let file = configuration.recordingFile {
+        document = try await BoardDocument.create(
+          at: file,
+          board: session.id.bytes,
+          name: boardName.isEmpty ? "board" : boardName,
+          now: BoardFile.now
+        )
+        self.document = document
       } else {
         document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
           board: session.id.bytes,

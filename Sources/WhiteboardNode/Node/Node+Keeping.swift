@@ -168,7 +168,10 @@ extension Node {
 
   /// Removes what was deleted long ago (SYN-8); one of those who are here does it for all.
   private func purge() {
-    guard let replica, replica.members.allSatisfy({ $0 > replica.board.member }) else { return }
+    // Who only looks on leaves that to others.
+    guard configuration.recordingFile == nil, let replica,
+      replica.members.allSatisfy({ $0 > replica.board.member })
+    else { return }
     let limit = SystemTime.milliseconds - min(BoardLimits.purgeDelay, SystemTime.milliseconds)
     let ids = replica.board.purgeable(before: limit, excluding: replica.board.objectsInUndo)
     guard !ids.isEmpty else { return }
@@ -222,8 +225,8 @@ extension Node {
   }
 
   /// Writes the whole board where that is due, or where some of it could not be written before.
-  private func keepKeyframe() async {
-    guard let document, !keeper.isWriting else { return }
+  func keepKeyframe() async {
+    guard let document, !keeper.isWriting, !keeper.isPaused else { return }
     let isDue = await document.needsKeyframe(now: BoardFile.now)
     // Whoever closes the document writes what there is by himself.
     guard !keeper.isWriting, self.document != nil else { return }
@@ -275,7 +278,7 @@ extension Node {
       keeper.didKeep(upTo: work.mark)
       keeper.isKeyframeDue = keeper.recorded > work.mark
       keeper.told = work.mark
-      if wasBehind {
+      if wasBehind, isUnsaved {
         isUnsaved = false
         emit(.note(.init(code: "saved-again", message: "The board is saved again.")))
       }
@@ -319,7 +322,9 @@ extension Node {
     self.document = nil
     if keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
     keeper.retryPhotos()
-    if keeper.isKeyframeDue || keeper.isBehind { await writeKeyframe(to: document) }
+    if !keeper.isPaused, keeper.isKeyframeDue || keeper.isBehind {
+      await writeKeyframe(to: document)
+    }
     // What was recorded meanwhile.
     if !keeper.isBehind {
       keeper.isWriting = true

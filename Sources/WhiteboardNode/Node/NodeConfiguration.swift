@@ -82,6 +82,9 @@ package struct NodeConfiguration: Sendable {
   package var remembersBoards = true
   /// The file of the board to host; nil: the one of its name in the data directory.
   package var boardFile: String?
+  /// The file that is made to record a board that is joined: we look on, and change nothing on it; nil: the
+  /// board is kept in the data directory.
+  package var recordingFile: String?
   /// The port and the links that several nodes of a process share; nil: the node has its own.
   ///
   /// Whoever made it asks the node of a session what resources it wants: ``Node/wants(_:)``.

@@ -39,6 +39,28 @@ import WhiteboardDocument
     #expect(tell(&keeper) == [nil])
   }
 
+  @Test(
+    "what happens in a pause is not recorded, whoever writes meanwhile, and is behind it in the whole board"
+  )
+  func paused() {
+    var keeper = DocumentKeeper()
+    keeper.open()
+    keeper.record(entry)
+    keeper.didKeep(upTo: keeper.take().mark)
+    keeper.pause(now: 7)
+    // Who wrote what came before looks once more whether there is anything.
+    #expect(keeper.take().isEmpty)
+    keeper.record(entry)
+    #expect(keeper.take().entries.isEmpty)
+    #expect(keeper.loss == nil)
+    keeper.resume()
+    #expect(keeper.isBehind && keeper.behindSince == 7)
+    let work = keeper.take()
+    keeper.record(entry)
+    keeper.didKeep(upTo: work.mark)
+    #expect(keeper.take().entries == [entry])
+  }
+
   @Test("nothing is said to be kept that came after the document was closed")
   func closed() {
     var keeper = DocumentKeeper()

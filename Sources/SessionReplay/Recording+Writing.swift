@@ -1,0 +1,104 @@
+import Foundation
+import WhiteboardDocument
+import WhiteboardSync
+
+extension Recording {
+  /// Writes the recording to a file of its own.
+  ///
+  /// The digests are those that the board has at the places where the recording has digests, and at its end.
+  /// Steps that cannot be applied are written as they are.
+  ///
+  /// - Parameters:
+  ///   - path: The file, which is not there yet; where writing fails it is not there afterwards.
+  ///   - assets: The photos by their SHA-256; those that are here are stored.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`; `badName` for a name or a marker that none can have.
+  /// - Complexity: O(n).
+  public func write(
+    to path: String,
+    assets: [[UInt8]: [UInt8]] = [:]
+  ) async throws(DocumentError) {
+    let document = try await BoardDocument.create(
+      at: path,
+      board: board.bytes,
+      name: history.name,
+      now: start ?? 0
+    )
+    do throws(DocumentError) {
+      for (sha256, bytes) in assets { try await document.storeAsset(bytes, sha256: sha256) }
+      try await write(to: document)
+      try await document.close()
+    } catch {
+      try? await document.close()
+      for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
+      throw error
+    }
+  }
+
+  private func write(to document: BoardDocument) async throws(DocumentError) {
+    var playback = Playback(self, spacing: .max)
+    var entries: [DocumentEntry] = []
+    for author in history.authors {
+      let incarnation = author.incarnation
+      if !author.record.isEmpty {
+        entries.append(.author(record: author.record, incarnation: incarnation))
+      }
+      if !author.head.isEmpty {
+        entries.append(
+          .head(bytes: author.head, incarnation: incarnation, sequence: author.sequence)
+        )
+      }
+    }
+    var (checks, marks) = (history.checks[...], history.marks[...])
+    var lastGap: Int?
+    /// Writes what stands behind the steps up to here.
+    func passed(_ place: Int) async throws(DocumentError) {
+      while let mark = marks.first, mark.place <= place {
+        marks.removeFirst()
+        if let name = mark.name {
+          entries.append(.marker(name: name, time: mark.time))
+        } else {
+          entries.append(.gap(from: mark.time, to: mark.until))
+          lastGap = place
+        }
+      }
+      while let check = checks.first, check.place <= place {
+        checks.removeFirst()
+        try await keyframe(check.time, name: check.name)
+      }
+    }
+    func keyframe(_ time: Int64, name: String? = nil) async throws(DocumentError) {
+      try await document.append(entries)
+      entries = []
+      let (bytes, digest) = (playback.board.keyframe, playback.board.digest.bytes)
+      if let name {
+        try await document.checkpoint(name: name, bytes: bytes, digest: digest, time: time)
+      } else {
+        try await document.writeKeyframe(bytes, digest: digest, time: time)
+      }
+    }
+    for (place, step) in history.steps.enumerated() {
+      // What stands before the step; digests behind the step before are there as well.
+      try await passed(place)
+      playback.step()
+      switch step.content {
+      case .batch(let bytes): entries.append(.batch(bytes: bytes, time: step.time))
+      case .answer(let bytes): entries.append(.answer(bytes: bytes, time: step.time))
+      case .keyframe:
+        // A reader takes a keyframe in only behind a gap.
+        if lastGap != place { entries.append(.gap(from: step.time, to: step.time)) }
+        try await keyframe(step.time)
+        while let check = checks.first, check.place == place + 1, check.name == nil {
+          checks.removeFirst()
+        }
+      }
+      if entries.count >= 1024 {
+        try await document.append(entries)
+        entries = []
+      }
+    }
+    try await passed(.max)
+    try await document.append(entries)
+    entries = []
+    if await document.hasEntriesSinceKeyframe { try await keyframe(history.steps.last?.time ?? 0) }
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import SessionReplay
+import Testing
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Recordings made of recordings, and the same as text.
+struct EditingTests {
+  private func digest(_ recording: Recording) -> Bytes32 {
+    var playback = Playback(recording, spacing: .max)
+    playback.seek(toPlace: recording.count)
+    #expect(playback.faults.isEmpty)
+    return playback.board.digest
+  }
+
+  /// Writes a recording to a file and reads it again; the file proves.
+  private func kept(_ recording: Recording, in directory: TemporaryDirectory) async throws
+    -> Recording
+  {
+    let path = directory.file("\(UUID().uuidString).whiteboard")
+    try await recording.write(to: path)
+    let read = try await Recording.open(path)
+    let found = await Verification(of: read, replicas: 4, seed: 1)
+    #expect(found.isGood, "\(found.mismatches) \(found.divergences) \(found.damages)")
+    #expect(found.checks > 0)
+    return read
+  }
+
+  @Test("a part begins with the board as it was, and is a recording itself", arguments: 0..<6)
+  func cut(seed: Int) async throws {
+    let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
+    let recording = try await Recording.open(world.path)
+    let (first, last) = (recording.duration / 3, recording.duration * 2 / 3)
+    let part = try await kept(recording.cut(first...last), in: world.directory)
+    var playback = Playback(recording, spacing: .max)
+    playback.seek(toTime: last)
+    #expect(digest(part) == playback.board.digest)
+    #expect(part.duration <= last - first && part.count < recording.count)
+    #expect(part.markers.map(\.name) == ["middle"])
+    // From the beginning nothing has to be said first.
+    let beginning = try recording.cut(0...first)
+    #expect(beginning.history.steps == Array(recording.history.steps.prefix(beginning.count)))
+  }
+
+  @Test(
+    "parts put together, and a recording beside another of the same board, are the whole",
+    arguments: 0..<6
+  )
+  func concatenated(seed: Int) async throws {
+    let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
+    let recording = try await Recording.open(world.path)
+    let middle = recording.duration / 2
+    let parts = [try recording.cut(0...middle), try recording.cut(middle...recording.duration)]
+    let whole = try await kept(Recording.concatenated(parts), in: world.directory)
+    #expect(digest(whole) == world.digest)
+    let twice = try Recording.concatenated([recording, recording])
+    #expect(twice.count == recording.count)
+    let stranger = try Recording(
+      DocumentHistory(board: [UInt8](repeating: 9, count: 16), name: "x")
+    )
+    #expect(throws: DocumentError.self) { try Recording.concatenated([recording, stranger]) }
+    #expect(throws: DocumentError.self) { try Recording.concatenated([]) }
+  }
+
+  @Test("text that is read again is the same recording", arguments: 0..<6)
+  func twin(seed: Int) async throws {
+    let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
+    let recording = try await Recording.open(world.path)
+    var lines: [String] = []
+    try TextTwin.write(recording, photos: [[1, 2]: [3]]) { lines.append($0) }
+    #expect(lines.allSatisfy { $0.hasSuffix("\n") })
+    let (read, photos) = try TextTwin.read(lines)
+    #expect(photos == [[1, 2]: [3]])
+    #expect(read.history.steps.map(\.content) == recording.history.steps.map(\.content))
+    #expect(read.times == recording.times)
+    #expect(read.history.marks == recording.history.marks)
+    #expect(read.history.checks == recording.history.checks)
+    #expect(read.history.authors == recording.history.authors)
+    #expect(digest(try await kept(read, in: world.directory)) == world.digest)
+  }
+
+  @Test("lines that are none are refused with their number")
+  func badLines() throws {
+    let head = #"{"recording":1,"board":"000102030405060708090a0b0c0d0e0f","name":"x"}"#
+    for (lines, number) in [
+      ([], 1), (["{}"], 1), (["[1]"], 1), ([#"{"recording":2,"board":"00"}"#], 1),
+      ([#"{"recording":1,"board":"0"}"#], 1), ([head, "nonsense"], 2), ([head, "{}"], 2),
+      ([head, "", #"{"step":"batch","time":1,"bytes":"zz"}"#], 3),
+      ([head, #"{"step":"dance","time":1,"bytes":"00"}"#], 2), ([head, #"{"step":"batch"}"#], 2),
+      ([head, #"{"author":"x"}"#], 2), ([head, #"{"digest":"0","time":1}"#], 2),
+    ] as [([String], Int)] {
+      #expect { try TextTwin.read(lines) } throws: { ($0 as? TextTwin.ReadError)?.line == number }
+    }
+    #expect(try TextTwin.read([head]).recording.count == 0)
+  }
+
+  @Test("who drew it, when, and what was said are gone; the drawing is there", arguments: 0..<6)
+  func anonymized(seed: Int) async throws {
+    let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
+    let recording = try await Recording.open(world.path)
+    let other = try await kept(
+      recording.anonymized(seed: UInt64(seed), hidesWords: true),
+      in: world.directory
+    )
+    #expect(other.board != recording.board && other.members.isEmpty)
+    #expect(try #require(other.start) < 950_000_000_000)
+    #expect(other.duration == recording.duration && other.count == recording.count)
+    var (before, after) = (Playback(recording, spacing: .max), Playback(other, spacing: .max))
+    before.seek(toPlace: recording.count)
+    after.seek(toPlace: other.count)
+    #expect(after.faults.isEmpty)
+    #expect(before.board.state.objectCount == after.board.state.objectCount)
+    var isAnyWordThere = false
+    for (id, record) in after.board.state.records {
+      for entry in record.entries {
+        let old = before.board.state.record(id)?[entry.property]
+        switch (entry.property, entry.cell.value) {
+        case (.position, let value): #expect(value == old?.value)
+        case (.chatText, .text(let text)), (.title, .text(let text)):
+          isAnyWordThere = true
+          #expect(text.allSatisfy { $0 == "x" || $0.isWhitespace })
+        case (.chatName, .text(let name)): #expect(name.hasPrefix("person "))
+        case (.chatAuthor, .bytes(let bytes)), (.selection, .bytes(let bytes)):
+          #expect(!recording.members.values.contains { $0.bytes == bytes })
+        default: break
+        }
+      }
+    }
+    #expect(isAnyWordThere)
+  }
+
+  @Test("a file that is there is not written over, and one that fails is not there afterwards")
+  func writing() async throws {
+    let world = try await RecordedWorld(seed: 1)
+    let recording = try await Recording.open(world.path)
+    await #expect(throws: DocumentError.self) { try await recording.write(to: world.path) }
+    #expect(try await Recording.open(world.path).count == recording.count)
+    let path = world.directory.file("bad.whiteboard")
+    // The bytes are not what the hash says.
+    await #expect(throws: DocumentError.self) {
+      try await recording.write(to: path, assets: [[1]: [2]])
+    }
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+}
