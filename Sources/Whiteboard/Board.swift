@@ -224,6 +224,20 @@ public final class Board {
     outgoing.append(batch)
   }
 
+  /// Writes a batch of a recording again, under its own incarnation, as if it were made here now.
+  ///
+  /// It is no step for `undo`.
+  ///
+  /// - Throws: `boardFull`; nothing is written.
+  package func reenact(_ batch: Batch) throws(BoardError) {
+    try receive(batch)
+    incarnation = batch.author
+    incarnations.insert(batch.author)
+    authors[batch.author] = member
+    written.insert(batch.sequences, of: batch.author)
+    outgoing.append(batch)
+  }
+
   /// Whether edits are part of a gesture that goes on.
   var isInGesture: Bool { staging != nil }
 

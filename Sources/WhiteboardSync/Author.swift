@@ -79,6 +79,12 @@ public final class Author {
     return record
   }
 
+  /// Writes under a record that was made elsewhere, as when a recording is acted again.
+  package func adopt(_ record: AuthorRecord) {
+    records[record.incarnation] = record
+    if let grant = record.grant { take(grant) }
+  }
+
   /// Signs where a chain of ours stands (AUT-7).
   package func sign(_ chain: BatchChain) -> SignedHead {
     SignedHead(

@@ -50,7 +50,8 @@ public struct AuthorRecord: Hashable, Sendable {
   public let bytes: [UInt8]
 
   private let nonce: [UInt8]
-  private let signature: [UInt8]
+  /// What the author signed it with.
+  package let signature: [UInt8]
   private let granterSignature: [UInt8]?
 
   /// Makes and signs a record; nil where the incarnation would be 0, and another nonce is needed.

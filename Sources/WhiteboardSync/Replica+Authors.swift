@@ -20,9 +20,53 @@ extension Replica {
     if chain.sequence == 0, !board.state.context.contains(chain.incarnation) {
       records[chain.incarnation] = nil
     }
-    chain = BatchChain(incarnation)
-    records[incarnation] = author.record(of: incarnation)
+    introduce(BatchChain(incarnation))
+  }
+
+  private func introduce(_ chain: BatchChain) {
+    self.chain = chain
+    records[chain.incarnation] = author.record(of: chain.incarnation)
     introduceOurselves()
+  }
+
+  /// Where our own chain stands.
+  package var ownChain: BatchChain { chain }
+
+  /// Writes a batch of a recording again, as its author did (REC-10).
+  ///
+  /// - Parameters:
+  ///   - batch: The batch; of each incarnation they come in their order, without gaps.
+  ///   - record: The record of its incarnation, which is of this author's key.
+  ///   - earlier: Where the chain of that incarnation stood when this author last wrote, where another replica
+  ///     of it did.
+  ///   - now: The time.
+  /// - Throws: `boardFull`; nothing is written.
+  package func reenact(
+    _ batch: Batch,
+    under record: AuthorRecord,
+    after earlier: BatchChain?,
+    now: Moment
+  ) throws(BoardError) {
+    begin(now)
+    if chain.incarnation != batch.author || chain.sequence + 1 != batch.firstSequence {
+      author.adopt(record)
+      if chain.sequence == 0, !board.state.context.contains(chain.incarnation) {
+        records[chain.incarnation] = nil
+      }
+      let before = batch.firstSequence - 1
+      if let earlier, earlier.incarnation == batch.author, earlier.sequence == before {
+        introduce(earlier)
+      } else {
+        // What came before is not here: any hash will do that is the same for all.
+        let hash = Bytes32.sha256(record.bytes)
+        introduce(
+          before == 0
+            ? BatchChain(batch.author) : BatchChain(batch.author, sequence: before, hash: hash)
+        )
+      }
+    }
+    try board.reenact(batch)
+    finish(from: nil, now)
   }
 
   /// Says to everyone who writes from here on, and where the chain stands: what was said before counts

@@ -12,7 +12,8 @@ public struct RestoredBoard: Sendable {
   public private(set) var members: [Incarnation: MemberID] = [:]
   /// Which objects changed since ``takeChanges()``.
   private var changes = ChangeLog()
-  private var records: [Incarnation: AuthorRecord] = [:]
+  /// The records that came.
+  public private(set) var records: [Incarnation: AuthorRecord] = [:]
   private var revocations = Revocations()
 
   /// An empty board.

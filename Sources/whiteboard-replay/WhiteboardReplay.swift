@@ -24,6 +24,7 @@ struct WhiteboardReplay: DocumentedProgram {
         whiteboard-replay log standup.whiteboard       every change, one line each
         whiteboard-replay stats standup.whiteboard     who did how much
         whiteboard-replay verify standup.whiteboard    is it whole, and does it come out the same
+        whiteboard-replay run standup.whiteboard --net "loss=5%,delay=20ms+-10" --seed 7
         whiteboard-replay export standup.whiteboard --at 1:30 -o then.svg
         whiteboard-replay export standup.whiteboard -o standup.cast --speed 8
         whiteboard-replay cut standup.whiteboard --from 1:00 --to 2:00 -o minute.whiteboard
@@ -38,6 +39,7 @@ struct WhiteboardReplay: DocumentedProgram {
       InfoCommand.self, LogCommand.self, StatsCommand.self, GrepCommand.self, DiffCommand.self,
       RecordCommand.self, PlayCommand.self, CutCommand.self, ConcatCommand.self,
       AnonymizeCommand.self, ExportCommand.self, ImportCommand.self, VerifyCommand.self,
+      RunCommand.self,
       CompletionsCommand<WhiteboardReplay>.self,
       ManualCommand<WhiteboardReplay>.self,
     ]

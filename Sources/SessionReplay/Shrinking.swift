@@ -1,0 +1,56 @@
+import Whiteboard
+
+extension Reenactment {
+  /// The fewest batches of a part with which something still fails, as far as removing runs of them finds out:
+  /// delta debugging (Zeller and Hildebrandt, 2002).
+  ///
+  /// - Parameters:
+  ///   - index: Which part.
+  ///   - limit: How often it is tried at most.
+  ///   - fails: Whether it still fails; it is to say the same each time.
+  /// - Returns: What is left, of one part, and how often it was tried.
+  public func shrunk(
+    part index: Int,
+    attempts limit: Int = 1000,
+    _ fails: (Reenactment) throws -> Bool
+  ) rethrows -> (smallest: Reenactment, attempts: Int) {
+    var kept = [Bool](repeating: true, count: parts[index].acts.count)
+    var smallest = keeping(kept, ofPart: index)
+    var attempts = 0
+    var pieces = 2
+    while attempts < limit {
+      let left = kept.indices.filter { kept[$0] }
+      guard left.count > 1 else { break }
+      pieces = min(pieces, left.count)
+      var hasShrunk = false
+      for piece in 0..<pieces where attempts < limit {
+        var fewer = kept
+        for place in left[(left.count * piece / pieces)..<(left.count * (piece + 1) / pieces)] {
+          fewer[place] = false
+        }
+        let candidate = keeping(fewer, ofPart: index)
+        attempts += 1
+        guard try fails(candidate) else { continue }
+        (kept, smallest, hasShrunk) = (
+          candidate.kept(of: fewer, part: parts[index]), candidate, true
+        )
+        break
+      }
+      if hasShrunk {
+        pieces = max(2, pieces - 1)
+      } else {
+        guard pieces < left.count else { break }
+        pieces *= 2
+      }
+    }
+    return (smallest, attempts)
+  }
+
+  /// Which batches are in it, where more had to go than were asked to.
+  private func kept(of wanted: [Bool], part: Part) -> [Bool] {
+    var left = Set(parts[0].acts)
+    return zip(part.acts, wanted).map { act, isWanted in
+      isWanted && left.remove(act) != nil
+    }
+  }
+}

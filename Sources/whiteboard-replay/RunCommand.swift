@@ -1,0 +1,183 @@
+import ArgumentParser
+import SessionReplay
+import Whiteboard
+import WhiteboardCommands
+import WhiteboardDocument
+import WhiteboardNode
+import WhiteboardRendering
+
+/// `whiteboard-replay run`.
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract:
+      "Have peers act a recording again, over a network with faults, and compare their boards.",
+    discussion: """
+      Each person of the recording becomes a peer that writes what that person wrote, when it was written; further \
+      peers look on. They are called A, B and so on, by who wrote first. Their replicas are the real ones; network, \
+      clock and chance are simulated, so that an hour takes seconds and the same seed is the same session, byte for \
+      byte. Where the recording has the answer to a newcomer, or a gap, all begin anew with the board as it was then.
+
+      --net is a list of: loss=5%, delay=20ms+-10, reorder=1%, duplicate=1%, partition=A|B@10s..25s (A+C|B puts A \
+      and C on one side; others are on a third), kill=B@30s..40s (starts again then; without an end after 2 s).
+
+      Ends with 65 where any board is not the recorded one, or a peer finds fault with another. Then a recording of \
+      as little as still fails is written, and the command said that repeats it.
+
+      EXAMPLE
+        whiteboard-replay run standup.whiteboard --peers 5 --net "loss=5%,delay=20ms+-10,kill=B@30s" --seed 7
+      """
+  )
+
+  @Argument(help: "The recordings.", completion: .file()) var files: [String]
+
+  @Option(help: ArgumentHelp("How many peers; at least one for each person.", valueName: "N"))
+  var peers = 0
+
+  @Option(help: ArgumentHelp("What the network does.", valueName: "CONDITIONS"))
+  var net = ""
+
+  @Option(help: ArgumentHelp("What all chance comes from; else one is drawn.", valueName: "S"))
+  var seed: UInt64?
+
+  @Option(
+    help: ArgumentHelp("Write all that happens, a line each, to this file.", valueName: "FILE"),
+    completion: .file()
+  )
+  var trace: String?
+
+  @Option(
+    name: .customLong("shrink"),
+    help: ArgumentHelp(
+      "Where the least that fails goes; else FILE.failed.whiteboard.",
+      valueName: "FILE"
+    ),
+    completion: .file()
+  )
+  var shrunkFile: String?
+
+  @Flag(help: "Do not look for the least that fails.") var noShrink = false
+
+  mutating func validate() throws {
+    guard (0...256).contains(peers) else { throw ValidationError("--peers is 1 to 256.") }
+    guard files.count == 1 || (trace == nil && shrunkFile == nil) else {
+      throw ValidationError("--trace and --shrink are for one recording.")
+    }
+  }
+
+  mutating func run() async throws {
+    let conditions: NetworkConditions
+    do throws(NetworkConditions.ParseError) { conditions = try NetworkConditions(net) } catch {
+      throw NodeError(.usage, "--net: \(TerminalText.cleaned(error.message))")
+    }
+    let seed = seed ?? UInt64.random(in: 0..<1_000_000)
+    var isGood = true
+    for file in files {
+      if try await !act(file, conditions, seed) { isGood = false }
+    }
+    guard isGood else { throw NodeError(.badData, "not all peers came to the recorded board") }
+  }
+
+  /// Acts one recording; whether all came out as it was.
+  private func act(
+    _ file: String,
+    _ conditions: NetworkConditions,
+    _ seed: UInt64
+  ) async throws -> Bool {
+    let recording = try await Recording.read(file)
+    let reenactment = Reenactment(of: recording)
+    let names = SimulatedSession.names(reenactment, peers: peers)
+    if let stranger = conditions.stranger(among: names) {
+      throw NodeError(
+        .usage,
+        "--net: there is no peer \(TerminalText.quoted(stranger)); there are "
+          + names.prefix(26).joined(separator: ", ")
+      )
+    }
+    guard reenactment.count > 0 else {
+      throw NodeError(
+        .badData,
+        "\(file): there is nothing to act: no change in it says who made it"
+      )
+    }
+    var lines: [UInt8] = []
+    var (operations, messages, disturbed) = (0, 0, 0)
+    var time: Int64 = 0
+    var faults: [(part: Int, words: [String])] = []
+    var digest = ""
+    for part in reenactment.parts.indices {
+      let session = SimulatedSession(
+        reenactment,
+        part: part,
+        peers: peers,
+        conditions: conditions,
+        seed: seed,
+        trace: trace.map { _ in { lines += Array($0.utf8) } }
+      )
+      let outcome = session.run()
+      operations += reenactment.parts[part].operations
+      messages += outcome.messages
+      disturbed += outcome.disturbed
+      time += outcome.duration
+      digest = outcome.expected.hex
+      if !outcome.isGood { faults.append((part, outcome.faults)) }
+    }
+    if let trace { try write(lines, to: trace) }
+    let words = "\(names.count) peers, \(reenactment.count) batches, \(operations) operations"
+    let parts = reenactment.parts.count > 1 ? " in \(reenactment.parts.count) parts" : ""
+    let given = reenactment.given > 0 ? ", \(reenactment.given) steps given" : ""
+    try Console.tell(
+      """
+      \(faults.isEmpty ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(words)\(parts)\(given), \
+      \(messages) messages, \(disturbed) of them disturbed, \(Recording.text(time)) (seed \(seed))
+          digest \(digest)
+
+      """
+    )
+    for (part, words) in faults {
+      let parts = reenactment.parts.count > 1 ? "part \(part + 1): " : ""
+      for word in words.prefix(20) { try Console.tell("    \(parts)\(word)\n") }
+    }
+    if let first = faults.first, !noShrink {
+      try await shrink(reenactment, first.part, conditions, seed, file)
+    }
+    return faults.isEmpty
+  }
+
+  /// Writes the least that still fails.
+  private func shrink(
+    _ reenactment: Reenactment,
+    _ part: Int,
+    _ conditions: NetworkConditions,
+    _ seed: UInt64,
+    _ file: String
+  ) async throws {
+    let peers = SimulatedSession.names(reenactment, peers: peers).count
+    let (smallest, attempts) = reenactment.shrunk(part: part) { candidate in
+      !SimulatedSession(candidate, peers: peers, conditions: conditions, seed: seed).run().isGood
+    }
+    let path = shrunkFile ?? "\(file.dropLast(BoardFile.fileExtension.count + 1)).failed.whiteboard"
+    do throws(DocumentError) {
+      try await smallest.recording(name: "fails").write(to: BoardFile.absolute(path))
+    } catch {
+      throw NodeError(error)
+    }
+    let net = net.isEmpty ? "" : " --net '\(net)'"
+    try Console.tell(
+      """
+          \(smallest.count) of \(reenactment.parts[part].acts.count) batches are enough (\(attempts) attempts). \
+      To repeat it:
+          whiteboard-replay run \(TerminalText.cleaned(path)) --peers \(peers)\(net) --seed \(seed)
+
+      """
+    )
+  }
+
+  private func write(_ bytes: [UInt8], to file: String) throws(NodeError) {
+    do throws(OutputFile.WriteError) {
+      try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: true)
+    } catch {
+      throw NodeError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import SessionReplay
+import Testing
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Recordings that peers act again over a simulated network.
+struct ReenactmentTests {
+  private func reenactment(seed: UInt64, crashes: Int = 0) async throws -> Reenactment {
+    let world = try await RecordedWorld(seed: seed, crashes: crashes)
+    return Reenactment(of: try await Recording.open(world.path))
+  }
+
+  private static let weather =
+    "loss=10%,delay=20ms±10,reorder=10%,duplicate=5%,partition=A|B+C@1s..4s,kill=B@5s..8s"
+
+  @Test(
+    "[REC-10] peers that act it come to the recorded board through all kinds of weather",
+    arguments: 0..<8
+  )
+  func converges(seed: UInt64) async throws {
+    let acted = try await reenactment(seed: seed, crashes: seed < 4 ? 0 : 4)
+    #expect(acted.count > 0)
+    for net in ["", "delay=300ms±300", "loss=50%,delay=5ms", Self.weather] {
+      let conditions = try NetworkConditions(net)
+      for part in acted.parts.indices {
+        let outcome = SimulatedSession(
+          acted,
+          part: part,
+          peers: 4,
+          conditions: conditions,
+          seed: seed
+        ).run()
+        #expect(outcome.faults == [], "seed \(seed), \(net), part \(part)")
+        #expect(outcome.digests.count >= 4)
+      }
+    }
+  }
+
+  @Test("the same seed is the same session, byte for byte; another is another")
+  func repeats() async throws {
+    let acted = try await reenactment(seed: 3)
+    let conditions = try NetworkConditions(Self.weather)
+    func trace(_ seed: UInt64) -> (lines: [String], hash: [UInt8]) {
+      var lines: [String] = []
+      let session = SimulatedSession(
+        acted,
+        peers: 5,
+        conditions: conditions,
+        seed: seed
+      ) { lines.append($0) }
+      let hash = session.run().trace
+      return (lines, hash)
+    }
+    let (first, second, other) = (trace(7), trace(7), trace(8))
+    #expect(first.lines == second.lines && first.hash == second.hash)
+    #expect(first.lines != other.lines && first.hash != other.hash)
+    #expect(first.lines.count > 100)
+  }
+
+  @Test("what is acted is a recording again, and the same is acted of it")
+  func recorded() async throws {
+    let world = try await RecordedWorld(seed: 5)
+    let recording = try await Recording.open(world.path)
+    let acted = Reenactment(of: recording)
+    #expect(acted.parts.last?.digest == world.digest)
+    let again = Reenactment(of: try acted.recording(name: "again"))
+    #expect(again.parts.map(\.digest) == acted.parts.map(\.digest))
+    #expect(again.people.map(\.member) == acted.people.map(\.member))
+    #expect(again.count == acted.count)
+  }
+
+  @Test("a failure is shrunk to what it needs, and what is left is a recording that still fails")
+  func shrinks() async throws {
+    let acted = try await reenactment(seed: 2)
+    let part = try #require(
+      acted.parts.indices.max { acted.parts[$0].acts.count < acted.parts[$1].acts.count }
+    )
+    let whole = acted.parts[part].acts.count
+    // As if a batch of the second person made everything go wrong.
+    let culprit = try #require(
+      acted.parts[part].acts.filter { $0.person == 1 }.dropFirst(2).first
+    )
+    func fails(_ candidate: Reenactment) -> Bool {
+      candidate.parts[0].acts.contains(culprit)
+        && SimulatedSession(candidate, seed: 1).run().isGood
+    }
+    let (smallest, attempts) = acted.shrunk(part: part, fails)
+    #expect(smallest.count == 3 && whole > 20, "\(smallest.count) of \(whole)")
+    #expect(attempts < 1000)
+    let kept = Reenactment(of: try smallest.recording(name: "least"))
+    #expect(kept.count == 3)
+  }
+
+  @Test("conditions are read as they are written, and nonsense is told of")
+  func conditions() throws {
+    let weather = try NetworkConditions(
+      "loss=5%,delay=20ms±10,reorder=1%,duplicate=2%,partition=A|B@10s..25s,partition=A+C|B@1s..2.5s,kill=B@30s,kill=A@1s..2s"
+    )
+    #expect(weather.loss == 5 && weather.delay == 20 && weather.jitter == 10)
+    #expect(weather.reorder == 1 && weather.duplicates == 2)
+    #expect(weather.partitions.map(\.groups) == [[["A"], ["B"]], [["A", "C"], ["B"]]])
+    #expect(weather.partitions.map(\.time) == [10_000..<25_000, 1000..<2500])
+    #expect(weather.kills.map(\.time) == [30_000..<32_000, 1000..<2000])
+    #expect(try NetworkConditions("delay=1s+-100").delay == 1000)
+    #expect(try NetworkConditions("") == NetworkConditions())
+    #expect(weather.stranger(among: ["A", "B"]) == "C")
+    for words in [
+      "loss", "loss=5", "loss=99%", "loss=x%", "delay=", "delay=5ms±9", "rain=1%", "kill=B",
+      "kill=@3s", "partition=A@1s..2s", "partition=A|B@1s", "partition=A|B@3s..2s", "delay=-1ms",
+    ] {
+      #expect(throws: NetworkConditions.ParseError.self) { try NetworkConditions(words) }
+    }
+  }
+}
