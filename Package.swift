@@ -286,7 +286,7 @@ let package = Package(
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(
       name: "WhiteboardDocumentTests",
-      dependencies: ["PeerTestKit", "WhiteboardDocument", crypto]
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardDocument", crypto]
     ),
     .testTarget(
       name: "WhiteboardSyncTests",

@@ -31,9 +31,7 @@ public enum DocumentEntry: Hashable, Sendable {
 
 /// The batches and answers of one row of the log: those that one transaction made durable.
 ///
-/// Many entries share a row, since a row of its own costs an entry some 20 bytes. In the body each
-/// entry is a varint (zigzag of the milliseconds since the one before, times two, plus one where
-/// it is an answer), a varint length, and its bytes.
+/// Many entries share a row, since a row of its own costs an entry some 20 bytes. Implements REC-5.
 package struct LogRow: Hashable, Sendable {
   /// The row's number; they ascend by one.
   package let id: Int64
@@ -54,28 +52,16 @@ package struct LogRow: Hashable, Sendable {
 
   /// The row of `entries`, of which only batches and answers count.
   package init(id: Int64, packing entries: some Sequence<DocumentEntry>) {
-    var writer = ByteWriter()
-    var first: Int64?
-    var before: Int64 = 0
-    var count: Int64 = 0
-    for entry in entries {
-      let (bytes, time, kind): ([UInt8], Int64, UInt64)
+    let kept = entries.compactMap { entry -> (bytes: [UInt8], time: Int64, isAnswer: Bool)? in
       switch entry {
-      case .batch(let content, let at): (bytes, time, kind) = (content, at, 0)
-      case .answer(let content, let at): (bytes, time, kind) = (content, at, 1)
-      default: continue
+      case .batch(let bytes, let time): (bytes, time, false)
+      case .answer(let bytes, let time): (bytes, time, true)
+      default: nil
       }
-      if first == nil { (first, before) = (time, time) }
-      let step = time &- before
-      // The top bit is lost where clocks differ by 150 million years; nothing hangs on it.
-      let zigzag = UInt64(bitPattern: (step << 1) ^ (step >> 63))
-      writer.varint(zigzag << 1 | kind)
-      writer.count(bytes.count)
-      writer.raw(bytes)
-      before = time
-      count += 1
     }
-    self.init(id: id, time: first ?? 0, entries: count, body: writer.bytes)
+    let first = kept.first?.time ?? 0
+    let body = Self.packed(kept, from: first) ?? Self.plain(kept, from: first)
+    self.init(id: id, time: first, entries: Int64(kept.count), body: body)
   }
 
   /// The checksum of this row alone.
@@ -90,12 +76,19 @@ package struct LogRow: Hashable, Sendable {
   /// The batches and answers.
   package func unpack() throws(CodecError) -> [DocumentEntry] {
     var reader = ByteReader(body)
+    let isPacked = body.first == Self.packedMark
+    if isPacked { _ = try reader.byte() }
+    var batches = PackedBatches()
     var result: [DocumentEntry] = []
     var time = time
     while reader.remaining > 0 {
       let head = try reader.varint()
       let zigzag = head >> 1
       time &+= Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
+      if isPacked, head & 1 == 0 {
+        result.append(.batch(bytes: try batches.read(&reader, at: time), time: time))
+        continue
+      }
       let length = try reader.varint(upTo: UInt64(reader.remaining), "length")
       let bytes = try reader.take(Int(length))
       result.append(
@@ -104,5 +97,51 @@ package struct LogRow: Hashable, Sendable {
     }
     guard result.count == Int(exactly: entries) else { throw .inconsistent("entries") }
     return result
+  }
+
+  /// The first byte of a packed body; one that is not begins with the head of its first entry: 0 or 1.
+  private static let packedMark: UInt8 = 2
+
+  private static func plain(
+    _ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)],
+    from first: Int64
+  ) -> [UInt8] {
+    var writer = ByteWriter()
+    var before = first
+    for entry in entries {
+      writer.varint(head(entry.time, after: &before, entry.isAnswer))
+      writer.count(entry.bytes.count)
+      writer.raw(entry.bytes)
+    }
+    return writer.bytes
+  }
+
+  /// What batches have in common said once; nil where one of them is no batch.
+  private static func packed(
+    _ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)],
+    from first: Int64
+  ) -> [UInt8]? {
+    guard !entries.isEmpty else { return nil }
+    var writer = ByteWriter()
+    writer.byte(packedMark)
+    var batches = PackedBatches()
+    var before = first
+    for entry in entries {
+      writer.varint(head(entry.time, after: &before, entry.isAnswer))
+      if entry.isAnswer {
+        writer.count(entry.bytes.count)
+        writer.raw(entry.bytes)
+      } else {
+        guard batches.write(entry.bytes, at: entry.time, to: &writer) else { return nil }
+      }
+    }
+    return writer.bytes
+  }
+
+  private static func head(_ time: Int64, after before: inout Int64, _ isAnswer: Bool) -> UInt64 {
+    let step = time &- before
+    before = time
+    // The top bit is lost where clocks differ by 150 million years; nothing hangs on it.
+    return PackedBatches.zigzag(step) << 1 | (isAnswer ? 1 : 0)
   }
 }

@@ -149,6 +149,7 @@ struct Opened: Sendable {
     try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")
     try db.inTransaction(.immediate) {
       try Meta.set(db, .closed, nil)
+      try Schema.raise(db)
       return .commit
     }
   }

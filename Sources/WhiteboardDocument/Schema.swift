@@ -5,7 +5,7 @@ enum Schema {
   /// 'wbrd': marks the file as ours (`PRAGMA application_id`).
   static let applicationID: Int32 = 0x7762_7264
   /// The format this release writes (`PRAGMA user_version`); a file with a greater one is refused.
-  static let format: Int32 = 1
+  static let format: Int32 = 2
 
   /// Brings a database to the present format.
   static var migrator: DatabaseMigrator {
@@ -53,6 +53,15 @@ enum Schema {
           + "\(Self.format)); it was left as it is; update to open it"
       )
     }
+  }
+
+  /// Has releases that know only an earlier format refuse the file from now on, since rows of the log are written
+  /// that they cannot read.
+  static func raise(_ db: Database) throws {
+    guard let found = try Int32.fetchOne(db, sql: "PRAGMA user_version"), found < format else {
+      return
+    }
+    try db.execute(sql: "PRAGMA user_version = \(format)")
   }
 
   /// Makes an empty database one of ours.

@@ -64,10 +64,11 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
         peer.leave()
     files = [recorded] + [file for peer in team for file in sorted((peer.data_dir / "boards").glob("*.whiteboard"))]
     expect(len(files) == 5, f"five recordings: {files}")
-    verified = scene.h5.run(program(), "verify", *files, "--seed", scene.seed, within=120)
+    verified = scene.h5.run(program(), "verify", *files, "--seed", scene.seed, within=120, check=False)
     print(verified.stdout)
     expect(verified.stdout.count("ok  ") == 5 and "5 recordings end in one board" in verified.stdout, verified.stdout)
     expect(set(re.findall(r"digest ([0-9a-f]{64})", verified.stdout)) == {digest}, f"the digest that all had: {digest}")
+    # All of it: nothing but batches came to the host.
     acted = scene.h5.run(
         program(), "run", files[1], "--peers", 5, "--net", "loss=5%,delay=20ms+-10,kill=B@2s..5s", "--seed", scene.seed,
         within=120,

@@ -29,11 +29,14 @@ import Whiteboard
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Protocol/Vectors")
 
-  @Test("[REC-5] [REC-6] the sample is read as it is described")
-  func sample() async throws {
+  @Test(
+    "[REC-5] [REC-6] [REC-11] the samples are read as they are described",
+    arguments: ["recording", "recording-packed"]
+  )
+  func sample(name: String) async throws {
     let json = try Data(contentsOf: Self.vectors.appendingPathComponent("recording.json"))
     let expected = try JSONDecoder().decode(Sample.self, from: json)
-    let file = Self.vectors.appendingPathComponent("recording.whiteboard")
+    let file = Self.vectors.appendingPathComponent("\(name).whiteboard")
     let recording = try await Recording.open(file.path)
     #expect(recording.board.description == expected.board)
     #expect(recording.history.name == expected.name)

@@ -1,6 +1,7 @@
 import Foundation
 import PeerTestKit
 import Testing
+import Whiteboard
 import WhiteboardDocument
 
 @Suite struct BoardDocumentTests {
@@ -319,6 +320,37 @@ import WhiteboardDocument
       let cut = LogRow(id: 4, time: row.time, entries: 4, body: Array(row.body.prefix(length)))
       #expect(throws: (any Error).self) { try cut.unpack() }
     }
+    let batches: [DocumentEntry] = (0..<40).map { number in
+      let (author, other) = (Incarnation(7 + UInt64(number % 2)), Incarnation(99))
+      var writer = ByteWriter()
+      writer.incarnation(author)
+      // Not all follow on the one before.
+      writer.varint(UInt64(number / 2 + 1 + number / 30))
+      writer.varint((1_700_000_000_000 + UInt64(number) * 3) << 16 | UInt64(number))
+      writer.varint(1)
+      writer.count(number % 3 == 0 ? 1 : 0)
+      if number % 3 == 0 { writer.incarnation(other) }
+      writer.raw([1, 2, 3, 4])
+      return .batch(bytes: writer.bytes, time: 1_700_000_000_000 + Int64(number) * 3 + 20)
+    }
+    let packed = LogRow(
+      id: 4,
+      packing: batches + [.answer(bytes: [9, 9], time: 1_700_000_000_000)]
+    )
+    #expect(try packed.unpack() == batches + [.answer(bytes: [9, 9], time: 1_700_000_000_000)])
+    #expect(packed.body.first == 2 && packed.body.count < 41 * 13, "\(packed.body.count)")
+    for length in 1..<packed.body.count {
+      let body = Array(packed.body.prefix(length))
+      let cut = LogRow(id: 4, time: packed.time, entries: packed.entries, body: body)
+      #expect(throws: (any Error).self) { try cut.unpack() }
+    }
+    // A number that is written longer than it is comes out as it was, with all of its row.
+    var long = ByteWriter()
+    long.incarnation(Incarnation(7))
+    long.raw([0x81, 0x00, 5, 1, 0, 1])
+    let odd = [batches[0], .batch(bytes: long.bytes, time: 4)]
+    let unpacked = LogRow(id: 4, packing: odd)
+    #expect(try unpacked.body.first == 0 && unpacked.unpack() == odd)
     var check = Checksum()
     check.add(Array("123456789".utf8))
     #expect(check.value == 0xE306_9283)

@@ -64,7 +64,7 @@ class Recording:
             return database.execute(sql).fetchall()
 
         need(rows("PRAGMA application_id")[0][0] == APPLICATION, "no recording")
-        need(rows("PRAGMA user_version")[0][0] == 1, "another version")
+        need(rows("PRAGMA user_version")[0][0] in (1, 2), "another version")
         self.meta = {}
         for key, value, crc in rows("SELECT key, value, crc FROM meta"):
             need(crc == checksum("m", [], [key.encode(), value.encode()]), f"setting {key}")
@@ -99,11 +99,12 @@ class Recording:
 
     def _unpack(self, body, time, entries):
         reader = Reader(body)
+        packed = Packed(reader) if body[:1] == b"\x02" else None
         for _ in range(entries):
             head = reader.varint()
             step = head >> 1
             time += step >> 1 ^ -(step & 1)
-            data = reader.take(reader.varint())
+            data = packed.batch(time) if packed and not head & 1 else reader.take(reader.varint())
             self.steps.append((time, "answer" if head & 1 else "batch", data))
         reader.end()
 
@@ -117,6 +118,39 @@ class Recording:
                 start = 1 if data[0] < 2 else 3
                 merge_answer(state, data[start:], data[0] > 0)
             yield state
+
+
+class Packed:
+    """REC-11: the batches of a packed body."""
+
+    def __init__(self, reader):
+        self.reader, self.authors = reader, []
+        need(reader.take(1) == b"\x02", "the mark of a packed body")
+
+    def incarnation(self, number):
+        if number == 0:
+            self.authors.append({"inc": self.reader.take(8), "next": 1, "lead": 0, "end": 0})
+            return self.authors[-1]
+        need(number <= len(self.authors), "an incarnation by a number that nobody has")
+        return self.authors[number - 1]
+
+    def batch(self, time):
+        reader = self.reader
+        said = reader.varint()
+        author = self.incarnation(said >> 3)
+        first = reader.varint() if said & 1 else author["next"]
+        if said & 2:
+            change = reader.varint()
+            author["lead"] += change >> 1 ^ -(change & 1)
+            stamp = time + author["lead"] << 16 | reader.varint()
+        else:
+            stamp = time + author["lead"] << 16
+            stamp = author["end"] if author["end"] >> 16 == stamp >> 16 else stamp
+        count = reader.varint() if said & 4 else 1
+        table = [self.incarnation(reader.varint())["inc"] for _ in range(reader.varint())] if said & 4 else []
+        author["next"], author["end"] = first + count, stamp + count
+        full = author["inc"] + encode_vint(first) + encode_vint(stamp) + encode_vint(count)
+        return full + encode_vint(len(table)) + b"".join(table) + reader.take(reader.varint())
 
 
 def merge_answer(state, data, is_repair):
