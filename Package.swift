@@ -184,7 +184,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "board-worlds",
-      dependencies: ["BoardWorlds"],
+      dependencies: ["BoardWorlds", "SessionReplay"],
       path: "Tests/BoardWorlds/Program",
       swiftSettings: settings
     ),

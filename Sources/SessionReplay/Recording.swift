@@ -33,6 +33,38 @@ public struct Recording: Sendable {
     self.times = times
   }
 
+  /// A recording of changes that a replica told to keep, each a tenth of a second after the one before.
+  /// - Parameters:
+  ///   - changes: The changes, in order.
+  ///   - board: Whose.
+  ///   - name: What the board is called.
+  ///   - start: When the first was, milliseconds since 1970.
+  /// - Throws: `damaged`, which cannot be.
+  public init(
+    of changes: [StoredChange],
+    on board: BoardID,
+    name: String,
+    from start: Int64
+  ) throws(DocumentError) {
+    var (steps, authors): ([DocumentHistory.Step], [StoredAuthor]) = ([], [])
+    for (number, change) in changes.enumerated() {
+      let time = start + Int64(number) * 100
+      switch change {
+      case .author(let record, let incarnation):
+        authors.append(
+          StoredAuthor(incarnation: incarnation.rawValue, record: record, sequence: 0, head: [])
+        )
+      case .batch(let batch): steps.append(.init(.batch(batch.bytes), time: time, row: 0))
+      case .answer(let bytes): steps.append(.init(.answer(bytes), time: time, row: 0))
+      case .keyframe(let bytes): steps.append(.init(.keyframe(bytes), time: time, row: 0))
+      case .head: break
+      }
+    }
+    try self.init(
+      DocumentHistory(board: board.bytes, name: name, steps: steps, authors: authors)
+    )
+  }
+
   /// Reads the recording in a file, which may be written meanwhile.
   /// - Throws: What `BoardDocument` throws; `damaged` where `recover` must first save what is good.
   public static func open(_ path: String) async throws(DocumentError) -> Recording {

@@ -1,8 +1,10 @@
 """What is recorded of a session: by everybody on the board, whose own files are recordings, and by one who only looks on.
-WHITEBOARD_RECORDED_FOR says for how many seconds the crowd draws."""
+WHITEBOARD_RECORDED_FOR says for how many seconds the crowd draws, WHITEBOARD_RECORDINGS where the recordings are to
+be kept."""
 
 import os
 import re
+import shutil
 import time
 
 import lan
@@ -63,6 +65,9 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
     for peer in team:
         peer.leave()
     files = [recorded] + [file for peer in team for file in sorted((peer.data_dir / "boards").glob("*.whiteboard"))]
+    if kept := os.environ.get("WHITEBOARD_RECORDINGS"):
+        for number, file in enumerate(files):
+            shutil.copy(file, f"{kept}/{number}.whiteboard")
     expect(len(files) == 5, f"five recordings: {files}")
     verified = scene.h5.run(program(), "verify", *files, "--seed", scene.seed, within=120, check=False)
     print(verified.stdout)

@@ -1,4 +1,5 @@
 import BoardWorlds
+import SessionReplay
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -8,23 +9,25 @@ import BoardWorlds
 
 // Runs many worlds and says what happened in them:
 //
-//     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure]
+//     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure] [--record]
 //     board-worlds COUNT --room
 //
 // The worlds are those of boards, or with --replicas those of replicas with their protocol,
 // with --owned those on a board that one of them owns. The status is
-// 0 when every world held, 1 when one did not; its seed makes it again. With --room it says how many
+// 0 when every world held, 1 when one did not; its seed makes it again, and with --record the file world-SEED.whiteboard
+// has what the members of a world of replicas kept, for `whiteboard-replay verify` and `run`. With --room it says how many
 // messages and bytes a room of so many replicas costs.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
 let numbers = words.compactMap { UInt64($0) }
 let isKnown = arguments.allSatisfy {
-  !$0.hasPrefix("--") || ["--replicas", "--owned", "--until-failure", "--room"].contains($0)
+  !$0.hasPrefix("--")
+    || ["--replicas", "--owned", "--until-failure", "--record", "--room"].contains($0)
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
   print(
-    "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure] | COUNT --room"
+    "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure] [--record] | COUNT --room"
   )
   exit(64)
 }
@@ -37,6 +40,23 @@ let count = numbers.dropFirst().first ?? 10_000
 let isOwned = CommandLine.arguments.contains("--owned")
 let isOfReplicas = isOwned || CommandLine.arguments.contains("--replicas")
 let stopsAtFirst = CommandLine.arguments.contains("--until-failure")
+
+let records = CommandLine.arguments.contains("--record")
+
+/// Writes what the members of a world kept, one behind the other.
+func record(_ seed: UInt64) async throws {
+  let parts = try ReplicaWorld.documents(seed: seed, isOwned: isOwned).map { changes in
+    try Recording(
+      of: changes,
+      on: ReplicaWorld.board,
+      name: "world \(seed)",
+      from: 1_700_000_000_000
+    )
+  }
+  let path = "world-\(seed).whiteboard"
+  try await Recording.concatenated(parts).write(to: path)
+  print("\(path) is written")
+}
 
 var tally = BoardWorld.Tally()
 var ran: UInt64 = 0
@@ -56,6 +76,7 @@ for seed in first..<(first + count) {
   } catch {
     print(error)
     failures += 1
+    if isOfReplicas, !isOwned, records { try await record(seed) }
     if stopsAtFirst {
       print("failed after \(ran) seeds")
       exit(1)

@@ -11,6 +11,20 @@ extension ReplicaWorld {
     seed: UInt64,
     isOwned: Bool = false
   ) throws(BoardWorld.Failure) -> BoardWorld.Tally {
+    let world = ended(seed: seed, isOwned: isOwned)
+    if let complaint = world.complaints.first {
+      let invariant = complaint.prefix { $0 != ":" }
+      throw BoardWorld.Failure(seed: seed, invariant: String(invariant), what: complaint)
+    }
+    return world.tally
+  }
+
+  /// What the documents of all members hold at the end of the world of a seed, whatever went wrong in it.
+  public static func documents(seed: UInt64, isOwned: Bool = false) -> [[StoredChange]] {
+    ended(seed: seed, isOwned: isOwned).nodes.map(\.document)
+  }
+
+  private static func ended(seed: UInt64, isOwned: Bool) -> ReplicaWorld {
     var weather = Weather()
     weather.isOwned = isOwned
     weather.revocations = isOwned ? 25 : 0
@@ -36,11 +50,7 @@ extension ReplicaWorld {
     world.check()
     // Two of whom one only looks on have little to say.
     if world.delivered < (isOwned ? 4 : 10) { world.complaints.append("it does little") }
-    if let complaint = world.complaints.first {
-      let invariant = complaint.prefix { $0 != ":" }
-      throw BoardWorld.Failure(seed: seed, invariant: String(invariant), what: complaint)
-    }
-    return world.tally
+    return world
   }
 
   /// Why it does not settle.

@@ -114,7 +114,7 @@ public final class ReplicaWorld {
   }
 
   /// The board that everyone here is on, where nobody owns it.
-  package static let board: BoardID = {
+  public static let board: BoardID = {
     guard let board = BoardID(1...16) else { preconditionFailure("16 bytes") }
     return board
   }()
