@@ -31,6 +31,10 @@ public struct Reenactment: Sendable {
   public struct Part: Sendable {
     /// The board before it; empty where there was nothing.
     let base: [UInt8]
+
+    /// What all peers begin with, as their documents would have it.
+    package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }
+
     /// The batches.
     public let acts: [Act]
     /// What the board is after it.
@@ -174,7 +178,7 @@ public struct Reenactment: Sendable {
     )
   }
 
-  static func letter(_ number: Int) -> String {
+  package static func letter(_ number: Int) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     let last = String(letters[number % letters.count])
     return number < letters.count ? last : letter(number / letters.count - 1) + last
@@ -188,6 +192,53 @@ public struct Reenactment: Sendable {
       if let change = try? recording.change(at: place) { try? board.apply(change) }
     }
     return board.records
+  }
+}
+
+extension Reenactment {
+  /// The key of a peer: of a person of the recording, or of one who looks on.
+  package func key(of number: Int) -> any AuthorKey {
+    number < people.count ? ReenactedKey(people[number].key) : ReenactedKey(onlooker: number)
+  }
+
+  /// A replica of a peer, of an empty board.
+  package func replica(
+    of number: Int,
+    random: any RandomNumberGenerator,
+    now: Moment
+  ) -> Replica {
+    let key = key(of: number)
+    return Replica(
+      author: Author(board: board, key: key, grant: grant(of: key.publicKey), random: random),
+      now: now,
+      verifier: ReenactedVerifier(self)
+    )
+  }
+
+  /// Has a replica write a batch.
+  ///
+  /// - Parameters:
+  ///   - act: The batch.
+  ///   - replica: The replica of its person.
+  ///   - chains: Where the chains of that person's incarnations stand.
+  ///   - now: The time.
+  /// - Throws: `boardFull`; nothing is written.
+  package func perform(
+    _ act: Act,
+    on replica: Replica,
+    _ chains: inout [Incarnation: BatchChain],
+    now: Moment
+  ) throws(BoardError) {
+    let batch = act.batch.batch
+    guard let record = records[batch.author] else { return }
+    try replica.reenact(batch, under: record, after: chains[batch.author], now: now)
+    chains[batch.author] = replica.ownChain
+  }
+
+  /// What lets somebody write on a board that somebody owns, by the newest record.
+  private func grant(of key: [UInt8]) -> Grant? {
+    records.values.filter { $0.key == key && $0.grant != nil }
+      .max { $0.incarnation < $1.incarnation }?.grant
   }
 }
 

@@ -69,7 +69,6 @@ public struct ReenactmentOutcome: Sendable {
 public final class SimulatedSession {
   private final class Peer {
     let name: String
-    let key: ReenactedKey
     let member: MemberID
     var replica: Replica
     /// What its document would hold.
@@ -81,10 +80,9 @@ public final class SimulatedSession {
     var waiting: [Reenactment.Act] = []
     var nextTick: UInt64?
 
-    init(name: String, key: ReenactedKey, replica: Replica) {
+    init(name: String, replica: Replica) {
       self.name = name
-      self.key = key
-      member = MemberID(publicKey: key.publicKey)
+      member = replica.board.member
       self.replica = replica
     }
   }
@@ -129,7 +127,6 @@ public final class SimulatedSession {
   private let conditions: NetworkConditions
   private var random: SplitMix64
   private let tell: ((String) -> Void)?
-  private let verifier: ReenactedVerifier
   private var hash = SHA256()
   private var peers: [Peer] = []
   private var events = EventQueue<Event>()
@@ -167,14 +164,9 @@ public final class SimulatedSession {
     // Other chance than that with which a world of the same seed was recorded.
     random = SplitMix64(seed: seed ^ 0x7265_706C_6179)
     tell = trace
-    verifier = ReenactedVerifier(reenactment)
     shift = 1000 - (part.acts.first?.time ?? 0)
     for number in 0..<max(count, reenactment.people.count, 1) {
-      let key =
-        number < reenactment.people.count
-        ? ReenactedKey(reenactment.people[number].key) : ReenactedKey(onlooker: number)
-      let name = Reenactment.letter(number)
-      peers.append(Peer(name: name, key: key, replica: replica(key)))
+      peers.append(Peer(name: Reenactment.letter(number), replica: replica(of: number)))
     }
   }
 
@@ -287,7 +279,7 @@ public final class SimulatedSession {
   private func begin(_ number: Int) {
     let peer = peers[number]
     do throws(RestoreError) {
-      if !part.base.isEmpty { peer.document = [.keyframe(part.base)] }
+      peer.document = part.beginning
       try restore(peer)
     } catch {
       complaints.append("\(peer.name) cannot begin with what was there: \(error)")
@@ -302,16 +294,9 @@ public final class SimulatedSession {
       return
     }
     let batch = act.batch.batch
-    guard let record = reenactment.records[batch.author] else { return }
     note("act \(peer.name) \(batch.author) \(batch.firstSequence)")
     do throws(BoardError) {
-      try peer.replica.reenact(
-        batch,
-        under: record,
-        after: peer.chains[batch.author],
-        now: now
-      )
-      peer.chains[batch.author] = peer.replica.ownChain
+      try reenactment.perform(act, on: peer.replica, &peer.chains, now: now)
     } catch {
       complaints.append("\(peer.name) cannot write: \(error)")
     }
@@ -331,7 +316,7 @@ public final class SimulatedSession {
     let peer = peers[number]
     note("revive \(peer.name)")
     peer.isUp = true
-    peer.replica = replica(peer.key)
+    peer.replica = replica(of: number)
     do throws(RestoreError) { try restore(peer) } catch {
       complaints.append("\(peer.name) cannot go on with what it kept: \(error)")
     }
@@ -349,17 +334,8 @@ public final class SimulatedSession {
     }
   }
 
-  private func replica(_ key: ReenactedKey) -> Replica {
-    Replica(
-      author: Author(
-        board: reenactment.board,
-        key: key,
-        grant: reenactment.grant(of: key.publicKey),
-        random: SplitMix64(seed: random.next())
-      ),
-      now: now,
-      verifier: verifier
-    )
+  private func replica(of number: Int) -> Replica {
+    reenactment.replica(of: number, random: SplitMix64(seed: random.next()), now: now)
   }
 
   // MARK: - The network
@@ -508,14 +484,6 @@ public final class SimulatedSession {
       }
     default: break
     }
-  }
-}
-
-extension Reenactment {
-  /// What lets somebody write on a board that somebody owns, by the newest record.
-  func grant(of key: [UInt8]) -> Grant? {
-    records.values.filter { $0.key == key && $0.grant != nil }
-      .max { $0.incarnation < $1.incarnation }?.grant
   }
 }
 

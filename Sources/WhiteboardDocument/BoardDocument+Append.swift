@@ -289,7 +289,7 @@ enum LogWriter {
     )
   }
 
-  /// Removes the third newest keyframe where its neighbours are near enough to seek from.
+  /// Removes the third newest keyframe where its neighbours are near enough to seek from, and it ends no gap.
   private static func thin(_ db: Database) throws {
     let newest = try Row.fetchAll(
       db,
@@ -299,6 +299,10 @@ enum LogWriter {
       let after = Int64.fromDatabaseValue(newest[1][1]), after &- before <= 16_384,
       let id = Int64.fromDatabaseValue(newest[2][0])
     else { return }
-    try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
+    // What ends a gap is nowhere else, and answers behind it leave out what it has.
+    try db.execute(
+      sql: "DELETE FROM keyframe WHERE id = ? AND log NOT IN (SELECT log FROM mark WHERE kind = 1)",
+      arguments: [id]
+    )
   }
 }

@@ -6,6 +6,12 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
 
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
 /// `whiteboard-replay run`.
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -16,7 +22,7 @@ struct RunCommand: AsyncParsableCommand {
       Each person of the recording becomes a peer that writes what that person wrote, when it was written; further \
       peers look on. They are called A, B and so on, by who wrote first. Their replicas are the real ones; network, \
       clock and chance are simulated, so that an hour takes seconds and the same seed is the same session, byte for \
-      byte. Where the recording has the answer to a newcomer, or a gap, all begin anew with the board as it was then.
+      byte; with --loopback they are real sessions. Where the recording has the answer to a newcomer, or a gap, all begin anew with the board as it was then.
 
       --net is a list of: loss=5%, delay=20ms+-10, reorder=1%, duplicate=1%, partition=A|B@10s..25s (A+C|B puts A \
       and C on one side; others are on a third), kill=B@30s..40s (starts again then; without an end after 2 s).
@@ -58,8 +64,19 @@ struct RunCommand: AsyncParsableCommand {
 
   @Flag(help: "Do not look for the least that fails.") var noShrink = false
 
+  @Flag(help: "Over real sessions on loopback, at the times of the recording; no kill.")
+  var loopback = false
+
+  @Flag(help: "With --loopback, as fast as it goes.") var hurry = false
+
   mutating func validate() throws {
     guard (0...256).contains(peers) else { throw ValidationError("--peers is 1 to 256.") }
+    guard loopback || !hurry else { throw ValidationError("--hurry is for --loopback.") }
+    guard !loopback || trace == nil && shrunkFile == nil else {
+      throw ValidationError(
+        "Real sessions have no trace, and are not shrunk: they are never twice the same."
+      )
+    }
     guard files.count == 1 || (trace == nil && shrunkFile == nil) else {
       throw ValidationError("--trace and --shrink are for one recording.")
     }
@@ -105,16 +122,31 @@ struct RunCommand: AsyncParsableCommand {
     var time: Int64 = 0
     var faults: [(part: Int, words: [String])] = []
     var digest = ""
+    guard !loopback || conditions.kills.isEmpty else {
+      throw NodeError(.usage, "--net: kill is for the simulated network, not for --loopback")
+    }
     for part in reenactment.parts.indices {
-      let session = SimulatedSession(
-        reenactment,
-        part: part,
-        peers: peers,
-        conditions: conditions,
-        seed: seed,
-        trace: trace.map { _ in { lines += Array($0.utf8) } }
-      )
-      let outcome = session.run()
+      let outcome: ReenactmentOutcome
+      if loopback {
+        outcome = try await LoopbackSession(
+          reenactment: reenactment,
+          part: part,
+          count: names.count,
+          conditions: conditions,
+          seed: seed,
+          isHurried: hurry
+        ).run()
+      } else {
+        outcome =
+          SimulatedSession(
+            reenactment,
+            part: part,
+            peers: peers,
+            conditions: conditions,
+            seed: seed,
+            trace: trace.map { _ in { lines += Array($0.utf8) } }
+          ).run()
+      }
       operations += reenactment.parts[part].operations
       messages += outcome.messages
       disturbed += outcome.disturbed
@@ -138,7 +170,7 @@ struct RunCommand: AsyncParsableCommand {
       let parts = reenactment.parts.count > 1 ? "part \(part + 1): " : ""
       for word in words.prefix(20) { try Console.tell("    \(parts)\(word)\n") }
     }
-    if let first = faults.first, !noShrink {
+    if let first = faults.first, !noShrink, !loopback {
       try await shrink(reenactment, first.part, conditions, seed, file)
     }
     return faults.isEmpty
@@ -156,7 +188,7 @@ struct RunCommand: AsyncParsableCommand {
     let (smallest, attempts) = reenactment.shrunk(part: part) { candidate in
       !SimulatedSession(candidate, peers: peers, conditions: conditions, seed: seed).run().isGood
     }
-    let path = shrunkFile ?? "\(file.dropLast(BoardFile.fileExtension.count + 1)).failed.whiteboard"
+    let path = shrunkFile ?? Self.freeName(beside: file)
     do throws(DocumentError) {
       try await smallest.recording(name: "fails").write(to: BoardFile.absolute(path))
     } catch {
@@ -171,6 +203,17 @@ struct RunCommand: AsyncParsableCommand {
 
       """
     )
+  }
+
+  /// `standup.failed.whiteboard`, with a number where that is there.
+  private static func freeName(beside file: String) -> String {
+    let end = ".\(BoardFile.fileExtension)"
+    let stem = file.hasSuffix(end) ? String(file.dropLast(end.count)) : file
+    for number in 1... {
+      let name = number == 1 ? "\(stem).failed\(end)" : "\(stem).failed-\(number)\(end)"
+      if access(name, F_OK) != 0 { return name }
+    }
+    return file
   }
 
   private func write(_ bytes: [UInt8], to file: String) throws(NodeError) {

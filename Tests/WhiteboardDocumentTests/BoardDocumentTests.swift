@@ -308,6 +308,26 @@ import WhiteboardDocument
     try await again.close()
   }
 
+  @Test("[REC-6] what ends a gap is in the history as long as the gap is, whatever comes after it")
+  func gapKeyframe() async throws {
+    let document = try await create()
+    try await document.append([numbered(1)])
+    try await document.writeKeyframe([1], digest: [1], time: 1)
+    try await document.append([numbered(2)])
+    try await document.writeKeyframe([7, 7], digest: [7], time: 7, lostSince: 2)
+    for number in 8..<20 {
+      try await document.append([numbered(number)])
+      try await document.writeKeyframe([UInt8(number)], digest: [8], time: Int64(number))
+    }
+    let history = try await document.history()
+    let states = history.steps.compactMap { step -> [UInt8]? in
+      if case .keyframe(let bytes) = step.content { bytes } else { nil }
+    }
+    #expect(states == [[7, 7]])
+    #expect(history.steps.firstIndex { $0.content == .keyframe([7, 7]) } == 2)
+    #expect(history.checks.count < 8, "others were dropped")
+  }
+
   @Test("a row of the log is read as it was packed, and nothing else is")
   func rows() throws {
     let entries: [DocumentEntry] = [
