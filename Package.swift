@@ -162,7 +162,7 @@ let package = Package(
     ),
     .target(
       name: "SessionReplay",
-      dependencies: ["Whiteboard", "WhiteboardDocument", "WhiteboardSync"],
+      dependencies: ["Whiteboard", "WhiteboardDocument", "WhiteboardSync", crypto],
       swiftSettings: settings
     ),
     .executableTarget(
