@@ -29,14 +29,14 @@ class Screen:
 
     socket = None
 
-    def __init__(self, name, directory, *arguments, columns=100, rows=28, in_shell=False, **environment):
+    def __init__(self, name, directory, *arguments, columns=100, rows=28, in_shell=False, program=PROGRAM, **environment):
         self.name, self.directory = name, directory
         environment = {
             "WHITEBOARD_DATA_DIR": f"{directory}/{name}", "USER": name, "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8",
             **environment,
         }
         words = " ".join(f"{key}={value}" for key, value in environment.items())
-        program = f"env {words} {PROGRAM} {' '.join(arguments)}"
+        program = f"env {words} {program} {' '.join(arguments)}"
         command = "env PS1='shell: ' bash --norc -i" if in_shell else f"{program}; echo EXIT $?; exec cat"
         self.tmux("new-session", "-d", "-s", name, "-x", str(columns), "-y", str(rows), command)
         if in_shell:
