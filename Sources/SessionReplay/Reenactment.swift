@@ -20,7 +20,7 @@ public struct Reenactment: Sendable {
 
   /// One batch, as its author writes it again.
   public struct Act: Hashable, Sendable {
-    /// When, in milliseconds from the beginning.
+    /// When, in milliseconds from the beginning, of which long pauses are left out.
     public let time: Int64
     /// Which person, by number.
     public let person: Int
@@ -59,11 +59,16 @@ public struct Reenactment: Sendable {
   /// How many batches are acted.
   public var count: Int { parts.reduce(0) { $0 + $1.acts.count } }
 
+  /// How long a pause is at most, in milliseconds: boards are left for weeks, and nobody waits that long.
+  public static let longestPause: Int64 = 60_000
+
   /// Prepares a recording.
   /// - Complexity: O(n).
   public init(of recording: Recording) {
+    var (time, recorded): (Int64, Int64) = (0, 0)
     board = recording.board
-    start = recording.start ?? 0
+    // What no clock says, as in a file that somebody made.
+    start = min(max(0, recording.start ?? 0), 1 << 46)
     let found = Self.records(in: recording)
     var people: [Person] = []
     var numbers: [MemberID: Int] = [:]
@@ -104,7 +109,9 @@ public struct Reenactment: Sendable {
           )
         }
         ends[batch.author] = batch.sequences.upperBound
-        acts.append(Act(time: recording.times[place], person: number, batch: encoded))
+        time += min(recording.times[place] - recorded, Self.longestPause)
+        recorded = recording.times[place]
+        acts.append(Act(time: time, person: number, batch: encoded))
       } else {
         endPart()
         playback.step()

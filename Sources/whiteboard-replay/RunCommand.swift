@@ -22,7 +22,8 @@ struct RunCommand: AsyncParsableCommand {
       Each person of the recording becomes a peer that writes what that person wrote, when it was written; further \
       peers look on. They are called A, B and so on, by who wrote first. Their replicas are the real ones; network, \
       clock and chance are simulated, so that an hour takes seconds and the same seed is the same session, byte for \
-      byte; with --loopback they are real sessions. Where the recording has the answer to a newcomer, or a gap, all begin anew with the board as it was then.
+      byte; with --loopback they are real sessions. Where the recording has the answer to a newcomer, or a gap, all \
+      begin anew with the board as it was then. Of a pause longer than a minute a minute is waited.
 
       --net is a list of: loss=5%, delay=20ms+-10, reorder=1%, duplicate=1%, partition=A|B@10s..25s (A+C|B puts A \
       and C on one side; others are on a third), kill=B@30s..40s (starts again then; without an end after 2 s).

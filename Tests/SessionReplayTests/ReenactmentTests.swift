@@ -59,6 +59,29 @@ struct ReenactmentTests {
     #expect(first.lines.count > 100)
   }
 
+  @Test("a pause of weeks, and times that no clock has, are a minute")
+  func pauses() async throws {
+    let world = try await RecordedWorld(seed: 5)
+    let history = try await Recording.open(world.path).history
+    for (first, second) in [(Int64(0), Int64(90 * 86_400_000)), (0, .max), (.min, .max), (.max, 0)]
+    {
+      let half = history.steps.count / 2
+      let steps = history.steps.enumerated().map { number, step in
+        DocumentHistory.Step(step.content, time: number < half ? first : second, row: 1)
+      }
+      let acted = Reenactment(
+        of: try Recording(
+          DocumentHistory(board: history.board, name: "x", steps: steps, authors: history.authors)
+        )
+      )
+      #expect(acted.parts.allSatisfy { $0.acts.allSatisfy { $0.time <= Reenactment.longestPause } })
+      for part in acted.parts.indices {
+        let outcome = SimulatedSession(acted, part: part, seed: 1).run()
+        #expect(outcome.faults == [] && outcome.duration < 100_000)
+      }
+    }
+  }
+
   @Test("what is acted is a recording again, and the same is acted of it")
   func recorded() async throws {
     let world = try await RecordedWorld(seed: 5)

@@ -328,6 +328,30 @@ import WhiteboardDocument
     #expect(history.checks.count < 8, "others were dropped")
   }
 
+  @Test(
+    "[REC-1] a file of the first format is read as it is, and one of the second once it is written to"
+  )
+  func firstFormat() async throws {
+    let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Protocol/Vectors/recording.whiteboard")
+    let path = directory.file("first.whiteboard")
+    try FileManager.default.copyItem(atPath: sample.path, toPath: path)
+    func format() throws -> UInt8 { try Data(contentsOf: URL(fileURLWithPath: path))[63] }
+    let reading = try await BoardDocument.open(at: path, mode: .reading)
+    let before = try await reading.history()
+    try await reading.close()
+    #expect(try format() == 1 && before.steps.count == 12)
+    let writing = try await BoardDocument.open(at: path, mode: .writing)
+    try await writing.append([numbered(1)])
+    try await writing.close()
+    #expect(try format() == 2)
+    let again = try await BoardDocument.open(at: path, mode: .reading)
+    let after = try await again.history()
+    #expect(after.steps.dropLast() == before.steps[...] && after.damages.isEmpty)
+    try await again.close()
+  }
+
   @Test("a row of the log is read as it was packed, and nothing else is")
   func rows() throws {
     let entries: [DocumentEntry] = [
