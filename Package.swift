@@ -105,8 +105,9 @@ let package = Package(
     .target(
       name: "WhiteboardNode",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
+        "WhiteboardDocument", "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto,
+        logging,
       ],
       swiftSettings: settings
     ),
@@ -128,7 +129,8 @@ let package = Package(
     .target(
       name: "WhiteboardCommands",
       dependencies: [
-        "PeerSession", "WhiteboardNode", "WhiteboardRendering", argumentParser, logging,
+        "PeerSession", "WhiteboardDocument", "WhiteboardNode", "WhiteboardRendering",
+        argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -162,7 +164,9 @@ let package = Package(
     ),
     .target(
       name: "SessionReplay",
-      dependencies: ["Whiteboard", "WhiteboardDocument", "WhiteboardSync", crypto],
+      dependencies: [
+        "PeerSession", "Whiteboard", "WhiteboardDocument", "WhiteboardSync", crypto, logging,
+      ],
       swiftSettings: settings
     ),
     .executableTarget(
@@ -279,14 +283,14 @@ let package = Package(
     .testTarget(
       name: "SessionReplayTests",
       dependencies: [
-        "BoardWorlds", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardSync", crypto,
+        "BoardWorlds", "PeerSession", "PeerTestKit", "SessionReplay", "Whiteboard",
+        "WhiteboardDocument", "WhiteboardSync", crypto, logging,
       ]
     ),
     .testTarget(name: "WhiteboardTests", dependencies: ["PeerTestKit", "Whiteboard"]),
     .testTarget(
       name: "WhiteboardDocumentTests",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardDocument", crypto]
+      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardDocument", crypto, grdb]
     ),
     .testTarget(
       name: "WhiteboardSyncTests",

@@ -20,6 +20,7 @@ public final class Session: Sendable {
   private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
   let confirmations: Confirmations
   private let datagrams = DatagramQueue()
+  private let observation = TrafficObservation()
 
   /// Ourselves.
   public let localPeer: PeerID
@@ -43,7 +44,7 @@ public final class Session: Sendable {
     self.endpoints = core.bulk?.endpoints ?? NIOLockedValueBox([:])
     self.localPeer = core.localPeer
     self.incarnation = core.incarnation
-    self.events = SessionEvents(queue: core.events)
+    self.events = SessionEvents(queue: core.events, observation: observation)
     self.executor = EventLoopTasks(core.eventLoop)
   }
 
@@ -59,6 +60,18 @@ public final class Session: Sendable {
 
   /// The peers of ``connectedPeers()`` with their state, in the same order.
   public func peers() -> [PeerStatus] { published.withLockedValue { $0.statuses } }
+
+  /// Has somebody told of all that the application takes from the session and gives to it, from now on.
+  ///
+  /// Told is what the application sees: an event as it is taken from ``events``, a message or datagram as
+  /// ``send(_:to:mode:)`` has taken it, bytes of a stream as they are read or were written; of streams, those that
+  /// are opened or told of from now on. Nothing of it is waited for.
+  ///
+  /// - Parameter observer: Is called from any thread, in the order of events and in that of sends, and must
+  ///   return at once; `nil` ends it. There is one at a time.
+  public func observeTraffic(_ observer: (@Sendable (SessionTraffic) -> Void)?) {
+    observation.set(observer)
+  }
 
   // MARK: Messages
 
@@ -93,9 +106,11 @@ public final class Session: Sendable {
         _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
       }
       for group in ways.relayed { try await sendRelayed(bytes, group, isNamed: peers != nil) }
+      observation.tell(.message(bytes, to: peers ?? connectedPeers()))
     case .unreliable:
       try check(bytes.count, Limits.datagramMessage)
       _ = try ways(peers)
+      observation.tell(.datagram(bytes, to: peers ?? connectedPeers()))
       if datagrams.append(bytes, peers) {
         let core = core
         let datagrams = datagrams
@@ -141,6 +156,7 @@ public final class Session: Sendable {
       }
     }
     if let failure, !isTaken { throw failure }
+    observation.tell(.message(bytes, to: joinings.keys.sorted()))
   }
 
   /// The ways to those who are here as they came in then, and one who is not.
@@ -183,6 +199,7 @@ public final class Session: Sendable {
       tokens.append(try await confirm(group))
     }
     defer { for token in tokens { confirmations.abandon(token) } }
+    observation.tell(.message(bytes, to: peers ?? connectedPeers()))
     for (outbox, sequence) in waits { try await outbox.acknowledgement(of: sequence) }
     for token in tokens { try await confirmations.wait(for: token) }
   }
@@ -251,7 +268,9 @@ public final class Session: Sendable {
     named name: String,
     to peer: PeerID
   ) async throws(SessionError) -> PeerStream {
-    try await endpoint(peer).openStream(named: name)
+    let stream = try await endpoint(peer).openStream(named: name)
+    observation.tell(.openedStream(stream))
+    return stream
   }
 
   /// Cancels the transfer of a resource, in either direction.

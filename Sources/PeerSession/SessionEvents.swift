@@ -8,13 +8,18 @@ import NIOConcurrencyHelpers
 /// ends after the session was left, or when the reading task is cancelled.
 public struct SessionEvents: AsyncSequence, Sendable {
   let queue: EventQueue
+  let observation: TrafficObservation
 
   /// Takes events one at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let queue: EventQueue
+    let observation: TrafficObservation
     private var batch: ArraySlice<SessionEvent> = []
 
-    init(queue: EventQueue) { self.queue = queue }
+    init(queue: EventQueue, observation: TrafficObservation) {
+      self.queue = queue
+      self.observation = observation
+    }
 
     /// The next event, or `nil` when the session is over or the task is cancelled.
     public mutating func next() async -> SessionEvent? { await next(isolation: #isolation) }
@@ -23,14 +28,17 @@ public struct SessionEvents: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async -> SessionEvent? {
-      if let event = batch.popFirst() { return event }
-      batch = await queue.takeAll()[...]
-      return batch.popFirst()
+      if batch.isEmpty { batch = await queue.takeAll()[...] }
+      guard let event = batch.popFirst() else { return nil }
+      observation.tell(event)
+      return event
     }
   }
 
   /// Starts taking.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: queue) }
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(queue: queue, observation: observation)
+  }
 }
 
 /// Events on their way from the session's event loop to the consumer.

@@ -37,6 +37,9 @@ public struct NetworkConditions: Hashable, Sendable {
   /// Who is killed when.
   public var kills: [Kill] = []
 
+  /// A peer whose answers take much longer counts as silent (LIV-2).
+  private static let longestDelay = 2000.0
+
   /// A network that is as good as it can be.
   public init() {}
 
@@ -45,7 +48,7 @@ public struct NetworkConditions: Hashable, Sendable {
   /// Peers are called by their letters. In a partition `A+B|C` puts A and B on one side; others are on a side of
   /// their own. Who is killed without a second time starts again after two seconds. `+-` stands for `±`.
   public init(_ words: String) throws(ParseError) {
-    for word in words.split(separator: ",") {
+    for word in words.filter({ $0 != " " }).split(separator: ",") {
       let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else { throw ParseError(message: "'\(word)' is not KEY=VALUE") }
       let value = parts[1]
@@ -60,6 +63,11 @@ public struct NetworkConditions: Hashable, Sendable {
         guard jitter <= delay else {
           throw ParseError(message: "'\(value)': it cannot vary by more than it is")
         }
+        guard delay + jitter <= Self.longestDelay else {
+          throw ParseError(
+            message: "'\(value)': sessions work with up to \(Int(Self.longestDelay)) ms"
+          )
+        }
       case "partition":
         let (who, time) = try Self.timed(value)
         let groups = who.split(separator: "|").map { $0.split(separator: "+").map(String.init) }
@@ -69,7 +77,11 @@ public struct NetworkConditions: Hashable, Sendable {
         partitions.append(Partition(groups: groups, time: time.from..<until))
       case "kill":
         let (who, time) = try Self.timed(value)
-        kills.append(Kill(peer: who, time: time.from..<(time.until ?? time.from + 2000)))
+        let kill = Kill(peer: who, time: time.from..<(time.until ?? time.from + 2000))
+        guard !kills.contains(where: { $0.peer == who && $0.time.overlaps(kill.time) }) else {
+          throw ParseError(message: "'\(value)': \(who) is killed while it is down")
+        }
+        kills.append(kill)
       default:
         throw ParseError(
           message: "'\(parts[0])' is none of loss, delay, reorder, duplicate, partition and kill"

@@ -16,7 +16,7 @@ extension Recording {
     var playback = Playback(self, spacing: .max)
     playback.seek(toPlace: first)
     var steps: [DocumentHistory.Step] = []
-    let begin = (start ?? 0) + range.lowerBound
+    let begin = (start ?? 0) &+ range.lowerBound
     if first > 0 {
       steps.append(DocumentHistory.Step(.keyframe(playback.board.keyframe), time: begin, row: 0))
     }
@@ -45,12 +45,17 @@ extension Recording {
           )
         },
         authors: history.authors,
-        damages: history.damages
+        damages: history.damages.filter { $0.place <= last }.map { damage in
+          DocumentHistory.Damage(place: max(0, damage.place - shift), words: damage.words)
+        },
+        names: history.names,
+        traffic: history.traffic.filter { range.contains(elapsed($0.time)) },
+        end: (start ?? 0) &+ min(range.upperBound, duration)
       )
     )
   }
 
-  /// Recordings of one board, one behind the other.
+  /// Recordings of one board, one behind the other, in the order in which they began.
   ///
   /// A batch that an earlier one has is not repeated, so that several recordings of one session become one
   /// that has what any of them has.
@@ -58,6 +63,9 @@ extension Recording {
   /// - Throws: `wrongBoard` where they are not of one board; `notFound` where there is none.
   /// - Complexity: O(n).
   public static func concatenated(_ parts: [Recording]) throws(DocumentError) -> Recording {
+    let parts = parts.enumerated().sorted { one, other in
+      (one.element.start ?? .max, one.offset) < (other.element.start ?? .max, other.offset)
+    }.map(\.element)
     guard let first = parts.first else {
       throw DocumentError(.notFound, "there is nothing to put together; name recordings")
     }
@@ -71,6 +79,9 @@ extension Recording {
     var marks: [DocumentHistory.Mark] = []
     var authors: [UInt64: StoredAuthor] = [:]
     var known: Set<DocumentHistory.Step.Content> = []
+    var damages: [DocumentHistory.Damage] = []
+    var traffic: [TrafficEntry] = []
+    var names: [String: String] = [:]
     for part in parts {
       // How many steps there are here after so many of the part.
       var places = [steps.count]
@@ -95,6 +106,13 @@ extension Recording {
           place: places[mark.place]
         )
       }
+      damages += part.history.damages.map { damage in
+        DocumentHistory.Damage(place: places[damage.place], words: damage.words)
+      }
+      // What two saw at one time is shown once.
+      let told = traffic.last?.time ?? .min
+      traffic += part.history.traffic.filter { $0.time > told }
+      names.merge(part.history.names) { $1 }
       for author in part.history.authors {
         let other = authors[author.incarnation]
         if author.sequence >= other?.sequence ?? 0 || other?.record.isEmpty == true {
@@ -109,7 +127,10 @@ extension Recording {
         steps: steps,
         marks: marks,
         authors: authors.keys.sorted().compactMap { authors[$0] },
-        damages: parts.flatMap(\.history.damages)
+        damages: damages,
+        names: names,
+        traffic: traffic,
+        end: parts.compactMap(\.history.end).max()
       )
     )
   }
@@ -138,7 +159,7 @@ extension Recording {
     id[0] = 0
     let salt = random.next()
     // The first of January 2000: clocks in it go as they went.
-    let shift = max(0, (start ?? 0) - 946_684_800_000)
+    let shift = min(max(946_684_800_000, start ?? 0), 1 << 46) - 946_684_800_000
     var mask = AnonymousValues(salt: salt, hidesWords: hidesWords, shift: UInt64(shift))
     var playback = Playback(self, spacing: .max)
     var steps: [DocumentHistory.Step] = []
@@ -168,7 +189,24 @@ extension Recording {
       }
       steps.append(DocumentHistory.Step(content, time: step.time &- shift, row: step.row))
     }
-    return try Recording(DocumentHistory(board: id, name: "board", steps: steps))
+    // What a place was called may say anything.
+    let marks = history.marks.enumerated().map { number, mark in
+      DocumentHistory.Mark(
+        name: mark.name.map { _ in "mark \(number + 1)" },
+        time: mark.time &- shift,
+        until: mark.until &- shift,
+        place: mark.place
+      )
+    }
+    return try Recording(
+      DocumentHistory(
+        board: id,
+        name: "board",
+        steps: steps,
+        marks: steps.count == history.steps.count ? marks : [],
+        end: history.end.map { $0 &- shift }
+      )
+    )
   }
 }
 

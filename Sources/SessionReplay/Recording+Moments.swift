@@ -60,7 +60,7 @@ extension Recording {
       guard let number = UInt32(part) else { throw Self.unreadable(word) }
       minutes = minutes * 60 + Double(number)
     }
-    return Int64(((minutes * 60 + seconds) * 1000).rounded())
+    return Int64((min(minutes * 60 + seconds, 1e10) * 1000).rounded())
   }
 
   /// A time of the clock, milliseconds since 1970, as milliseconds from the beginning, in bounds.
@@ -75,6 +75,12 @@ extension Recording {
     let end = "\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
     guard hours > 0 else { return "\(minutes):\(end)" }
     return "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(end)"
+  }
+
+  /// Milliseconds as `m:ss.ttt`, or with hours where there are any: so exact that it can be given back.
+  public static func exactText(_ elapsed: Int64) -> String {
+    let rest = max(0, elapsed) % 100
+    return "\(text(elapsed))\(rest < 10 ? "0" : "")\(rest)"
   }
 
   private static func unreadable(_ word: String) -> MomentError {

@@ -20,7 +20,7 @@ extension Recording {
     let document = try await BoardDocument.create(
       at: path,
       board: board.bytes,
-      name: history.name,
+      name: Self.boardName(history.name),
       now: start ?? 0
     )
     do throws(DocumentError) {
@@ -32,6 +32,12 @@ extension Recording {
       for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
       throw error
     }
+  }
+
+  /// A name that a board can have; in a file of somebody else's it may be any.
+  private static func boardName(_ name: String) -> String {
+    let kept = name.utf8.count <= 128 ? name : String(name.prefix(32))
+    return kept.isEmpty || kept.utf8.count > 128 || kept.utf8.contains(0) ? "board" : kept
   }
 
   private func write(to document: BoardDocument) async throws(DocumentError) {
@@ -48,8 +54,15 @@ extension Recording {
         )
       }
     }
+    for (person, name) in history.names.sorted(by: { $0.key < $1.key }) {
+      entries.append(.name(name, of: person))
+    }
+    entries += history.traffic.map { .traffic($0) }
     var (checks, marks) = (history.checks[...], history.marks[...])
+    // What is damaged is missing there too, as what was not recorded is.
+    var damages = history.damages.map(\.place)[...]
     var lastGap: Int?
+    var lastCheck: Int?
     /// Writes what stands behind the steps up to here.
     func passed(_ place: Int) async throws(DocumentError) {
       while let mark = marks.first, mark.place <= place {
@@ -61,8 +74,19 @@ extension Recording {
           lastGap = place
         }
       }
+      while let damage = damages.first, damage <= place {
+        damages.removeFirst()
+        guard lastGap != damage else { continue }
+        let around = max(0, damage - 1)..<min(damage + 1, history.steps.count)
+        let times = history.steps[around].map(\.time)
+        entries.append(.gap(from: times.first ?? start ?? 0, to: times.last ?? start ?? 0))
+        lastGap = damage
+      }
       while let check = checks.first, check.place <= place {
         checks.removeFirst()
+        // One board after the same step is enough.
+        guard check.name != nil || lastCheck != check.place else { continue }
+        lastCheck = check.place
         try await keyframe(check.time, name: check.name)
       }
     }
@@ -100,5 +124,6 @@ extension Recording {
     try await document.append(entries)
     entries = []
     if await document.hasEntriesSinceKeyframe { try await keyframe(history.steps.last?.time ?? 0) }
+    if let end = history.end { try await document.append([.end(time: end)]) }
   }
 }

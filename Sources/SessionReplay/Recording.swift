@@ -11,6 +11,8 @@ public struct Recording: Sendable {
   public let history: DocumentHistory
   /// When each step was applied, in milliseconds from the beginning; never less than before.
   public let times: [Int64]
+  /// Where people pointed, and what they were drawing, where that was recorded.
+  public let presence: RecordedPresence
 
   /// A recording of what a document holds.
   /// - Throws: `damaged` where the board's id is none.
@@ -31,6 +33,22 @@ public struct Recording: Sendable {
       times.append(time)
     }
     self.times = times
+    let begin = history.steps.first?.time ?? history.traffic.first?.time
+    presence = RecordedPresence(history.traffic, since: begin)
+    var names: [MemberID: String] = [:]
+    for (person, name) in history.names {
+      if let member = MemberID(person) { names[member] = name }
+    }
+    for entry in history.traffic where entry.kind == .began || entry.kind == .joined {
+      guard let member = entry.peers.first.flatMap({ MemberID($0) }), !entry.text.isEmpty else {
+        continue
+      }
+      // A name that somebody took up later is among the others.
+      if names[member] == nil { names[member] = entry.text }
+    }
+    self.names = names
+    let end = history.end.map { Self.elapsed($0, since: begin ?? $0) } ?? 0
+    duration = max(times.last ?? 0, presence.end, end)
   }
 
   /// A recording of changes that a replica told to keep, each a tenth of a second after the one before.
@@ -76,10 +94,15 @@ public struct Recording: Sendable {
   public var count: Int { history.steps.count }
 
   /// When it begins, milliseconds since 1970; nil where nothing was recorded.
-  public var start: Int64? { history.steps.first?.time }
+  public var start: Int64? { history.steps.first?.time ?? history.traffic.first?.time }
 
   /// How long it is, in milliseconds.
-  public var duration: Int64 { times.last ?? 0 }
+  public let duration: Int64
+
+  /// What somebody calls themselves, as far as the recording knows; anything can be in it.
+  public func name(of member: MemberID) -> String? { names[member] }
+
+  private let names: [MemberID: String]
 
   /// How many steps are applied at a time, in milliseconds from the beginning: all up to it.
   public func place(at elapsed: Int64) -> Int {
@@ -139,9 +162,16 @@ public struct Recording: Sendable {
     return EncodedBatch.author(of: bytes)
   }
 
+  /// By how much one time is later than another, as far as numbers go.
+  static func difference(_ time: Int64, _ other: Int64) -> Int64 {
+    let (difference, isOver) = time.subtractingReportingOverflow(other)
+    return isOver ? (time > other ? .max : .min) : difference
+  }
+
   /// A time of a clock as milliseconds from another.
   static func elapsed(_ time: Int64, since start: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(start)
-    return isOver ? 0 : max(0, difference)
+    // Longer than any session was, so that what is counted from it cannot overflow.
+    return isOver ? 0 : min(max(0, difference), 1 << 46)
   }
 }

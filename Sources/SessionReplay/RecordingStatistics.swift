@@ -4,7 +4,7 @@ import WhiteboardSync
 /// Who did how much in a recording, and what it takes.
 public struct RecordingStatistics: Sendable {
   /// What one member did, under all its incarnations.
-  public struct Person: Hashable, Sendable {
+  public struct Person: Sendable {
     /// Who; nil where no record tells whose the incarnation is.
     public let member: MemberID?
     /// How many batches.
@@ -17,6 +17,12 @@ public struct RecordingStatistics: Sendable {
     public fileprivate(set) var first: Int64
     /// When it last wrote.
     public fileprivate(set) var last: Int64
+    /// How long after they were made its batches came to whoever recorded, as both clocks tell it: half of them
+    /// within the first time, 99 of 100 within the second, in milliseconds.
+    ///
+    /// Where clocks differ, all are longer or shorter by that.
+    public fileprivate(set) var latency: (median: Int64, late: Int64) = (0, 0)
+    fileprivate var latencies: [Int64] = []
   }
 
   /// Who wrote, most operations first.
@@ -63,10 +69,18 @@ public struct RecordingStatistics: Sendable {
         person.operations += batch.operations.count
         person.bytes += content.count
         person.last = time
+        let made = Int64(clamping: batch.time.rawValue >> 16)
+        person.latencies.append(Recording.difference(step.time, made))
         people[member] = person
       }
     }
-    self.people = people.values.sorted { one, other in
+    self.people = people.values.map { person in
+      var person = person
+      let sorted = person.latencies.sorted()
+      person.latency = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100])
+      person.latencies = []
+      return person
+    }.sorted { one, other in
       one.operations != other.operations
         ? one.operations > other.operations
         : (one.member?.description ?? "") < (other.member?.description ?? "")

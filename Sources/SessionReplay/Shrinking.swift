@@ -8,15 +8,17 @@ extension Reenactment {
   ///   - index: Which part.
   ///   - limit: How often it is tried at most.
   ///   - fails: Whether it still fails; it is to say the same each time.
-  /// - Returns: What is left, of one part, and how often it was tried.
+  /// - Returns: What is left, of one part, and how often it was tried; nil where it fails though nothing is written.
   public func shrunk(
     part index: Int,
     attempts limit: Int = 1000,
     _ fails: (Reenactment) throws -> Bool
-  ) rethrows -> (smallest: Reenactment, attempts: Int) {
+  ) rethrows -> (smallest: Reenactment, attempts: Int)? {
+    let nothing = [Bool](repeating: false, count: parts[index].acts.count)
+    guard try !fails(keeping(nothing, ofPart: index)) else { return nil }
     var kept = [Bool](repeating: true, count: parts[index].acts.count)
     var smallest = keeping(kept, ofPart: index)
-    var attempts = 0
+    var attempts = 1
     var pieces = 2
     while attempts < limit {
       let left = kept.indices.filter { kept[$0] }

@@ -204,6 +204,8 @@ public final class SimulatedSession {
       }
       if uptime > settled + Self.patience { break }
     }
+    // Where there is nobody to send to, nothing happens after the last change.
+    if !isSynced, events.isEmpty { isSynced = isSettled }
     if !isSynced {
       for peer in peers {
         let synced = peer.replica.members.count { peer.replica.isSynced(with: $0, now: now) }
@@ -491,6 +493,8 @@ public final class SimulatedSession {
 struct EventQueue<Event> {
   private var heap: [(at: UInt64, number: Int, event: Event)] = []
   private var count = 0
+
+  var isEmpty: Bool { heap.isEmpty }
 
   mutating func push(_ event: Event, at: UInt64) {
     count += 1

@@ -36,6 +36,13 @@ public enum TextTwin {
     var gap: Int64?
     var digest: String?
     var version: String?
+    var person: String?
+    var end: Int64?
+    var traffic: Int?
+    var peers: [String]?
+    var number: UInt64?
+    var size: UInt64?
+    var text: String?
   }
 
   /// Tells a recording line by line.
@@ -66,6 +73,9 @@ public enum TextTwin {
           head: Hexadecimal.encode(author.head)
         )
       )
+    }
+    for (person, name) in history.names.sorted(by: { $0.key < $1.key }) {
+      try put(Line(name: name, person: person))
     }
     for sha256 in photos.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       try put(Line(photo: Hexadecimal.encode(sha256), base64: photos[sha256].map { Data($0) }))
@@ -105,6 +115,20 @@ public enum TextTwin {
       )
     }
     try passed(.max)
+    for entry in history.traffic {
+      try put(
+        Line(
+          time: entry.time,
+          bytes: entry.bytes.isEmpty ? nil : Hexadecimal.encode(entry.bytes),
+          traffic: Int(entry.kind.rawValue),
+          peers: entry.peers.map { Hexadecimal.encode($0) },
+          number: entry.number > 0 ? entry.number : nil,
+          size: entry.size > 0 ? entry.size : nil,
+          text: entry.text.isEmpty ? nil : entry.text
+        )
+      )
+    }
+    if let end = history.end { try put(Line(end: end)) }
   }
 
   /// Reads lines that ``write(_:photos:_:)`` told, or that somebody made of them.
@@ -121,6 +145,9 @@ public enum TextTwin {
     var marks: [DocumentHistory.Mark] = []
     var authors: [StoredAuthor] = []
     var photos: [[UInt8]: [UInt8]] = [:]
+    var names: [String: String] = [:]
+    var traffic: [TrafficEntry] = []
+    var end: Int64?
     var number = 0
     for text in lines {
       number += 1
@@ -155,6 +182,30 @@ public enum TextTwin {
         )
       } else if let photo = line.photo {
         photos[try bytes(photo, "photo")] = line.base64.map { Array($0) } ?? []
+      } else if let person = line.person {
+        names[person] = line.name ?? ""
+      } else if let time = line.end {
+        end = time
+      } else if let kind = line.traffic, let time = line.time {
+        guard let kind = UInt8(exactly: kind).flatMap(TrafficEntry.Kind.init) else {
+          throw wrong("traffic is a kind from 0 to \(TrafficEntry.Kind.allCases.count - 1)")
+        }
+        var peers: [[UInt8]] = []
+        for peer in line.peers ?? [] { peers.append(try bytes(peer, "a peer")) }
+        guard peers.allSatisfy({ $0.count == TrafficEntry.peerLength }) else {
+          throw wrong("a peer has \(TrafficEntry.peerLength) bytes")
+        }
+        traffic.append(
+          TrafficEntry(
+            kind,
+            peers,
+            time: time,
+            number: line.number ?? 0,
+            size: line.size ?? 0,
+            text: line.text ?? "",
+            bytes: try bytes(line.bytes ?? "", "bytes")
+          )
+        )
       } else if let kind = line.step, let time = line.time {
         let content = try bytes(line.bytes, "bytes")
         let step: DocumentHistory.Step.Content
@@ -179,7 +230,9 @@ public enum TextTwin {
           )
         )
       } else {
-        throw wrong("it is no author, photo, step, mark, gap or digest, or has no time")
+        throw wrong(
+          "it is no author, person, photo, step, mark, gap, digest, traffic or end, or has no time"
+        )
       }
     }
     guard let heading else { throw ReadError(line: 1, message: "there is nothing in it") }
@@ -190,7 +243,10 @@ public enum TextTwin {
         steps: steps,
         checks: checks,
         marks: marks,
-        authors: authors
+        authors: authors,
+        names: names,
+        traffic: traffic,
+        end: end
       )
       return (try Recording(history), photos)
     } catch {

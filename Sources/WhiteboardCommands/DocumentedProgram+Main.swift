@@ -1,5 +1,6 @@
 import ArgumentParser
 import WhiteboardNode
+import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -20,7 +21,8 @@ extension DocumentedProgram {
         try command.run()
       }
     } catch let error as NodeError {
-      Console.complain("\(name): \(error.message)")
+      // Words of files and of peers are in some of them.
+      Console.complain("\(name): \(TerminalText.cleaned(error.message, limit: 4096))")
       Glibc.exit(error.code.rawValue)
     } catch {
       exit(withError: error)

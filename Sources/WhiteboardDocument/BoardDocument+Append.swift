@@ -149,6 +149,7 @@ enum LogWriter {
 
   static func append(_ entries: [DocumentEntry], _ db: Database, _ tail: inout LogTail) throws {
     var packed: [DocumentEntry] = []
+    var traffic: [TrafficEntry] = []
     var size = 0
     for entry in entries {
       switch entry {
@@ -169,9 +170,15 @@ enum LogWriter {
       case .gap(let from, let to):
         try row(&packed, db, &tail)
         try mark(1, from, to, tail.id, "", db)
+      case .end(let time):
+        try row(&packed, db, &tail)
+        try mark(2, time, time, tail.id, "", db)
+      case .name(let name, let person): try StoredName.set(name, of: person, db)
+      case .traffic(let entry): traffic.append(entry)
       }
     }
     try row(&packed, db, &tail)
+    try StoredTraffic.append(traffic, cutAt: rowSize, db)
   }
 
   private static func row(

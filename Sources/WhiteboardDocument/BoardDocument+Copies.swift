@@ -32,8 +32,12 @@ extension BoardDocument {
     }
     try await copy(to: path) { (db, tail) in
       try db.execute(
-        sql: "DELETE FROM log; DELETE FROM keyframe; DELETE FROM author; DELETE FROM mark"
+        sql: """
+          DELETE FROM log; DELETE FROM keyframe; DELETE FROM author; DELETE FROM mark;
+          DROP TABLE IF EXISTS traffic
+          """
       )
+      try StoredName.forgetAll(db)
       for hash in try Data.fetchAll(db, sql: "SELECT sha256 FROM asset")
       where !assets.contains(Array(hash)) {
         try db.execute(sql: "DELETE FROM asset WHERE sha256 = ?", arguments: [hash])
@@ -126,6 +130,7 @@ extension BoardDocument {
         arguments: [base.log]
       )
       try db.execute(sql: "DELETE FROM mark WHERE log < ?", arguments: [base.log])
+      try StoredTraffic.drop(before: base.time, db)
       try Self.double(base, db)
     }
   }

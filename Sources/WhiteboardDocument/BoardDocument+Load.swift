@@ -54,7 +54,8 @@ extension BoardDocument {
   /// The markers and gaps, in order.
   public func marks() async throws(DocumentError) -> [DocumentEntry] {
     try await read { [path] db in
-      try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").map { row in
+      try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").compactMap {
+        row in
         guard let mark = StoredMark(StoredValue.columns(row)) else {
           throw DocumentError.damagedRow("a marker", at: path)
         }
@@ -246,7 +247,7 @@ struct LogReader {
       found.append("pages: \(line)")
     }
     let parts: [() throws -> [String]] = [
-      logDamages, keyframeDamages, markDamages, assetDamages,
+      logDamages, trafficDamages, keyframeDamages, markDamages, assetDamages,
       {
         _ = try authors()
         for key in MetaKey.allCases { _ = try Meta.get(db, key, at: path) }
@@ -291,9 +292,13 @@ struct LogReader {
     return found
   }
 
+  private func trafficDamages() throws -> [String] {
+    try StoredTraffic.read(db, path).damages
+  }
+
   private func logDamages() throws -> [String] {
     var found: [String] = []
-    let first = try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1
+    let first = max(1, try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1)
     // Rows before the first may have been dropped by retention; a keyframe then knows the chain.
     var chain: UInt32? = 0
     if first != 1 {
@@ -318,6 +323,8 @@ struct LogReader {
       chain = UInt32(truncatingIfNeeded: stored.sum)
       return true
     }
+    let last = try Int64.fetchOne(db, sql: "SELECT max(log) FROM keyframe") ?? 0
+    if last >= next, next > first { found.append("rows \(next) to \(last) of the log are missing") }
     return found
   }
 }
@@ -326,9 +333,10 @@ extension DocumentEntry {
   /// When it happened, milliseconds since 1970; nil for what has no time.
   package var time: Int64? {
     switch self {
-    case .batch(_, let time), .answer(_, let time), .marker(_, let time): time
+    case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time
     case .gap(let from, _): from
-    case .author, .head: nil
+    case .traffic(let entry): entry.time
+    case .author, .head, .name: nil
     }
   }
 }

@@ -17,6 +17,12 @@ public enum DocumentEntry: Hashable, Sendable {
   case marker(name: String, time: Int64)
   /// A time in which recording was paused: what happened in it shows in the next keyframe only.
   case gap(from: Int64, to: Int64)
+  /// Whoever recorded ended it, though nothing may have happened for a while.
+  case end(time: Int64)
+  /// What somebody calls themselves, by their id as text; the newest stays.
+  case name(String, of: String)
+  /// Something that came or went in the session; the board hangs on none of it.
+  case traffic(TrafficEntry)
 
   /// How many bytes of the caller's it holds.
   package var byteCount: Int {
@@ -24,7 +30,9 @@ public enum DocumentEntry: Hashable, Sendable {
     case .batch(let bytes, _), .answer(let bytes, _), .head(let bytes, _, _): bytes.count
     case .author(let record, _): record.count
     case .marker(let name, _): name.utf8.count
-    case .gap: 0
+    case .gap, .end: 0
+    case .name(let name, let person): name.utf8.count + person.utf8.count
+    case .traffic(let entry): entry.bytes.count + entry.text.utf8.count
     }
   }
 }
@@ -41,13 +49,21 @@ package struct LogRow: Hashable, Sendable {
   package let entries: Int64
   /// The entries' bytes.
   package let body: [UInt8]
+  /// The letter of its table (REC-3): ``log`` or ``traffic``.
+  package let table: UInt8
+
+  /// The letter of the log.
+  package static let log = UInt8(ascii: "l")
+  /// The letter of what went through the session, whose rows are as those of the log.
+  package static let traffic = UInt8(ascii: "w")
 
   /// A row as it is stored.
-  package init(id: Int64, time: Int64, entries: Int64, body: [UInt8]) {
+  package init(id: Int64, time: Int64, entries: Int64, body: [UInt8], table: UInt8 = Self.log) {
     self.id = id
     self.time = time
     self.entries = entries
     self.body = body
+    self.table = table
   }
 
   /// The row of `entries`, of which only batches and answers count.
@@ -65,7 +81,7 @@ package struct LogRow: Hashable, Sendable {
   }
 
   /// The checksum of this row alone.
-  package var ownChecksum: UInt32 { Checksum.row(UInt8(ascii: "l"), [id, time, entries], [body]) }
+  package var ownChecksum: UInt32 { Checksum.row(table, [id, time, entries], [body]) }
 
   /// The column `sum`: the row's own checksum in the upper half, the chain's link in the lower.
   package func sum(after chain: UInt32) -> Int64 {

@@ -99,6 +99,12 @@ public struct DocumentHistory: Sendable {
   public fileprivate(set) var authors: [StoredAuthor] = []
   /// What is damaged, by place; what is here is whole all the same.
   public fileprivate(set) var damages: [Damage] = []
+  /// What people call themselves, by their ids as text; it proves nothing.
+  public fileprivate(set) var names: [String: String] = [:]
+  /// What came and went in the session, where it was recorded, in order.
+  public fileprivate(set) var traffic: [TrafficEntry] = []
+  /// Until when it was recorded, where somebody ended it, milliseconds since 1970.
+  public fileprivate(set) var end: Int64?
 
   /// A history of its parts, such as another file had.
   public init(
@@ -108,7 +114,10 @@ public struct DocumentHistory: Sendable {
     checks: [Check] = [],
     marks: [Mark] = [],
     authors: [StoredAuthor] = [],
-    damages: [Damage] = []
+    damages: [Damage] = [],
+    names: [String: String] = [:],
+    traffic: [TrafficEntry] = [],
+    end: Int64? = nil
   ) {
     self.board = board
     self.name = name
@@ -117,6 +126,9 @@ public struct DocumentHistory: Sendable {
     self.marks = marks
     self.authors = authors
     self.damages = damages
+    self.names = names
+    self.traffic = traffic
+    self.end = end
   }
 }
 
@@ -190,7 +202,9 @@ private struct HistoryReader {
       .map(\.element)[...]
     history.authors = try readAuthors()
     let first = try Int64.fetchOne(log.db, sql: "SELECT min(id) FROM log")
-    next = first ?? (keyframes.first.map { $0.log + 1 } ?? 1)
+    next = max(1, first ?? (keyframes.first.map { $0.log + 1 } ?? 1))
+    // What a board began with stands before all rows.
+    if next == 1, keyframes.contains(where: { $0.log == 0 }) { lacks = true }
     if next > 1 {
       // What came before was dropped on purpose.
       lacks = true
@@ -204,7 +218,17 @@ private struct HistoryReader {
       return true
     }
     for row in found { take(row.columns, row.number) }
+    if let last = keyframes.map(\.log).max(), last >= next {
+      damage(
+        "rows \(next) to \(last) of the log, \(Self.place(nil, after: lastTime)), are missing"
+      )
+      lose()
+    }
     passed(.max)
+    history.names = try StoredName.all(log.db)
+    let (traffic, damages) = try StoredTraffic.read(log.db, log.path)
+    history.traffic = traffic
+    for words in damages { damage(words) }
     return history
   }
 
@@ -237,7 +261,7 @@ private struct HistoryReader {
         history.steps.append(DocumentHistory.Step(.batch(bytes), time: time, row: number))
       case .answer(let bytes, let time):
         history.steps.append(DocumentHistory.Step(.answer(bytes), time: time, row: number))
-      case .author, .head, .marker, .gap: break
+      case .author, .head, .marker, .gap, .end, .name, .traffic: break
       }
     }
     lastTime = entries.last?.time ?? lastTime
@@ -261,7 +285,12 @@ private struct HistoryReader {
   }
 
   private mutating func take(_ mark: StoredMark) {
-    let isGap = mark.kind != 0
+    guard mark.kind < 2 else {
+      // Kinds of later versions are passed over.
+      if mark.kind == 2 { history.end = mark.time }
+      return
+    }
+    let isGap = mark.kind == 1
     history.marks.append(
       DocumentHistory.Mark(
         name: isGap ? nil : mark.name,

@@ -15,6 +15,8 @@ struct Inventory: Sendable {
   private(set) var authors: Set<UInt64> = []
   private(set) var marks: Set<Int64> = []
   private(set) var assets: Set<[UInt8]> = []
+  /// The rows of what went through the session.
+  private(set) var traffic: Set<Int64> = []
   private(set) var settings: Set<String> = []
   /// Why the lists may not name all that was there.
   private(set) var problems: [String] = []
@@ -50,6 +52,11 @@ struct Inventory: Sendable {
     }
     list("SELECT sha256 FROM asset", db, path) { found, columns in
       if let hash = columns[0].blob { found.assets.insert(hash) }
+    }
+    if (try? db.tableExists(StoredTraffic.table)) == true {
+      list("SELECT id FROM traffic", db, path) { found, columns in
+        if let id = columns[0].integer { found.traffic.insert(id) }
+      }
     }
     list("SELECT key FROM meta", db, path) { found, columns in
       if let key = columns[0].text { found.settings.insert(key) }

@@ -92,8 +92,8 @@ struct Opened: Sendable {
 
   /// Opens the database itself.
   ///
-  /// Where a process was killed as it began or ended writing, its last step is undone first: who only
-  /// reads cannot do that, and without it nobody could read.
+  /// Where a process was killed as it began or ended writing, its last step must be undone first. Who only reads
+  /// undoes it on a copy: nothing is written to a recording that is only read (REC-1).
   static func connect(
     _ path: String,
     _ mode: BoardDocument.Mode
@@ -103,23 +103,59 @@ struct Opened: Sendable {
     } catch let error as DatabaseError
       where error.resultCode == .SQLITE_READONLY && mode == .reading
     {
-      guard undoLastStep(path) else { throw error }
-      return try connectOnce(path, mode)
+      return try connectToCopy(of: path) ?? { throw error }()
     }
   }
 
-  /// Opens a document for writing for a moment; false where somebody else has it, or it may not be
-  /// written.
-  private static func undoLastStep(_ path: String) -> Bool {
-    guard let lock = try? WriterLock(path) else { return false }
-    defer { lock.release() }
-    return (try? connectOnce(path, .writing).close()) != nil
+  /// Opens a copy whose last step is undone, and that is gone when it is closed; nil where none can be made.
+  private static func connectToCopy(of path: String) throws -> DatabaseQueue? {
+    let files = FileManager.default
+    let directory = files.temporaryDirectory.appendingPathComponent(
+      "whiteboard-\(UUID().uuidString)"
+    )
+    do {
+      try files.createDirectory(
+        at: directory,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+    } catch {
+      return nil
+    }
+    defer { try? files.removeItem(at: directory) }
+    let copy = directory.path + "/copy.whiteboard"
+    for end in ["", "-journal", "-wal"] where files.fileExists(atPath: path + end) {
+      guard (try? files.copyItem(atPath: path + end, toPath: copy + end)) != nil else { return nil }
+    }
+    try connectOnce(copy, .writing).close()
+    return try connectOnce(copy, .reading)
+  }
+
+  /// Sees that undoing the last step would touch no other file: SQLite removes one that a journal names at its end,
+  /// and no journal of ours names any.
+  private static func checkJournal(of path: String) throws {
+    let descriptor = open(path + "-journal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var end = [UInt8](repeating: 0, count: 8)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size >= 8,
+      pread(descriptor, &end, 8, status.st_size - 8) == 8
+    else { return }
+    guard end != [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] else {
+      throw DocumentError(
+        .wrongKind,
+        "\(path): the file beside it that ends in -journal is not of a whiteboard; remove it, or ask who gave "
+          + "you both; nothing was changed"
+      )
+    }
   }
 
   private static func connectOnce(
     _ path: String,
     _ mode: BoardDocument.Mode
   ) throws -> DatabaseQueue {
+    try checkJournal(of: path)
     var configuration = Configuration()
     configuration.label = "whiteboard document"
     configuration.readonly = mode == .reading
@@ -127,7 +163,10 @@ struct Opened: Sendable {
     configuration.observesSuspensionNotifications = false
     let database = try DatabaseQueue(path: path, configuration: configuration)
     // The first look at the file is what finds a step that is half done.
-    _ = try database.read { db in try Int.fetchOne(db, sql: "PRAGMA schema_version") }
+    try database.read { db in
+      _ = try Int.fetchOne(db, sql: "PRAGMA schema_version")
+      try Schema.checkTables(db, at: path)
+    }
     return database
   }
 

@@ -49,7 +49,7 @@ struct PackedBatches {
     UInt64(bitPattern: (number << 1) ^ (number >> 63))
   }
 
-  private static func unzigzag(_ number: UInt64) -> Int64 {
+  static func unzigzag(_ number: UInt64) -> Int64 {
     Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
   }
 

@@ -25,18 +25,28 @@ final class PageScanner {
   private let newest: [Int: Int]
   /// No row can have more bytes than these.
   private let totalSize: Int
+  /// How many bytes of long rows are still read: many places can lead to the same ones.
+  private var budget: Int
+  /// The long rows that were found already, by what is of them in their own page.
+  private var known: Set<[UInt8]> = []
 
   /// Opens the file at `path`, and the log beside it where there is one, for reading.
   init(_ path: String) throws(DocumentError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe that nobody writes would be waited for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw DocumentError(
         errno == ENOENT ? .notFound : .inputOutput,
         "\(path): \(systemMessage())"
       )
     }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      throw DocumentError(.wrongKind, "\(path): this is no file")
+    }
     file = descriptor
-    log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+    log = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     let header = Self.read(file, at: 0, 100)
     var size = header.count >= 18 ? Int(header[16]) << 8 | Int(header[17]) : 0
     if size == 1 { size = 65536 }
@@ -44,12 +54,12 @@ final class PageScanner {
     pageSize = isPlausible ? size : 4096
     // We reserve nothing at the end of a page.
     usable = pageSize
-    var status = stat()
     let fileSize = fstat(file, &status) == 0 ? Int(status.st_size) : 0
     pageCount = (fileSize + pageSize - 1) / pageSize
     var logSize = 0
     if log >= 0, fstat(log, &status) == 0 { logSize = Int(status.st_size) }
     totalSize = fileSize + logSize
+    budget = 16 * totalSize + 64 << 20
     var frames: [Int] = []
     var newest: [Int: Int] = [:]
     let salts = Self.read(log, at: 16, 8)
@@ -73,14 +83,19 @@ final class PageScanner {
   }
 
   /// Hands over every row of every page, those of the log beside the file last.
-  func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) {
+  ///
+  /// A row that is there twice, as the log beside the file often has it, is handed over once where it is long.
+  /// - Returns: Whether it came to the end: a file in which many places lead to the same bytes may have no end.
+  @discardableResult
+  func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
     for (frame, page) in frames.enumerated() { scan(frame, page, body) }
+    return budget > 0
   }
 
   /// The row at a place, read again.
   func row(_ place: Place) -> (rowid: Int64, columns: [StoredValue])? {
-    row(content(place.frame, place.page), place)
+    row(content(place.frame, place.page), place, isScanning: false)
   }
 
   private func scan(
@@ -96,7 +111,9 @@ final class PageScanner {
     guard head + 8 + 2 * cells <= content.count else { return }
     for cell in 0..<cells {
       let place = Place(frame: frame, page: page, cell: cell)
-      if let (rowid, columns) = row(content, place) { body(place, rowid, columns) }
+      if let (rowid, columns) = row(content, place, isScanning: true) {
+        body(place, rowid, columns)
+      }
     }
   }
 
@@ -106,7 +123,11 @@ final class PageScanner {
     return Self.read(file, at: (page - 1) * pageSize, pageSize)
   }
 
-  private func row(_ content: [UInt8], _ place: Place) -> (Int64, [StoredValue])? {
+  private func row(
+    _ content: [UInt8],
+    _ place: Place,
+    isScanning: Bool
+  ) -> (Int64, [StoredValue])? {
     let pointer = (place.page == 1 ? 100 : 0) + 8 + 2 * place.cell
     guard pointer + 2 <= content.count else { return nil }
     var offset = Int(content[pointer]) << 8 | Int(content[pointer + 1])
@@ -114,14 +135,19 @@ final class PageScanner {
       size > 0, size <= Int64(totalSize)
     else { return nil }
     let length = Int(size)
-    guard let payload = payload(content, offset, length),
+    guard let payload = payload(content, offset, length, isScanning ? rowid : nil),
       let columns = Self.columns(payload)
     else { return nil }
     return (rowid, columns)
   }
 
-  /// A row's bytes, with those that lie on pages of their own.
-  private func payload(_ content: [UInt8], _ offset: Int, _ length: Int) -> [UInt8]? {
+  /// A row's bytes, with those that lie on pages of their own; nil, too, where a scan had them already.
+  private func payload(
+    _ content: [UInt8],
+    _ offset: Int,
+    _ length: Int,
+    _ scanned: Int64?
+  ) -> [UInt8]? {
     var local = length
     if length > usable - 35 {
       let least = (usable - 12) * 32 / 255 - 23
@@ -132,6 +158,14 @@ final class PageScanner {
     var result = Array(content[offset..<(offset + local)])
     guard local < length else { return result }
     guard offset + local + 4 <= content.count else { return nil }
+    if let scanned {
+      // The pages that follow are the same for the same bytes here.
+      let place = withUnsafeBytes(of: (scanned, length)) { Array($0) }
+      guard budget > 0,
+        known.insert(place + content[offset..<(offset + local + 4)]).inserted
+      else { return nil }
+      budget -= length
+    }
     var next = Self.number(content, offset + local)
     while result.count < length {
       // Each turn adds bytes or ends, so that a ring of pages ends too.

@@ -32,13 +32,15 @@ extension BoardDocument {
   ///   - path: Where the new one goes.
   ///   - board: The board's id, needed only where the file does not hold it any more.
   ///   - now: Milliseconds since 1970.
+  ///   - locking: Whether others are kept from writing the damaged one meanwhile, by a file beside it.
   /// - Returns: What was saved, and what was not.
   /// - Throws: `notFound`, `exists`, `inUse`, `full`, `damaged` where nothing can be saved.
   public static func recover(
     from source: String,
     to path: String,
     board: [UInt8]? = nil,
-    now: Int64
+    now: Int64,
+    locking: Bool = true
   ) async throws(DocumentError) -> RecoveryReport {
     let source = Opened.resolved(source)
     // Nobody writes the damaged file while it is read.
@@ -46,7 +48,8 @@ extension BoardDocument {
       // A directory that may not be written has no writer either.
       let directory = (source as NSString).deletingLastPathComponent
       let isLockable =
-        access(source, F_OK) == 0 && access(directory.isEmpty ? "." : directory, W_OK) == 0
+        locking && access(source, F_OK) == 0
+        && access(directory.isEmpty ? "." : directory, W_OK) == 0
       return isLockable ? try WriterLock(source) : nil
     }
     defer { lock?.release() }
@@ -92,6 +95,7 @@ private struct Salvage: Sendable {
   private(set) var authors: [UInt64: StoredAuthor] = [:]
   private(set) var marks: [Int64: StoredMark] = [:]
   private(set) var assets: [PageScanner.Place] = []
+  private(set) var traffic: [Int64: LogRow] = [:]
   private(set) var lostRows: [ClosedRange<Int64>] = []
   private(set) var losses: [String] = []
   private let inventory: Inventory
@@ -108,17 +112,20 @@ private struct Salvage: Sendable {
     self.source = source
     let scanner = try PageScanner(source)
     var found = Found()
-    scanner.scan { place, rowid, columns in found.take(place, rowid, columns) }
+    if !scanner.scan({ place, rowid, columns in found.take(place, rowid, columns) }) {
+      losses.append("what lies behind more rows than the file can hold")
+    }
     meta = found.meta
     authors = found.authors
     marks = found.marks
     assets = found.assets
+    traffic = found.traffic.filter { (try? $0.value.unpackTraffic()) != nil }
     keyframes = found.keyframes.values.sorted { ($0.log, $0.id) < ($1.log, $1.id) }
     inventory = Inventory(source)
     order(found.rows)
     compareWithInventory()
     let isSomethingLeft =
-      !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty
+      !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty || !traffic.isEmpty
       || (!meta.isEmpty && lostRows.isEmpty)
     guard isSomethingLeft else {
       throw DocumentError(.damaged, "\(source): nothing of a whiteboard is left in it")
@@ -161,6 +168,8 @@ private struct Salvage: Sendable {
     for lost in inventory.keyframes.sorted(by: { $0.id < $1.id }) where !saved.contains(lost.id) {
       losses.append(lost.name.map { "the version '\($0)'" } ?? "the whole board of one moment")
     }
+    let missing = inventory.traffic.subtracting(traffic.keys)
+    if !missing.isEmpty { losses.append("rows of the session's traffic: \(missing.count)") }
     let unsigned = inventory.authors.subtracting(authors.keys)
     losses += unsigned.sorted().map { "the record of incarnation \($0)" }
     losses += inventory.marks.subtracting(marks.keys).map { _ in "a marker" }
@@ -195,6 +204,11 @@ private struct Salvage: Sendable {
       for key in [MetaKey.hosted, .code, .retention, .objects, .people, .thumbnail, .changed] {
         if let value = meta[key.rawValue] { try Meta.set(db, key, value) }
       }
+      for (key, value) in meta {
+        if let person = StoredName.person(key) { try StoredName.set(value, of: person, db) }
+      }
+      let saved = traffic.keys.sorted().compactMap { traffic[$0] }
+      try StoredTraffic.append(saved.flatMap { try $0.unpackTraffic() }, cutAt: 1 << 18, db)
       try storeAssets(scanner, db, counts)
       try Meta.set(db, .closed, LogTail(db, at: source).text)
     }
@@ -269,6 +283,7 @@ private struct Found {
   var authors: [UInt64: StoredAuthor] = [:]
   var marks: [Int64: StoredMark] = [:]
   var assets: [PageScanner.Place] = []
+  var traffic: [Int64: LogRow] = [:]
 
   mutating func take(_ place: PageScanner.Place, _ rowid: Int64, _ stored: [StoredValue]) {
     var columns = stored
@@ -277,7 +292,11 @@ private struct Found {
     switch columns.count {
     case 5:
       if let found = LogRow.checked(columns) {
-        rows[found.row.id, default: []].append(found)
+        if rows[found.row.id]?.contains(where: { $0.sum == found.sum }) != true {
+          rows[found.row.id, default: []].append(found)
+        }
+      } else if let found = LogRow.checked(columns, in: LogRow.traffic) {
+        traffic[found.row.id] = found.row
       } else if let author = StoredAuthor(columns) {
         take(author)
       }

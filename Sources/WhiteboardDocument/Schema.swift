@@ -55,6 +55,28 @@ enum Schema {
     }
   }
 
+  /// Refuses a file in which our tables are something else, so that reading them would run what a stranger wrote:
+  /// views, computed columns, triggers (REC-2).
+  static func checkTables(_ db: Database, at path: String) throws {
+    guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else { return }
+    let strange = try Int.fetchOne(
+      db,
+      sql: """
+        SELECT (SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger'))
+          + (SELECT count(*) FROM pragma_table_list AS t WHERE t.schema = 'main'
+             AND t.name IN ('meta', 'author', 'log', 'keyframe', 'mark', 'asset', 'traffic')
+             AND (t.type <> 'table' OR t.wr <> 0 OR t.strict <> 1
+               OR EXISTS (SELECT 1 FROM pragma_table_xinfo(t.name) AS c WHERE c.hidden <> 0)))
+        """
+    )
+    guard strange == 0 else {
+      throw DocumentError(
+        .wrongKind,
+        "\(path): its tables are not those of a whiteboard; it was left as it is"
+      )
+    }
+  }
+
   /// Has releases that know only an earlier format refuse the file from now on, since rows of the log are written
   /// that they cannot read.
   static func raise(_ db: Database) throws {
@@ -130,12 +152,17 @@ enum Meta {
       try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key.rawValue])
       return
     }
+    try set(db, key: key.rawValue, value)
+  }
+
+  /// Stores `value` under a key of any name.
+  static func set(_ db: Database, key: String, _ value: String) throws {
     try db.execute(
       sql: """
         INSERT INTO meta (key, value, crc) VALUES (?, ?, ?)
         ON CONFLICT (key) DO UPDATE SET value = excluded.value, crc = excluded.crc
         """,
-      arguments: [key.rawValue, value, Int64(checksum(key.rawValue, value))]
+      arguments: [key, value, Int64(checksum(key, value))]
     )
   }
 }

@@ -182,8 +182,14 @@ struct StoredMark: Hashable, Sendable {
     self.name = name
   }
 
-  var entry: DocumentEntry {
-    kind == 0 ? .marker(name: name, time: time) : .gap(from: time, to: until)
+  /// What it is; nil of a kind that is not known here.
+  var entry: DocumentEntry? {
+    switch kind {
+    case 0: .marker(name: name, time: time)
+    case 1: .gap(from: time, to: until)
+    case 2: .end(time: time)
+    default: nil
+    }
   }
 }
 
@@ -198,12 +204,12 @@ extension LogRow {
   /// not match.
   ///
   /// Whether it follows the row before is another question.
-  static func checked(_ columns: [StoredValue]) -> StoredLogRow? {
+  static func checked(_ columns: [StoredValue], in table: UInt8 = log) -> StoredLogRow? {
     guard columns.count == 5, let id = columns[0].integer, let time = columns[1].integer,
       let entries = columns[2].integer, let body = columns[3].blob,
       let sum = columns[4].integer
     else { return nil }
-    let row = LogRow(id: id, time: time, entries: entries, body: body)
+    let row = LogRow(id: id, time: time, entries: entries, body: body, table: table)
     guard row.ownChecksum == UInt32(UInt64(bitPattern: sum) >> 32), id >= 1, entries >= 0,
       max(id, entries) <= StoredNumber.limit
     else { return nil }

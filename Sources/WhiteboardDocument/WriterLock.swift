@@ -9,12 +9,13 @@ import Synchronization
 final class WriterLock: Sendable {
   private let descriptor: Mutex<CInt?>
   private let path: String
+  private let isOurs: Bool
 
   /// Takes the lock of the document at `path`.
   init(_ document: String) throws(DocumentError) {
     let path = document + "-lock"
     while true {
-      let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard descriptor >= 0 else {
         throw DocumentError(
           errno == ENOSPC ? .full : .readOnly,
@@ -38,6 +39,8 @@ final class WriterLock: Sendable {
       {
         self.descriptor = Mutex(descriptor)
         self.path = path
+        // One that holds something is somebody else's file.
+        isOurs = ours.st_size == 0
         return
       }
       close(descriptor)
@@ -50,7 +53,7 @@ final class WriterLock: Sendable {
     descriptor.withLock { descriptor in
       guard let open = descriptor else { return }
       descriptor = nil
-      unlink(path)
+      if isOurs { unlink(path) }
       close(open)
     }
   }

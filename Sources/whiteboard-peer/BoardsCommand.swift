@@ -182,34 +182,7 @@ extension CommonOptions {
 
   /// The file of a board that is named by a file, a name, or the start of its id.
   func path(of board: String) async throws(NodeError) -> String {
-    let isFile = BoardFile.isMeant(by: board)
-    if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }
-    let library = try boardLibrary()
-    let all = try await filing { () async throws(DocumentError) in try await library.list() }
-    let meant = all.filter {
-      $0.name == board
-        || (board.utf8.count >= 4 && BoardLine($0).board?.hasPrefix(board.lowercased()) ?? false)
-    }
-    guard let only = meant.first else {
-      guard !isFile else {
-        throw NodeError(
-          .noInput,
-          "the file \(TerminalText.quoted(board, limit: 256)) is not there"
-        )
-      }
-      throw NodeError(
-        .noInput,
-        "no board is called \(TerminalText.quoted(board)); `whiteboard-peer boards` lists them"
-      )
-    }
-    guard meant.count == 1 else {
-      throw NodeError(
-        .usage,
-        "\(meant.count) boards are called so; give the file: "
-          + meant.prefix(4).map(\.path).joined(separator: ", ")
-      )
-    }
-    return only.path
+    try await boardLibrary().file(of: board)
   }
 
   /// Tells a result, as a line of words or of JSON.

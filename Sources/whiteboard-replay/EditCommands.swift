@@ -20,6 +20,7 @@ struct NewRecording: ParsableArguments {
   func write(_ recording: Recording, photosOf files: [String]) async throws(NodeError) {
     var photos: [[UInt8]: [UInt8]] = [:]
     for file in files {
+      let file = try await Recording.file(of: file)
       for (id, bytes) in try await BoardFile.photos(file) { photos[id.bytes] = bytes }
     }
     try await write(recording, photos)
@@ -33,6 +34,7 @@ struct NewRecording: ParsableArguments {
     }
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)
+    playback.tellFaults()
     let shown = Set(playback.board.state.records.compactMap { _, record in record.asset?.id.bytes })
     do throws(DocumentError) {
       try await recording.write(to: path, assets: photos.filter { shown.contains($0.key) })
@@ -73,14 +75,14 @@ struct CutCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let recording = try await input.recording()
-    let first = try from.map(recording.asked) ?? 0
-    let last = try to.map(recording.asked) ?? recording.duration
+    let first = try from.map(recording.askedWithin) ?? 0
+    let last = try to.map(recording.askedWithin) ?? recording.duration
     guard first <= last else { throw NodeError(.usage, "--from is later than --to") }
     let part: Recording
     do throws(DocumentError) { part = try recording.cut(first...last) } catch {
       throw NodeError(error)
     }
-    try await new.write(part, photosOf: [input.file])
+    try await new.write(part, photosOf: [input.path()])
   }
 }
 
@@ -88,14 +90,14 @@ struct CutCommand: AsyncParsableCommand {
 struct ConcatCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "concat",
-    abstract: "Make one recording of several of one board, one behind the other.",
+    abstract: "Make one recording of several of one board, in the order in which they began.",
     discussion: """
       What an earlier one has is not repeated: of what several people recorded of one session comes a recording \
       that has what any of them has.
       """
   )
 
-  @Argument(help: "The recordings, in their order.", completion: .file()) var files: [String]
+  @Argument(help: "The recordings.", completion: .file()) var files: [String]
 
   @OptionGroup var new: NewRecording
 
@@ -120,9 +122,10 @@ struct AnonymizeCommand: AsyncParsableCommand {
     commandName: "anonymize",
     abstract: "Make a recording of which nobody sees who drew it.",
     discussion: """
-      Keys, signatures, names, the board's id and the date go; --words makes an x of every letter of texts and \
-      chat; photos go. Drawings stay as they are, and a hand can be known by them. Who has the original can \
-      compare. Moves of games do not count any more. A board that somebody owns is refused.
+      Keys, signatures, names, what went over the session, the board's id and the date go; --words makes an x of \
+      every letter of texts and chat; photos go. Drawings stay as they are, and a hand can be known by them. Who \
+      has the original can compare. With the keys goes who did what: all is by one that is unknown, moves of games \
+      do not count any more, and `run` has nobody to act it. A board that somebody owns is refused.
       """
   )
 
@@ -142,7 +145,7 @@ struct AnonymizeCommand: AsyncParsableCommand {
     } catch {
       throw NodeError(error)
     }
-    try await new.write(other, photosOf: photos ? [input.file] : [])
+    try await new.write(other, photosOf: photos ? [input.path()] : [])
   }
 }
 
@@ -157,16 +160,21 @@ struct ImportCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The lines.", completion: .file()) var file: String
+  @Argument(help: "The lines; - reads standard input.", completion: .file()) var file: String
 
   @OptionGroup var new: NewRecording
 
   mutating func run() async throws {
     let bytes: [UInt8]
-    do { bytes = try FileReading.whole(BoardFile.absolute(file), limit: 1 << 30) } catch {
-      throw NodeError(.noInput, "\(TerminalText.quoted(file, limit: 256)) cannot be read")
+    do throws(VerbError) {
+      bytes =
+        file == "-"
+        ? try FileReading.standardInput(limit: 1 << 30)
+        : try FileReading.whole(BoardFile.absolute(file), limit: 1 << 30)
+    } catch {
+      throw NodeError(.noInput, error.message)
     }
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: bytes, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }
     let recording: Recording
     let photos: [[UInt8]: [UInt8]]
     do throws(TextTwin.ReadError) {

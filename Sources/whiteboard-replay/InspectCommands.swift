@@ -21,9 +21,11 @@ struct InfoCommand: AsyncParsableCommand {
     let recording = try await input.recording()
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)
+    playback.tellFaults()
     let statistics = RecordingStatistics(of: recording)
-    let gaps = recording.history.marks.filter { $0.name == nil }
-    let objects = playback.board.state.objectCount
+    let gaps = recording.history.marks.filter { $0.name == nil && $0.until > $0.time }
+    let objects = playback.board.shown().snapshots.count
+    let names = statistics.people.compactMap(\.member).map(recording.label)
     let facts: [(key: String, label: String, text: String, isNumber: Bool)] = [
       ("name", "name", recording.history.name, false),
       ("board", "board", recording.board.description, false),
@@ -33,32 +35,47 @@ struct InfoCommand: AsyncParsableCommand {
       ("steps", "steps", "\(recording.count)", true),
       ("operations", "operations", "\(statistics.operations)", true),
       ("bytes", "bytes", "\(statistics.bytes)", true),
-      ("checks", "digests", "\(recording.history.checks.count)", true),
-      ("markers", "markers", "\(recording.markers.count)", true),
-      ("gaps", "gaps", "\(gaps.count)", true),
+      ("traffic", "traffic", "\(recording.history.traffic.count)", true),
+      ("digests", "digests", "\(recording.history.checks.count)", true),
       ("damages", "damages", "\(recording.history.damages.count)", true),
       ("objects", "objects", "\(objects)", true),
       ("digest", "digest", playback.board.digest.hex, false),
     ]
     if json {
-      let fields = facts.map { fact in
+      var fields = facts.map { fact in
         "\(JSONObject.quoted(fact.key)):\(fact.isNumber ? fact.text : JSONObject.quoted(fact.text))"
       }
+      let markers = recording.markers.map { marker in
+        #"{"ms":\#(marker.elapsed),"name":\#(JSONObject.quoted(marker.name))}"#
+      }
+      let unrecorded = gaps.map { gap in
+        #"{"from":\#(recording.elapsed(gap.time)),"to":\#(recording.elapsed(gap.until))}"#
+      }
+      fields.append(#""markers":[\#(markers.joined(separator: ","))]"#)
+      fields.append(#""gaps":[\#(unrecorded.joined(separator: ","))]"#)
       try Console.tell("{\(fields.joined(separator: ","))}\n")
       return
     }
     for fact in facts {
       let label = fact.label + String(repeating: " ", count: max(1, 12 - fact.label.count))
-      let text = fact.key == "seconds" ? Recording.text(recording.duration) : fact.text
+      var text = fact.text
+      switch fact.key {
+      case "seconds": text = Recording.exactText(recording.duration)
+      case "people" where !names.isEmpty: text += ": " + names.joined(separator: ", ")
+      case "bytes": text += " in the changes"
+      case "traffic" where recording.history.traffic.isEmpty: text = "not recorded"
+      case "traffic": text += " entries"
+      default: break
+      }
       try Console.tell("\(label)\(TerminalText.cleaned(text))\n")
     }
     for marker in recording.markers {
-      let time = Recording.text(marker.elapsed)
+      let time = Recording.exactText(marker.elapsed)
       try Console.tell("marker      \(time) \(TerminalText.cleaned(marker.name))\n")
     }
     for gap in gaps {
-      let time = Recording.text(recording.elapsed(gap.time))
-      let until = Recording.text(recording.elapsed(gap.until))
+      let time = Recording.exactText(recording.elapsed(gap.time))
+      let until = Recording.exactText(recording.elapsed(gap.until))
       try Console.tell("gap         \(time) to \(until): not recorded\n")
     }
   }
@@ -68,7 +85,11 @@ struct InfoCommand: AsyncParsableCommand {
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Tell every change of a recording, one line each."
+    abstract: "Tell every change of a recording, one line each.",
+    discussion: """
+      Each line: which step, when, who, and what. With --wire: what came and went in the session, where it was \
+      recorded, with <- what came and -> what was sent.
+      """
   )
 
   @OptionGroup var input: RecordingArgument
@@ -95,16 +116,16 @@ struct GrepCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let words = words.lowercased()
-    let told = try await choice.tell(input.recording()) { line in
-      line.words.lowercased().contains(words)
-    }
+    let told = try await choice.tell(input.recording()) { $0.lowercased().contains(words) }
     if told == 0 { throw ExitCode(1) }
   }
 }
 
 /// Which lines of a log are meant, and how they are written.
 struct LineOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Only who has an id that starts so.", valueName: "PEER"))
+  @Option(
+    help: ArgumentHelp("Only who is called so, or has an id that starts so.", valueName: "PEER")
+  )
   var author: String?
 
   @Option(help: ArgumentHelp("From this time on.", valueName: "TIME"))
@@ -117,48 +138,86 @@ struct LineOptions: ParsableArguments {
 
   @Flag(help: "With --json, say what the board hashes to after each change.") var digests = false
 
+  @Flag(help: "What came and went in the session, instead of the changes.") var wire = false
+
   mutating func validate() throws {
     guard json || !digests else { throw ValidationError("--digests needs --json.") }
+    guard !wire || !digests else {
+      throw ValidationError("--digests is for changes, and --wire is of none.")
+    }
   }
 
   /// Writes the lines; returns how many.
   @discardableResult
   func tell(
     _ recording: Recording,
-    where isMeant: (RecordingLine) -> Bool
+    where isMeant: (String) -> Bool
   ) throws -> Int {
-    let first = try since.map { try recording.asked($0) } ?? 0
+    let first = try since.map { try recording.askedWithin($0) } ?? 0
     let last = try until.map { try recording.asked($0) } ?? .max
-    let author = author?.lowercased()
+    let authors = try author.map { try recording.members(named: $0) }
+    if wire { return try tellTraffic(recording, first, last, authors, isMeant) }
     var log = RecordingLog(recording)
     var playback = digests ? Playback(recording, spacing: .max) : nil
     var count = 0
     while let line = log.next() {
       playback?.step()
-      guard line.elapsed >= first, line.elapsed <= last, isMeant(line) else { continue }
-      if let author {
-        guard let member = line.member, member.description.hasPrefix(author) else { continue }
+      guard line.elapsed >= first, line.elapsed <= last, isMeant(line.words) else { continue }
+      if let authors {
+        guard let member = line.member, authors.contains(member) else { continue }
       }
       count += 1
       let digest = playback?.board.digest.hex
-      try Console.tell(json ? Self.json(line, digest) : Self.text(line))
+      try Console.tell(json ? json(line, recording, digest) : Self.text(line, recording))
     }
     return count
   }
 
-  private static func text(_ line: RecordingLine) -> String {
-    let who = line.member.map { String($0.description.prefix(8)) } ?? "-"
-    let words = TerminalText.cleaned(line.words)
-    return "\(line.number)\t\(Recording.text(line.elapsed))\t\(who)\t\(words)\n"
+  private func tellTraffic(
+    _ recording: Recording,
+    _ first: Int64,
+    _ last: Int64,
+    _ members: Set<MemberID>?,
+    _ isMeant: (String) -> Bool
+  ) throws -> Int {
+    var count = 0
+    for (number, entry) in recording.history.traffic.enumerated() {
+      let elapsed = recording.elapsed(entry.time)
+      let line = TrafficLine(entry, recording)
+      guard elapsed >= first, elapsed <= last, isMeant(line.text) else { continue }
+      if let members, members.isDisjoint(with: line.members) { continue }
+      count += 1
+      try Console.tell(
+        json
+          ? line.json(number + 1, elapsed)
+          : "\(number + 1)\t\(Recording.exactText(elapsed))\t\(line.text)\n"
+      )
+    }
+    return count
   }
 
-  private static func json(_ line: RecordingLine, _ digest: String?) -> String {
+  private static func text(_ line: RecordingLine, _ recording: Recording) -> String {
+    let who = line.member.map(recording.label) ?? "-"
+    let words = TerminalText.cleaned(line.words)
+    return "\(line.number)\t\(Recording.exactText(line.elapsed))\t\(who)\t\(words)\n"
+  }
+
+  private func json(
+    _ line: RecordingLine,
+    _ recording: Recording,
+    _ digest: String?
+  ) -> String {
+    let time = BoardFile.time(recording.history.steps[line.number - 1].time)
     var fields = [
       #""step":\#(line.number)"#, #""ms":\#(line.elapsed)"#,
+      #""time":\#(JSONObject.quoted(time))"#,
       #""kind":\#(JSONObject.quoted(line.kind))"#, #""bytes":\#(line.bytes)"#,
     ]
     if let member = line.member {
       fields.append(#""author":\#(JSONObject.quoted(member.description))"#)
+      if let name = recording.name(of: member) {
+        fields.append(#""name":\#(JSONObject.quoted(name))"#)
+      }
     }
     if let incarnation = line.incarnation {
       fields += [
@@ -176,38 +235,127 @@ struct LineOptions: ParsableArguments {
 struct StatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
-    abstract: "Tell who did how much in a recording."
+    abstract: "Tell who did how much in a recording.",
+    discussion: """
+      LATENCY is how long after they were made a person's changes came to whoever recorded, for half of them, and \
+      for 99 of 100, as the clocks of both tell it: where those differ, it is off by that. Times in JSON are \
+      milliseconds.
+      """
   )
 
   @OptionGroup var input: RecordingArgument
 
+  @Flag(help: "Write one JSON object.") var json = false
+
   mutating func run() async throws {
     let recording = try await input.recording()
     let statistics = RecordingStatistics(of: recording)
-    let operations = statistics.operations
-    let perOperation = operations > 0 ? Double(statistics.bytes) / Double(operations) : 0
+    let traffic = TrafficStatistics(of: recording.history.traffic)
     try Console.tell(
-      """
-      \(statistics.batches) batches, \(operations) operations, \(statistics.bytes) bytes \
-      (\((perOperation * 10).rounded() / 10) an operation), \(statistics.states) whole states
-      lasts \(Recording.text(recording.duration)); the longest pause, \
-      \(Recording.text(statistics.longestPause.duration)), began at \
-      \(Recording.text(statistics.longestPause.since))
+      json
+        ? Self.json(statistics, traffic, recording) : Self.text(statistics, traffic, recording)
+    )
+  }
+
+  private static func text(
+    _ statistics: RecordingStatistics,
+    _ traffic: TrafficStatistics,
+    _ recording: Recording
+  ) -> String {
+    let changed = statistics.people.reduce(0) { $0 + $1.bytes }
+    let perOperation =
+      statistics.operations > 0 ? Double(changed) / Double(statistics.operations) : 0
+    var text = """
+      \(counted(statistics.batches, "batch", "batches")), \(counted(statistics.operations, "operation")), \
+      \(changed) bytes (\((perOperation * 10).rounded() / 10) an operation); \
+      \(counted(statistics.states, "whole state")), \(statistics.bytes - changed) bytes
+      lasts \(Recording.exactText(recording.duration)); the longest pause, \
+      \(Recording.exactText(statistics.longestPause.duration)), began at \
+      \(Recording.exactText(statistics.longestPause.since))
+
 
       """
+    text += aligned(
+      [["PERSON", "OPERATIONS", "BATCHES", "BYTES", "FROM", "TO", "LATENCY", "99%"]]
+        + statistics.people.map { person in
+          [
+            person.member.map(recording.label) ?? "unknown", "\(person.operations)",
+            "\(person.batches)", "\(person.bytes)", Recording.exactText(person.first),
+            Recording.exactText(person.last), "\(person.latency.median) ms",
+            "\(person.latency.late) ms",
+          ]
+        }
     )
-    try Console.tell("\nPEER\tOPERATIONS\tBATCHES\tBYTES\tFROM\tTO\n")
-    for person in statistics.people {
-      let who = person.member.map { String($0.description.prefix(8)) } ?? "unknown"
-      try Console.tell(
-        "\(who)\t\(person.operations)\t\(person.batches)\t\(person.bytes)\t"
-          + "\(Recording.text(person.first))\t\(Recording.text(person.last))\n"
-      )
+    text += "\n"
+    text += aligned(
+      [["PROPERTY", "OPERATIONS"]]
+        + statistics.properties.map { number, count in
+          [RecordingLog.name(ofProperty: number), "\(count)"]
+        }
+    )
+    guard !traffic.people.isEmpty else { return text }
+    func both(_ amounts: (received: TrafficStatistics.Amount, sent: TrafficStatistics.Amount))
+      -> [String]
+    {
+      [amounts.received, amounts.sent].map { $0.count == 0 ? "-" : "\($0.count) (\($0.bytes))" }
     }
-    try Console.tell("\nPROPERTY\tOPERATIONS\n")
-    for (number, count) in statistics.properties {
-      try Console.tell("\(RecordingLog.name(ofProperty: number))\t\(count)\n")
+    text += "\nWhat came (<-) and was sent (->), and how many bytes:\n"
+    text += aligned(
+      [
+        [
+          "PEER", "MESSAGES <-", "->", "DATAGRAMS <-", "->", "RESOURCES <-", "->", "STREAMS <-",
+          "->", "JOINED", "LOST",
+        ]
+      ]
+        + traffic.people.map { person in
+          [recording.label(of: person.member)] + both(person.messages) + both(person.datagrams)
+            + both(person.resources) + both(person.streams) + [
+              "\(person.joins)", "\(person.losses)",
+            ]
+        }
+    )
+    return text
+  }
+
+  private static func json(
+    _ statistics: RecordingStatistics,
+    _ traffic: TrafficStatistics,
+    _ recording: Recording
+  ) -> String {
+    func member(_ member: MemberID) -> String {
+      let name = recording.name(of: member).map { #","name":\#(JSONObject.quoted($0))"# } ?? ""
+      return #""peer":\#(JSONObject.quoted(member.description))\#(name)"#
     }
+    func both(
+      _ key: String,
+      _ amounts: (received: TrafficStatistics.Amount, sent: TrafficStatistics.Amount)
+    ) -> String {
+      #""\#(key)":{"received":\#(amounts.received.count),"receivedBytes":\#(amounts.received.bytes),"#
+        + #""sent":\#(amounts.sent.count),"sentBytes":\#(amounts.sent.bytes)}"#
+    }
+    let people = statistics.people.map { person in
+      "{" + (person.member.map { member($0) + "," } ?? "")
+        + #""operations":\#(person.operations),"batches":\#(person.batches),"bytes":\#(person.bytes),"#
+        + #""from":\#(person.first),"to":\#(person.last),"latency":\#(person.latency.median),"#
+        + #""latency99":\#(person.latency.late)}"#
+    }
+    let properties = statistics.properties.map { number, count in
+      "\(JSONObject.quoted(RecordingLog.name(ofProperty: number))):\(count)"
+    }
+    let peers = traffic.people.map { person in
+      "{\(member(person.member)),\(both("messages", person.messages)),"
+        + "\(both("datagrams", person.datagrams)),\(both("resources", person.resources)),"
+        + "\(both("streams", person.streams)),"
+        + #""joined":\#(person.joins),"lost":\#(person.losses)}"#
+    }
+    return
+      #"{"batches":\#(statistics.batches),"operations":\#(statistics.operations),"#
+      + #""bytes":\#(statistics.bytes),"states":\#(statistics.states),"#
+      + #""ms":\#(recording.duration),"longestPause":\#(statistics.longestPause.duration),"#
+      + #""longestPauseSince":\#(statistics.longestPause.since),"#
+      + #""people":[\#(people.joined(separator: ","))],"#
+      + #""properties":{\#(properties.joined(separator: ","))},"#
+      + #""traffic":[\#(peers.joined(separator: ","))]}"# + "\n"
   }
 }
 
@@ -249,7 +397,7 @@ struct DiffCommand: AsyncParsableCommand {
   private static func state(of file: String, at time: String?) async throws -> BoardState {
     let recording = try await Recording.read(file)
     var playback = Playback(recording, spacing: .max)
-    playback.seek(toTime: try time.map { try recording.asked($0) } ?? recording.duration)
+    playback.seek(toTime: try time.map { try recording.askedWithin($0) } ?? recording.duration)
     return playback.board.state
   }
 }

@@ -11,19 +11,10 @@ struct PlayCommand: AsyncParsableCommand {
     abstract: "Watch a recording on the terminal.",
     discussion: """
       KEYS
-        space            play and pause
-        up, down         faster and slower: 0.1x to 64x
-        left, right      5 seconds back and forth; a minute with shift
-        , .              a step back and forth
-        0 to 9           a tenth of it; Home and End
-        n N              the next marker, the one before
-        i                pass over pauses
-        [ ] \\            repeat from here, to here; no more
-        p f              show one person's objects only; follow what changes
-        h j k l z        move the view; show all; the wheel zooms
-        q                leave
+      \(PlayerClient.keys.map { "  " + $0 }.joined(separator: "\n"))
 
-      The bar shows where much happened; a click on it goes there.
+      The bar shows where much happened; a click on it goes there. Where the recording was made with --presence, \
+      pointers and ink are seen as they moved.
       """
   )
 
@@ -41,7 +32,7 @@ struct PlayCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let recording = try await input.recording()
-    let time = try from.map(recording.asked) ?? 0
+    let time = try from.map(recording.askedWithin) ?? 0
     guard Console.isTerminal, let term = Environment["TERM"], term != "dumb" else {
       throw NodeError(.usage, "this is no terminal to play on; `export -o FILE.cast` makes a film")
     }
@@ -52,8 +43,10 @@ struct PlayCommand: AsyncParsableCommand {
     guard let terminal else {
       throw NodeError(.system, "the terminal cannot be taken over")
     }
+    let photos = try await BoardFile.photoPixels(input.path())
     let player = PlayerTerminal(
       recording,
+      photos: photos,
       on: terminal,
       TerminalFeatures { Environment[$0] },
       speed: speed,

@@ -26,10 +26,16 @@ struct RecordCommand: AsyncParsableCommand {
 
         pause            record nothing for now
         resume           record again
-        mark NAME        name this place, to find it again
+        mark NAME        name this place, to find it again: @NAME
         status           how long, how much, who is there
         stop             end, and keep the recording
         discard          end, and keep nothing
+        help             these lines
+
+      With --presence it is recorded, too, where people point and how ink grows before it is on the board, and \
+      with --wire all that comes and goes in the recorder's session: messages, datagrams, names and sizes of \
+      resources, bytes of streams, who comes and is lost. --wire-only records that alone, of the session of any \
+      program that is built on the same sessions; it takes a link or HOST:PORT.
 
       A signal to end, or --for, keeps the recording too. On a terminal it can be watched before it is kept. What \
       was recorded stays good whatever happens: a full disk is told of at once, and the recording goes on with \
@@ -59,10 +65,19 @@ struct RecordCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How long to wait for a board to be found.", valueName: "SECONDS"))
   var wait = 30.0
 
+  @Flag(help: "Record pointers and ink as they move, too.") var presence = false
+
+  @Flag(help: "Record all that comes and goes in the session, too.") var wire = false
+
+  @Flag(help: "Record only that, be it a whiteboard or not.") var wireOnly = false
+
   @Option(name: .customLong("for"), help: ArgumentHelp("How long to record.", valueName: "SECONDS"))
   var seconds: Double?
 
   mutating func validate() throws {
+    guard [presence, wire, wireOnly].count(where: { $0 }) < 2 else {
+      throw ValidationError("One of --presence, --wire and --wire-only is enough.")
+    }
     guard (0...86_400).contains(wait) else {
       throw ValidationError("--wait is a time from 0 to 86400 seconds.")
     }
@@ -97,10 +112,21 @@ struct RecordCommand: AsyncParsableCommand {
       throw NodeError(.cannotCreate, "\(scratch) cannot be made")
     }
     defer { try? FileManager.default.removeItem(atPath: scratch) }
-    let recorder = Recorder(
-      try configuration(file, scratch),
-      duration: seconds.map { .seconds($0) }
-    )
+    let duration = seconds.map { Duration.seconds($0) }
+    if wireOnly {
+      let recorder = WireRecorder(
+        try wireRequest(),
+        name: name,
+        file: file,
+        directory: scratch,
+        duration: duration
+      )
+      let termination = Termination { await recorder.stop() }
+      defer { withExtendedLifetime(termination) {} }
+      if try await recorder.run() { try await tellWire(file) } else { try discard(file) }
+      return
+    }
+    let recorder = Recorder(try configuration(file, scratch), duration: duration)
     let termination = Termination { await recorder.stop() }
     defer { withExtendedLifetime(termination) {} }
     let isKept = try await recorder.run()
@@ -131,6 +157,7 @@ struct RecordCommand: AsyncParsableCommand {
       logger: logger
     )
     configuration.recordingFile = file
+    configuration.recordedTraffic = wire ? .all : presence ? .presence : nil
     configuration.interface = interface
     // Nobody is to find the board by way of us.
     configuration.isAnnounced = false
@@ -146,6 +173,59 @@ struct RecordCommand: AsyncParsableCommand {
     return configuration
   }
 
+  /// Where the session is that is recorded alone.
+  private func wireRequest() throws(NodeError) -> JoinRequest {
+    let words = code
+    func joinCode(_ linked: [String]) throws(NodeError) -> JoinCode? {
+      let text = linked.isEmpty ? words : linked.joined(separator: "-")
+      do { return try text.map(JoinCode.init(words:)) } catch {
+        throw NodeError(.usage, "the code is none: \(error)")
+      }
+    }
+    let found: JoinTarget
+    do throws(LinkError) { found = try JoinTarget(target) } catch {
+      throw NodeError(.usage, error.description)
+    }
+    var request: JoinRequest
+    switch found {
+    case .nearby, .name: throw NodeError(.usage, "--wire-only takes a link or HOST:PORT")
+    case .address(let address):
+      request = JoinRequest(
+        session: nil,
+        addresses: [PeerAddress(host: address.host, port: address.port)],
+        peer: nil,
+        trust: .unverified,
+        code: try joinCode([])
+      )
+      request.allowsUnproved = true
+    case .link(let link):
+      guard let session = SessionID(text: link.board) else {
+        throw NodeError(.usage, LinkError.badBoard.description)
+      }
+      request = JoinRequest(
+        session: session,
+        addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
+        peer: link.peer.flatMap { PeerID(text: $0) },
+        trust: link.peer == nil ? .unverified : .pinnedByLink,
+        code: try joinCode(link.code)
+      )
+    }
+    request.timeout = .seconds(max(1, min(wait, 600)))
+    return request
+  }
+
+  private func tellWire(_ file: String) async throws {
+    let recording = try await Recording.read(file)
+    let traffic = recording.history.traffic
+    try Console.tell(
+      """
+      recorded \(counted(traffic.count, "entry", "entries")) in \(TerminalText.cleaned(output)): \
+      \(Recording.exactText(recording.duration)); `log --wire` tells them
+
+      """
+    )
+  }
+
   /// Tells what was recorded, and has it watched first where somebody is there to ask.
   private func keep(_ file: String) async throws {
     let recording = try await Recording.read(file)
@@ -158,6 +238,7 @@ struct RecordCommand: AsyncParsableCommand {
         guard let terminal = Terminal(farewell: "", log: "/dev/null") else { continue }
         await PlayerTerminal(
           recording,
+          photos: await BoardFile.photoPixels(file),
           on: terminal,
           TerminalFeatures { Environment[$0] },
           speed: 4,
@@ -165,7 +246,9 @@ struct RecordCommand: AsyncParsableCommand {
           from: 0
         ).run()
       case "n": return try discard(file)
-      case "y", nil: return
+      case "y", nil:
+        try Console.tell("kept in \(TerminalText.cleaned(output))\n")
+        return
       default: continue
       }
     }
@@ -177,8 +260,9 @@ struct RecordCommand: AsyncParsableCommand {
     playback.seek(toPlace: recording.count)
     return """
       recorded \(TerminalText.quoted(recording.history.name)) in \(TerminalText.cleaned(file)): \
-      \(Recording.text(recording.duration)), \(statistics.operations) operations, people: \(statistics.people.count), \
-      objects in the end: \(playback.board.state.objectCount)
+      \(Recording.text(recording.duration)), \(counted(statistics.batches, "change")) by \
+      \(counted(statistics.people.count, "person", "people")), \
+      \(counted(playback.board.shown().snapshots.count, "object")) in the end
       digest \(playback.board.digest.hex)
 
       """
@@ -234,36 +318,29 @@ private actor Recorder {
   }
 
   private func readLines() async {
-    guard let reader = try? LineReader(descriptor: STDIN_FILENO) else { return }
-    while let line = try? await reader.next() {
-      guard case .line(let bytes) = line else { continue }
-      let words = String(decoding: bytes, as: UTF8.self).split(separator: " ", maxSplits: 1)
-      await take(words.first.map(String.init) ?? "", words.count > 1 ? String(words[1]) : "")
-    }
+    await RecorderLine.read { line in await self.take(line) }
   }
 
-  private func take(_ command: String, _ argument: String) async {
+  private func take(_ line: RecorderLine) async {
     do throws(DocumentError) {
-      switch command {
-      case "": break
-      case "pause":
+      switch line {
+      case .pause:
         try await node.pauseRecording()
         await tell("paused")
-      case "resume":
+      case .resume:
         try await node.resumeRecording()
         await tell("recording")
-      case "mark":
-        try await node.markRecording(argument)
-        await tell("marked \(TerminalText.quoted(argument))")
-      case "status": await tell(await node.isRecordingPaused ? "paused" : "recording")
-      case "stop": await stop()
-      case "discard":
+      case .mark(let name):
+        try await node.markRecording(name)
+        await tell("marked \(TerminalText.quoted(name))")
+      case .status:
+        await tell(await node.isRecordingPaused ? "paused" : "recording")
+        let names = await node.presentNames.map { TerminalText.cleaned($0, limit: 64) }
+        try? Console.tell("there: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))\n")
+      case .stop: await stop()
+      case .discard:
         isDiscarded = true
         await stop()
-      default:
-        Console.complain(
-          "pause, resume, mark NAME, status, stop or discard; not \(TerminalText.quoted(command))"
-        )
       }
     } catch {
       Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
@@ -274,7 +351,7 @@ private actor Recorder {
   private func tell(_ state: String) async {
     let elapsed = began.map { Int64((ContinuousClock.now - $0) / .milliseconds(1)) } ?? 0
     let changes = await node.recordedChanges
-    try? Console.tell("\(state)  \(Recording.text(elapsed))  \(changes) changes\n")
+    try? Console.tell("\(state)  \(Recording.text(elapsed))  \(counted(changes, "change"))\n")
   }
 }
 

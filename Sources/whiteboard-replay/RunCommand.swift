@@ -38,8 +38,13 @@ struct RunCommand: AsyncParsableCommand {
 
   @Argument(help: "The recordings.", completion: .file()) var files: [String]
 
-  @Option(help: ArgumentHelp("How many peers; at least one for each person.", valueName: "N"))
-  var peers = 0
+  @Option(
+    help: ArgumentHelp(
+      "How many peers; else one for each person, which is the least.",
+      valueName: "N"
+    )
+  )
+  var peers: Int?
 
   @Option(help: ArgumentHelp("What the network does.", valueName: "CONDITIONS"))
   var net = ""
@@ -56,7 +61,7 @@ struct RunCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("shrink"),
     help: ArgumentHelp(
-      "Where the least that fails goes; else FILE.failed.whiteboard.",
+      "Where the least that fails goes; else NAME.failed.whiteboard here.",
       valueName: "FILE"
     ),
     completion: .file()
@@ -71,7 +76,12 @@ struct RunCommand: AsyncParsableCommand {
   @Flag(help: "With --loopback, as fast as it goes.") var hurry = false
 
   mutating func validate() throws {
-    guard (0...256).contains(peers) else { throw ValidationError("--peers is 1 to 256.") }
+    guard peers.map({ (1...256).contains($0) }) ?? true else {
+      throw ValidationError("--peers is 1 to 256.")
+    }
+    guard shrunkFile?.hasSuffix(".\(BoardFile.fileExtension)") ?? true else {
+      throw ValidationError("--shrink is a file whose name ends in .\(BoardFile.fileExtension).")
+    }
     guard loopback || !hurry else { throw ValidationError("--hurry is for --loopback.") }
     guard !loopback || trace == nil && shrunkFile == nil else {
       throw ValidationError(
@@ -104,7 +114,16 @@ struct RunCommand: AsyncParsableCommand {
   ) async throws -> Bool {
     let recording = try await Recording.read(file)
     let reenactment = Reenactment(of: recording)
-    let names = SimulatedSession.names(reenactment, peers: peers)
+    // What peers are to come to is what was recorded, not what is left of it.
+    let found = await Verification(of: recording, replicas: 0, seed: seed)
+    let isWhole = found.isGood && recording.history.damages.isEmpty
+    let names = SimulatedSession.names(reenactment, peers: peers ?? 0)
+    guard peers ?? .max >= names.count else {
+      throw NodeError(
+        .usage,
+        "\(counted(names.count, "person", "people")) wrote in it: --peers is \(names.count) at least"
+      )
+    }
     if let stranger = conditions.stranger(among: names) {
       throw NodeError(
         .usage,
@@ -142,7 +161,7 @@ struct RunCommand: AsyncParsableCommand {
           SimulatedSession(
             reenactment,
             part: part,
-            peers: peers,
+            peers: names.count,
             conditions: conditions,
             seed: seed,
             trace: trace.map { _ in { lines += Array($0.utf8) } }
@@ -156,17 +175,25 @@ struct RunCommand: AsyncParsableCommand {
       if !outcome.isGood { faults.append((part, outcome.faults)) }
     }
     if let trace { try write(lines, to: trace) }
-    let words = "\(names.count) peers, \(reenactment.count) batches, \(operations) operations"
+    let words =
+      "\(counted(names.count, "peer")), \(counted(reenactment.count, "batch", "batches")), "
+      + counted(operations, "operation")
     let parts = reenactment.parts.count > 1 ? " in \(reenactment.parts.count) parts" : ""
-    let given = reenactment.given > 0 ? ", \(reenactment.given) steps given" : ""
+    let given = reenactment.given > 0 ? ", \(counted(reenactment.given, "step")) given" : ""
     try Console.tell(
       """
-      \(faults.isEmpty ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(words)\(parts)\(given), \
-      \(messages) messages, \(disturbed) of them disturbed, \(Recording.text(time)) (seed \(seed))
+      \(faults.isEmpty && isWhole ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(words)\(parts)\
+      \(given), \(counted(messages, "message")), disturbed \(counted(disturbed, "time")), \
+      \(Recording.text(time)) (seed \(seed))
           digest \(digest)
 
       """
     )
+    if !isWhole {
+      try Console.tell(
+        "    the recording itself is damaged: what is left of it was acted; see `verify`\n"
+      )
+    }
     for (part, words) in faults {
       let parts = reenactment.parts.count > 1 ? "part \(part + 1): " : ""
       for word in words.prefix(20) { try Console.tell("    \(parts)\(word)\n") }
@@ -174,7 +201,7 @@ struct RunCommand: AsyncParsableCommand {
     if let first = faults.first, !noShrink, !loopback {
       try await shrink(reenactment, first.part, conditions, seed, file)
     }
-    return faults.isEmpty
+    return faults.isEmpty && isWhole
   }
 
   /// Writes the least that still fails.
@@ -185,11 +212,17 @@ struct RunCommand: AsyncParsableCommand {
     _ seed: UInt64,
     _ file: String
   ) async throws {
-    let peers = SimulatedSession.names(reenactment, peers: peers).count
-    let (smallest, attempts) = reenactment.shrunk(part: part) { candidate in
+    let peers = SimulatedSession.names(reenactment, peers: peers ?? 0).count
+    let found = reenactment.shrunk(part: part) { candidate in
       !SimulatedSession(candidate, peers: peers, conditions: conditions, seed: seed).run().isGood
     }
-    let path = shrunkFile ?? Self.freeName(beside: file)
+    guard let (smallest, attempts) = found else {
+      try Console.tell(
+        "    over this network the peers do not come together where nothing is written, either\n"
+      )
+      return
+    }
+    let path = shrunkFile ?? Self.freeName(for: file)
     do throws(DocumentError) {
       try await smallest.recording(name: "fails").write(to: BoardFile.absolute(path))
     } catch {
@@ -206,10 +239,12 @@ struct RunCommand: AsyncParsableCommand {
     )
   }
 
-  /// `standup.failed.whiteboard`, with a number where that is there.
-  private static func freeName(beside file: String) -> String {
+  /// `standup.failed.whiteboard` in the working directory, with a number where that is there: among the boards of
+  /// somebody it would be another of theirs.
+  private static func freeName(for file: String) -> String {
     let end = ".\(BoardFile.fileExtension)"
-    let stem = file.hasSuffix(end) ? String(file.dropLast(end.count)) : file
+    let name = file.split(separator: "/").last.map(String.init) ?? file
+    let stem = name.hasSuffix(end) ? String(name.dropLast(end.count)) : name
     for number in 1... {
       let name = number == 1 ? "\(stem).failed\(end)" : "\(stem).failed-\(number)\(end)"
       if access(name, F_OK) != 0 { return name }
@@ -219,7 +254,7 @@ struct RunCommand: AsyncParsableCommand {
 
   private func write(_ bytes: [UInt8], to file: String) throws(NodeError) {
     do throws(OutputFile.WriteError) {
-      try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: true)
+      try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: false)
     } catch {
       throw NodeError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
     }

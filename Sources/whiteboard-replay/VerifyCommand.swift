@@ -62,8 +62,10 @@ struct VerifyCommand: AsyncParsableCommand {
   ) async throws(NodeError) -> Verification {
     let recording = try await Recording.read(file, isLoud: false)
     // What was salvaged was looked at as it was read.
-    let damages = try? await BoardFile.damages(file)
-    return await Verification(of: recording, damages: damages ?? [], replicas: replicas, seed: seed)
+    let path = try await Recording.file(of: file)
+    var damages = (try? await BoardFile.damages(path)) ?? []
+    damages += (try? await recording.wrongKeyframes(in: path)) ?? []
+    return await Verification(of: recording, damages: damages, replicas: replicas, seed: seed)
   }
 
   private static func text(

@@ -18,17 +18,17 @@ struct WhiteboardReplay: DocumentedProgram {
       Every .whiteboard file is a recording: `whiteboard-peer boards` tells where yours are.
 
       EXAMPLES
-        whiteboard-replay record standup -o standup.whiteboard
-        whiteboard-replay play standup.whiteboard      watch it
-        whiteboard-replay info standup.whiteboard      what is in it
-        whiteboard-replay log standup.whiteboard       every change, one line each
-        whiteboard-replay stats standup.whiteboard     who did how much
-        whiteboard-replay verify standup.whiteboard    is it whole, and does it come out the same
-        whiteboard-replay run standup.whiteboard --net "loss=5%,delay=20ms+-10" --seed 7
-        whiteboard-replay export standup.whiteboard --at 1:30 -o then.svg
-        whiteboard-replay export standup.whiteboard -o standup.cast --speed 8
-        whiteboard-replay cut standup.whiteboard --from 1:00 --to 2:00 -o minute.whiteboard
-        whiteboard-replay diff standup.whiteboard --from 1:00 --to 2:00
+        whiteboard-replay record standup -o a.whiteboard
+        whiteboard-replay play a.whiteboard     watch it
+        whiteboard-replay info a.whiteboard     what is in it
+        whiteboard-replay log a.whiteboard      every change, one line each
+        whiteboard-replay stats a.whiteboard    who did how much
+        whiteboard-replay verify a.whiteboard   whole, and always the same
+        whiteboard-replay run a.whiteboard --net "loss=5%,delay=20ms+-10"
+        whiteboard-replay export a.whiteboard --at 1:30 -o then.svg
+        whiteboard-replay export a.whiteboard -o a.cast --speed 8
+        whiteboard-replay cut a.whiteboard --to 2:00 -o begin.whiteboard
+        whiteboard-replay diff a.whiteboard --from 1:00 --to 2:00
 
       A time is seconds (90.5), m:ss or h:mm:ss (1:30), a part of the whole (50%) or a marker (@lunch).
 

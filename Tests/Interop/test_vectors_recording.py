@@ -86,5 +86,38 @@ class PackedRecordings(Recordings):
     sample = VECTORS / "recording-packed.whiteboard"
 
 
+class RecordingsWithTraffic(Recordings):
+    """The same with names, an end, and what went over the session."""
+
+    sample = VECTORS / "recording-traffic.whiteboard"
+
+    def test_rec_12_rec_13_names_the_end_and_the_traffic(self):
+        start = self.recording.steps[0][0]
+        self.assertEqual(self.recording.names, self.expected["names"])
+        self.assertEqual(self.recording.end - start, self.expected["end"])
+        found = [
+            {"ms": entry.pop("time") - start} | {key: value for key, value in entry.items() if value not in ("", 0)}
+            | {"kind": entry["kind"]}
+            for entry in self.recording.traffic
+        ]
+        expected = [
+            {key: value for key, value in entry.items() if value != "" or key == "kind"}
+            for entry in self.expected["traffic"]
+        ]
+        self.assertEqual([dict(sorted(e.items())) for e in found], [dict(sorted(e.items())) for e in expected])
+
+    def test_rec_13_traffic_that_was_changed_is_found_out(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "changed.whiteboard"
+            for change in ["UPDATE traffic SET time = time + 1", "UPDATE mark SET time = 1"]:
+                path.write_bytes(self.sample.read_bytes())
+                database = sqlite3.connect(path)
+                self.assertTrue(database.execute(change).rowcount)
+                database.commit()
+                database.close()
+                with self.assertRaises(Damaged, msg=change):
+                    Recording(path)
+
+
 if __name__ == "__main__":
     unittest.main()

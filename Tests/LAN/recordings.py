@@ -31,7 +31,7 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
     crowd.furnish(team[0], [scene.photo(f"photo{n}.png", 24, 18) for n in range(4)], WORDS)
     scene.agree(*team, within=20)
     recorded = scene.files / "recorded.whiteboard"
-    recorder = scene.h5.start(program(), "record", "Team", "-o", recorded)
+    recorder = scene.h5.start(program(), "record", "Team", "-o", recorded, "--presence")
     recorder.wait_line("recording \"Team\"", 30)
     for peer in team:
         peer.wait("joined", 20, where=lambda event: event.get("name") == "recorder")
@@ -69,6 +69,11 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
         for number, file in enumerate(files):
             shutil.copy(file, f"{kept}/{number}.whiteboard")
     expect(len(files) == 5, f"five recordings: {files}")
+    # Everybody showed where they are, and is known by name.
+    traffic = scene.h5.run(program(), "log", "--wire", recorded).stdout
+    for peer in team:
+        name = peer.host.name
+        expect(re.search(rf"<- {name} \(\w+\)  datagram", traffic), f"{name} in {traffic[:2000]}")
     verified = scene.h5.run(program(), "verify", *files, "--seed", scene.seed, within=120, check=False)
     print(verified.stdout)
     expect(verified.stdout.count("ok  ") == 5 and "5 recordings end in one board" in verified.stdout, verified.stdout)

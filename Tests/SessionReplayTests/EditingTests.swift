@@ -36,7 +36,8 @@ struct EditingTests {
     var playback = Playback(recording, spacing: .max)
     playback.seek(toTime: last)
     #expect(digest(part) == playback.board.digest)
-    #expect(part.duration <= last - first && part.count < recording.count)
+    // It lasts as long as was asked for, whatever happened at its ends.
+    #expect(part.duration == last - first && part.count < recording.count)
     #expect(part.markers.map(\.name) == ["middle"])
     // From the beginning nothing has to be said first.
     let beginning = try recording.cut(0...first)
@@ -54,6 +55,9 @@ struct EditingTests {
     let parts = [try recording.cut(0...middle), try recording.cut(middle...recording.duration)]
     let whole = try await kept(Recording.concatenated(parts), in: world.directory)
     #expect(digest(whole) == world.digest)
+    // The order in which they are named does not matter.
+    let backwards = try Recording.concatenated(parts.reversed())
+    #expect(backwards.history.steps == (try Recording.concatenated(parts)).history.steps)
     let twice = try Recording.concatenated([recording, recording])
     #expect(twice.count == recording.count)
     let stranger = try Recording(
@@ -106,6 +110,9 @@ struct EditingTests {
     #expect(other.board != recording.board && other.members.isEmpty)
     #expect(try #require(other.start) < 950_000_000_000)
     #expect(other.duration == recording.duration && other.count == recording.count)
+    #expect(other.markers.count == recording.history.marks.count { $0.name != nil })
+    #expect(other.markers.allSatisfy { $0.name.hasPrefix("mark ") })
+    #expect(other.history.names.isEmpty && other.history.traffic.isEmpty)
     var (before, after) = (Playback(recording, spacing: .max), Playback(other, spacing: .max))
     before.seek(toPlace: recording.count)
     after.seek(toPlace: other.count)
@@ -128,6 +135,60 @@ struct EditingTests {
       }
     }
     #expect(isAnyWordThere)
+  }
+
+  @Test("where a recording is damaged, what is made of it says that something is missing")
+  func damagedPart() async throws {
+    let world = try await RecordedWorld(seed: 3)
+    let good = try await Recording.open(world.path).history
+    let recording = try Recording(
+      DocumentHistory(
+        board: good.board,
+        name: "",
+        steps: good.steps,
+        authors: good.authors,
+        damages: [DocumentHistory.Damage(place: 5, words: "row 2 is damaged")]
+      )
+    )
+    let part = try await kept(recording.cut(0...recording.duration), in: world.directory)
+    #expect(part.history.marks.contains { $0.name == nil } && part.history.name == "board")
+    // Before it nothing is.
+    let before = try recording.cut(0...0)
+    #expect(before.history.damages.isEmpty == (recording.place(at: 0) < 5))
+  }
+
+  @Test("times that no clock says neither crash nor make a session longer than any was")
+  func hostileTimes() async throws {
+    let world = try await RecordedWorld(seed: 4)
+    let good = try await Recording.open(world.path).history
+    let extremes: [Int64] = [.min, .min + 1, -1, 0, 1 << 53, .max - 1, .max]
+    for start in extremes {
+      for end in extremes {
+        let steps = good.steps.enumerated().map { place, step in
+          DocumentHistory.Step(
+            step.content,
+            time: place == 0 ? start : place == 1 ? end : step.time,
+            row: step.row
+          )
+        }
+        let recording = try Recording(
+          DocumentHistory(
+            board: good.board,
+            name: "x",
+            steps: steps,
+            traffic: [.missed(from: start, to: end), .missed(from: end, to: start)],
+            end: end
+          )
+        )
+        #expect((0...(1 << 46)).contains(recording.duration))
+        #expect(try recording.moment("100%") == recording.duration)
+        #expect(try recording.moment("999999:59:59") > 0)
+        let part = try recording.cut(0...recording.duration / 2)
+        #expect(part.duration >= 0)
+        _ = try recording.anonymized(seed: 1, hidesWords: false)
+        #expect(Reenactment(of: recording).start >= 0)
+      }
+    }
   }
 
   @Test("a file that is there is not written over, and one that fails is not there afterwards")

@@ -109,11 +109,26 @@ struct ReenactmentTests {
       candidate.parts[0].acts.contains(culprit)
         && SimulatedSession(candidate, seed: 1).run().isGood
     }
-    let (smallest, attempts) = acted.shrunk(part: part, fails)
+    let (smallest, attempts) = try #require(acted.shrunk(part: part, fails))
     #expect(smallest.count == 3 && whole > 20, "\(smallest.count) of \(whole)")
     #expect(attempts < 1000)
     let kept = Reenactment(of: try smallest.recording(name: "least"))
     #expect(kept.count == 3)
+  }
+
+  @Test("who is alone comes to the end; where nothing comes together, nothing can be left out")
+  func aloneAndNever() async throws {
+    let world = try await RecordedWorld(seed: 5)
+    let acted = Reenactment(of: try await Recording.open(world.path))
+    #expect(acted.shrunk(part: 0) { _ in true } == nil)
+    let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Protocol/Vectors/recording.whiteboard")
+    let alone = Reenactment(of: try await Recording.open(sample.path))
+    #expect(alone.people.count == 1)
+    for part in alone.parts.indices {
+      #expect(SimulatedSession(alone, part: part, seed: 1).run().isGood)
+    }
   }
 
   @Test("conditions are read as they are written, and nonsense is told of")
@@ -132,6 +147,7 @@ struct ReenactmentTests {
     for words in [
       "loss", "loss=5", "loss=99%", "loss=x%", "delay=", "delay=5ms±9", "rain=1%", "kill=B",
       "kill=@3s", "partition=A@1s..2s", "partition=A|B@1s", "partition=A|B@3s..2s", "delay=-1ms",
+      "delay=3s", "delay=1.5s+-600", "kill=A@1s..4s,kill=A@2s..3s", "loss=nan%", "delay=1e400",
     ] {
       #expect(throws: NetworkConditions.ParseError.self) { try NetworkConditions(words) }
     }

@@ -19,10 +19,23 @@ import Whiteboard
       let name: String?
     }
 
+    struct Traffic: Decodable, Equatable {
+      let ms: Int64
+      let kind: UInt8
+      let peers: [String]
+      var number: UInt64?
+      var size: UInt64?
+      var text: String?
+      var bytes: String?
+    }
+
     let board: String
     let name: String
     let steps: [Step]
     let keyframes: [Keyframe]
+    let names: [String: String]
+    let end: Int64
+    let traffic: [Traffic]
   }
 
   private static let vectors = URL(fileURLWithPath: #filePath)
@@ -31,7 +44,7 @@ import Whiteboard
 
   @Test(
     "[REC-5] [REC-6] [REC-11] the samples are read as they are described",
-    arguments: ["recording", "recording-packed"]
+    arguments: ["recording", "recording-packed", "recording-traffic"]
   )
   func sample(name: String) async throws {
     let json = try Data(contentsOf: Self.vectors.appendingPathComponent("recording.json"))
@@ -59,5 +72,36 @@ import Whiteboard
     }
     #expect(keyframes == expected.keyframes)
     #expect(await Verification(of: recording, seed: 1).isGood)
+  }
+
+  @Test("[REC-6] [REC-12] [REC-13] [REC-14] names, the end and traffic are as described")
+  func traffic() async throws {
+    let json = try Data(contentsOf: Self.vectors.appendingPathComponent("recording.json"))
+    let expected = try JSONDecoder().decode(Sample.self, from: json)
+    let file = Self.vectors.appendingPathComponent("recording-traffic.whiteboard")
+    let recording = try await Recording.open(file.path)
+    let start = try #require(recording.start)
+    #expect(recording.history.names == expected.names)
+    #expect(recording.history.end == start + expected.end && recording.duration == expected.end)
+    #expect(recording.history.traffic.count == expected.traffic.count)
+    for (entry, sample) in zip(recording.history.traffic, expected.traffic) {
+      #expect(entry.time - start == sample.ms && entry.kind.rawValue == sample.kind)
+      #expect(entry.peers.map { Hexadecimal.encode($0) } == sample.peers)
+      #expect(entry.number == sample.number ?? 0 && entry.size == sample.size ?? 0)
+      #expect(entry.text == sample.text ?? "")
+      #expect(Hexadecimal.encode(entry.bytes) == sample.bytes ?? "")
+    }
+    // Somebody points from the second datagram on, and is there for 10 s (SYN-30).
+    #expect(recording.presence.shown(at: 39).map(\.presence.cursor) == [nil])
+    let pointing = recording.presence.shown(at: 40)
+    #expect(pointing.count == 1 && pointing[0].presence.cursor != nil)
+    #expect(recording.name(of: pointing[0].member) == "Bén")
+    #expect(recording.presence.shown(at: 10_041).isEmpty)
+    // What is made of it as text is the same again.
+    var lines: [String] = []
+    try TextTwin.write(recording, photos: [:]) { lines.append($0) }
+    let twin = try TextTwin.read(lines).recording
+    #expect(twin.history.traffic == recording.history.traffic)
+    #expect(twin.history.names == expected.names && twin.duration == recording.duration)
   }
 }

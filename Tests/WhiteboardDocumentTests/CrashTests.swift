@@ -155,8 +155,40 @@ import WhiteboardDocument
         #expect(document.board == someBoard)
         try await document.close()
       }
-      #expect(!FileManager.default.fileExists(atPath: path + "-journal"))
+      // Who only reads undoes it on a copy (REC-1); who writes, for good.
+      #expect(FileManager.default.fileExists(atPath: path + "-journal") == (round < 2))
     }
+  }
+
+  @Test(
+    "who reads or writes a file beside which a stranger put a journal removes no other file (REC-1)"
+  )
+  func strangeJournal() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file()
+    let made = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+    try await made.append([numbered(1)])
+    try await made.close()
+    try leaveJournal(path)
+    // What SQLite removes once the step is undone: the file that is named at the end of the journal.
+    let other = directory.file("other")
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: other))
+    var journal = try Data(contentsOf: URL(fileURLWithPath: path + "-journal"))
+    let name = Array(other.utf8)
+    func big(_ number: Int) -> [UInt8] {
+      (0..<4).reversed().map { UInt8(number >> ($0 * 8) & 0xFF) }
+    }
+    journal += Data(big(0) + name + big(name.count) + big(name.reduce(0) { $0 + Int($1) }))
+    journal += Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+    try journal.write(to: URL(fileURLWithPath: path + "-journal"))
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    for mode in [BoardDocument.Mode.reading, .writing] {
+      await #expect(throws: DocumentError(.wrongKind, "")) {
+        try await BoardDocument.open(at: path, mode: mode)
+      }
+    }
+    #expect(FileManager.default.fileExists(atPath: other))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
   }
 
   /// Changes the first page of a file and leaves what undoes it beside the file, as the kill of a

@@ -15,6 +15,7 @@ public final class PeerStream: Sendable {
   public let peer: PeerID
 
   let core: StreamCore
+  let observation = TrafficObservation()
 
   init(_ core: StreamCore) {
     self.core = core
@@ -41,18 +42,49 @@ public final class PeerStream: Sendable {
   ///   than that, the stream is reset, since its bytes would have a hole, and the error is `reset`, as
   ///   it is for every other reset. `sessionEnded` after ``finish()``. Otherwise what broke the
   ///   connection.
-  public func write(_ bytes: [UInt8]) async throws(SessionError) { try await core.write(bytes) }
+  public func write(_ bytes: [UInt8]) async throws(SessionError) {
+    try await observed { () throws(SessionError) in try await core.write(bytes) }
+    observation.tell(.streamBytes(bytes, of: self, isSent: true))
+  }
 
   /// Says that no more bytes will be written; the peer's direction goes on.
   ///
   /// - Throws: Why the stream had ended before; `reset` when the task is cancelled, which resets the
   ///   stream.
-  public func finish() async throws(SessionError) { try await core.finish() }
+  public func finish() async throws(SessionError) {
+    try await observed { () throws(SessionError) in try await core.finish() }
+    observation.tell(.streamFinished(self, isSent: true))
+  }
 
   /// Ends both directions at once; what was not delivered is dropped.
   ///
   /// - Parameter code: For the peer's application; 1 is what a peer with too many streams answers.
-  public func reset(code: UInt32) { core.reset(code: code) }
+  public func reset(code: UInt32) {
+    core.reset(code: code)
+    observation.tell(.streamBroke(self, SessionError(.reset, "The stream was reset here.")))
+  }
+
+  /// The next bytes of the peer, nil at their end.
+  fileprivate func read() async throws(SessionError) -> [UInt8]? {
+    let bytes = try await observed { () throws(SessionError) in try await core.read() }
+    observation.tell(
+      bytes.map { .streamBytes($0, of: self, isSent: false) }
+        ?? .streamFinished(self, isSent: false)
+    )
+    return bytes
+  }
+
+  private func observed<Value>(
+    _ body: () async throws(SessionError) -> Value
+  ) async throws(SessionError) -> Value {
+    do {
+      return try await body()
+    } catch {
+      // A cancelled wait leaves the stream as it is.
+      if error.code != .cancelled { observation.tell(.streamBroke(self, error)) }
+      throw error
+    }
+  }
 
   /// The bytes of the peer, in order, in pieces of no particular length.
   ///
@@ -68,14 +100,14 @@ public final class PeerStream: Sendable {
 
       /// The next bytes, at least one, or `nil` when the peer has finished.
       public mutating func next() async throws(SessionError) -> [UInt8]? {
-        try await stream.core.read()
+        try await stream.read()
       }
 
       /// The next bytes, at least one, or `nil` when the peer has finished.
       public mutating func next(
         isolation actor: isolated (any Actor)?
       ) async throws(SessionError) -> [UInt8]? {
-        try await stream.core.read()
+        try await stream.read()
       }
     }
 

@@ -227,7 +227,7 @@ extension DocumentContent {
       switch entry {
       case .batch(let bytes, _): changes.append(.batch(try EncodedBatch(decoding: bytes)))
       case .answer(let bytes, _): changes.append(.answer(bytes))
-      case .author, .head, .marker, .gap: break
+      case .author, .head, .marker, .gap, .end, .name, .traffic: break
       }
     }
     return changes

@@ -40,6 +40,8 @@ struct DocumentKeeper {
   private static let room = (byteCount: 16 << 20, answers: 4_096)
   /// How much was recorded.
   private(set) var recorded = 0
+  /// How many changes of the board are among that and were not left out.
+  private(set) var changes = 0
   /// How much of it is kept.
   private(set) var kept = 0
   /// Whether something could not be appended, so that only a keyframe makes the document whole.
@@ -87,7 +89,13 @@ struct DocumentKeeper {
     guard isOpen else { return }
     recorded += 1
     guard !isClosed, !isPaused else { return }
-    isKeyframeDue = true
+    switch entry {
+    case .batch:
+      changes += 1
+      isKeyframeDue = true
+    case .name, .traffic: break
+    default: isKeyframeDue = true
+    }
     // While the document is behind, the keyframe that mends it will have this.
     if !isBehind || isMending {
       entries.append(entry)

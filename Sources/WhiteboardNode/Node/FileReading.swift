@@ -83,6 +83,21 @@ package final class FileReading: Sendable {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unreadable(file, errno) }
     defer { close(descriptor) }
+    return try whole(descriptor, file, limit: limit)
+  }
+
+  /// All bytes of standard input.
+  ///
+  /// - Throws: As ``whole(_:limit:)``.
+  package static func standardInput(limit: Int) throws(VerbError) -> [UInt8] {
+    try whole(STDIN_FILENO, "standard input", limit: limit)
+  }
+
+  private static func whole(
+    _ descriptor: Int32,
+    _ file: String,
+    limit: Int
+  ) throws(VerbError) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 256 * 1024)
     while true {

@@ -184,6 +184,7 @@ extension Node {
     let old = profiles[peer] ?? MemberLook(name: members[peer]?.name ?? "", icon: nil)
     let new = MemberLook(name: name, icon: icon.isEmpty ? nil : icon)
     profiles[peer] = new
+    keepName(name, of: peer.text)
     if old != new {
       emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
     }

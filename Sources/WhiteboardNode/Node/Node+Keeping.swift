@@ -49,7 +49,7 @@ extension Node {
   }
 
   /// Writes what there is to write, one group after another.
-  private func writeDocument() {
+  func writeDocument() {
     guard let document, !keeper.isWriting, !keeper.isBehind else { return }
     keeper.isWriting = true
     spawn { node in
@@ -318,6 +318,7 @@ extension Node {
   /// Writes what is left and closes the document.
   func closeDocument() async {
     guard let document else { return }
+    keepTraffic()
     // Nobody begins to write any more; what is being written is waited for.
     self.document = nil
     if keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
@@ -334,6 +335,9 @@ extension Node {
     keeper.close()
     if let loss = keeper.loss { endUnsaved(loss) }
     do throws(DocumentError) {
+      if configuration.recordingFile != nil, !keeper.isBehind {
+        try await document.append([.end(time: BoardFile.now)])
+      }
       try await document.close()
     } catch {
       emit(.warning(.init(code: "not-saved", message: error.message)))

@@ -1,3 +1,5 @@
+import PeerSession
+import SessionReplay
 import WhiteboardDocument
 import WhiteboardSync
 
@@ -29,13 +31,44 @@ extension Node {
   /// Names this place of the recording.
   ///
   /// - Parameter name: 1 to 128 bytes.
-  /// - Throws: `badName`; why it could not be written.
+  /// - Throws: `badName`, also where another place has that name; why it could not be written.
   package func markRecording(_ name: String) async throws(DocumentError) {
     guard let document else { throw DocumentError(.closed, "nothing is recorded yet, or any more") }
+    for case .marker(name, _) in try await document.marks() {
+      throw DocumentError(.badName, "there is a marker of that name; choose another")
+    }
     if !keeper.isPaused { try await keepAll() }
     try await document.append([.marker(name: name, time: BoardFile.now)])
   }
 
+  /// What those who are there call themselves; text of theirs.
+  package var presentNames: [String] {
+    members.keys.sorted().compactMap { members[$0]?.name }
+  }
+
   /// How much was recorded, in changes of the board.
-  package var recordedChanges: Int { keeper.recorded }
+  package var recordedChanges: Int { keeper.changes }
+
+  /// Keeps what somebody calls themselves, where that is new.
+  func keepName(_ name: String, of member: String) {
+    guard !name.isEmpty, keptNames.updateValue(name, forKey: member) != name else { return }
+    keeper.record(.name(name, of: member))
+    writeDocument()
+  }
+
+  /// Has what comes and goes in the session recorded from now on, where that is wanted.
+  func recordTraffic(of session: Session) {
+    guard let scope = configuration.recordedTraffic else { return }
+    let log = TrafficLog(scope)
+    log.begin(as: configuration.identity.peerID, named: ownName)
+    session.observeTraffic { log.take($0) }
+    traffic = log
+  }
+
+  /// Keeps what came and went since the last call.
+  func keepTraffic() {
+    guard let entries = traffic?.takeAll(), !entries.isEmpty else { return }
+    for entry in entries { keeper.record(.traffic(entry)) }
+    writeDocument()
+  }
 }

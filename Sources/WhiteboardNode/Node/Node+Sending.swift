@@ -50,6 +50,7 @@ extension Node {
           metadata: ["peer": "\(way.short)", "code": "\(error.code)"]
         )
       }
+      keepTraffic()
       guard queues[way]?.number == number else { return }
       let load = queues[way]?.load
       queues[way]?.sent(message.bytes.count)

@@ -116,6 +116,8 @@ extension Node {
     }
     if board.isOwned { roleChanged(replica.role) }
     isRoleTold = replica.role.mayWrite
+    keepName(ownName, of: transport.peerID.text)
+    recordTraffic(of: session)
     await tellReady(transport, session)
     spawn { node in await node.followSession(session) }
     spawn { node in await node.sendDatagrams(session) }

@@ -10,6 +10,7 @@ extension Node {
   func followSession(_ session: Session) async {
     for await event in session.events {
       handle(event, session)
+      keepTraffic()
       changed()
       await room()
       await roomToKeep()
@@ -122,6 +123,7 @@ extension Node {
     let id = peer.id
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
     emit(.joined(.init(peer: id.text, name: peer.name.raw)))
+    keepName(peer.name.raw, of: id.text)
     if let member = MemberID(id.bytes) {
       replica?.peerJoined(member, now: now)
       carryOutActions()

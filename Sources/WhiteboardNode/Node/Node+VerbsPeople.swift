@@ -104,7 +104,10 @@ extension Node {
         throw VerbError(error)
       }
     }
-    if let name { ownName = name }
+    if let name {
+      ownName = name
+      keepName(name, of: configuration.identity.peerID.text)
+    }
     if let icon { ownIcon = icon.icon }
     do throws(BoardError) {
       try replica?.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)

@@ -1,6 +1,7 @@
 import Logging
 import PeerDiscovery
 import PeerSession
+import SessionReplay
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
@@ -29,6 +30,10 @@ package actor Node {
   // Where the board is kept.
   var document: BoardDocument?
   var keeper = DocumentKeeper()
+  /// What the document was told of what people call themselves, by their ids as text.
+  var keptNames: [String: String] = [:]
+  /// What came and went in the session and is to be kept; nil where nothing is.
+  var traffic: TrafficLog?
   /// Who waits until nobody writes to the document.
   var writingWaiter: CheckedContinuation<Void, Never>?
   /// Whether it was told that the board is not saved.

@@ -1,6 +1,7 @@
 import Logging
 import PeerDiscovery
 import PeerSession
+import SessionReplay
 import WhiteboardDocument
 import WhiteboardExport
 
@@ -85,6 +86,8 @@ package struct NodeConfiguration: Sendable {
   /// The file that is made to record a board that is joined: we look on, and change nothing on it; nil: the
   /// board is kept in the data directory.
   package var recordingFile: String?
+  /// What of the session's traffic is kept in the document beside the board; nil: nothing.
+  package var recordedTraffic: TrafficScope?
   /// The port and the links that several nodes of a process share; nil: the node has its own.
   ///
   /// Whoever made it asks the node of a session what resources it wants: ``Node/wants(_:)``.

@@ -22,11 +22,13 @@ package struct Asciicast {
   ///
   /// - Parameters:
   ///   - recording: What is shown.
+  ///   - photos: What its photos show.
   ///   - from: From where, in milliseconds from its beginning.
   ///   - to: Up to where.
   ///   - write: Takes each line, ended by a line feed.
   package func write(
     _ recording: Recording,
+    photos: [AssetID: PhotoPixels] = [:],
     from: Int64 = 0,
     to: Int64 = .max,
     _ write: (String) throws -> Void
@@ -38,7 +40,13 @@ package struct Asciicast {
     header.add("timestamp", json: "\((recording.start ?? 0) / 1000)")
     header.add("title", string: recording.history.name)
     try write(header.text + "\n")
-    var client = PlayerClient(recording, columns: columns, rows: rows, dotStyle: .braille)
+    var client = PlayerClient(
+      recording,
+      photos: photos,
+      columns: columns,
+      rows: rows,
+      dotStyle: .braille
+    )
     client.skipsIdle = skipsIdle
     client.setSpeed(speed)
     client.seek(to: from)

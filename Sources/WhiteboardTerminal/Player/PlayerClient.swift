@@ -21,6 +21,14 @@ package struct PlayerClient: Sendable {
   /// How many steps are applied.
   package var place: Int { playback.place }
 
+  /// Whether what is shown changes without anything pressed.
+  package var isMoving: Bool {
+    isPlaying
+      || [said?.since, remark?.since].contains { since in
+        since.map { passed - $0 < Self.sayingTime } ?? false
+      }
+  }
+
   private var playback: Playback
   private var recording: Recording { playback.recording }
   private var canvas: BoardCanvas
@@ -38,10 +46,32 @@ package struct PlayerClient: Sendable {
   /// How many steps there are in each of some equal times.
   private let activity: [Int]
   private static let buckets = 512
+  /// The photos that can be shown.
+  private let photos: Set<AssetID>
+  /// How many previews of ink were shown, or are behind us.
+  private var previewed = 0
+  /// The last line of the chat, and since when it is shown.
+  private var said: (line: ChatLine, since: Double)?
+  /// The newest line of the chat that was there.
+  private var lastSaid: ObjectID?
+  /// Something to say for a moment, and since when.
+  private var remark: (words: String, since: Double)?
+  /// Whether the keys are shown.
+  private var showsKeys = false
+  /// How much time went by at the terminal, in milliseconds: what is said stays for some of it.
+  private var passed = 0.0
+  private static let sayingTime = 5_000.0
 
   /// At the beginning, playing.
-  package init(_ recording: Recording, columns: Int, rows: Int, dotStyle: DotStyle) {
+  package init(
+    _ recording: Recording,
+    photos: [AssetID: PhotoPixels] = [:],
+    columns: Int,
+    rows: Int,
+    dotStyle: DotStyle
+  ) {
     playback = Playback(recording)
+    self.photos = Set(photos.keys)
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
     isASCII = dotStyle == .ascii
@@ -49,6 +79,7 @@ package struct PlayerClient: Sendable {
       Viewport(center: Point(x: 0, y: 0), columns: self.columns, rows: max(rows - 2, 1)),
       dotStyle: dotStyle
     )
+    for (asset, pixels) in photos { canvas.setPhoto(pixels, of: asset) }
     people = RecordingStatistics(of: recording).people.compactMap(\.member)
     var activity = [Int](repeating: 0, count: Self.buckets)
     let duration = max(recording.duration, 1)
@@ -81,6 +112,7 @@ package struct PlayerClient: Sendable {
 
   /// Lets time pass.
   package mutating func advance(by elapsed: Duration) {
+    passed += elapsed / .milliseconds(1)
     guard isPlaying else { return }
     position += elapsed / .milliseconds(1) * Self.speeds[speed]
     if let loop, let end = loop.to, position >= Double(end) {
@@ -90,7 +122,7 @@ package struct PlayerClient: Sendable {
     let reached = recording.place(at: Int64(position))
     if skipsIdle, reached < recording.count {
       let next = recording.times[reached]
-      if Double(next) - position > Double(Self.idleLimit) {
+      if Double(next) - position > Double(Self.idleLimit), isNobodyPointing(before: next) {
         position = Double(next - Self.idleRest)
       }
     }
@@ -99,6 +131,16 @@ package struct PlayerClient: Sendable {
       isPlaying = false
     }
     go(to: recording.place(at: Int64(position)))
+    showPreviews()
+  }
+
+  /// Whether nothing is seen of anybody before a time, so that it is a pause.
+  private func isNobodyPointing(before time: Int64) -> Bool {
+    let here = recording.presence.shown(at: Int64(position))
+    let then = recording.presence.shown(at: min(Int64(position) + Self.idleLimit, time))
+    return here.map(\.presence) == then.map(\.presence)
+      && recording.presence.previewCount(at: Int64(position))
+        == recording.presence.previewCount(at: min(Int64(position) + Self.idleLimit, time))
   }
 
   /// Goes to a time.
@@ -106,6 +148,7 @@ package struct PlayerClient: Sendable {
     position = Double(min(max(0, time), recording.duration))
     // At the very beginning nothing has happened yet.
     go(to: time <= 0 ? 0 : recording.place(at: Int64(position)))
+    previewed = recording.presence.previewCount(at: Int64(position))
   }
 
   private mutating func step(by count: Int) {
@@ -117,6 +160,7 @@ package struct PlayerClient: Sendable {
 
   private mutating func go(to target: Int) {
     let isNear = target >= place && target - place <= 2_000
+    if !isNear { (said, remark) = (nil, nil) }
     if !isNear { _ = playback.takeChanges() }
     let before = place
     playback.seek(toPlace: target)
@@ -126,6 +170,20 @@ package struct PlayerClient: Sendable {
 
   // MARK: - What is shown
 
+  /// Shows what was drawn and was not on the board yet, up to now.
+  private mutating func showPreviews() {
+    let previews = recording.presence.previews
+    let end = recording.presence.previewCount(at: Int64(position))
+    for preview in previews[min(previewed, end)..<end] {
+      // What is finished is on the board (SYN-33).
+      guard let record = playback.board.state.record(preview.stroke), !record.isFinished,
+        only == nil || playback.board.members[preview.stroke.dot.incarnation] == only
+      else { continue }
+      canvas.preview(preview.points, from: preview.first, of: preview.stroke)
+    }
+    previewed = end
+  }
+
   /// Shows an object as it is, or no more.
   private mutating func show(_ id: ObjectID, on board: Board) {
     guard let snapshot = board.snapshot(id), snapshot.kind.isShown,
@@ -133,6 +191,12 @@ package struct PlayerClient: Sendable {
     else {
       canvas.remove(id)
       return
+    }
+    if canvas.item(id)?.preview.isEmpty == false,
+      playback.board.state.record(id)?.isFinished == true
+    {
+      // All of it is on the board now (SYN-33).
+      canvas.remove(id)
     }
     canvas.set(BoardCanvas.Item(snapshot, game: board.gameView(id, for: board.member)))
     if follows, only == nil || board.authors[id.dot.incarnation] == only {
@@ -145,20 +209,25 @@ package struct PlayerClient: Sendable {
   private mutating func showChanges() {
     let changes = playback.takeChanges()
     // Gone before the next step, which would else copy all that it shares with this.
-    let board = playback.board.shown()
+    let board = playback.board.shown(photos: photos)
     for change in changes {
       switch change {
       case .added(let id), .changed(let id), .removed(let id): show(id, on: board)
       case .selected: break
       }
     }
+    if let line = board.chat.last, line.id != lastSaid {
+      lastSaid = line.id
+      said = (line, passed)
+    }
   }
 
   private mutating func showAll() {
     _ = playback.takeChanges()
     canvas.removeAll()
-    let board = playback.board.shown()
+    let board = playback.board.shown(photos: photos)
     for id in board.objectIDs { show(id, on: board) }
+    lastSaid = board.chat.last?.id
   }
 
   /// Shows all that is there in the end, so that nothing happens out of view.
@@ -199,9 +268,13 @@ package struct PlayerClient: Sendable {
 
   private mutating func take(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     let leap: Int64 = modifiers.contains(.shift) ? 60_000 : 5_000
+    let showedKeys = showsKeys
+    showsKeys = false
     switch key {
+    case .escape where showedKeys: break
     case .character("q"), .escape: return true
     case .character("c") where modifiers.contains(.control): return true
+    case .character("?"): showsKeys = !showedKeys
     case .character(" "):
       if !isPlaying, Int64(position) >= recording.duration { seek(to: 0) }
       isPlaying.toggle()
@@ -212,7 +285,10 @@ package struct PlayerClient: Sendable {
     case .character("."): step(by: 1)
     case .character(","): step(by: -1)
     case .home: seek(to: 0)
-    case .end: seek(to: recording.duration)
+    case .end:
+      seek(to: recording.duration)
+      // Where all happened at once, the beginning is the end.
+      go(to: recording.count)
     case .character("n"): seekMarker(forward: true)
     case .character("N"): seekMarker(forward: false)
     case .character("i"): skipsIdle.toggle()
@@ -244,10 +320,21 @@ package struct PlayerClient: Sendable {
   }
 
   private mutating func seekMarker(forward: Bool) {
-    let times = recording.markers.map(\.elapsed)
+    let markers = recording.markers
     let here = Int64(position)
-    let next = forward ? times.first { $0 > here } : times.last { $0 < here - 500 }
-    if let next { seek(to: next) }
+    let next =
+      forward ? markers.first { $0.elapsed > here } : markers.last { $0.elapsed < here - 500 }
+    if let next { seek(to: next.elapsed) }
+    remark = (
+      next.map { "marker \(TerminalText.cleaned($0.name, limit: 64))" }
+        ?? "no marker \(forward ? "after" : "before") this", passed
+    )
+  }
+
+  /// What to call a member.
+  private func name(of member: MemberID) -> String {
+    recording.name(of: member).map { TerminalText.cleaned($0, limit: 64) }
+      ?? String(member.description.prefix(8))
   }
 
   private mutating func nextPerson() {
@@ -267,6 +354,9 @@ package struct PlayerClient: Sendable {
     canvas.paint()
     var screen = Screen(width: columns, height: rows)
     screen.copy(canvas.screen, to: (0, 0))
+    putCursors(&screen)
+    putSaid(&screen)
+    if showsKeys { putKeys(&screen) }
     if rows >= 3 { putBar(&screen) }
     if rows >= 2 { putStatus(&screen) }
     return screen
@@ -300,7 +390,7 @@ package struct PlayerClient: Sendable {
       "\(sign) \(Recording.text(Int64(position))) / \(Recording.text(recording.duration))",
       "\(pace < 1 ? "\(pace)" : "\(Int(pace))")x", "step \(place) of \(recording.count)",
     ]
-    if let only { words.append("only \(only.description.prefix(8))") }
+    if let only { words.append("only \(name(of: only))") }
     if follows { words.append("following") }
     if skipsIdle { words.append("no pauses") }
     if let loop {
@@ -310,15 +400,77 @@ package struct PlayerClient: Sendable {
       )
     }
     if !recording.history.damages.isEmpty { words.append("DAMAGED") }
+    if let remark, passed - remark.since < Self.sayingTime { words.append(remark.words) }
     var style = CellStyle.plain
     style.attributes = .bold
     let end = screen.put(words.joined(separator: "  "), x: 0, y: rows - 1, style)
     style.attributes = .dim
-    screen.put(
-      "   space  ↑↓ speed  ←→ seek  ,. step  i pauses  n marker  p person  q leave",
-      x: end,
-      y: rows - 1,
-      style
-    )
+    // What there is room for; `?` tells the rest.
+    let arrows = isASCII ? ["arrows seek, speed"] : ["↑↓ speed", "←→ seek"]
+    let keys =
+      ["q leave", "? keys", "space"] + arrows + [",. step", "i pauses", "n marker", "p person"]
+    var hint = ""
+    for key in keys where end + hint.count + key.count + 3 <= columns { hint += "   " + key }
+    screen.put(hint, x: end, y: rows - 1, style)
   }
+
+  /// Where people point, and who they are.
+  private func putCursors(_ screen: inout Screen) {
+    let area = CellArea(x: 0, y: 0, width: columns, height: max(rows - 2, 1))
+    for (member, presence) in recording.presence.shown(at: Int64(position)) {
+      guard only == nil || only == member, let place = presence.cursor else { continue }
+      let cell = canvas.viewport.cell(of: place)
+      guard area.contains(x: cell.x, y: cell.y) else { continue }
+      let color = CellColor(rgb: Pens.color(of: member.description))
+      let sign = presence.isLaser ? (isASCII ? "*" : "✶") : (isASCII ? "^" : "▲")
+      screen.put(sign, x: cell.x, y: cell.y, CellStyle(color), in: area)
+      let row = cell.y + 1 >= area.rows.upperBound ? cell.y - 1 : cell.y + 1
+      let label = CellStyle(color, on: .terminal, .reversed)
+      screen.put(name(of: member), x: cell.x + 1, y: row, label, in: area)
+    }
+  }
+
+  /// What was just said in the chat.
+  private func putSaid(_ screen: inout Screen) {
+    guard rows >= 4, let said, passed - said.since < Self.sayingTime else { return }
+    let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
+    let who = TerminalText.cleaned(said.line.name ?? name(of: said.line.author), limit: 64)
+    let style = CellStyle(
+      CellColor(rgb: Pens.color(of: said.line.author.description)),
+      on: .terminal,
+      .reversed
+    )
+    let x = screen.put(" \(who) ", x: 0, y: rows - 3, style, in: area)
+    let words = TerminalText.cleaned(said.line.text, limit: 256)
+    screen.put(" \(words) ", x: x, y: rows - 3, CellStyle.plain, in: area)
+  }
+
+  /// The keys, in a box over the board.
+  private func putKeys(_ screen: inout Screen) {
+    let width = min(columns, (Self.keys.map(\.count).max() ?? 0) + 4)
+    let height = min(rows, Self.keys.count + 2)
+    let area = CellArea(x: (columns - width) / 2, y: 0, width: width, height: height)
+    var style = CellStyle.plain
+    style.attributes = .reversed
+    screen.fill(area, with: Cell(.space, style))
+    for (row, line) in Self.keys.enumerated() {
+      screen.put(line, x: area.columns.lowerBound + 2, y: row + 1, style, in: area)
+    }
+  }
+
+  /// What keys do, for people.
+  package static let keys = [
+    "space            play and pause",
+    "up, down         faster and slower: 0.1x to 64x",
+    "left, right      5 seconds back and forth; a minute with shift",
+    ", .              a step back and forth",
+    "0 to 9           a tenth of it; Home and End",
+    "n N              the next marker, the one before",
+    "i                pass over pauses",
+    "[ ] \\            repeat from here, to here; no more",
+    "p f              show one person's objects only; follow what changes",
+    "h j k l z        move the view; show all; the wheel zooms",
+    "?                these keys",
+    "q, Escape        leave",
+  ]
 }

@@ -1,4 +1,5 @@
 import SessionReplay
+import Whiteboard
 import WhiteboardRendering
 
 /// A recording on a terminal: what a person presses goes to the player, and what it shows is drawn.
@@ -21,6 +22,7 @@ package actor PlayerTerminal {
   /// Plays on a terminal that was taken over.
   package init(
     _ recording: Recording,
+    photos: [AssetID: PhotoPixels] = [:],
     on terminal: Terminal,
     _ features: TerminalFeatures,
     speed: Double,
@@ -32,6 +34,7 @@ package actor PlayerTerminal {
     let size = terminal.size
     client = PlayerClient(
       recording,
+      photos: photos,
       columns: size.columns,
       rows: size.rows,
       dotStyle: features.dotStyle
@@ -57,7 +60,7 @@ package actor PlayerTerminal {
       client.advance(by: now - last)
       last = now
       draw()
-      guard client.isPlaying else { continue }
+      guard client.isMoving else { continue }
       // Ends after its sleep; a late one draws nothing new.
       Task {
         try? await clock.sleep(for: Self.frameInterval)

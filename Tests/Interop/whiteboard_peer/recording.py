@@ -94,8 +94,35 @@ class Recording:
             own = checksum("k", numbers + [int(name is not None)], blobs)
             need(crc == own, f"keyframe {numbers[0]}")
             self.keyframes.append((self.places[numbers[1]], name, digest.hex(), body))
+        self._read_session(rows)
         for sha256, body in rows("SELECT sha256, body FROM asset"):
             need(hashlib.sha256(body).digest() == sha256, "an asset")
+
+    def _read_session(self, rows):
+        """REC-12, REC-13, and the end of REC-6."""
+        self.names = {key[5:]: name for key, name in self.meta.items() if key.startswith("peer ")}
+        self.end = None
+        for *numbers, name, crc in rows("SELECT id, kind, time, until, log, name, crc FROM mark ORDER BY id"):
+            need(crc == checksum("t", numbers, [name.encode()]), f"mark {numbers[0]}")
+            if numbers[1] == 2:
+                self.end = numbers[2]
+        self.traffic, chain = [], 0
+        if not rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'traffic'"):
+            return
+        for identifier, time, entries, body, total in rows(
+            "SELECT id, time, entries, body, sum FROM traffic ORDER BY id"
+        ):
+            own = checksum("w", [identifier, time, entries], [body])
+            chain = crc32c(struct.pack(">II", chain, own))
+            need(total & 0xFFFF_FFFF_FFFF_FFFF == own << 32 | chain, f"row {identifier} of the traffic")
+            reader, peers = Reader(body), []
+            for _ in range(entries):
+                step = reader.varint()
+                time += step >> 1 ^ -(step & 1)
+                entry = read_traffic(reader, peers)
+                if entry:
+                    self.traffic.append({"time": time, **entry})
+            reader.end()
 
     def _unpack(self, body, time, entries):
         reader = Reader(body)
@@ -118,6 +145,34 @@ class Recording:
                 start = 1 if data[0] < 2 else 3
                 merge_answer(state, data[start:], data[0] > 0)
             yield state
+
+
+# Of each kind: what stands behind the peers (REC-13).
+TRAFFIC = dict.fromkeys(range(4), ["text"]) | dict.fromkeys(range(4, 8), ["bytes"])
+TRAFFIC |= {8: ["number", "size", "text"], 9: ["number", "size", "text"]}
+TRAFFIC |= dict.fromkeys([10, 11, 12, 17], ["number", "text"])
+TRAFFIC |= dict.fromkeys([13, 14], ["number", "bytes"]) | dict.fromkeys([15, 16, 18], ["number"])
+
+
+def read_traffic(reader, peers):
+    """REC-13: one entry, without its time; None of a kind that is not known."""
+    kind = reader.take(1)[0]
+    content = Reader(reader.take(reader.varint()))
+    entry = {"kind": kind, "peers": []}
+    for _ in range(content.varint()):
+        number = content.varint()
+        if number == 0:
+            peers.append(content.take(32))
+            number = len(peers)
+        entry["peers"].append(peers[number - 1].hex())
+    for field in TRAFFIC.get(kind, []):
+        if field == "text":
+            entry[field] = content.take(content.varint()).decode()
+        elif field == "bytes":
+            entry[field] = content.take(content.left).hex()
+        else:
+            entry[field] = content.varint()
+    return entry if kind in TRAFFIC else None
 
 
 class Packed:

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import PeerDiscovery
 import Testing
 
@@ -29,6 +30,71 @@ struct SessionTests {
           await hosted.leave()
           await joined.leave()
         }
+      }
+    }
+  }
+
+  @Test(
+    "whoever observes a session's traffic is told all that its application takes and gives, in order"
+  )
+  func observedTraffic() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let hosted = try await alice.host(.random(), admission: .anyone)
+        let told = NIOLockedValueBox<[String]>([])
+        hosted.observeTraffic { traffic in
+          let line: String? =
+            switch traffic {
+            case .event(.peerJoined(let peer)): "joined \(peer.name.raw)"
+            case .event(.peerLeft(_, let reason, _)): "left \(reason.word)"
+            case .event(.message(let bytes, _)): "<- \(bytes)"
+            case .event(.streamOpened(let stream)): "<- stream \(stream.name.raw)"
+            case .message(let bytes, let peers): "-> \(bytes) to \(peers.count)"
+            case .datagram(let bytes, let peers): "-> datagram \(bytes) to \(peers.count)"
+            case .streamBytes(let bytes, _, let isSent): "\(isSent ? "->" : "<-") bytes \(bytes)"
+            case .streamFinished(_, let isSent): "\(isSent ? "->" : "<-") finished"
+            case .event, .openedStream, .streamBroke: nil
+            }
+          if let line { told.withLockedValue { $0.append(line) } }
+        }
+        let received = NIOLockedValueBox<PeerStream?>(nil)
+        let joined = try await bob.join(hosted.id, of: alice)
+        var events = hosted.events.makeAsyncIterator()
+        func until(_ holds: (SessionEvent) -> Bool) async {
+          while let event = await events.next() { if holds(event) { return } }
+        }
+        await until { if case .peerJoined = $0 { true } else { false } }
+        try await hosted.send([1], to: [bob.peerID])
+        try await hosted.sendConfirmed([2])
+        try await hosted.send([3], mode: .unreliable)
+        // What is not taken is not told.
+        await #expect(throws: SessionError.self) { try await hosted.send([4], to: [alice.peerID]) }
+        try await joined.send([5])
+        await until { if case .message = $0 { true } else { false } }
+        let stream = try await joined.openStream(named: "s", to: alice.peerID)
+        try await stream.write([6])
+        try await stream.finish()
+        await until { event in
+          guard case .streamOpened(let found) = event else { return false }
+          // Its bytes are told of as they are read, below.
+          received.withLockedValue { $0 = found }
+          return true
+        }
+        let found = try #require(received.withLockedValue { $0 })
+        for try await _ in found.inbound {}
+        try await found.write([7])
+        try await found.finish()
+        await joined.leave()
+        await until { if case .peerLeft = $0 { true } else { false } }
+        hosted.observeTraffic(nil)
+        await hosted.leave()
+        #expect(
+          told.withLockedValue { $0 } == [
+            "joined bob", "-> [1] to 1", "-> [2] to 1", "-> datagram [3] to 1", "<- [5]",
+            "<- stream s", "<- bytes [6]", "<- finished", "-> bytes [7]", "-> finished",
+            "left left",
+          ]
+        )
       }
     }
   }

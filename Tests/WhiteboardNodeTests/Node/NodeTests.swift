@@ -461,7 +461,7 @@ struct NodeTests: NodeSuite {
         func script(
           _ lines: [String],
           keepsGoing: Bool = false
-        ) async throws -> NodeError.Code? {
+        ) async throws -> NodeError? {
           var joining = await room.configuration(
             .join(.link(try BoardLink(ready.link)), patience: .seconds(1)),
             "run\(Int.random(in: 0...Int.max))"
@@ -474,15 +474,18 @@ struct NodeTests: NodeSuite {
             try await Node(joining, input: feed, sink: Puppet()).run()
             return nil
           } catch {
-            return error.code
+            return error
           }
         }
-        #expect(try await script(["text 0,0 one", "# nothing", "send x"]) == nil)
+        let first = try await script(["text 0,0 one", "# nothing", "send x"])
+        try #require(first == nil)
         try await host.perform("wait objects=1 timeout=30")
-        #expect(try await script(["text 0,0 two", "move nope 0,0", "text 0,0 never"]) == .no)
-        #expect(try await script(["bogus", "text 0,0 three"], keepsGoing: true) == .badData)
+        #expect(try await script(["text 0,0 two", "move nope 0,0", "text 0,0 never"])?.code == .no)
+        let third = try await script(["bogus", "text 0,0 three"], keepsGoing: true)
+        #expect(third?.code == .badData)
         try await host.perform("wait objects=3 timeout=30")
-        #expect(try await script(["say bye", "quit", "text 0,0 never"]) == nil)
+        let last = try await script(["say bye", "quit", "text 0,0 never"])
+        #expect(last == nil)
         try await host.perform("wait synced timeout=30")
         var words: [String?] = []
         for case .objectAdded(let added) in await host.events {

@@ -85,6 +85,107 @@ import WhiteboardSync
     #expect(client.place == 5)
   }
 
+  @Test(
+    "[REC-14] who points is seen with a name, ink before it is on the board, and chat for a while"
+  )
+  func presence() throws {
+    let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
+    let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
+    var steps: [DocumentHistory.Step] = []
+    func keep(_ time: Int64) {
+      for batch in board.takeBatches() {
+        steps.append(.init(.batch(EncodedBatch(batch).bytes), time: 10_000 + time, row: 1))
+      }
+    }
+    // What is there in the end is what is in view.
+    _ = try board.createText("corner", at: Point(x: -400, y: -150))
+    _ = try board.createText("other", at: Point(x: 400, y: 150))
+    keep(0)
+    let stroke = try board.beginDrawing()
+    try board.appendInk(
+      [InkPoint(Point(x: 0, y: 0)), InkPoint(Point(x: 20, y: 0))],
+      to: stroke,
+      first: 0
+    )
+    keep(1_000)
+    _ = try board.say("good morning", as: "Ada")
+    keep(3_000)
+    try board.endDrawing(stroke, count: 2)
+    keep(9_000)
+    func datagram(_ time: Int64, _ datagram: SyncDatagram) -> TrafficEntry {
+      TrafficEntry(.datagram, [member.bytes], time: 10_000 + time, bytes: datagram.encode())
+    }
+    let preview = try (2..<12).map { try InkPoint(Point(x: Double($0) * 20, y: 0)) }
+    let traffic = try [
+      TrafficEntry(.joined, [member.bytes], time: 10_000, text: "Ada\u{1B}[31m"),
+      datagram(500, .presence(counter: 2, Presence(cursor: Point(x: 100, y: 60)))),
+      // One that was overtaken.
+      datagram(600, .presence(counter: 1, Presence(cursor: Point(x: -100, y: 60)))),
+      datagram(1_500, .preview(stroke: stroke, first: 2, points: preview)),
+      TrafficEntry(.left, [member.bytes], time: 12_000, text: "left"),
+    ]
+    let recording = try Recording(
+      DocumentHistory(board: Array(1...16), name: "x", steps: steps, traffic: traffic)
+    )
+    var client = PlayerClient(recording, columns: 100, rows: 20, dotStyle: .braille)
+    func screen() -> String { client.frame().lines.joined(separator: "\n") }
+    func ink() -> Int { screen().unicodeScalars.count { (0x2801...0x28FF).contains($0.value) } }
+    #expect(!screen().contains("▲"))
+    client.advance(by: .milliseconds(700))
+    #expect(screen().contains("▲") && screen().contains("Ada") && !screen().contains("\u{1B}"))
+    client.advance(by: .milliseconds(600))
+    let committed = ink()
+    #expect(committed > 0)
+    client.advance(by: .milliseconds(300))
+    #expect(ink() > committed + 5, "the preview shows")
+    client.advance(by: .milliseconds(500))
+    #expect(!screen().contains("▲"), "who left points no more")
+    #expect(!screen().contains("good morning"))
+    client.advance(by: .milliseconds(1_000))
+    #expect(screen().contains("good morning"))
+    client.advance(by: .milliseconds(5_500))
+    #expect(!screen().contains("good morning"))
+    client.advance(by: .milliseconds(2_000))
+    #expect(ink() == committed, "what is finished is as it is on the board")
+    // Back, and there again.
+    client.seek(to: 700)
+    #expect(screen().contains("▲"))
+    press(&client, "?")
+    #expect(screen().contains("Escape"))
+    let isLeaving = client.take(.key(.escape, []))
+    #expect(!isLeaving && !screen().contains("Escape"))
+    let hasLeft = client.take(.key(.escape, []))
+    #expect(hasLeft)
+  }
+
+  @Test("photos are shown where they are in the file")
+  func photos() throws {
+    let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
+    let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
+    let id = try #require(AssetID([UInt8](repeating: 9, count: 32)))
+    let header = try PhotoHeader(format: .png, width: 40, height: 20)
+    let asset = try AssetReference(id: id, byteCount: 100, header: header)
+    _ = try board.createPhoto(asset, at: Point(x: 0, y: 0))
+    let steps = board.takeBatches().map {
+      DocumentHistory.Step(.batch(EncodedBatch($0).bytes), time: 1, row: 1)
+    }
+    let recording = try Recording(DocumentHistory(board: Array(1...16), name: "x", steps: steps))
+    func last(_ photos: [AssetID: PhotoPixels]) -> Screen {
+      var client = PlayerClient(
+        recording,
+        photos: photos,
+        columns: 60,
+        rows: 20,
+        dotStyle: .braille
+      )
+      _ = client.take(.key(.end, []))
+      return client.frame()
+    }
+    #expect(last([:]).lines.joined().contains("photo"))
+    let red = PhotoPixels(width: 2, height: 1, pixels: [0xFF0000, 0xFF0000])
+    #expect(!last([id: red]).lines.joined().contains("photo"))
+  }
+
   @Test("pauses are passed over where that is wanted, and a range is repeated")
   func pausesAndLoops() throws {
     var client = try player()

@@ -1,0 +1,43 @@
+import NIOConcurrencyHelpers
+
+/// Something that an application took from a session, or gave to it (``Session/observeTraffic(_:)``).
+public enum SessionTraffic: Sendable {
+  /// The application took an event.
+  indirect case event(SessionEvent)
+  /// A message was taken to be sent to these peers.
+  case message([UInt8], to: [PeerID])
+  /// A datagram was taken to be sent to these peers.
+  case datagram([UInt8], to: [PeerID])
+  /// The application opened a stream; one that a peer opened is an event.
+  case openedStream(PeerStream)
+  /// Bytes of a stream: written, or read.
+  case streamBytes([UInt8], of: PeerStream, isSent: Bool)
+  /// Nothing more comes in one direction of a stream.
+  case streamFinished(PeerStream, isSent: Bool)
+  /// A stream broke or was reset; it may be told of more than once.
+  indirect case streamBroke(PeerStream, SessionError)
+}
+
+/// Who is told of the traffic of a session or a stream.
+final class TrafficObservation: Sendable {
+  private let observer = NIOLockedValueBox<(@Sendable (SessionTraffic) -> Void)?>(nil)
+
+  func set(_ observer: (@Sendable (SessionTraffic) -> Void)?) {
+    self.observer.withLockedValue { $0 = observer }
+  }
+
+  /// Tells of something, where somebody is told.
+  func tell(_ traffic: @autoclosure () -> SessionTraffic) {
+    guard let observer = observer.withLockedValue({ $0 }) else { return }
+    let traffic = traffic()
+    switch traffic {
+    case .openedStream(let stream), .event(.streamOpened(let stream)):
+      stream.observation.set(observer)
+    default: break
+    }
+    observer(traffic)
+  }
+
+  /// Tells of an event that was taken.
+  func tell(_ event: SessionEvent) { tell(.event(event)) }
+}

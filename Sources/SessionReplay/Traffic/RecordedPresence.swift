@@ -1,0 +1,104 @@
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Where people pointed, and what they were drawing before it was on the board, as a recording has it.
+public struct RecordedPresence: Sendable {
+  /// Points of a stroke that were shown before they were on the board.
+  public struct Preview: Hashable, Sendable {
+    /// When, in milliseconds from the beginning.
+    public let elapsed: Int64
+    /// The stroke.
+    public let stroke: ObjectID
+    /// Which of its points is the first of these.
+    public let first: Int
+    /// The points.
+    public let points: [InkPoint]
+  }
+
+  /// What a member showed from a time on; nil where it left.
+  private struct Change {
+    let elapsed: Int64
+    let presence: Presence?
+  }
+
+  /// How long what a member showed stands, in milliseconds, where nothing more comes of it.
+  private static let patience: Int64 = 10_000
+
+  private var changes: [MemberID: [Change]] = [:]
+  /// What was drawn and was not on the board yet, by time.
+  public private(set) var previews: [Preview] = []
+  /// When the last of it, or of other traffic but comings and goings, was, in milliseconds from the beginning.
+  let end: Int64
+
+  /// What traffic shows.
+  /// - Parameters:
+  ///   - traffic: The traffic, in order.
+  ///   - start: When the recording begins, milliseconds since 1970; else with the traffic.
+  /// - Complexity: O(n).
+  init(_ traffic: [TrafficEntry], since start: Int64?) {
+    let start = start ?? traffic.first?.time ?? 0
+    var counters: [MemberID: UInt64] = [:]
+    var latest: Int64 = 0
+    var end: Int64 = 0
+    for entry in traffic {
+      // Clocks are set; what happened did so in order all the same.
+      latest = max(latest, Recording.elapsed(entry.time, since: start))
+      switch entry.kind {
+      case .began, .state: continue
+      case .joined, .left:
+        guard let member = entry.peers.first.flatMap({ MemberID($0) }) else { continue }
+        counters[member] = nil
+        if changes[member] != nil { changes[member]?.append(.init(elapsed: latest, presence: nil)) }
+        continue
+      case .datagram:
+        guard let member = entry.peers.first.flatMap({ MemberID($0) }) else { break }
+        switch try? SyncDatagram.decode(entry.bytes) {
+        case .presence(let counter, let presence):
+          guard counters[member].map({ counter > $0 }) ?? true else { break }
+          counters[member] = counter
+          changes[member, default: []].append(.init(elapsed: latest, presence: presence))
+        case .preview(let stroke, let first, let points):
+          previews.append(Preview(elapsed: latest, stroke: stroke, first: first, points: points))
+        case .application, nil: break
+        }
+      default: break
+      }
+      end = latest
+    }
+    self.end = end
+  }
+
+  /// What everyone shows of themselves at a time, in the order of their ids.
+  ///
+  /// - Parameter elapsed: When, in milliseconds from the beginning.
+  /// - Returns: Those who were there and showed something.
+  /// - Complexity: O(m log n), of m members.
+  public func shown(at elapsed: Int64) -> [(member: MemberID, presence: Presence)] {
+    changes.keys.sorted().compactMap { member in
+      let all = changes[member] ?? []
+      let next = all.partition { $0.elapsed > elapsed }
+      guard next > 0, elapsed - all[next - 1].elapsed < Self.patience,
+        let presence = all[next - 1].presence
+      else { return nil }
+      return (member, presence)
+    }
+  }
+
+  /// How many previews there are up to a time.
+  public func previewCount(at elapsed: Int64) -> Int {
+    previews.partition { $0.elapsed > elapsed }
+  }
+}
+
+extension Array {
+  /// The first index from which on something holds, of an array where it holds for the rest then.
+  fileprivate func partition(_ holds: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import Logging
+import PeerSession
+import WhiteboardDocument
+
+/// Acts the other peers of a recorded session against a program: real sessions send it what it was sent, and
+/// compare what it answers with what it said.
+///
+/// For tests of programs that are built on `PeerSession`: record one of them with ``SessionRecorder``, have a new
+/// one host a session on loopback, and play. Each peer of the recording joins it under a key of its own. Entries
+/// are acted in their order, and an answer of the program is waited for before what came after it is said. Of
+/// resources a recording has names and sizes alone: their bytes are zeros, unless ``resource`` gives a file.
+/// Datagrams may be lost and are not compared.
+public struct TrafficReplay: Sendable {
+  /// How time passes.
+  public enum Pace: Sendable {
+    /// What comes next comes at once.
+    case hurried
+    /// As it was, so many times as fast.
+    case recorded(speed: Double)
+  }
+
+  /// Something that the program did otherwise than it had.
+  public struct Difference: Hashable, Sendable, CustomStringConvertible {
+    /// Which entry of the recording's traffic, from 0.
+    public let place: Int
+    /// Which peer of the recording noticed.
+    public let peer: PeerID
+    /// What the program should have done, and did.
+    public let description: String
+    /// The bytes that it had sent.
+    public let expected: [UInt8]
+    /// Those that it sent now; nil where none came.
+    public let found: [UInt8]?
+  }
+
+  /// What came of it.
+  public struct Outcome: Sendable {
+    /// How many messages, datagrams, resources and pieces of streams the program was given.
+    public internal(set) var given = 0
+    /// How many of what it sent were compared.
+    public internal(set) var compared = 0
+    /// What was otherwise; empty where nothing was.
+    public internal(set) var differences: [Difference] = []
+  }
+
+  /// What is acted.
+  public let traffic: [TrafficEntry]
+  /// The peers that are acted, in the order in which they came.
+  public let peers: [PeerID]
+  /// How time passes.
+  public var pace = Pace.hurried
+  /// How long an answer of the program is waited for.
+  public var patience = Duration.seconds(5)
+  /// The keys under which peers come, by the peer of the recording; the others get new ones.
+  public var identities: [PeerID: PeerIdentity] = [:]
+  /// Whether a message or a stream of the program says what it said, where bytes differ and need not.
+  public var isSame: @Sendable (_ expected: [UInt8], _ found: [UInt8]) -> Bool = { $0 == $1 }
+  /// The file to send as a resource of a name; nil: zeros.
+  public var resource: @Sendable (_ name: String, _ size: Int) -> String? = { _, _ in nil }
+
+  /// The traffic of a recording.
+  /// - Throws: `notFound` where none was recorded.
+  public init(_ recording: Recording) throws(DocumentError) {
+    let traffic = recording.history.traffic
+    var peers: [PeerID] = []
+    for entry in traffic where entry.kind != .began {
+      for bytes in entry.peers {
+        if let peer = PeerID(bytes: bytes), !peers.contains(peer) { peers.append(peer) }
+      }
+    }
+    guard traffic.contains(where: { $0.kind != .began }), !peers.isEmpty else {
+      throw DocumentError(
+        .notFound,
+        "nothing of a session was recorded; record with --wire, or with a SessionRecorder"
+      )
+    }
+    self.traffic = traffic
+    self.peers = peers
+  }
+
+  /// Acts the recording.
+  ///
+  /// - Parameters:
+  ///   - request: Where the program hosts its session, and how to get in; it must admit every peer.
+  ///   - logger: Where the peers' transports log.
+  /// - Returns: What the program did otherwise.
+  /// - Throws: `SessionError` where a peer cannot join, or the program does not stay; `CancellationError`.
+  public func play(
+    against request: JoinRequest,
+    logger: Logger = Logger(label: "session-replay") { _ in SwiftLogNoOpLogHandler() }
+  ) async throws -> Outcome {
+    let directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("session-replay-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(
+      atPath: directory,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    return try await TransportThreads.withThreads(1) { threads in
+      try await withStandIns(request, directory, threads, logger, [:]) { standIns in
+        try await act(standIns, directory)
+      }
+    }
+  }
+
+  /// One stand-in for each peer, each with a transport of its own.
+  private func withStandIns(
+    _ request: JoinRequest,
+    _ directory: String,
+    _ threads: TransportThreads,
+    _ logger: Logger,
+    _ made: [PeerID: StandIn],
+    _ body: ([PeerID: StandIn]) async throws -> Outcome
+  ) async throws -> Outcome {
+    guard made.count < peers.count else { return try await body(made) }
+    let peer = peers[made.count]
+    let name = traffic.last { $0.kind == .joined && $0.peers == [peer.bytes] }?.text
+    var configuration = TransportConfiguration(
+      identity: identities[peer] ?? .ephemeral(),
+      displayName: name ?? peer.short,
+      inboxDirectory: "\(directory)/\(made.count)",
+      logger: logger
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    configuration.threads = threads
+    return try await PeerTransport.withTransport(configuration) { transport in
+      let standIn = StandIn(peer, transport, request, patience)
+      let all = made.merging([peer: standIn]) { $1 }
+      return try await withStandIns(request, directory, threads, logger, all, body)
+    }
+  }
+
+  private func act(_ standIns: [PeerID: StandIn], _ directory: String) async throws -> Outcome {
+    var outcome = Outcome()
+    let start = ContinuousClock.now
+    let first = traffic.first?.time ?? 0
+    do {
+      for (place, entry) in traffic.enumerated() where entry.kind != .began {
+        if case .recorded(let speed) = pace {
+          let elapsed = Double(max(0, entry.time &- first)) / max(speed, 0.001)
+          try await Task.sleep(until: start + .milliseconds(elapsed), clock: .continuous)
+        }
+        for bytes in entry.peers {
+          guard let peer = PeerID(bytes: bytes), let standIn = standIns[peer] else { continue }
+          try await act(entry, at: place, peer, standIn, directory, &outcome)
+        }
+      }
+    } catch {
+      for standIn in standIns.values { await standIn.leave() }
+      throw error
+    }
+    for standIn in standIns.values { await standIn.leave() }
+    return outcome
+  }
+
+  private func act(
+    _ entry: TrafficEntry,
+    at place: Int,
+    _ peer: PeerID,
+    _ standIn: StandIn,
+    _ directory: String,
+    _ outcome: inout Outcome
+  ) async throws {
+    func compare(_ what: String, _ expected: [UInt8], _ found: [UInt8]?) {
+      outcome.compared += 1
+      if let found, isSame(expected, found) { return }
+      outcome.differences.append(
+        Difference(
+          place: place,
+          peer: peer,
+          description: found == nil ? "\(what) did not come" : "\(what) is another",
+          expected: expected,
+          found: found
+        )
+      )
+    }
+    switch entry.kind {
+    case .began, .state, .missed: break
+    case .left: await standIn.leave()
+    case .joined: try await standIn.join()
+    case .message:
+      try await standIn.say(entry.bytes, .reliable)
+      outcome.given += 1
+    case .datagram:
+      try await standIn.say(entry.bytes, .unreliable)
+      outcome.given += 1
+    case .sentDatagram: break
+    case .sentMessage:
+      try await standIn.join()
+      compare("a message of \(entry.bytes.count) bytes", entry.bytes, await standIn.message())
+    case .resource:
+      try await standIn.send(entry.text, try file(for: entry, directory))
+      outcome.given += 1
+    case .sentResource:
+      try await standIn.join()
+      let expected = "\(entry.size) bytes, named \(entry.text)"
+      let found = await standIn.resource().map { "\($0.size) bytes, named \($0.name.raw)" }
+      compare("a resource", Array(expected.utf8), found.map { Array($0.utf8) })
+    case .resourceEnded: break
+    case .stream:
+      try await standIn.open(entry.number, named: entry.text)
+      outcome.given += 1
+    case .openedStream:
+      try await standIn.join()
+      let found = await standIn.opened(entry.number)
+      compare("a stream", Array(entry.text.utf8), found.map { Array($0.utf8) })
+    case .streamBytes:
+      await standIn.write(entry.bytes, to: entry.number)
+      outcome.given += 1
+    case .sentStreamBytes:
+      let found = await standIn.read(entry.bytes.count, of: entry.number)
+      compare("a part of stream \(entry.number)", entry.bytes, found)
+    case .streamFinished: await standIn.finish(entry.number)
+    case .finishedStream:
+      let rest = await standIn.readToEnd(of: entry.number)
+      compare("the end of stream \(entry.number)", [], rest)
+    case .streamBroke: await standIn.reset(entry.number)
+    }
+  }
+
+  /// The bytes of a resource that is to be sent.
+  private func file(for entry: TrafficEntry, _ directory: String) throws -> String {
+    let size = Int(clamping: entry.size)
+    if let path = resource(entry.text, size) { return path }
+    // As large as it was, and without a byte on the disk.
+    let path = "\(directory)/resource-\(entry.number)"
+    _ = FileManager.default.createFile(atPath: path, contents: nil)
+    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try handle.truncate(atOffset: UInt64(size))
+    try handle.close()
+    return path
+  }
+}

@@ -1,0 +1,67 @@
+import Whiteboard
+import WhiteboardDocument
+
+/// How much went over a session with each peer.
+public struct TrafficStatistics: Sendable {
+  /// What one peer sent and was sent, of one kind.
+  public struct Amount: Hashable, Sendable {
+    /// How many.
+    public fileprivate(set) var count = 0
+    /// How many bytes they have.
+    public fileprivate(set) var bytes: UInt64 = 0
+
+    fileprivate mutating func add(_ more: UInt64) {
+      count += 1
+      bytes &+= more
+    }
+  }
+
+  /// What went to and came from one peer.
+  public struct Person: Sendable {
+    /// Who.
+    public let member: MemberID
+    /// Messages that came, and that were sent.
+    public fileprivate(set) var messages = (received: Amount(), sent: Amount())
+    /// Datagrams.
+    public fileprivate(set) var datagrams = (received: Amount(), sent: Amount())
+    /// Resources, with the bytes that they were said to have.
+    public fileprivate(set) var resources = (received: Amount(), sent: Amount())
+    /// Pieces of streams.
+    public fileprivate(set) var streams = (received: Amount(), sent: Amount())
+    /// How often it came in.
+    public fileprivate(set) var joins = 0
+    /// How often it was lost.
+    public fileprivate(set) var losses = 0
+  }
+
+  /// By peer, in the order of their ids.
+  public let people: [Person]
+
+  /// Counts.
+  /// - Complexity: O(n).
+  public init(of traffic: [TrafficEntry]) {
+    var people: [MemberID: Person] = [:]
+    for entry in traffic where entry.kind != .began {
+      for peer in entry.peers {
+        guard let member = MemberID(peer) else { continue }
+        var person = people[member] ?? Person(member: member)
+        let size = UInt64(entry.bytes.count)
+        switch entry.kind {
+        case .joined: person.joins += 1
+        case .left where entry.text == "lost": person.losses += 1
+        case .message: person.messages.received.add(size)
+        case .sentMessage: person.messages.sent.add(size)
+        case .datagram: person.datagrams.received.add(size)
+        case .sentDatagram: person.datagrams.sent.add(size)
+        case .resource: person.resources.received.add(entry.size)
+        case .sentResource: person.resources.sent.add(entry.size)
+        case .streamBytes: person.streams.received.add(size)
+        case .sentStreamBytes: person.streams.sent.add(size)
+        default: break
+        }
+        people[member] = person
+      }
+    }
+    self.people = people.keys.sorted().compactMap { people[$0] }
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import GRDB
+
+/// Reads and writes the rows of what went through the session (REC-13); the table is made with the first.
+enum StoredTraffic {
+  static let table = "traffic"
+
+  /// Stores entries in order, in rows of some size.
+  static func append(_ entries: [TrafficEntry], cutAt rowSize: Int, _ db: Database) throws {
+    guard !entries.isEmpty else { return }
+    try db.execute(
+      sql: """
+        CREATE TABLE IF NOT EXISTS traffic (id INTEGER PRIMARY KEY, time INTEGER NOT NULL,
+          entries INTEGER NOT NULL, body BLOB NOT NULL, sum INTEGER NOT NULL) STRICT
+        """
+    )
+    let last = try Row.fetchOne(db, sql: "SELECT sum FROM traffic ORDER BY id DESC LIMIT 1")
+    var chain = UInt32(truncatingIfNeeded: last.flatMap { Int64.fromDatabaseValue($0[0]) } ?? 0)
+    var id = try StoredNumber.next(in: table, db)
+    func store(_ part: ArraySlice<TrafficEntry>) throws {
+      let row = TrafficCoding.row(id, Array(part))
+      let sum = row.sum(after: chain)
+      let statement = try db.cachedStatement(
+        sql: "INSERT INTO traffic (id, time, entries, body, sum) VALUES (?, ?, ?, ?, ?)"
+      )
+      try statement.execute(arguments: [row.id, row.time, row.entries, Data(row.body), sum])
+      chain = UInt32(truncatingIfNeeded: sum)
+      id += 1
+    }
+    var (first, size) = (0, 0)
+    for (index, entry) in entries.enumerated() {
+      size += entry.bytes.count + entry.text.utf8.count
+      guard size >= rowSize else { continue }
+      try store(entries[first...index])
+      (first, size) = (index + 1, 0)
+    }
+    if first < entries.count { try store(entries[first...]) }
+  }
+
+  /// All entries that are whole, and what is damaged, in words.
+  static func read(
+    _ db: Database,
+    _ path: String
+  ) throws -> (entries: [TrafficEntry], damages: [String]) {
+    guard try db.tableExists(table) else { return ([], []) }
+    var entries: [TrafficEntry] = []
+    var damages: [String] = []
+    // What came before the first row was dropped on purpose.
+    var chain: UInt32?
+    var next: Int64?
+    do {
+      let cursor = try Row.fetchCursor(
+        db,
+        sql: "SELECT \(LogRow.columns) FROM traffic ORDER BY id"
+      )
+      while let row = try cursor.next() {
+        let columns = StoredValue.columns(row)
+        let number = columns.first?.integer ?? 0
+        guard let stored = LogRow.checked(columns, in: LogRow.traffic),
+          let found = try? stored.row.unpackTraffic()
+        else {
+          damages.append("row \(number) of the session's traffic is damaged")
+          (chain, next) = (nil, number &+ 1)
+          continue
+        }
+        if let next, number > next {
+          damages.append("rows \(next) to \(number - 1) of the session's traffic are missing")
+        } else if number == 1 || chain != nil, stored.sum != stored.row.sum(after: chain ?? 0) {
+          damages.append("row \(number) of the session's traffic does not follow the row before it")
+        }
+        (chain, next) = (UInt32(truncatingIfNeeded: stored.sum), number &+ 1)
+        entries += found
+      }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+      throw DocumentError.damagedRow("the session's traffic after row \((next ?? 1) - 1)", at: path)
+    }
+    return (entries, damages)
+  }
+
+  /// Drops the rows of before a time.
+  static func drop(before time: Int64, _ db: Database) throws {
+    guard try db.tableExists(table) else { return }
+    try db.execute(
+      sql: """
+        DELETE FROM traffic WHERE id < coalesce(
+          (SELECT min(id) FROM traffic WHERE time >= ?), (SELECT max(id) FROM traffic))
+        """,
+      arguments: [time]
+    )
+  }
+}
+
+extension LogRow {
+  /// What went through the session, of a row of ``traffic``.
+  func unpackTraffic() throws -> [TrafficEntry] { try TrafficCoding.unpack(self) }
+}
+
+/// Reads and writes what people call themselves, each in a row of `meta` (REC-12).
+enum StoredName {
+  private static let prefix = "peer "
+  /// The greatest length of a name, in bytes.
+  private static let limit = 1024
+
+  /// Whose name a key of `meta` is for; nil where it is for none.
+  static func person(_ key: String) -> String? {
+    key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
+  }
+
+  /// Stores the name of somebody, where it is another than it was.
+  static func set(_ name: String, of person: String, _ db: Database) throws {
+    guard name.utf8.count <= limit, !name.utf8.contains(0) else { return }
+    try Meta.set(db, key: prefix + person, name)
+  }
+
+  /// The names that are whole, by the ids of those who have them.
+  static func all(_ db: Database) throws -> [String: String] {
+    let rows = try Row.fetchAll(
+      db,
+      sql: "SELECT key, value, crc FROM meta WHERE key LIKE 'peer %'"
+    )
+    var names: [String: String] = [:]
+    for row in rows {
+      guard let key = String.fromDatabaseValue(row[0]), let person = person(key),
+        let value = String.fromDatabaseValue(row[1]),
+        Int64.fromDatabaseValue(row[2]) == Int64(Meta.checksum(key, value))
+      else { continue }
+      names[person] = value
+    }
+    return names
+  }
+
+  /// Removes all names.
+  static func forgetAll(_ db: Database) throws {
+    try db.execute(sql: "DELETE FROM meta WHERE key LIKE 'peer %'")
+  }
+}

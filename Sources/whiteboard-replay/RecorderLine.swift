@@ -1,0 +1,48 @@
+import WhiteboardCommands
+import WhiteboardNode
+import WhiteboardRendering
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// A line that steers a recorder.
+enum RecorderLine {
+  case pause
+  case resume
+  case mark(String)
+  case status
+  case stop
+  case discard
+
+  private static let help = "pause, resume, mark NAME, status, stop, discard"
+
+  /// Reads lines until there are no more; what is none of these is said on standard error.
+  static func read(_ take: @Sendable (RecorderLine) async -> Void) async {
+    guard let reader = try? LineReader(descriptor: STDIN_FILENO) else { return }
+    while let line = try? await reader.next() {
+      guard case .line(let bytes) = line else { continue }
+      let words = String(decoding: bytes, as: UTF8.self).split(separator: " ", maxSplits: 1)
+      guard let word = words.first else { continue }
+      let argument = words.count > 1 ? unquoted(words[1]) : ""
+      switch word {
+      case "pause": await take(.pause)
+      case "resume": await take(.resume)
+      case "mark": await take(.mark(argument))
+      case "status": await take(.status)
+      case "stop": await take(.stop)
+      case "discard": await take(.discard)
+      case "help", "?": try? Console.tell("\(help)\n")
+      default: Console.complain("\(help); not \(TerminalText.quoted(word))")
+      }
+    }
+  }
+
+  /// What stands between quotes, where it does.
+  private static func unquoted(_ text: Substring) -> String {
+    guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return String(text) }
+    return String(text.dropFirst().dropLast())
+  }
+}

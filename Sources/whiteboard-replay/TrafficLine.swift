@@ -1,0 +1,76 @@
+import SessionReplay
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardNode
+import WhiteboardRendering
+
+/// One entry of a session's traffic, as a line for people or programs.
+struct TrafficLine {
+  private let entry: TrafficEntry
+  private let recording: Recording
+  /// Whom it is about.
+  let members: [MemberID]
+
+  init(_ entry: TrafficEntry, _ recording: Recording) {
+    self.entry = entry
+    self.recording = recording
+    members = entry.peers.compactMap { MemberID($0) }
+  }
+
+  /// How long the beginning of what went over is, that is shown.
+  private static let shown = 16
+
+  /// What happened, in words.
+  var text: String {
+    let who = members.map(recording.label).joined(separator: ", ")
+    let name = TerminalText.quoted(entry.text, limit: 512)
+    let number = entry.number
+    return switch entry.kind {
+    case .began: "\(who) records, as \(name)"
+    case .joined: "\(who) joined, as \(name)"
+    case .left: "\(who) left: \(TerminalText.cleaned(entry.text))"
+    case .state: "\(who) is \(TerminalText.cleaned(entry.text))"
+    case .message: "<- \(who)  message, \(content)"
+    case .sentMessage: "-> \(who)  message, \(content)"
+    case .datagram: "<- \(who)  datagram, \(content)"
+    case .sentDatagram: "-> \(who)  datagram, \(content)"
+    case .resource: "<- \(who)  resource \(number), \(entry.size) bytes, \(name)"
+    case .sentResource: "-> \(who)  resource \(number), \(entry.size) bytes, \(name)"
+    case .resourceEnded:
+      "\(who)  resource \(number) "
+        + (entry.text.isEmpty ? "is whole" : "ended: \(TerminalText.cleaned(entry.text))")
+    case .stream: "<- \(who)  stream \(number) opened, \(name)"
+    case .openedStream: "-> \(who)  stream \(number) opened, \(name)"
+    case .streamBytes: "<- \(who)  stream \(number), \(content)"
+    case .sentStreamBytes: "-> \(who)  stream \(number), \(content)"
+    case .streamFinished: "<- \(who)  stream \(number) finished"
+    case .finishedStream: "-> \(who)  stream \(number) finished"
+    case .streamBroke: "\(who)  stream \(number) broke: \(TerminalText.cleaned(entry.text))"
+    case .missed: "nothing was recorded for \(Recording.exactText(Int64(clamping: number)))"
+    }
+  }
+
+  /// How much it is, and how it begins.
+  private var content: String {
+    let start = Hexadecimal.encode(Array(entry.bytes.prefix(Self.shown)))
+    return "\(counted(entry.bytes.count, "byte")): \(start)"
+      + (entry.bytes.count > Self.shown ? "…" : "")
+  }
+
+  /// The same as an object of JSON, ended by a line feed.
+  func json(_ place: Int, _ elapsed: Int64) -> String {
+    let peers = members.map { JSONObject.quoted($0.description) }.joined(separator: ",")
+    var fields = [
+      #""entry":\#(place)"#, #""ms":\#(elapsed)"#,
+      #""time":\#(JSONObject.quoted(BoardFile.time(entry.time)))"#,
+      #""kind":\#(JSONObject.quoted("\(entry.kind)"))"#, #""peers":[\#(peers)]"#,
+    ]
+    if entry.number > 0 { fields.append(#""number":\#(entry.number)"#) }
+    if entry.size > 0 { fields.append(#""size":\#(entry.size)"#) }
+    if !entry.text.isEmpty { fields.append(#""text":\#(JSONObject.quoted(entry.text))"#) }
+    if !entry.bytes.isEmpty {
+      fields.append(#""bytes":\#(JSONObject.quoted(Hexadecimal.encode(entry.bytes)))"#)
+    }
+    return "{\(fields.joined(separator: ","))}\n"
+  }
+}

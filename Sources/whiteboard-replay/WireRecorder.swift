@@ -1,0 +1,142 @@
+import FoundationEssentials
+import Logging
+import PeerSession
+import SessionReplay
+import WhiteboardCommands
+import WhiteboardDocument
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Joins the session of any program, sends nothing, and records what comes.
+actor WireRecorder {
+  private let request: JoinRequest
+  private let name: String
+  private let file: String
+  private let directory: String
+  private let duration: Duration?
+  private var session: Session?
+  private var isStopped = false
+  private var isDiscarded = false
+
+  init(
+    _ request: JoinRequest,
+    name: String,
+    file: String,
+    directory: String,
+    duration: Duration?
+  ) {
+    self.request = request
+    self.name = name
+    self.file = file
+    self.directory = directory
+    self.duration = duration
+  }
+
+  /// Ends the recording.
+  func stop() async {
+    isStopped = true
+    await session?.leave()
+  }
+
+  /// Records until it is told to end, or the session ends; whether the recording is kept.
+  ///
+  /// - Throws: ``NodeError``: why it could not begin, or its end is not written.
+  nonisolated func run() async throws -> Bool {
+    var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .error
+    let configuration = TransportConfiguration(
+      identity: .ephemeral(),
+      displayName: name,
+      inboxDirectory: directory + "/inbox",
+      logger: logger
+    )
+    do {
+      return try await PeerTransport.withTransport(configuration) { transport in
+        let session = try await transport.join(request) { verification in
+          try? Console.tell("their screen shows: \(verification.words.joined(separator: " "))\n")
+          return true
+        }
+        return try await record(session)
+      }
+    } catch let error as SessionError {
+      throw NodeError(error)
+    } catch let error as DocumentError {
+      throw NodeError(error)
+    }
+  }
+
+  private func record(_ session: Session) async throws -> Bool {
+    self.session = session
+    let recorder = try await SessionRecorder.start(session, as: name, to: file) { error in
+      Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
+    }
+    if isStopped { await session.leave() }
+    try Console.tell("recording the session of \(session.hostPeer.short); `stop` keeps it\n")
+    let helpers = [
+      Task { await RecorderLine.read { line in await self.take(line, recorder) } },
+      Task {
+        guard let duration = self.duration else { return }
+        do { try await Task.sleep(for: duration) } catch { return }
+        await self.stop()
+      },
+    ]
+    defer { for helper in helpers { helper.cancel() } }
+    await withDiscardingTaskGroup { group in
+      for await event in session.events {
+        switch event {
+        case .invitation(let invitation):
+          try? await session.respond(
+            to: invitation.id,
+            .decline(reason: "a recorder lets nobody in")
+          )
+        case .streamOpened(let stream):
+          // What is read is recorded; it ends with the stream.
+          group.addTask { await Self.read(stream) }
+        case .resourceFinished(_, .success(let resource)):
+          // Its name and size are recorded.
+          if let path = resource.path { try? FileManager.default.removeItem(atPath: path) }
+        default: break
+        }
+      }
+      group.cancelAll()
+    }
+    do throws(DocumentError) { try await recorder.stop() } catch {
+      if !isDiscarded { throw NodeError(error) }
+    }
+    if let end = session.endReason, !isStopped {
+      Console.complain("whiteboard-replay: \(TerminalText.cleaned(end.message))")
+    }
+    return !isDiscarded
+  }
+
+  private static func read(_ stream: PeerStream) async {
+    do {
+      for try await _ in stream.inbound {}
+      try await stream.finish()
+    } catch {
+      // That it broke is recorded.
+    }
+  }
+
+  private func take(_ line: RecorderLine, _ recorder: SessionRecorder) async {
+    switch line {
+    case .pause: await recorder.pause()
+    case .resume: await recorder.resume()
+    case .mark(let name):
+      do throws(DocumentError) { try await recorder.mark(name) } catch {
+        Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
+        return
+      }
+    case .status: break
+    case .stop: return await stop()
+    case .discard:
+      isDiscarded = true
+      return await stop()
+    }
+    let count = await recorder.count
+    let names = session?.peers().map { TerminalText.cleaned($0.peer.name.raw, limit: 64) } ?? []
+    try? Console.tell(
+      "\(counted(count, "entry", "entries")); there: \(names.joined(separator: ", "))\n"
+    )
+  }
+}

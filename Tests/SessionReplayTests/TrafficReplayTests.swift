@@ -1,0 +1,255 @@
+import Foundation
+import Logging
+import PeerSession
+import SessionReplay
+import Testing
+import WhiteboardDocument
+
+/// Sessions of a program that is no whiteboard: recorded, and acted again against it.
+@Suite(.timeLimit(.minutes(2))) struct TrafficReplayTests {
+  /// A program: it says everything again, in capitals, and sends back streams and the names of resources.
+  private struct Program {
+    /// How it answers a message; nil for not at all.
+    var answer: @Sendable (String) -> String? = { $0.uppercased() }
+
+    func run(_ session: Session, _ directory: String) async {
+      await withDiscardingTaskGroup { group in
+        for await event in session.events {
+          switch event {
+          case .message(let bytes, let peer):
+            guard let words = answer(String(decoding: bytes, as: UTF8.self)) else { continue }
+            try? await session.send(Array(words.utf8), to: [peer])
+          case .resourceFinished(let info, .success(let resource)) where info.direction == .incoming:
+            guard let path = resource.path else { continue }
+            let name = "again \(info.name.raw)"
+            _ = try? session.sendResource(atPath: path, named: name, to: info.peer)
+          case .streamOpened(let stream):
+            group.addTask {
+              do {
+                for try await bytes in stream.inbound { try await stream.write(bytes.reversed()) }
+                try await stream.finish()
+              } catch {
+                // It broke, and who opened it knows.
+              }
+            }
+          default: break
+          }
+        }
+      }
+    }
+  }
+
+  private static func configuration(_ name: String, _ directory: TemporaryDirectory)
+    -> TransportConfiguration
+  {
+    var configuration = TransportConfiguration(
+      identity: .ephemeral(),
+      displayName: name,
+      inboxDirectory: directory.file("inbox-\(UUID().uuidString)"),
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    return configuration
+  }
+
+  private static func request(_ transport: PeerTransport, _ session: Session) -> JoinRequest {
+    JoinRequest(
+      session: session.id,
+      addresses: [PeerAddress(host: "127.0.0.1", port: transport.port)],
+      peer: transport.peerID,
+      trust: .pinnedByLink
+    )
+  }
+
+  /// Hosts the program while `body` runs.
+  private static func hosting<Result: Sendable>(
+    _ program: Program,
+    _ directory: TemporaryDirectory,
+    recordingTo path: String? = nil,
+    _ body: @escaping @Sendable (JoinRequest) async throws -> Result
+  ) async throws -> Result {
+    try await PeerTransport.withTransport(configuration("program", directory)) { transport in
+      let session = try await transport.host(.random(), admission: .anyone)
+      var recorder: SessionRecorder?
+      if let path { recorder = try await SessionRecorder.start(session, as: "program", to: path) }
+      let request = request(transport, session)
+      return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await program.run(session, directory.path) }
+        let result = try await body(request)
+        await session.leave()
+        try await group.waitForAll()
+        try await recorder?.stop()
+        return result
+      }
+    }
+  }
+
+  /// What two people do with the program, one after the other.
+  private static func use(_ request: JoinRequest, _ directory: TemporaryDirectory) async throws {
+    for (number, name) in ["Ada", "Ben"].enumerated() {
+      try await PeerTransport.withTransport(configuration(name, directory)) { transport in
+        let session = try await transport.join(request) { _ in true }
+        var events = session.events.makeAsyncIterator()
+        func message() async -> String? {
+          while let event = await events.next() {
+            if case .message(let bytes, request.peer) = event {
+              return String(decoding: bytes, as: UTF8.self)
+            }
+          }
+          return nil
+        }
+        for word in ["hello", "from \(name)"] {
+          try await session.send(Array(word.utf8), to: [session.hostPeer])
+          #expect(await message() == word.uppercased())
+        }
+        try await session.send([1, 2, 3], mode: .unreliable)
+        let stream = try await session.openStream(named: "echo", to: session.hostPeer)
+        try await stream.write([1, 2, 3])
+        var heard: [UInt8] = []
+        for try await bytes in stream.inbound {
+          heard += bytes
+          if heard.count == 3 { try await stream.finish() }
+        }
+        #expect(heard == [3, 2, 1])
+        if number == 0 {
+          let file = directory.file("file")
+          try Data("twelve bytes".utf8).write(to: URL(fileURLWithPath: file))
+          let name = #"{"id":7}"#
+          _ = try session.sendResource(atPath: file, named: name, to: session.hostPeer)
+          while let event = await events.next() {
+            if case .resourceFinished(let info, .success) = event, info.direction == .incoming {
+              #expect(info.name.raw == "again \(name)" && info.size == 12)
+              break
+            }
+          }
+        }
+        await session.leave()
+      }
+    }
+  }
+
+  @Test(
+    "[REC-13] [REC-15] a session is recorded, acted against the program, and one that changed is caught"
+  )
+  func recordedAndActed() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("session.whiteboard")
+    try await Self.hosting(Program(), directory, recordingTo: path) { request in
+      try await Self.use(request, directory)
+    }
+    let recording = try await Recording.open(path)
+    let traffic = recording.history.traffic
+    let words = traffic.filter { $0.kind == .sentMessage }
+      .map { String(decoding: $0.bytes, as: UTF8.self) }
+    #expect(words == ["HELLO", "FROM ADA", "HELLO", "FROM BEN"])
+    #expect(traffic.filter { $0.kind == .joined }.map(\.text) == ["Ada", "Ben"])
+    #expect(traffic.filter { $0.kind == .left }.map(\.text) == ["left", "left"])
+    let resources = traffic.filter { $0.kind == .resource || $0.kind == .sentResource }
+    #expect(resources.map(\.text) == [#"{"id":7}"#, #"again {"id":7}"#])
+    #expect(resources.map(\.size) == [12, 12] && Set(resources.map(\.number)).count == 2)
+    let streamed = traffic.filter { $0.kind == .sentStreamBytes }.map(\.bytes)
+    #expect(streamed == [[3, 2, 1], [3, 2, 1]])
+    #expect(traffic.filter { $0.kind == .finishedStream }.count == 2)
+    #expect(await Verification(of: recording, seed: 1).isGood && recording.count == 0)
+
+    var replay = try TrafficReplay(recording)
+    #expect(replay.peers.count == 2)
+    let good = try await Self.hosting(Program(), directory) { [replay] request in
+      try await replay.play(against: request)
+    }
+    #expect(good.differences.isEmpty, "\(good.differences)")
+    #expect(good.compared >= 9 && good.given >= 9)
+
+    // A program that shouts no more at those called Ben, and says nothing to a second hello.
+    let changed = Program { $0.hasSuffix("Ben") ? $0 : $0.uppercased() }
+    let other = try await Self.hosting(changed, directory) { [replay] request in
+      try await replay.play(against: request)
+    }
+    #expect(other.differences.map(\.found) == [Array("from Ben".utf8)])
+    #expect(other.differences.first.map { traffic[$0.place].bytes } == Array("FROM BEN".utf8))
+    replay.patience = .milliseconds(200)
+    let silent = try await Self.hosting(Program { _ in nil }, directory) { [replay] request in
+      try await replay.play(against: request)
+    }
+    #expect(silent.differences.count == 4 && silent.differences.allSatisfy { $0.found == nil })
+    // What need not be the same.
+    replay.isSame = { _, _ in true }
+    let any = try await Self.hosting(changed, directory) { [replay] request in
+      try await replay.play(against: request)
+    }
+    #expect(any.differences.isEmpty)
+  }
+
+  @Test("what is not recorded during a pause is marked, and a marker is kept")
+  func paused() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("session.whiteboard")
+    try await PeerTransport.withTransport(Self.configuration("one", directory)) { one in
+      let hosted = try await one.host(.random(), admission: .anyone)
+      let recorder = try await SessionRecorder.start(hosted, as: "one", to: path)
+      try await PeerTransport.withTransport(Self.configuration("two", directory)) { two in
+        let joined = try await two.join(Self.request(one, hosted)) { _ in true }
+        var events = hosted.events.makeAsyncIterator()
+        func hear(_ byte: UInt8) async throws {
+          try await joined.send([byte])
+          while let event = await events.next() {
+            if case .message = event { return }
+          }
+        }
+        try await hear(1)
+        await recorder.pause()
+        try await hear(2)
+        await recorder.resume()
+        try await recorder.mark("here")
+        try await hear(3)
+        await joined.leave()
+      }
+      try await recorder.stop()
+    }
+    let recording = try await Recording.open(path)
+    let traffic = recording.history.traffic
+    #expect(traffic.filter { $0.kind == .message }.map(\.bytes) == [[1], [3]])
+    #expect(traffic.count { $0.kind == .missed } == 1)
+    #expect(recording.markers.map(\.name) == ["here"])
+    #expect(throws: DocumentError.self) {
+      try TrafficReplay(Recording(DocumentHistory(board: Array(1...16), name: "x")))
+    }
+  }
+
+  @Test("a disk that is full is told of at once, and what was recorded before is good")
+  func full() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("session.whiteboard")
+    try await PeerTransport.withTransport(Self.configuration("one", directory)) { one in
+      let hosted = try await one.host(.random(), admission: .anyone)
+      let (failures, failed) = AsyncStream<DocumentError>.makeStream()
+      let recorder = try await SessionRecorder.start(hosted, as: "one", to: path) {
+        failed.yield($0)
+      }
+      // What came before is written.
+      try await recorder.mark("begun")
+      try await recorder.limitPages()
+      try await PeerTransport.withTransport(Self.configuration("two", directory)) { two in
+        let joined = try await two.join(Self.request(one, hosted)) { _ in true }
+        // What is sent is recorded as it is taken, whether it arrives or not.
+        let sending = Task {
+          for await event in hosted.events {
+            guard case .message(let bytes, _) = event else { continue }
+            try? await hosted.send(bytes)
+          }
+        }
+        for _ in 0..<4 { try await joined.send([UInt8](repeating: 7, count: 100_000)) }
+        var iterator = failures.makeAsyncIterator()
+        #expect(await iterator.next()?.code == .full)
+        await hosted.leave()
+        await sending.value
+      }
+      // What is small may find room again.
+      try? await recorder.stop()
+    }
+    let recording = try await Recording.open(path)
+    #expect(recording.history.damages.isEmpty)
+    #expect(recording.history.traffic.first?.kind == .began)
+    #expect(recording.history.traffic.count { $0.kind == .message } < 4)
+  }
+}
