@@ -68,11 +68,11 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       case .SQLITE_FULL:
         (.full, "the disk is full; nothing saved before is lost; make room and repeat it")
       case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
-        (.damaged, "the file is damaged; 'boards recover' saves what it still holds")
+        (.damaged, "the file is damaged; 'whiteboard-peer boards recover' saves what it still holds")
       case .SQLITE_NOTADB:
         (
           .wrongKind,
-          "this is no whiteboard; if it was one, 'boards recover' saves what it still holds"
+          "this is no whiteboard; if it was one, 'whiteboard-peer boards recover' saves what it still holds"
         )
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
         (.readOnly, "the file may not be written; nothing saved before is lost")
@@ -98,7 +98,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   static func damagedRow(_ what: String, at path: String) -> DocumentError {
     DocumentError(
       .damaged,
-      "\(path): \(what) is damaged; 'boards recover' saves all that is not"
+      "\(path): \(what) is damaged; 'whiteboard-peer boards recover' saves all that is not"
     )
   }
 }

@@ -175,7 +175,7 @@ struct Opened: Sendable {
     guard found == "ok" else {
       throw DocumentError(
         .damaged,
-        "\(path): its pages are damaged (\(found)); 'boards recover' saves what it still holds"
+        "\(path): its pages are damaged (\(found)); 'whiteboard-peer boards recover' saves what it still holds"
       )
     }
   }

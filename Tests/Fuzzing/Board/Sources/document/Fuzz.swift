@@ -3,14 +3,14 @@ import FuzzSupport
 
 @testable import WhiteboardDocument
 
-/// A row of a document's log, or a whole file and the log beside it as recovery reads them.
+/// A row of a document's log or of its traffic, or a whole file and the log beside it as recovery reads them.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
-  if input.byte() & 1 == 0 {
-    row(&input)
-  } else {
-    file(&input)
+  switch input.byte() & 3 {
+  case 0: row(&input)
+  case 2: traffic(&input)
+  default: file(&input)
   }
   return 0
 }
@@ -26,6 +26,19 @@ private func row(_ input: inout Input) {
   insist(entries.count == Int(row.entries), "a row has the entries that it says")
   let packed = LogRow(id: row.id, packing: entries)
   insist(try bytes(packed.unpack()) == bytes(entries), "a row is read as it was written")
+}
+
+private func traffic(_ input: inout Input) {
+  let row = LogRow(
+    id: 1,
+    time: Int64(input.short()),
+    entries: Int64(input.byte()),
+    body: input.rest(),
+    table: LogRow.traffic
+  )
+  guard let entries = try? row.unpackTraffic() else { return }
+  let again = try? TrafficCoding.row(1, entries).unpackTraffic()
+  insist(again == entries, "traffic is read as it was written")
 }
 
 /// The contents; steps of time beyond 150 million years come back as others.
