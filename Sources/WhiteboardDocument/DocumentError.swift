@@ -68,7 +68,10 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       case .SQLITE_FULL:
         (.full, "the disk is full; nothing saved before is lost; make room and repeat it")
       case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
-        (.damaged, "the file is damaged; 'whiteboard-peer boards recover' saves what it still holds")
+        (
+          .damaged,
+          "the file is damaged; 'whiteboard-peer boards recover' saves what it still holds"
+        )
       case .SQLITE_NOTADB:
         (
           .wrongKind,
