@@ -245,6 +245,30 @@ package struct TextTree {
     return Deletion(run: first.run, offsets: first.offset...(first.offset + more))
   }
 
+  /// What a run or a deletion says where dots are called otherwise; nil of what is neither.
+  package static func renaming(
+    _ bytes: [UInt8],
+    of number: UInt16,
+    _ dot: (Dot) -> Dot
+  ) -> Value? {
+    func element(_ element: Element) -> Element {
+      Element(run: dot(element.run), offset: element.offset)
+    }
+    switch number {
+    case Property.runNumber:
+      guard let (anchor, text) = try? decodeRun(bytes) else { return nil }
+      return switch anchor {
+      case .root: encodeRun(text, at: .root)
+      case .left(let found): encodeRun(text, at: .left(element(found)))
+      case .right(let found): encodeRun(text, at: .right(element(found)))
+      }
+    case Property.deletionNumber:
+      guard let deletion = try? decodeDeletion(bytes) else { return nil }
+      return encodeDeletion(Deletion(run: dot(deletion.run), offsets: deletion.offsets))
+    default: return nil
+    }
+  }
+
   private static func write(_ element: Element, to writer: inout ByteWriter) {
     writer.incarnation(element.run.incarnation)
     writer.varint(element.run.sequence)

@@ -81,6 +81,39 @@ public struct AuthorRecord: Hashable, Sendable {
     self = record
   }
 
+  /// Makes and signs a record of an open board whose incarnation is one of some.
+  ///
+  /// - Parameters:
+  ///   - board: The board it is for.
+  ///   - role: What the incarnation may do.
+  ///   - key: The author's.
+  ///   - range: The incarnations; so many of all that there are, so many tries it takes.
+  ///   - random: Where nonces come from.
+  package static func make(
+    board: BoardID,
+    role: Role,
+    key: any AuthorKey,
+    in range: ClosedRange<UInt64>,
+    using random: inout some RandomNumberGenerator
+  ) -> AuthorRecord {
+    precondition(!board.isOwned, "on an owned board a role is granted")
+    while true {
+      let nonce = (0..<nonceBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
+      // What the signature does not change.
+      let body = board.bytes + nonce + key.publicKey + [role.rawValue, 0]
+      guard range.contains(number(of: body[...])),
+        let record = AuthorRecord(board: board, nonce: nonce, role: role, key: key)
+      else { continue }
+      return record
+    }
+  }
+
+  /// The number of the incarnation that the body of a record makes (AUT-2).
+  private static func number(of body: ArraySlice<UInt8>) -> UInt64 {
+    let hash = Bytes32.sha256(incarnationDomain + body).bytes
+    return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
   /// Reads a record; what it says is to be checked by ``verify(board:with:)``.
   /// - Throws: `CodecError` for anything but the form.
   package init(_ bytes: [UInt8]) throws(CodecError) {
@@ -98,10 +131,9 @@ public struct AuthorRecord: Hashable, Sendable {
     signature = try reader.take(Self.signatureBytes)
     granterSignature = granter == nil ? nil : try reader.take(Self.signatureBytes)
     try reader.finish()
-    let hash = Bytes32.sha256(Self.incarnationDomain + body).bytes
-    guard
-      let incarnation = Incarnation(exactly: hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
-    else { throw .reserved("incarnation") }
+    guard let incarnation = Incarnation(exactly: Self.number(of: body)) else {
+      throw .reserved("incarnation")
+    }
     self.board = board
     self.role = role
     self.incarnation = incarnation

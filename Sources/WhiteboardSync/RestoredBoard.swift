@@ -76,26 +76,18 @@ public struct RestoredBoard: Sendable {
     )
   }
 
-  /// All that is on it, with other values and times, as a keyframe that does not say who wrote it.
-  /// - Parameter changed: What stands where a property has a value of a time; no two of one property may
-  ///   change their order.
+  /// All that is on it, by other incarnations and with other values and times, as a keyframe that does not say who
+  /// wrote it.
+  /// - Parameters:
+  ///   - renaming: What the incarnations are called.
+  ///   - changed: What stands where a property has a value of a time; no two of one property may change their
+  ///     order.
   /// - Returns: The keyframe.
-  public func keyframe(
+  package func keyframe(
+    _ renaming: IncarnationRenaming,
     mapping changed: (Property, Value, HybridTime) -> (Value, HybridTime)
   ) -> [UInt8] {
-    var difference = state.difference(since: Context())
-    for entry in difference.entries.indices {
-      for index in difference.entries[entry].cells.indices {
-        let found = difference.entries[entry].cells[index]
-        let (value, time) = changed(found.property, found.cell.value, found.cell.time)
-        difference.entries[entry].cells[index].cell = Cell(
-          value: value,
-          time: time,
-          dot: found.cell.dot
-        )
-      }
-    }
-    return KeptState.encode([], difference)
+    KeptState.encode([], renaming.difference(state.difference(since: Context()), changed))
   }
 
   private mutating func apply(answer bytes: [UInt8]) throws {

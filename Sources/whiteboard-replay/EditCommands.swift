@@ -123,9 +123,9 @@ struct AnonymizeCommand: AsyncParsableCommand {
     abstract: "Make a recording of which nobody sees who drew it.",
     discussion: """
       Keys, signatures, names, what went over the session, the board's id and the date go; --words makes an x of \
-      every letter of texts and chat; photos go. Drawings stay as they are, and a hand can be known by them. Who \
-      has the original can compare. With the keys goes who did what: all is by one that is unknown, moves of games \
-      do not count any more, and `run` has nobody to act it. A board that somebody owns is refused.
+      every letter of texts and chat; photos go. Each person stays one person, under another key, so that `run` acts \
+      it as it was. Drawings stay as they are, and a hand can be known by them; who has the original can compare \
+      them. A word game may come out otherwise. A board that somebody owns is refused.
       """
   )
 

@@ -1,0 +1,245 @@
+import Crypto
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+extension Recording {
+  /// The same changes by people whom nobody knows: under keys of their own, on another board, at another time, with
+  /// other names and, where that is asked for, other words.
+  ///
+  /// Each person stays one person, and what they wrote can be acted again. Who has the original finds out who is
+  /// who by comparing what was drawn.
+  ///
+  /// - Parameters:
+  ///   - seed: From which the board's id and incarnations are drawn; keys are always new.
+  ///   - hidesWords: Whether letters and digits of texts become `x`.
+  /// - Returns: The same, by others.
+  /// - Throws: `wrongKind` where somebody owns the board, since then it hangs on keys what counts; `tooLarge` where
+  ///   more incarnations wrote than can be given other names.
+  /// - Complexity: O(n) in the steps, and O(m²) in the incarnations.
+  public func anonymized(seed: UInt64, hidesWords: Bool) throws(DocumentError) -> Recording {
+    guard !board.isOwned else {
+      throw DocumentError(
+        .wrongKind,
+        "somebody owns this board: without keys nothing says who may write on it"
+      )
+    }
+    var random = SplitMix64(seed: seed)
+    var id = (0..<BoardID.byteCount).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    // No owned board begins so.
+    id[0] = 0
+    guard let newBoard = BoardID(id) else { preconditionFailure("an id has 16 bytes") }
+    let crowd = try AnonymousCrowd(of: self, on: newBoard, using: &random)
+    // The first of January 2000: clocks in it go as they went.
+    let shift = min(max(946_684_800_000, start ?? 0), 1 << 46) - 946_684_800_000
+    var mask = AnonymousValues(
+      members: crowd.members,
+      salt: random.next(),
+      hidesWords: hidesWords,
+      shift: UInt64(shift)
+    )
+    let renaming = crowd.renaming
+    var playback = Playback(self, spacing: .max)
+    var steps: [DocumentHistory.Step] = []
+    for (place, step) in history.steps.enumerated() {
+      playback.step()
+      let content: DocumentHistory.Step.Content
+      if case .batch(let bytes) = step.content, let found = try? EncodedBatch(decoding: bytes),
+        let batch = try? renaming.batch(
+          found.batch,
+          mask.time(found.batch.time),
+          { mask.value($0, $1) }
+        )
+      {
+        content = .batch(EncodedBatch(batch).bytes)
+      } else if playback.faults.last?.place == place {
+        // What could not be applied may say anything.
+        continue
+      } else {
+        content = .keyframe(
+          playback.board.keyframe(renaming) { (mask.value($0, $1), mask.time($2)) }
+        )
+      }
+      steps.append(DocumentHistory.Step(content, time: step.time &- shift, row: step.row))
+    }
+    // What a place was called may say anything.
+    let marks = history.marks.enumerated().map { number, mark in
+      DocumentHistory.Mark(
+        name: mark.name.map { _ in "mark \(number + 1)" },
+        time: mark.time &- shift,
+        until: mark.until &- shift,
+        place: mark.place
+      )
+    }
+    var names: [String: String] = [:]
+    for (old, new) in crowd.members {
+      names[new.description] = "person \(mask.number(of: Array((name(of: old) ?? "").utf8), old))"
+    }
+    return try Recording(
+      DocumentHistory(
+        board: id,
+        name: "board",
+        steps: steps,
+        marks: steps.count == history.steps.count ? marks : [],
+        authors: crowd.records.map { record in
+          StoredAuthor(
+            incarnation: record.incarnation.rawValue,
+            record: record.bytes,
+            sequence: 0,
+            head: []
+          )
+        },
+        names: names,
+        end: history.end.map { $0 &- shift }
+      )
+    )
+  }
+}
+
+/// Those who stand for the people of a recording, and the incarnations under which they write.
+private struct AnonymousCrowd {
+  /// More would take minutes.
+  private static let limit = 4096
+
+  /// Who stands for whom.
+  private(set) var members: [MemberID: MemberID] = [:]
+  /// The records of those who stand there, for each incarnation of which the recording has one.
+  private(set) var records: [AuthorRecord] = []
+  private var names: [Incarnation: Incarnation] = [:]
+
+  init(
+    of recording: Recording,
+    on board: BoardID,
+    using random: inout SplitMix64
+  ) throws(DocumentError) {
+    var playback = Playback(recording, spacing: .max)
+    var seen: Set<Incarnation> = []
+    let looking = IncarnationRenaming { incarnation in
+      seen.insert(incarnation)
+      return incarnation
+    }
+    for step in recording.history.steps {
+      playback.step()
+      if case .batch(let bytes) = step.content, let found = try? EncodedBatch(decoding: bytes) {
+        _ = try? looking.batch(found.batch, found.batch.time) { $1 }
+      } else {
+        _ = looking.difference(playback.board.state.difference(since: Context())) { ($1, $2) }
+      }
+    }
+    let old = playback.board.records
+    seen.formUnion(old.keys)
+    guard seen.count <= Self.limit else {
+      throw DocumentError(
+        .tooLarge,
+        "more than \(Self.limit) incarnations wrote in it; cut a part of it first"
+      )
+    }
+    var keys: [MemberID: AnonymousKey] = [:]
+    let width = UInt64.max / UInt64(max(seen.count, 1))
+    // Each in a range of its own, so that they ascend as they did.
+    for (place, incarnation) in seen.sorted().enumerated() {
+      let range = UInt64(place) * width + 1...UInt64(place) * width + width - 1
+      if let record = old[incarnation] {
+        let key = keys[record.member] ?? AnonymousKey()
+        keys[record.member] = key
+        let new = AuthorRecord.make(
+          board: board,
+          role: record.role,
+          key: key,
+          in: range,
+          using: &random
+        )
+        members[record.member] = new.member
+        names[incarnation] = new.incarnation
+        records.append(new)
+      } else {
+        names[incarnation] = Incarnation(exactly: UInt64.random(in: range, using: &random))
+      }
+    }
+  }
+
+  /// What the incarnations are called.
+  var renaming: IncarnationRenaming {
+    let names = names
+    return IncarnationRenaming { incarnation in
+      guard let name = names[incarnation] else { preconditionFailure("all were looked at") }
+      return name
+    }
+  }
+}
+
+/// A key that nobody keeps.
+private struct AnonymousKey: AuthorKey {
+  private let key = P256.Signing.PrivateKey()
+
+  var publicKey: [UInt8] { Array(key.publicKey.x963Representation) }
+
+  func signature(of bytes: [UInt8]) -> [UInt8] {
+    do {
+      return Array(try key.signature(for: bytes).rawRepresentation)
+    } catch {
+      preconditionFailure("a key signs: \(error)")
+    }
+  }
+}
+
+/// Values that do not tell who somebody is.
+private struct AnonymousValues {
+  let members: [MemberID: MemberID]
+  let salt: UInt64
+  let hidesWords: Bool
+  /// How much earlier everything was, in milliseconds.
+  let shift: UInt64
+  private var numbers: [[UInt8]: Int] = [:]
+
+  init(members: [MemberID: MemberID], salt: UInt64, hidesWords: Bool, shift: UInt64) {
+    self.members = members
+    self.salt = salt
+    self.hidesWords = hidesWords
+    self.shift = shift
+  }
+
+  /// What stands where a time was.
+  func time(_ time: HybridTime) -> HybridTime {
+    let early = shift << 16
+    return HybridTime(time.rawValue > early ? time.rawValue - early : 0)
+  }
+
+  /// What stands where a property had a value.
+  mutating func value(_ property: Property, _ value: Value) -> Value {
+    switch (property, value) {
+    case (.chatAuthor, .bytes(let bytes)), (.selection, .bytes(let bytes)):
+      if let member = MemberID(bytes), let other = members[member] { return .bytes(other.bytes) }
+      var random = SplitMix64(seed: salt &+ UInt64(number(of: bytes)))
+      return .bytes(bytes.map { _ in UInt8(truncatingIfNeeded: random.next()) })
+    case (.chatTime, .unsigned(let time)): return .unsigned(time > shift ? time - shift : 0)
+    case (.chatName, .text(let name)): return .text("person \(number(of: Array(name.utf8)))")
+    case (.chatText, .text(let text)), (.title, .text(let text)): return .text(hidden(text))
+    case (_, .bytes(let bytes)) where property.number == Property.runNumber:
+      guard let (anchor, text) = try? TextTree.decodeRun(bytes) else { return value }
+      return TextTree.encodeRun(hidden(text), at: anchor)
+    default: return value
+    }
+  }
+
+  /// The number of a person: of the name, where there is one, since a chat says no more.
+  mutating func number(of name: [UInt8], _ member: MemberID) -> Int {
+    number(of: name.isEmpty ? member.bytes : name)
+  }
+
+  private mutating func number(of bytes: [UInt8]) -> Int {
+    if let number = numbers[bytes] { return number }
+    numbers[bytes] = numbers.count + 1
+    return numbers.count
+  }
+
+  /// As many scalars as before: what others did to a text hangs on their number.
+  private func hidden(_ text: String) -> String {
+    guard hidesWords else { return text }
+    var hidden = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      hidden.append(scalar.properties.isWhitespace || scalar == "\n" ? scalar : "x")
+    }
+    return String(hidden)
+  }
+}

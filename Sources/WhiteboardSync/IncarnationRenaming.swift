@@ -1,0 +1,81 @@
+import Whiteboard
+
+/// Changes of a board as they are when incarnations are called otherwise.
+///
+/// What wins a tie, and which of two letters comes first, hangs on the order of incarnations: whoever renames
+/// them keeps it, and then all else is as it was.
+package struct IncarnationRenaming {
+  private let renamed: (Incarnation) -> Incarnation
+
+  /// A renaming.
+  /// - Parameter renamed: The new name of each; ascending where the old ones do.
+  package init(_ renamed: @escaping (Incarnation) -> Incarnation) { self.renamed = renamed }
+
+  private func dot(_ dot: Dot) -> Dot { Dot(renamed(dot.incarnation), dot.sequence) }
+
+  private func object(_ id: ObjectID) -> ObjectID { ObjectID(dot(id.dot)) }
+
+  private func property(_ property: Property) -> Property {
+    property.dot.map { Property(property.number, dot: dot($0)) } ?? property
+  }
+
+  private func value(_ value: Value, of property: Property) -> Value {
+    switch value {
+    case .dot(let found): .dot(dot(found))
+    case .bytes(let bytes): TextTree.renaming(bytes, of: property.number, dot) ?? value
+    default: value
+    }
+  }
+
+  /// The batch, with other values and at another time.
+  /// - Throws: `CodecError` where the values make none.
+  package func batch(
+    _ batch: Batch,
+    _ time: HybridTime,
+    _ changed: (Property, Value) -> Value
+  ) throws(CodecError) -> Batch {
+    try Batch(
+      author: renamed(batch.author),
+      firstSequence: batch.firstSequence,
+      time: time,
+      operations: batch.operations.map { operation in
+        Operation(
+          object(operation.object),
+          property(operation.property),
+          value(changed(operation.property, operation.value), of: operation.property)
+        )
+      }
+    )
+  }
+
+  /// The set of dots.
+  package func dots(_ dots: DotSet) -> DotSet {
+    var result = DotSet()
+    for incarnation in dots.incarnations {
+      for range in dots[incarnation].ranges { result.insert(range, of: renamed(incarnation)) }
+    }
+    return result
+  }
+
+  /// The difference, with other values and times.
+  package func difference(
+    _ difference: Difference,
+    _ changed: (Property, Value, HybridTime) -> (Value, HybridTime)
+  ) -> Difference {
+    var result = Difference(context: dots(difference.context))
+    result.living = dots(difference.living)
+    result.entries = difference.entries.map { entry in
+      Difference.Entry(
+        object: object(entry.object),
+        cells: entry.cells.map { found in
+          let (next, time) = changed(found.property, found.cell.value, found.cell.time)
+          return PropertyCell(
+            property(found.property),
+            Cell(value: value(next, of: found.property), time: time, dot: dot(found.cell.dot))
+          )
+        }
+      )
+    }
+    return result
+  }
+}
