@@ -73,7 +73,8 @@ extension Recording {
     }
     var names: [String: String] = [:]
     for (old, new) in crowd.members {
-      names[new.description] = "person \(mask.number(of: Array((name(of: old) ?? "").utf8), old))"
+      let name = name(of: old) ?? crowd.chatNames[old] ?? ""
+      names[new.description] = "person \(mask.number(of: Array(name.utf8), old))"
     }
     return try Recording(
       DocumentHistory(
@@ -105,6 +106,8 @@ private struct AnonymousCrowd {
   private(set) var members: [MemberID: MemberID] = [:]
   /// The records of those who stand there, for each incarnation of which the recording has one.
   private(set) var records: [AuthorRecord] = []
+  /// What people were called in the chat.
+  private(set) var chatNames: [MemberID: String] = [:]
   private var names: [Incarnation: Incarnation] = [:]
 
   init(
@@ -126,6 +129,7 @@ private struct AnonymousCrowd {
         _ = looking.difference(playback.board.state.difference(since: Context())) { ($1, $2) }
       }
     }
+    for line in playback.board.shown().chat { chatNames[line.author] = line.name }
     let old = playback.board.records
     seen.formUnion(old.keys)
     guard seen.count <= Self.limit else {

@@ -89,6 +89,7 @@ public struct AuthorRecord: Hashable, Sendable {
   ///   - key: The author's.
   ///   - range: The incarnations; so many of all that there are, so many tries it takes.
   ///   - random: Where nonces come from.
+  /// - Returns: The record.
   package static func make(
     board: BoardID,
     role: Role,
