@@ -172,6 +172,12 @@ import Testing
       "CREATE TRIGGER t AFTER INSERT ON log BEGIN DELETE FROM asset; END",
       "ALTER TABLE log ADD COLUMN more BLOB GENERATED ALWAYS AS (zeroblob(1000)) VIRTUAL",
       "DROP TABLE asset; CREATE TABLE asset (id INTEGER PRIMARY KEY, x ANY) STRICT, WITHOUT ROWID",
+      "DROP TABLE mark; CREATE TABLE MARK (id INTEGER PRIMARY KEY, name AS (hex(zeroblob(1000))))",
+      """
+      CREATE TABLE pragma_table_list (schema, name, type, ncol, wr, strict);
+      ALTER TABLE log ADD COLUMN more BLOB GENERATED ALWAYS AS (zeroblob(1000)) VIRTUAL
+      """,
+      "CREATE INDEX i ON mark (length(hex(name)))",
     ]
   )
   func strangeTables(sql: String) async throws {
