@@ -61,11 +61,11 @@ enum Schema {
   ]
 
   /// Refuses a file in which our tables are something else, so that reading or writing them would run what a stranger
-  /// wrote: views, computed columns, triggers, indices over expressions (REC-1). Checks are not made from now on.
+  /// wrote: views, computed columns, triggers, indices over expressions (REC-1).
   ///
   /// SQLite is asked what it understood, by statements that no table of the file can stand in for; names in
   /// `sqlite_schema` may lie. Triggers and modules alone are looked for in the text, since the one has no such
-  /// statement, and the other would be loaded by it.
+  /// statement, and the other would be loaded by it. Checks that the file asks for are not made from now on.
   static func checkTables(_ db: Database, at path: String) throws {
     guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else { return }
     let strange = DocumentError(

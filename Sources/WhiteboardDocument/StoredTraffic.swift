@@ -47,7 +47,7 @@ enum StoredTraffic {
     var damages: [String] = []
     // What came before the first row was dropped on purpose.
     var chain: UInt32?
-    var next: Int64?
+    var last: Int64?
     do {
       let cursor = try Row.fetchCursor(
         db,
@@ -60,19 +60,19 @@ enum StoredTraffic {
           let found = try? stored.row.unpackTraffic()
         else {
           damages.append("row \(number) of the session's traffic is damaged")
-          (chain, next) = (nil, number &+ 1)
+          (chain, last) = (nil, number)
           continue
         }
-        if let next, number > next {
-          damages.append("rows \(next) to \(number - 1) of the session's traffic are missing")
+        if let last, last < number - 1 {
+          damages.append("rows \(last + 1) to \(number - 1) of the session's traffic are missing")
         } else if number == 1 || chain != nil, stored.sum != stored.row.sum(after: chain ?? 0) {
           damages.append("row \(number) of the session's traffic does not follow the row before it")
         }
-        (chain, next) = (UInt32(truncatingIfNeeded: stored.sum), number &+ 1)
+        (chain, last) = (UInt32(truncatingIfNeeded: stored.sum), number)
         entries += found
       }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-      throw DocumentError.damagedRow("the session's traffic after row \((next ?? 1) - 1)", at: path)
+      throw DocumentError.damagedRow("the session's traffic after row \(last ?? 0)", at: path)
     }
     return (entries, damages)
   }

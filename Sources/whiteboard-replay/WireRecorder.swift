@@ -17,6 +17,7 @@ actor WireRecorder {
   private var session: Session?
   private var isStopped = false
   private var isDiscarded = false
+  private var names: [PeerID: String] = [:]
 
   init(
     _ request: JoinRequest,
@@ -84,6 +85,11 @@ actor WireRecorder {
     await withDiscardingTaskGroup { group in
       for await event in session.events {
         switch event {
+        case .peerJoined(let peer):
+          names[peer.id] = peer.name.raw
+          tell(peer.id, "is here")
+        case .peerLeft(let peer, let reason, _):
+          tell(peer, "is gone: \(reason.word)")
         case .invitation(let invitation):
           try? await session.respond(
             to: invitation.id,
@@ -109,6 +115,12 @@ actor WireRecorder {
     return !isDiscarded
   }
 
+  /// Says who came or went.
+  private func tell(_ peer: PeerID, _ words: String) {
+    let who = EventText.person(names[peer] ?? "", peer.description)
+    try? Console.tell("\(who) \(words)\n")
+  }
+
   private static func read(_ stream: PeerStream) async {
     do {
       for try await _ in stream.inbound {}
@@ -119,6 +131,7 @@ actor WireRecorder {
   }
 
   private func take(_ line: RecorderLine, _ recorder: SessionRecorder) async {
+    guard !isStopped else { return }
     switch line {
     case .pause: await recorder.pause()
     case .resume: await recorder.resume()
@@ -136,7 +149,7 @@ actor WireRecorder {
     let count = await recorder.count
     let names = session?.peers().map { TerminalText.cleaned($0.peer.name.raw, limit: 64) } ?? []
     try? Console.tell(
-      "\(counted(count, "entry", "entries")); there: \(names.joined(separator: ", "))\n"
+      "\(counted(count, "entry", "entries")); there: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))\n"
     )
   }
 }

@@ -163,6 +163,45 @@ import Testing
     #expect(read > 100)
   }
 
+  @Test("[REC-13] a row with the greatest number there is, and a page behind it that is none")
+  func greatestNumber() async throws {
+    let directory = try TemporaryDirectory()
+    let path = try await document(directory, [])
+    let root = try await DatabaseQueue(path: path).write { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE traffic (id INTEGER PRIMARY KEY, time INTEGER NOT NULL,
+            entries INTEGER NOT NULL, body BLOB NOT NULL, sum INTEGER NOT NULL) STRICT
+          """
+      )
+      for id in [1, 2, Int64.max] {
+        try db.execute(
+          sql: "INSERT INTO traffic VALUES (?, 1, 1, zeroblob(3000), 0)",
+          arguments: [id]
+        )
+      }
+      return try Int.fetchOne(
+        db,
+        sql:
+          "SELECT (rootpage - 1) * (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = 'traffic'"
+      )
+    }
+    // The last cell of the tree's top leads to the page with the greatest row, and the rest to nowhere.
+    var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+    let top = try #require(root)
+    #expect(bytes[top] == 5)
+    let cells = Int(bytes[top + 3]) << 8 | Int(bytes[top + 4])
+    let last = top + 12 + 2 * (cells - 1)
+    let cell = top + Int(bytes[last]) << 8 + Int(bytes[last + 1])
+    bytes.replaceSubrange(cell..<cell + 4, with: bytes[top + 8..<top + 12])
+    bytes.replaceSubrange(top + 8..<top + 12, with: [0x7F, 0xFF, 0xFF, 0xFF])
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let document = try await BoardDocument.open(at: path, mode: .reading)
+    #expect(await code { _ = try await document.history() } == .damaged)
+    #expect(await code { _ = try await document.verify() } == .damaged)
+    try await document.close()
+  }
+
   @Test(
     "[REC-1] a file in which a table is something else is not read by SQL",
     arguments: [

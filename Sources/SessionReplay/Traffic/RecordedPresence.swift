@@ -26,6 +26,8 @@ public struct RecordedPresence: Sendable {
   private static let patience: Int64 = 10_000
 
   private var changes: [MemberID: [Change]] = [:]
+  /// When what is seen of anybody becomes another, in order.
+  private var turns: [Int64] = []
   /// What was drawn and was not on the board yet, by time.
   public private(set) var previews: [Preview] = []
   /// When the last of it, or of other traffic but comings and goings, was, in milliseconds from the beginning.
@@ -67,6 +69,23 @@ public struct RecordedPresence: Sendable {
       end = latest
     }
     self.end = end
+    turns = (changes.values.flatMap(Self.turns) + previews.map(\.elapsed)).sorted()
+  }
+
+  /// When what is seen of a member becomes another: it shows something else, leaves, or was silent too long.
+  private static func turns(_ changes: [Change]) -> [Int64] {
+    var turns: [Int64] = []
+    var seen: Presence?
+    for (index, change) in changes.enumerated() {
+      if change.presence != seen { turns.append(change.elapsed) }
+      seen = change.presence
+      let silence = change.elapsed + patience
+      if seen != nil, index + 1 == changes.count || changes[index + 1].elapsed >= silence {
+        turns.append(silence)
+        seen = nil
+      }
+    }
+    return turns
   }
 
   /// What everyone shows of themselves at a time, in the order of their ids.
@@ -83,6 +102,16 @@ public struct RecordedPresence: Sendable {
       else { return nil }
       return (member, presence)
     }
+  }
+
+  /// When what is seen of anybody next becomes another.
+  ///
+  /// - Parameter elapsed: After which time, in milliseconds from the beginning.
+  /// - Returns: That time; nil where it stays as it is.
+  /// - Complexity: O(log n).
+  public func nextTurn(after elapsed: Int64) -> Int64? {
+    let next = turns.partition { $0 > elapsed }
+    return next < turns.count ? turns[next] : nil
   }
 
   /// How many previews there are up to a time.

@@ -102,6 +102,10 @@ public actor SessionRecorder {
     await writer?.value
     await write()
     let failure = isPaused ? nil : failure
+    // While nothing is recorded it does not last on (REC-6).
+    if !isPaused, failure == nil {
+      try await document.append([.end(time: TrafficLog.wallClock())])
+    }
     try await document.close()
     if let failure { throw failure }
   }

@@ -119,13 +119,7 @@ package struct PlayerClient: Sendable {
       seek(to: loop.from)
       return
     }
-    let reached = recording.place(at: Int64(position))
-    if skipsIdle, reached < recording.count {
-      let next = recording.times[reached]
-      if Double(next) - position > Double(Self.idleLimit), isNobodyPointing(before: next) {
-        position = Double(next - Self.idleRest)
-      }
-    }
+    if skipsIdle { passOverPause() }
     if position >= Double(recording.duration) {
       position = Double(recording.duration)
       isPlaying = false
@@ -134,13 +128,15 @@ package struct PlayerClient: Sendable {
     showPreviews()
   }
 
-  /// Whether nothing is seen of anybody before a time, so that it is a pause.
-  private func isNobodyPointing(before time: Int64) -> Bool {
-    let here = recording.presence.shown(at: Int64(position))
-    let then = recording.presence.shown(at: min(Int64(position) + Self.idleLimit, time))
-    return here.map(\.presence) == then.map(\.presence)
-      && recording.presence.previewCount(at: Int64(position))
-        == recording.presence.previewCount(at: min(Int64(position) + Self.idleLimit, time))
+  /// Goes on to where something is seen again, where that is far.
+  private mutating func passOverPause() {
+    let here = Int64(position)
+    let reached = recording.place(at: here)
+    let step = reached < recording.count ? recording.times[reached] : recording.duration
+    let next = min(step, recording.presence.nextTurn(after: here) ?? step)
+    if Double(next) - position > Double(Self.idleLimit) {
+      position = Double(next - Self.idleRest)
+    }
   }
 
   /// Goes to a time.

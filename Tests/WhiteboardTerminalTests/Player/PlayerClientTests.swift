@@ -186,6 +186,39 @@ import WhiteboardSync
     #expect(!last([id: red]).lines.joined().contains("photo"))
   }
 
+  @Test("a pause is also what nobody points in, after the last step too, however long it is")
+  func pausesOfPointers() throws {
+    let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
+    let day: Int64 = 86_400_000
+    func traffic(_ time: Int64, _ counter: UInt64, x: Double) throws -> TrafficEntry {
+      let presence = try Presence(cursor: Point(x: x, y: 0))
+      let bytes = SyncDatagram.presence(counter: counter, presence).encode()
+      return TrafficEntry(.datagram, [member.bytes], time: 5_000 + time, bytes: bytes)
+    }
+    // Moves at once and after weeks; between them it says now and then that it is still there.
+    var sent = [TrafficEntry(.joined, [member.bytes], time: 5_000, text: "Ada")]
+    sent.append(try traffic(100, 1, x: 0))
+    for beat in 1...100 {
+      sent.append(try traffic(20 * day + Int64(beat) * 9_000, UInt64(beat + 1), x: 50))
+    }
+    sent.append(try traffic(40 * day, 200, x: 100))
+    let steps = try recording().history.steps
+    let recording = try Recording(
+      DocumentHistory(board: Array(1...16), name: "x", steps: steps, traffic: sent)
+    )
+    #expect(recording.duration == 40 * day)
+    var client = PlayerClient(recording, columns: 100, rows: 20, dotStyle: .braille)
+    press(&client, "i")
+    var (frames, pointed) = (0, 0)
+    while client.isPlaying, frames < 1_000 {
+      if client.frame().lines.joined().contains("▲") { pointed += 1 }
+      client.advance(by: .milliseconds(100))
+      frames += 1
+    }
+    #expect(client.position == Double(recording.duration))
+    #expect((40..<100).contains(frames) && (20..<60).contains(pointed), "\(frames) \(pointed)")
+  }
+
   @Test("pauses are passed over where that is wanted, and a range is repeated")
   func pausesAndLoops() throws {
     var client = try player()
