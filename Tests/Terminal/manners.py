@@ -231,10 +231,14 @@ class Bare:
         return True
 
     def leave(self, within=15):
-        """Asks it to end until it does, and gives its status."""
-        deadline = time.monotonic() + within * PATIENCE
+        """Asks it to end, again after a while, until it gives the screen back, and gives its status.
+
+        A Ctrl-C may end what was half written before; on the terminal given back it would be a signal."""
+        deadline, asked = time.monotonic() + within * PATIENCE, 0.0
         while time.monotonic() < deadline:
-            os.write(self.terminal, b"\x03")
+            if time.monotonic() > asked + 1 and b"\x1b[?1049l" not in self.written:
+                os.write(self.terminal, b"\x03")
+                asked = time.monotonic()
             self.read()
             done, status = os.waitpid(self.process, os.WNOHANG)
             if done:
