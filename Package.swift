@@ -165,7 +165,8 @@ let package = Package(
     .target(
       name: "SessionReplay",
       dependencies: [
-        "PeerSession", "Whiteboard", "WhiteboardDocument", "WhiteboardSync", crypto, logging,
+        "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument", "WhiteboardSync",
+        crypto, logging,
       ],
       swiftSettings: settings
     ),

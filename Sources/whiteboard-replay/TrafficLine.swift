@@ -17,9 +17,6 @@ struct TrafficLine {
     members = entry.peers.compactMap { MemberID($0) }
   }
 
-  /// How long the beginning of what went over is, that is shown.
-  private static let shown = 16
-
   /// What happened, in words.
   var text: String {
     let who = members.map(recording.label).joined(separator: ", ")
@@ -30,10 +27,10 @@ struct TrafficLine {
     case .joined: "\(who) joined, as \(name)"
     case .left: "\(who) left: \(TerminalText.cleaned(entry.text))"
     case .state: "\(who) is \(TerminalText.cleaned(entry.text))"
-    case .message: "<- \(who)  message, \(content)"
-    case .sentMessage: "-> \(who)  message, \(content)"
-    case .datagram: "<- \(who)  datagram, \(content)"
-    case .sentDatagram: "-> \(who)  datagram, \(content)"
+    case .message: "<- \(who)  message, \(entry.content)"
+    case .sentMessage: "-> \(who)  message, \(entry.content)"
+    case .datagram: "<- \(who)  datagram, \(entry.content)"
+    case .sentDatagram: "-> \(who)  datagram, \(entry.content)"
     case .resource: "<- \(who)  resource \(number), \(entry.size) bytes, \(name)"
     case .sentResource: "-> \(who)  resource \(number), \(entry.size) bytes, \(name)"
     case .resourceEnded:
@@ -41,20 +38,13 @@ struct TrafficLine {
         + (entry.text.isEmpty ? "is whole" : "ended: \(TerminalText.cleaned(entry.text))")
     case .stream: "<- \(who)  stream \(number) opened, \(name)"
     case .openedStream: "-> \(who)  stream \(number) opened, \(name)"
-    case .streamBytes: "<- \(who)  stream \(number), \(content)"
-    case .sentStreamBytes: "-> \(who)  stream \(number), \(content)"
+    case .streamBytes: "<- \(who)  stream \(number), \(entry.content)"
+    case .sentStreamBytes: "-> \(who)  stream \(number), \(entry.content)"
     case .streamFinished: "<- \(who)  stream \(number) finished"
     case .finishedStream: "-> \(who)  stream \(number) finished"
     case .streamBroke: "\(who)  stream \(number) broke: \(TerminalText.cleaned(entry.text))"
     case .missed: "nothing was recorded for \(Recording.exactText(Int64(clamping: number)))"
     }
-  }
-
-  /// How much it is, and how it begins.
-  private var content: String {
-    let start = Hexadecimal.encode(Array(entry.bytes.prefix(Self.shown)))
-    return "\(counted(entry.bytes.count, "byte")): \(start)"
-      + (entry.bytes.count > Self.shown ? "…" : "")
   }
 
   /// The same as an object of JSON, ended by a line feed.

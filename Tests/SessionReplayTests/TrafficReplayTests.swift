@@ -167,6 +167,11 @@ import WhiteboardDocument
     }
     #expect(other.differences.map(\.found) == [Array("from Ben".utf8)])
     #expect(other.differences.first.map { traffic[$0.place].bytes } == Array("FROM BEN".utf8))
+    let told = try #require(other.differences.first).description
+    #expect(
+      told.hasSuffix(#"a message, 8 bytes: "FROM BEN", is now 8 bytes: "from Ben""#),
+      "\(told)"
+    )
     replay.patience = .milliseconds(200)
     let silent = try await Self.hosting(Program { _ in nil }, directory) { [replay] request in
       try await replay.play(against: request)

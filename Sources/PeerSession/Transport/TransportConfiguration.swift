@@ -73,12 +73,12 @@ public struct TransportConfiguration: Sendable {
   ///   - identity: Our key and certificate.
   ///   - displayName: What we call ourselves; an empty name becomes the short form of our key.
   ///   - inboxDirectory: Where received resources land.
-  ///   - logger: Where to log.
+  ///   - logger: Where to log; nowhere, unless given.
   public init(
     identity: PeerIdentity,
     displayName: String,
     inboxDirectory: String,
-    logger: Logger
+    logger: Logger = Logger(label: "peer-session") { _ in SwiftLogNoOpLogHandler() }
   ) {
     self.identity = identity
     let cut = displayName.filter { $0 != "\0" }.prefix(bytes: Limits.displayName)

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
 
@@ -163,19 +164,26 @@ public struct TrafficReplay: Sendable {
     _ directory: String,
     _ outcome: inout Outcome
   ) async throws {
-    func compare(_ what: String, _ expected: [UInt8], _ found: [UInt8]?) {
+    func compare(
+      _ what: String,
+      _ expected: [UInt8],
+      _ found: [UInt8]?,
+      _ words: ([UInt8]) -> String = TrafficEntry.content(of:)
+    ) {
       outcome.compared += 1
       if let found, isSame(expected, found) { return }
+      let now = found.map { "is now \(words($0))" } ?? "did not come"
       outcome.differences.append(
         Difference(
           place: place,
           peer: peer,
-          description: found == nil ? "\(what) did not come" : "\(what) is another",
+          description: "entry \(place + 1), for \(peer.short): \(what), \(words(expected)), \(now)",
           expected: expected,
           found: found
         )
       )
     }
+    func name(_ bytes: [UInt8]) -> String { "\"\(UntrustedText(bytes: bytes))\"" }
     switch entry.kind {
     case .began, .state, .missed: break
     case .left: await standIn.leave()
@@ -189,7 +197,7 @@ public struct TrafficReplay: Sendable {
     case .sentDatagram: break
     case .sentMessage:
       try await standIn.join()
-      compare("a message of \(entry.bytes.count) bytes", entry.bytes, await standIn.message())
+      compare("a message", entry.bytes, await standIn.message())
     case .resource:
       try await standIn.send(entry.text, try file(for: entry, directory))
       outcome.given += 1
@@ -197,7 +205,9 @@ public struct TrafficReplay: Sendable {
       try await standIn.join()
       let expected = "\(entry.size) bytes, named \(entry.text)"
       let found = await standIn.resource().map { "\($0.size) bytes, named \($0.name.raw)" }
-      compare("a resource", Array(expected.utf8), found.map { Array($0.utf8) })
+      compare("a resource", Array(expected.utf8), found.map { Array($0.utf8) }) {
+        UntrustedText(bytes: $0).displayed
+      }
     case .resourceEnded: break
     case .stream:
       try await standIn.open(entry.number, named: entry.text)
@@ -205,7 +215,7 @@ public struct TrafficReplay: Sendable {
     case .openedStream:
       try await standIn.join()
       let found = await standIn.opened(entry.number)
-      compare("a stream", Array(entry.text.utf8), found.map { Array($0.utf8) })
+      compare("a stream", Array(entry.text.utf8), found.map { Array($0.utf8) }, name)
     case .streamBytes:
       await standIn.write(entry.bytes, to: entry.number)
       outcome.given += 1
