@@ -126,7 +126,7 @@ struct RecordCommand: AsyncParsableCommand {
       if try await recorder.run() { try await tellWire(file) } else { try discard(file) }
       return
     }
-    let recorder = Recorder(try configuration(file, scratch), duration: duration)
+    let recorder = BoardRecorder(try configuration(file, scratch), duration: duration)
     let termination = Termination { await recorder.stop() }
     defer { withExtendedLifetime(termination) {} }
     let isKept = try await recorder.run()
@@ -273,107 +273,5 @@ struct RecordCommand: AsyncParsableCommand {
       throw NodeError(.cannotCreate, "\(path) cannot be removed")
     }
     try Console.tell("nothing was kept\n")
-  }
-}
-
-/// A node that records, and the lines that steer it.
-private actor Recorder {
-  private let node: Node
-  private let duration: Duration?
-  private var isDiscarded = false
-  private var began: ContinuousClock.Instant?
-
-  init(_ configuration: NodeConfiguration, duration: Duration?) {
-    let (begins, begin) = AsyncStream<Void>.makeStream()
-    node = Node(configuration, input: nil, sink: RecorderSink(begin: begin))
-    self.begins = begins
-    self.duration = duration
-  }
-
-  private let begins: AsyncStream<Void>
-
-  /// Records until it is told to end; whether the recording is kept.
-  ///
-  /// - Throws: ``NodeError``: why it could not begin, or go on; what was recorded is good.
-  func run() async throws(NodeError) -> Bool {
-    let helpers = [
-      Task { await self.follow() },
-      Task { await self.readLines() },
-    ]
-    defer { for helper in helpers { helper.cancel() } }
-    try await node.run()
-    return !isDiscarded
-  }
-
-  func stop() async { await node.requestEnd() }
-
-  /// Ends by itself where it was told how long to record.
-  private func follow() async {
-    for await _ in begins { break }
-    guard !Task.isCancelled else { return }
-    began = .now
-    guard let duration else { return }
-    do { try await Task.sleep(for: duration) } catch { return }
-    await stop()
-  }
-
-  private func readLines() async {
-    await RecorderLine.read { line in await self.take(line) }
-  }
-
-  private func take(_ line: RecorderLine) async {
-    do throws(DocumentError) {
-      switch line {
-      case .pause:
-        try await node.pauseRecording()
-        await tell("paused")
-      case .resume:
-        try await node.resumeRecording()
-        await tell("recording")
-      case .mark(let name):
-        try await node.markRecording(name)
-        await tell("marked \(TerminalText.quoted(name))")
-      case .status:
-        await tell(await node.isRecordingPaused ? "paused" : "recording")
-        let names = await node.presentNames.map { TerminalText.cleaned($0, limit: 64) }
-        try? Console.tell("there: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))\n")
-      case .stop: await stop()
-      case .discard:
-        isDiscarded = true
-        await stop()
-      }
-    } catch {
-      Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
-    }
-  }
-
-  /// Says how far it is.
-  private func tell(_ state: String) async {
-    let elapsed = began.map { Int64((ContinuousClock.now - $0) / .milliseconds(1)) } ?? 0
-    let changes = await node.recordedChanges
-    try? Console.tell("\(state)  \(Recording.text(elapsed))  \(counted(changes, "change"))\n")
-  }
-}
-
-/// Tells of people and of what goes wrong, not of each change.
-private struct RecorderSink: EventSink {
-  let begin: AsyncStream<Void>.Continuation
-
-  func write(_ events: [NodeEvent]) async throws(OutputError) {
-    for event in events {
-      switch event {
-      case .ready(let ready):
-        begin.yield()
-        try? Console.tell(
-          "recording \(TerminalText.quoted(ready.boardName)) as \(TerminalText.quoted(ready.name)); "
-            + "`stop` keeps it, `discard` does not\n"
-        )
-      case .warning(let remark), .note(let remark):
-        Console.complain("whiteboard-replay: \(TerminalText.cleaned(remark.message))")
-      case .peerState, .joined, .left, .role:
-        if let line = EventText.line(event) { try? Console.tell(line + "\n") }
-      default: break
-      }
-    }
   }
 }
