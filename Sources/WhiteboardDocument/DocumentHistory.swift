@@ -167,6 +167,13 @@ private struct HistoryReader {
       }
     }
 
+    var isKeyframe: Bool {
+      switch self {
+      case .mark: false
+      case .keyframe: true
+      }
+    }
+
     var order: (Int64, Int64) {
       switch self {
       case .mark(let mark): (mark.log, mark.until)
@@ -181,6 +188,8 @@ private struct HistoryReader {
   /// What the chain came to; nil behind what is missing.
   private var chain: UInt32? = 0
   private var next: Int64 = 1
+  /// The row before the first that is there.
+  private var beginning: Int64 = 0
   /// Whether something is missing that the next keyframe has.
   private var lacks = false
   private var lastTime: Int64?
@@ -208,8 +217,15 @@ private struct HistoryReader {
     if next > 1 {
       // What came before was dropped on purpose.
       lacks = true
-      chain = keyframes.last { $0.log == next - 1 }.map { UInt32(truncatingIfNeeded: $0.chain) }
-      if chain == nil { damage("rows before row \(next) of the log are missing") }
+      beginning = next - 1
+      let base = keyframes.last { $0.log == beginning }
+      chain = base.map { UInt32(truncatingIfNeeded: $0.chain) }
+      if base == nil {
+        damage("rows before row \(next) of the log are missing")
+      } else {
+        // Versions of before that stay, and are on no way to where the log begins.
+        besides.removeAll { $0.isKeyframe && $0.log < beginning }
+      }
     }
     passed(next - 1)
     var found: [(columns: [StoredValue], number: Int64)] = []
@@ -307,7 +323,7 @@ private struct HistoryReader {
       history.steps.append(
         DocumentHistory.Step(.keyframe(keyframe.body), time: keyframe.time, row: keyframe.log)
       )
-      lacks = false
+      lacks = keyframe.log < beginning
     }
     history.checks.append(
       DocumentHistory.Check(

@@ -86,6 +86,23 @@ class PackedRecordings(Recordings):
     sample = VECTORS / "recording-packed.whiteboard"
 
 
+class MoreRecordings(unittest.TestCase):
+    def test_rec_6_rec_7_rec_11_gaps_answers_purges_and_many_authors(self):
+        samples = json.loads((VECTORS / "recording-more.json").read_text("utf-8"))
+        self.assertEqual(len(samples), 3)
+        for sample, expected in samples.items():
+            recording = Recording(VECTORS / f"{sample}.whiteboard")
+            start = recording.steps[0][0]
+            steps = [
+                {"ms": time - start, "kind": kind, "bytes": len(data), "digest": state.digest()}
+                for (time, kind, data), state in zip(recording.steps, recording.play())
+            ]
+            keyframes = [{"after": place, "digest": digest} for place, _, digest, _ in recording.keyframes]
+            self.assertEqual((steps, keyframes), (expected["steps"], expected["keyframes"]), sample)
+            for keyframe in keyframes:
+                self.assertEqual(steps[keyframe["after"] - 1]["digest"], keyframe["digest"], sample)
+
+
 class RecordingsWithTraffic(Recordings):
     """The same with names, an end, and what went over the session."""
 

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import PeerTestKit
 import Testing
 import Whiteboard
@@ -306,6 +307,39 @@ import WhiteboardDocument
     let again = try await BoardDocument.open(at: document.path, mode: .writing)
     #expect(try await again.load() == before)
     try await again.close()
+  }
+
+  @Test(
+    "[REC-6] where rows were dropped, history begins with the keyframe before the first, not with older versions"
+  )
+  func droppedBehindVersion() async throws {
+    let document = try await create()
+    for number in 1...6 {
+      try await document.append([numbered(number)])
+      let (bytes, time) = ([UInt8(number)], Int64(number) * 86_400_000)
+      if number == 2 {
+        try await document.checkpoint(name: "first", bytes: bytes, digest: bytes, time: time)
+      } else if number.isMultiple(of: 2) {
+        try await document.writeKeyframe(bytes, digest: bytes, time: time)
+      }
+    }
+    try await document.dropHistory(now: 6 * 86_400_000, keeping: 2)
+    func states(_ history: DocumentHistory) -> [[UInt8]] {
+      history.steps.compactMap { step in
+        if case .keyframe(let bytes) = step.content { bytes } else { nil }
+      }
+    }
+    let history = try await document.history()
+    #expect(history.damages.isEmpty && history.steps.count == 3 && states(history) == [[4]])
+    #expect(history.checks.map(\.digest) == [[4], [6]] && history.checks.map(\.place) == [1, 3])
+    #expect(try await document.versions().map(\.name) == ["first"], "it can still be looked at")
+    try await document.close()
+    // Where rows are missing, an older one is better than nothing, and the next has what is.
+    try await DatabaseQueue(path: document.path).write { db in
+      try db.execute(sql: "DELETE FROM keyframe WHERE log = 4")
+    }
+    let damaged = try await BoardDocument.open(at: document.path, mode: .reading).history()
+    #expect(damaged.damages.count == 1 && states(damaged) == [[2], [6]])
   }
 
   @Test("[REC-6] what ends a gap is in the history as long as the gap is, whatever comes after it")

@@ -76,36 +76,63 @@ class Recording:
             own = checksum("a", [incarnation, sequence], [record, head])
             need(crc == own, f"record {incarnation}")
             self.records[incarnation & 0xFFFF_FFFF_FFFF_FFFF] = record
-        self.steps, self.places, chain, before = [], {0: 0}, 0, None
+        entries_of, chain = {}, 0
         sql = "SELECT id, time, entries, body, sum FROM log ORDER BY id"
         for number, (identifier, time, entries, body, total) in enumerate(rows(sql), 1):
             own = checksum("l", [identifier, time, entries], [body])
             chain = crc32c(struct.pack(">II", chain, own))
             need(identifier == number, f"rows before {identifier}")
             need(total & 0xFFFF_FFFF_FFFF_FFFF == own << 32 | chain, f"row {identifier}")
-            self._unpack(body, time, entries)
-            self.places[identifier] = len(self.steps)
+            entries_of[identifier] = unpacked(body, time, entries)
         if "closed" in self.meta:
-            need(self.meta["closed"] == f"{len(self.places) - 1} {chain}", "the end of the log")
-        self.keyframes = []
+            need(self.meta["closed"] == f"{len(entries_of)} {chain}", "the end of the log")
+        beside = self._read_marks(rows)
         sql = "SELECT id, log, chain, entries, time, name, digest, body, crc FROM keyframe ORDER BY log, id"
         for *numbers, name, digest, body, crc in rows(sql):
             blobs = [(name or "").encode(), digest, body]
             own = checksum("k", numbers + [int(name is not None)], blobs)
             need(crc == own, f"keyframe {numbers[0]}")
-            self.keyframes.append((self.places[numbers[1]], name, digest.hex(), body))
+            need(numbers[1] <= len(entries_of), "the rows before a keyframe")
+            beside.append((numbers[1], numbers[4], 1, numbers[0], (name, digest.hex(), body)))
+        self._order(entries_of, sorted(beside))
         self._read_session(rows)
         for sha256, body in rows("SELECT sha256, body FROM asset"):
             need(hashlib.sha256(body).digest() == sha256, "an asset")
 
-    def _read_session(self, rows):
-        """REC-12, REC-13, and the end of REC-6."""
-        self.names = {key[5:]: name for key, name in self.meta.items() if key.startswith("peer ")}
-        self.end = None
-        for *numbers, name, crc in rows("SELECT id, kind, time, until, log, name, crc FROM mark ORDER BY id"):
+    def _read_marks(self, rows):
+        """The gaps, by where they stand, and the places and the end."""
+        self.marks, self.end, gaps = [], None, []
+        for *numbers, name, crc in rows("SELECT id, kind, time, until, log, name, crc FROM mark ORDER BY log, id"):
             need(crc == checksum("t", numbers, [name.encode()]), f"mark {numbers[0]}")
-            if numbers[1] == 2:
-                self.end = numbers[2]
+            identifier, kind, time, until, log = numbers
+            if kind == 2:
+                self.end = time
+            elif kind < 2:
+                self.marks.append((kind, time, until, name))
+                gaps += [(log, until, 0, identifier, None)] if kind == 1 else []
+        return gaps
+
+    def _order(self, entries_of, beside):
+        """REC-6: the steps, with the keyframes that are taken in, and where each keyframe is compared."""
+        self.steps, self.keyframes = [], []
+        # What a board began with.
+        lacks = any(log == 0 and keyframe for log, *_, keyframe in beside)
+        for row in range(len(entries_of) + 1):
+            self.steps += entries_of.get(row, [])
+            for log, time, _, _, keyframe in beside:
+                if log != row:
+                    continue
+                if keyframe is None:
+                    lacks = True
+                    continue
+                if lacks:
+                    self.steps.append((time, "keyframe", keyframe[2]))
+                    lacks = False
+                self.keyframes.append((len(self.steps), *keyframe))
+
+    def _read_session(self, rows):
+        """REC-12, REC-13."""
+        self.names = {key[5:]: name for key, name in self.meta.items() if key.startswith("peer ")}
         self.traffic, chain = [], 0
         if not rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'traffic'"):
             return
@@ -124,27 +151,32 @@ class Recording:
                     self.traffic.append({"time": time, **entry})
             reader.end()
 
-    def _unpack(self, body, time, entries):
-        reader = Reader(body)
-        packed = Packed(reader) if body[:1] == b"\x02" else None
-        for _ in range(entries):
-            head = reader.varint()
-            step = head >> 1
-            time += step >> 1 ^ -(step & 1)
-            data = packed.batch(time) if packed and not head & 1 else reader.take(reader.varint())
-            self.steps.append((time, "answer" if head & 1 else "batch", data))
-        reader.end()
-
     def play(self):
         """The board after each step."""
         state = State()
         for _, kind, data in self.steps:
             if kind == "batch":
                 state.apply(decode_batch(data))
+            elif kind == "keyframe":
+                merge_answer(state, data, False)
             elif data[0] <= 2:
                 start = 1 if data[0] < 2 else 3
                 merge_answer(state, data[start:], data[0] > 0)
             yield state
+
+
+def unpacked(body, time, entries):
+    """REC-5, REC-11: what happened in a row."""
+    reader, found = Reader(body), []
+    packed = Packed(reader) if body[:1] == b"\x02" else None
+    for _ in range(entries):
+        head = reader.varint()
+        step = head >> 1
+        time += step >> 1 ^ -(step & 1)
+        data = packed.batch(time) if packed and not head & 1 else reader.take(reader.varint())
+        found.append((time, "answer" if head & 1 else "batch", data))
+    reader.end()
+    return found
 
 
 # Of each kind: what stands behind the peers (REC-13).
