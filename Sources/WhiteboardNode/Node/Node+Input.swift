@@ -105,6 +105,8 @@ extension Node {
 
   /// Carries out verbs in their order, until there are no more and the script is over.
   func carryOutVerbs() async {
+    // What a script does at once is for those whose board it joined, and is lost where it ends before it has met them.
+    await untilSomebodyIsMet()
     while ending == nil {
       guard let entry = verbs.takeFirst() else {
         if isInputAtEnd || input == nil {

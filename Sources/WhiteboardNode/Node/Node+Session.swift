@@ -120,6 +120,7 @@ extension Node {
       way: peer.relay ?? peer.id
     )
     enterQueue(peer, session)
+    hasMet = true
     let id = peer.id
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
     emit(.joined(.init(peer: id.text, name: peer.name.raw)))
@@ -204,9 +205,22 @@ extension Node {
   }
 
   /// Whether nothing waits here, and the boards are the same as far as their replicas know.
+  ///
+  /// Who joined and was not told yet who is here has nobody's board to compare with.
   private var isSettled: Bool {
-    guard let replica else { return false }
+    guard let replica, hasMet || !isGuest else { return false }
     return verbsBeside == 0 && queues.values.allSatisfy(\.isEmpty) && replica.isSynced(now: now)
+  }
+
+  /// Whether this is somebody else's board.
+  private var isGuest: Bool {
+    if case .join = configuration.part { true } else { false }
+  }
+
+  /// Waits until who joined was told of somebody who is here, which is moments after the beginning.
+  func untilSomebodyIsMet() async {
+    guard isGuest else { return }
+    _ = await wait(timeout: .seconds(5)) { $0.hasMet }
   }
 
   /// Waits until peers have acknowledged all that was sent to them before.

@@ -65,6 +65,8 @@ package actor Node {
   var isRoleTold = false
   var isAnnouncing = false
   var isBegun = false
+  /// Whether anybody of the board was here; a host need not wait for it.
+  var hasMet = false
   var discoveryProblem: DiscoveryProblem?
   var members: [PeerID: Member] = [:]
   /// What members said that they go by.
