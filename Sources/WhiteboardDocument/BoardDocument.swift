@@ -166,13 +166,15 @@ public actor BoardDocument {
   /// Writes everything to the disk itself and gives the file up; closing again does nothing.
   ///
   /// A closed document is one plain file. What was appended before is waited for.
+  /// - Parameter end: Until when it was recorded, though nothing may have happened for a while (REC-6),
+  ///   milliseconds since 1970; nil where that is not said.
   /// - Throws: `full`, `inputOutput`; the document is closed all the same, and what was
   ///   acknowledged is in the files beside it, from where the next opening takes it.
-  public func close() async throws(DocumentError) {
+  public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {
     guard !isClosed else { return }
-    // An empty group is a barrier: all that was appended before is done when it returns.
+    // A group is a barrier, also an empty one: all that was appended before is done when it returns.
     isClosed = true
-    let flushed = await enqueue([])
+    let flushed = await enqueue(end.map { [.entries([.end(time: $0)])] } ?? [])
     defer { lock?.release() }
     let tail = tail
     let mode = mode

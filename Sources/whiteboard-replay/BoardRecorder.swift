@@ -63,8 +63,7 @@ actor BoardRecorder {
         await tell("marked \(TerminalText.quoted(name))")
       case .status:
         await tell(await node.isRecordingPaused ? "paused" : "recording")
-        let names = await node.presentNames.map { TerminalText.cleaned($0, limit: 64) }
-        try? Console.tell("there: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))\n")
+        try? Console.tell(RecorderLine.present(await node.presentNames))
       case .stop: await stop()
       case .discard:
         isDiscarded = true

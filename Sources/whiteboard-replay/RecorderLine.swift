@@ -19,6 +19,12 @@ enum RecorderLine {
 
   private static let help = "pause, resume, mark NAME, status, stop, discard"
 
+  /// Tells who is there, whatever they call themselves.
+  static func present(_ names: [String]) -> String {
+    let shown = names.map { TerminalText.cleaned($0, limit: 64) }
+    return "there: \(shown.isEmpty ? "nobody" : shown.joined(separator: ", "))\n"
+  }
+
   /// Reads lines until there are no more; what is none of these is said on standard error.
   static func read(_ take: @Sendable (RecorderLine) async -> Void) async {
     guard let reader = try? LineReader(descriptor: STDIN_FILENO) else { return }

@@ -147,9 +147,9 @@ actor WireRecorder {
       return await stop()
     }
     let count = await recorder.count
-    let names = session?.peers().map { TerminalText.cleaned($0.peer.name.raw, limit: 64) } ?? []
+    let present = session?.peers().map(\.peer.name.raw) ?? []
     try? Console.tell(
-      "\(counted(count, "entry", "entries")); there: \(names.isEmpty ? "nobody" : names.joined(separator: ", "))\n"
+      "\(counted(count, "entry", "entries")); \(RecorderLine.present(present))"
     )
   }
 }

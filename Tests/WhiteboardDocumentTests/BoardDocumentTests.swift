@@ -310,6 +310,32 @@ import WhiteboardDocument
   }
 
   @Test(
+    "[REC-6] a recording whose end has no room on the disk is closed all the same, and that is told"
+  )
+  func fullAtItsEnd() async throws {
+    let document = try await create()
+    try await document.append([numbered(1)])
+    _ = try await document.limitPages(to: 1)
+    // Until not even a mark has room.
+    var (count, failure) = (0, nil as DocumentError.Code?)
+    while failure == nil, count < 10_000 {
+      count += 1
+      let name = "\(count)" + String(repeating: "x", count: 100)
+      failure = await code { try await document.append([.marker(name: name, time: 1)]) }
+    }
+    while await code({ try await document.append([.marker(name: "y\(count)", time: 1)]) }) == nil {
+      count += 1
+    }
+    #expect(failure == .full)
+    #expect(await code { try await document.close(recordedUntil: 2) } == .full)
+    let again = try await BoardDocument.open(at: document.path, mode: .writing)
+    #expect(numbers(try await again.load(at: .max).entries) == [1])
+    try await again.close(recordedUntil: 7)
+    let history = try await BoardDocument.open(at: document.path, mode: .reading).history()
+    #expect(history.end == 7 && history.damages.isEmpty)
+  }
+
+  @Test(
     "[REC-6] where rows were dropped, history begins with the keyframe before the first, not with older versions"
   )
   func droppedBehindVersion() async throws {

@@ -102,11 +102,9 @@ public actor SessionRecorder {
     await writer?.value
     await write()
     let failure = isPaused ? nil : failure
-    // While nothing is recorded it does not last on (REC-6).
-    if !isPaused, failure == nil {
-      try await document.append([.end(time: TrafficLog.wallClock())])
-    }
-    try await document.close()
+    // While nothing is recorded it does not last on.
+    let isRecording = !isPaused && failure == nil
+    try await document.close(recordedUntil: isRecording ? TrafficLog.wallClock() : nil)
     if let failure { throw failure }
   }
 

@@ -335,10 +335,8 @@ extension Node {
     keeper.close()
     if let loss = keeper.loss { endUnsaved(loss) }
     do throws(DocumentError) {
-      if configuration.recordingFile != nil, !keeper.isBehind {
-        try await document.append([.end(time: BoardFile.now)])
-      }
-      try await document.close()
+      let isRecording = configuration.recordingFile != nil && !keeper.isBehind
+      try await document.close(recordedUntil: isRecording ? BoardFile.now : nil)
     } catch {
       emit(.warning(.init(code: "not-saved", message: error.message)))
     }
