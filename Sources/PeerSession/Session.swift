@@ -28,6 +28,10 @@ public final class Session: Sendable {
   public let incarnation: SessionIncarnation
   /// What happens, in order; for one consumer, which must go on taking (``SessionEvents``).
   public let events: SessionEvents
+  /// What to store, so that the session continues after a restart (MEM-7): each time that it changed.
+  ///
+  /// For one consumer. A slow consumer gets the latest record alone. Ends with the session.
+  public let membership: AsyncStream<MembershipRecord>
   /// The thread that serves the session's links, for tasks that must answer at once.
   ///
   /// A task with this preference (`withTaskExecutorPreference`) takes ``events`` and sends without a
@@ -45,6 +49,7 @@ public final class Session: Sendable {
     self.localPeer = core.localPeer
     self.incarnation = core.incarnation
     self.events = SessionEvents(queue: core.events, observation: observation)
+    self.membership = core.records
     self.executor = EventLoopTasks(core.eventLoop)
   }
 
@@ -359,13 +364,34 @@ public final class Session: Sendable {
     }
   }
 
-  /// Tells the session where a member was found, so that it can be dialled there when a link breaks.
+  /// Reports that discovery shows a peer of this session (MEM-9).
   ///
-  /// Does nothing for a peer that the session has not heard of. The latest 16 are kept; the handshake
-  /// checks who is there, so they may be wrong.
-  public func addAddresses(_ addresses: [PeerAddress], for peer: PeerID) {
+  /// The peer is dialled soon, and again for as long as it is shown, unless it has a link. A peer that
+  /// discovery alone shows must prove that it belongs to the session (MEM-8), so a false announcement
+  /// does no harm.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - addresses: Where it is, best first; the latest 16 are kept.
+  ///   - incarnation: Its process in this session: a new one is dialled although the one before left.
+  public func found(
+    _ peer: PeerID,
+    at addresses: [PeerAddress],
+    as incarnation: SessionIncarnation
+  ) {
     let core = core
-    eventLoop.execute { core.value.addAddresses(addresses, for: peer) }
+    eventLoop.execute { core.value.found(peer, at: addresses, as: incarnation) }
+  }
+
+  /// Restores what was stored of the membership of a session that was made meanwhile (MEM-7).
+  package func restore(_ record: MembershipRecord) async {
+    try? await onLoop { $0.restore(record) }
+  }
+
+  /// Reports that discovery does not show a peer any more. This ends nothing (LIV-5).
+  public func vanished(_ peer: PeerID) {
+    let core = core
+    eventLoop.execute { core.value.vanished(peer) }
   }
 
   /// Says goodbye to everyone and ends the session; ``events`` ends once it was read to its end.

@@ -60,6 +60,10 @@ public enum CloseCode: String, Sendable, CaseIterable {
   public enum Redial: Sendable {
     /// Not unless a person asks for it.
     case never
+    /// Not until the peer starts again: a new process may answer otherwise.
+    case afterRestart
+    /// Not until either side has another proof of membership, or the peer starts again.
+    case withProof
     /// Yes, with the back-off of LIV-3; but for ``CloseCode/timedOut`` where a person had the time.
     case later
     /// The peer is not gone: another link of the pair is, or comes.
@@ -74,13 +78,15 @@ public enum CloseCode: String, Sendable, CaseIterable {
   /// What the receiver of the code does about dialling again.
   public var redial: Redial {
     switch self {
-    case .timedOut, .busy, .lockedOut, .unknownAdmitter, .tooSlow, .tooFast, .internalError: .later
+    case .timedOut, .busy, .lockedOut, .unknownAdmitter, .tooSlow, .tooFast, .internalError, .full,
+      .noSuchSession:
+      .later
     case .duplicateLink, .replaced: .notApplicable
-    case .left, .shuttingDown, .disconnected, .kicked, .declined, .withdrawn, .full,
-      .versionMismatch, .noSuchSession, .notCarried, .wrongCode, .notKnown, .notVerified,
-      .notAttached,
-      .protocolError, .unknownFrame, .tooLarge, .self:
-      .never
+    case .left, .shuttingDown, .disconnected, .versionMismatch, .notCarried, .notAttached,
+      .protocolError, .unknownFrame, .tooLarge:
+      .afterRestart
+    case .withdrawn, .wrongCode, .notKnown, .notVerified: .withProof
+    case .kicked, .declined, .self: .never
     }
   }
 }

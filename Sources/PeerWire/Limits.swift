@@ -22,8 +22,12 @@ public enum Limits {
   public static let invitationCodes = 15
   /// Wrong proofs before a lock (ADM-3).
   public static let wrongProofs = 3
+  /// Removed peers a session remembers (MEM-7).
+  public static let removedPeers = 1_024
   /// Members a session remembers (MEM-1).
   public static let members = 256
+  /// Signatures in a ticket, from the peer that shows it towards the host (TCK-3).
+  public static let ticketChain = 6
   /// Members only heard of that are dialled at a time (MEM-6).
   public static let dialsToStrangers = 4
   /// Attempts at a member only heard of, until it is heard of again (MEM-6).

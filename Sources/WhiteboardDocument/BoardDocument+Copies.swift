@@ -70,6 +70,7 @@ extension BoardDocument {
         var tail = try LogTail(db, at: source)
         try edit?(db, &tail)
         try Meta.set(db, .code, nil)
+        try Meta.set(db, .membership, nil)
         try Meta.set(db, .closed, tail.text)
       }
       if edit != nil { try queue.vacuum() }

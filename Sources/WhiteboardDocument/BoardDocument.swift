@@ -124,6 +124,25 @@ public actor BoardDocument {
     }
   }
 
+  /// Who belongs to the board's session, as ``setMembership(_:code:)`` stored it; in no copy.
+  /// - Throws: `damaged`, `closed`.
+  public func membership() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .membership, at: path) }
+  }
+
+  /// Stores who belongs to the board's session.
+  ///
+  /// - Parameters:
+  ///   - text: A text that only the session understands.
+  ///   - code: The join code that this peer joined with; nil keeps the one that is stored.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
+    try await write { db in
+      try Meta.set(db, .membership, text)
+      if let code { try Meta.set(db, .code, code) }
+    }
+  }
+
   /// Stores what the library's lines show of this board, without its picture.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setCounts(

@@ -52,6 +52,16 @@ extension BoardLibrary {
     }
   }
 
+  /// The file of a board, or nil if the library does not have it.
+  /// - Throws: `inputOutput` where the directory cannot be read; `ambiguous` where several files are of it.
+  /// - Complexity: O(n) in the files, of which only ids are read.
+  public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
+    let directory = directory
+    return try await Blocking.run(directory) {
+      try Self.find(in: directory) { $0.board == board } mayBe: { _ in false }
+    }
+  }
+
   /// The files that do not tell which board they are of.
   /// - Throws: `inputOutput` where the directory cannot be read.
   /// - Complexity: O(n) in the files, of which only ids are read.

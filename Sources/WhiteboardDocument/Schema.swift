@@ -133,6 +133,8 @@ enum MetaKey: String, CaseIterable {
   case hosted
   /// The words that let people in, where it was hosted with a code; a secret.
   case code
+  /// Who belongs to the board's session, as the session wrote it; holds a ticket, which admits one key.
+  case membership
   /// Days that history is kept; absent: for ever.
   case retention
   /// Objects on the board, for the library.

@@ -241,6 +241,28 @@ def tickets(previous):
         "admitter": base32(admitter), "key": base64.b64encode(spki(LISTENER)).decode(),
         "signature": base64.b64encode(signature).decode(),
     }
+    # The dialler admitted a third peer, and its own ticket leads to the listener (TCK-3).
+    third = counted("third peer", 32)
+    onward = ticket_input(SESSION, member, third)
+    further = None
+    for old in (previous or {}).get("tickets", []):
+        if old["input"] == onward.hex() and old["expected"] == "valid":
+            further = base64.b64decode(old["ticket"]["signature"])
+    if further is None:
+        further = DIALLER.sign(onward, ec.ECDSA(hashes.SHA256()))
+    DIALLER.public_key().verify(further, onward, ec.ECDSA(hashes.SHA256()))
+    chained = {
+        "admitter": base32(member), "key": base64.b64encode(spki(DIALLER)).decode(),
+        "signature": base64.b64encode(further).decode(), "via": [good],
+    }
+
+    def chain(name, expected, ticket, known):
+        return {
+            "name": name, "expected": expected, "session": SESSION.hex(), "dialler": third.hex(),
+            "knownAdmitters": [base32(peer) for peer in known], "admitterIsKnown": member in known,
+            "input": onward.hex(), "ticket": ticket,
+        }
+
     broken = bytearray(signature)
     broken[-1] ^= 1
     return [
@@ -254,6 +276,14 @@ def tickets(previous):
                good | {"key": base64.b64encode(spki(DIALLER)).decode()}),
         vector("another admitter than the key's", "protocol-error",
                good | {"admitter": base32(member)}),
+        chain("by way of a member that is not known, to one that is", "valid", chained, [admitter]),
+        chain("by way of members of whom none is known", "unknown-admitter", chained, []),
+        chain("a chain with a broken signature behind a member that is known", "valid",
+              chained | {"via": [good | {"signature": base64.b64encode(broken).decode()}]}, [member]),
+        chain("a chain with a broken signature before a member that is known", "protocol-error",
+              chained | {"via": [good | {"signature": base64.b64encode(broken).decode()}]}, [admitter]),
+        chain("a chain whose parts do not fit together", "protocol-error",
+              chained | {"via": [good | {"admitter": base32(member)}]}, [admitter]),
     ]
 
 

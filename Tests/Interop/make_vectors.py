@@ -644,13 +644,15 @@ def control():
 
 
 def closes():
-    never = ("left shutting-down disconnected kicked declined withdrawn full version-mismatch "
-             "no-such-session not-carried wrong-code not-known not-verified not-attached protocol-error unknown-frame "
-             "too-large self").split()
-    later = "timed-out busy locked-out unknown-admitter too-slow too-fast internal-error".split()
-    return ([{"code": c, "redial": "never"} for c in never]
-            + [{"code": c, "redial": "later"} for c in later]
-            + [{"code": c, "redial": "not-applicable"} for c in ("duplicate-link", "replaced")]
+    codes = {
+        "never": "kicked declined self",
+        "after-restart": "left shutting-down disconnected version-mismatch not-carried not-attached protocol-error "
+                         "unknown-frame too-large",
+        "with-proof": "withdrawn wrong-code not-known not-verified",
+        "later": "timed-out busy locked-out unknown-admitter too-slow too-fast internal-error full no-such-session",
+        "not-applicable": "duplicate-link replaced",
+    }
+    return ([{"code": code, "redial": redial} for redial, names in codes.items() for code in names.split()]
             + [{"code": c, "redial": "later", "treatedAs": "internal-error"} for c in ("", "LEFT", "no-such-code")])
 
 

@@ -17,6 +17,8 @@ struct CloseCodeTests {
   private func name(ofRedial redial: CloseCode.Redial) -> String {
     switch redial {
     case .never: "never"
+    case .afterRestart: "after-restart"
+    case .withProof: "with-proof"
     case .later: "later"
     case .notApplicable: "not-applicable"
     }

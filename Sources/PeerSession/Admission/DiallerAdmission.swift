@@ -20,6 +20,20 @@ enum DiallerAction: Equatable, Sendable {
   case ended(CloseCode, UntrustedText)
 }
 
+/// What a peer that was in the session before expects of another that it dials.
+struct MemberDial: Sendable {
+  /// The session's membership.
+  var membership: Membership
+  /// Whether the other must prove that it belongs to the session: discovery alone shows it (MEM-8).
+  var mustProve: Bool
+
+  /// Creates an expectation.
+  init(_ membership: Membership, mustProve: Bool) {
+    self.membership = membership
+    self.mustProve = mustProve
+  }
+}
+
 /// Leads, on the dialler's side of one control link, to being let in.
 ///
 /// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner tells it what
@@ -40,12 +54,21 @@ struct DiallerAdmission: Sendable {
     var codeKey: CodeKey?
     /// What to send first.
     var hello: Control.DiallerHello
+    /// What is known of the session's membership; nil for a peer that joins for the first time.
+    var membership: MemberDial?
     /// Our random bytes for the words (4.3).
     var nonce = Bytes32.random()
 
     /// Whether a listener that asks for nothing is refused (HEL-4).
     var insistsOnProof: Bool {
       trust != .pinnedByLink && (code != nil || trust == .unverified)
+    }
+
+    /// Whether a listener that asks for nothing is who it should be (HEL-4, MEM-8).
+    func accepts(_ ticket: Ticket?) -> Bool {
+      guard let membership else { return !insistsOnProof }
+      return membership.membership.proves(ticket, of: remote)
+        || !(insistsOnProof || membership.mustProve)
     }
   }
 
@@ -201,7 +224,7 @@ struct DiallerAdmission: Sendable {
     }
     switch hello.admission {
     case .none:
-      guard !facts.insistsOnProof else {
+      guard facts.accepts(hello.ticket) else {
         return close(.notVerified, "The listener offers no proof of who it is.")
       }
       state = .awaitingAccept(hello, facts.trust == .pinnedByLink ? .known : .anyone)
@@ -217,6 +240,9 @@ struct DiallerAdmission: Sendable {
       state = .awaitingKey(hello, code)
       deadline = now + AdmissionTimes.step
       return [.computeCodeKey(code, session, listener: facts.remote)]
+    case .ask where facts.hello.invitation == nil:
+      // Nobody is there to compare words: a member comes back by its ticket, or by the code.
+      return close(.withdrawn, "A member does not ask a person again.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
         return close(.notVerified, "The listener does not ask for the code that was given.")

@@ -55,6 +55,8 @@ struct ListenerAdmission: Sendable {
     case code(CodeKey, besides: [CodeChoice] = [])
     /// By a person.
     case ask
+    /// By a code whose key is still being computed.
+    case notReady
   }
 
   /// What the owner knows when HELLO arrives.
@@ -97,6 +99,8 @@ struct ListenerAdmission: Sendable {
 
   private let facts: Facts
   private var state = State.awaitingHello
+  /// What proves to the dialler that we belong to the session (MEM-8).
+  private var ticket: Ticket?
 
   /// Creates the decision about one link.
   init(facts: Facts) { self.facts = facts }
@@ -112,13 +116,19 @@ struct ListenerAdmission: Sendable {
   /// Answers the dialler's HELLO, which named a session that is served here; checks in the order of
   /// HEL-6.
   ///
-  /// `own` is what we say of ourselves; `isKnownAdmitter` tells whose tickets count here (TCK-1).
+  /// - Parameters:
+  ///   - hello: The dialler's HELLO.
+  ///   - own: What we say of ourselves.
+  ///   - membership: Who belongs to the session, and our own ticket.
+  ///   - now: The time.
+  /// - Returns: What to do.
   mutating func helloReceived(
     _ hello: Control.DiallerHello,
     answering own: Control.Introduction,
-    isKnownAdmitter: (PeerID) -> Bool,
+    membership: Membership,
     now: Duration
   ) -> [ListenerAction] {
+    ticket = membership.ticket
     guard case .awaitingHello = state else { return [] }
     guard own.versions.common(with: hello.introduction.versions) != nil else {
       return close(
@@ -137,23 +147,28 @@ struct ListenerAdmission: Sendable {
     if facts.isResuming { return admit(answering: own, basis: .resumed, as: nil) }
     if let ticket = hello.ticket {
       do throws(TicketError) {
-        try ticket.verify(
-          session: own.session,
-          member: facts.remote,
-          isKnownAdmitter: isKnownAdmitter
-        )
+        try membership.check(ticket, of: facts.remote)
+        return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
       } catch {
-        switch error {
-        case .invalid: return close(.protocolError, "The ticket does not verify.")
-        case .unknownAdmitter:
-          return close(.unknownAdmitter, "The ticket's signer is not a member here yet.")
+        // A ticket that proves nothing here takes nothing away: the mode decides (TCK-2).
+        guard error == .unknownAdmitter else {
+          return close(.protocolError, "The ticket does not verify.")
         }
       }
-      return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
+    }
+    // A peer that joins sends an invitation; a member that returns does not.
+    let isReturning = hello.ticket != nil && hello.invitation == nil
+    if hello.invitation == nil, membership.mayAdmit(facts.remote) {
+      // A member that returns is known by its key (MEM-7).
+      return admit(answering: own, basis: .ticket, as: nil)
     }
     switch facts.mode {
     case .anyone:
       return admit(answering: own, basis: .anyone)
+    case .notReady:
+      return close(.busy, "This peer is not ready yet.")
+    case .known(false) where isReturning, .ask where isReturning:
+      return close(.unknownAdmitter, "No member that is known here signed the ticket.")
     case .known(let isKnown):
       guard isKnown else { return close(.notKnown, "This session admits only known peers.") }
       return admit(answering: own, basis: .known)
@@ -325,6 +340,7 @@ struct ListenerAdmission: Sendable {
     _ own: Control.Introduction,
     _ admission: Control.AdmissionStep
   ) -> ListenerAction {
-    .send(.hello, Control.ListenerHello(introduction: own, admission: admission).encoded())
+    let hello = Control.ListenerHello(introduction: own, admission: admission, ticket: ticket)
+    return .send(.hello, hello.encoded())
   }
 }

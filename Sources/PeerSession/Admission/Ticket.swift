@@ -1,56 +1,115 @@
 import Crypto
 import FoundationEssentials
+import PeerWire
 
-/// Why a ticket does not admit; each says how the link closes (TCK-2).
+/// Why a ticket does not admit; each says how admission goes on (TCK-2).
 enum TicketError: Error, Equatable, Sendable {
-  /// It does not verify: `protocol-error`.
+  /// A signature does not verify: `protocol-error`.
   case invalid
-  /// It verifies, but its signer is not, or not yet, a member here: `unknown-admitter`.
+  /// It verifies, but leads to no peer that may admit here.
   case unknownAdmitter
 }
 
-/// A member's signed word that a peer is in the session (5.2).
+/// A member's signed statement that a peer belongs to the session (5.2).
+///
+/// A ticket may carry the tickets of the members it depends on, so that a peer that knows none of
+/// them can follow the signatures to the host (TCK-3).
 struct Ticket: Equatable, Sendable {
   /// Bytes of the key: a P-256 SubjectPublicKeyInfo has 91.
-  private static let maximumKey = 128
+  fileprivate static let maximumKey = 128
   /// Bytes of the signature: a DER signature on P-256 has at most 72.
-  private static let maximumSignature = 80
+  fileprivate static let maximumSignature = 80
 
-  /// Who signed.
-  var admitter: PeerID
-  /// Its DER SubjectPublicKeyInfo.
-  var key: [UInt8]
-  /// ECDSA on P-256 with SHA-256, in DER.
-  var signature: [UInt8]
+  /// One signature: `admitter` states that the peer before it in the chain belongs to the session.
+  struct Signature: Equatable, Sendable {
+    /// The peer that signed.
+    var admitter: PeerID
+    /// Its DER SubjectPublicKeyInfo.
+    var key: [UInt8]
+    /// ECDSA on P-256 with SHA-256, in DER.
+    var bytes: [UInt8]
+
+    /// Signs that `member` is in `session`.
+    init(by identity: PeerIdentity, session: SessionID, member: PeerID) {
+      admitter = identity.peerID
+      key = identity.publicKeyDER
+      bytes = identity.sign(
+        Ticket.signedBytes(session: session, admitter: admitter, member: member)
+      )
+    }
+
+    /// Whether the signature is by the admitter's key, for `member` in `session`.
+    func isValid(session: SessionID, member: PeerID) -> Bool {
+      let signed = Ticket.signedBytes(session: session, admitter: admitter, member: member)
+      guard PeerID(spki: key) == admitter,
+        let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
+        let signature = try? P256.Signing.ECDSASignature(derRepresentation: bytes)
+      else { return false }
+      return publicKey.isValidSignature(signature, for: signed)
+    }
+  }
+
+  /// The signature for the peer that shows the ticket.
+  var signature: Signature
+  /// The signature for the admitter of the one before, and so on, towards the host; may be empty.
+  var via: [Signature]
+
+  /// The peer that signed for the one that shows the ticket.
+  var admitter: PeerID { signature.admitter }
+  /// How many signatures lead from the peer that shows the ticket towards the host.
+  var length: Int { via.count + 1 }
+
+  /// Creates a ticket from its signatures.
+  init(_ signature: Signature, via: [Signature] = []) {
+    self.signature = signature
+    self.via = via
+  }
 
   /// Signs that `member` is in `session`.
-  static func make(by identity: PeerIdentity, session: SessionID, member: PeerID) -> Ticket {
-    let admitter = identity.peerID
+  ///
+  /// - Parameters:
+  ///   - identity: The admitter.
+  ///   - session: The session.
+  ///   - member: The peer that will show the ticket.
+  ///   - own: The admitter's own ticket, which the new one carries if the chain is not too long
+  ///     (TCK-3); `nil` for the host.
+  /// - Returns: The ticket.
+  static func make(
+    by identity: PeerIdentity,
+    session: SessionID,
+    member: PeerID,
+    own: Ticket? = nil
+  ) -> Ticket {
+    let chain = own.map { [$0.signature] + $0.via } ?? []
     return Ticket(
-      admitter: admitter,
-      key: identity.publicKeyDER,
-      signature: identity.sign(signedBytes(session: session, admitter: admitter, member: member))
+      Signature(by: identity, session: session, member: member),
+      via: chain.count < Limits.ticketChain ? chain : []
     )
   }
 
-  /// Checks that a known member vouches for `member` (TCK-1).
+  /// Follows the signatures from `member` to a peer that may admit here (TCK-1, TCK-3).
   ///
-  /// `member` is the dialler of the link; `isKnownAdmitter` tells whether a peer is the host,
-  /// ourselves, or a member we know or have known in this session, and was not kicked.
-  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - member: The peer at the other end of the link.
+  ///   - mayAdmit: Whether a peer is the host, this peer itself, or one that proved before that it
+  ///     belongs to the session.
+  ///   - isRemoved: Whether the host removed a peer: no chain leads through it.
   /// - Throws: ``TicketError``.
   func verify(
     session: SessionID,
     member: PeerID,
-    isKnownAdmitter: (PeerID) -> Bool
+    mayAdmit: (PeerID) -> Bool,
+    isRemoved: (PeerID) -> Bool = { _ in false }
   ) throws(TicketError) {
-    let signed = Self.signedBytes(session: session, admitter: admitter, member: member)
-    guard PeerID(spki: key) == admitter,
-      let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),
-      let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature),
-      publicKey.isValidSignature(signature, for: signed)
-    else { throw .invalid }
-    guard isKnownAdmitter(admitter) else { throw .unknownAdmitter }
+    var holder = member
+    for signature in [signature] + via {
+      guard signature.isValid(session: session, member: holder) else { throw .invalid }
+      guard !isRemoved(signature.admitter) else { throw .unknownAdmitter }
+      if mayAdmit(signature.admitter) { return }
+      holder = signature.admitter
+    }
+    throw .unknownAdmitter
   }
 
   static func signedBytes(session: SessionID, admitter: PeerID, member: PeerID) -> [UInt8] {
@@ -58,7 +117,7 @@ struct Ticket: Equatable, Sendable {
   }
 }
 
-extension Ticket: Codable {
+extension Ticket.Signature: Codable {
   private enum CodingKeys: String, CodingKey {
     case admitter
     case key
@@ -68,14 +127,35 @@ extension Ticket: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     admitter = try container.decode(PeerID.self, forKey: .admitter)
-    key = try container.base64(.key, maximum: Self.maximumKey)
-    signature = try container.base64(.signature, maximum: Self.maximumSignature)
+    key = try container.base64(.key, maximum: Ticket.maximumKey)
+    bytes = try container.base64(.signature, maximum: Ticket.maximumSignature)
   }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(admitter, forKey: .admitter)
     try container.encode(Base64.encode(key), forKey: .key)
-    try container.encode(Base64.encode(signature), forKey: .signature)
+    try container.encode(Base64.encode(bytes), forKey: .signature)
+  }
+}
+
+extension Ticket: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case via
+  }
+
+  init(from decoder: any Decoder) throws {
+    signature = try Signature(from: decoder)
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    via =
+      try container.isPresent(.via)
+      ? container.array(.via, of: Signature.self, maximum: Limits.ticketChain - 1) : []
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try signature.encode(to: encoder)
+    guard !via.isEmpty else { return }
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(via, forKey: .via)
   }
 }

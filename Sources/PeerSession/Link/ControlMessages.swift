@@ -276,26 +276,32 @@ extension Control {
 
     var introduction: Introduction
     var admission: AdmissionStep
+    /// Proves that the listener belongs to the session (MEM-8).
+    var ticket: Ticket?
 
-    init(introduction: Introduction, admission: AdmissionStep) {
+    init(introduction: Introduction, admission: AdmissionStep, ticket: Ticket? = nil) {
       self.introduction = introduction
       self.admission = admission
+      self.ticket = ticket
     }
 
     private enum CodingKeys: String, CodingKey {
       case admission
+      case ticket
     }
 
     init(from decoder: any Decoder) throws {
       introduction = try Introduction(from: decoder)
       let container = try decoder.container(keyedBy: CodingKeys.self)
       admission = try container.decode(AdmissionStep.self, forKey: .admission)
+      ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
     }
 
     func encode(to encoder: any Encoder) throws {
       try introduction.encode(to: encoder)
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(admission, forKey: .admission)
+      try container.encodeIfPresent(ticket, forKey: .ticket)
     }
   }
 
@@ -490,12 +496,18 @@ extension Control {
 
     /// At most 256; see ``split(_:)``.
     var members: [Member]
+    /// A ticket for the receiver (TCK-4).
+    var ticket: Ticket?
 
-    init(members: [Member]) { self.members = members }
+    init(members: [Member], ticket: Ticket? = nil) {
+      self.members = members
+      self.ticket = ticket
+    }
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       members = try container.array(.members, of: Member.self, maximum: Limits.members)
+      ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
     }
   }
 

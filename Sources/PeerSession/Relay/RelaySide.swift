@@ -88,7 +88,7 @@ final class RelaySide {
     let pace = session.configuration.isPaced ? RelayPace(entry.passes, now: .uptime) : nil
     session.published.withLockedValue { $0.paces[entry.id] = pace }
     guard session.host == session.localPeer, let link = entry.link else { return }
-    for peer in session.kicked {
+    for peer in session.membership.removed {
       link.send(.kick, Control.Kick(peer: peer, reason: "").encoded())
     }
   }
@@ -123,7 +123,7 @@ final class RelaySide {
       return
     }
     let members = session.entries.values.count { entry in
-      entry.isJoined || !(entry.isBarred || entry.isLost)
+      entry.isJoined || !(entry.plan.isBarred || entry.plan.isLost)
     }
     isStar = members + 1 > session.configuration.meshSize
     for entry in session.entries.values {
@@ -134,8 +134,8 @@ final class RelaySide {
 
   /// When a peer is to be asked for that was not yet; nil where it is not.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
-    guard entry.link == nil, entry.relayed == nil, !entry.isBarred,
-      !session.kicked.contains(entry.id), !relayed.isAsked(entry.id, entry.member.incarnation)
+    guard entry.link == nil, entry.relayed == nil, !entry.plan.isBarred,
+      !session.membership.isRemoved(entry.id), !relayed.isAsked(entry.id, entry.member.incarnation)
     else { return nil }
     return isStar && !entry.wasOverrun ? .distantPast : entry.apartSince + .seconds(2)
   }
@@ -224,10 +224,12 @@ final class RelaySide {
       if entry.isJoined { session.drop(entry, .rerouted) }
     } else if entry.relayed != nil {
       session.drop(entry, DepartureReason(end))
-      if end.isFinal { entry.isBarred = true }
       entry.wasOverrun = end == .overrun
-      entry.failedDials = 0
-      entry.nextDial = entry.isBarred ? nil : .now()
+      if end.isFinal {
+        entry.plan.bar(.untilRestart(of: entry.member.incarnation))
+      } else {
+        session.planDial(entry, after: .zero)
+      }
     }
     if let route {
       entry.relayed = RelayedWay(
@@ -236,13 +238,12 @@ final class RelaySide {
         joining: session.nextJoining()
       )
       entry.brokenAt = nil
-      entry.lostAt = nil
-      entry.failedDials = 0
-      session.knownMembers.insert(peer)
+      session.met(entry)
       session.emit(.peerJoined(entry.peer))
       session.bulk?.routeOpened(peer)
       session.setState(entry, session.entries[route.relay]?.state ?? .connected)
-      session.planRareDial(entry)
+      entry.plan.relayed(now: .now(), jitter: session.jitter())
+      session.planTick()
     }
     session.publish()
     session.deliverEvents()

@@ -91,7 +91,7 @@ extension SessionCore {
     return Control.DiallerHello(
       introduction: introduction(for: entry),
       resume: resume,
-      ticket: ticket,
+      ticket: membership.ticket,
       carry: carry
     )
   }

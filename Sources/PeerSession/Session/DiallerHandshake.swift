@@ -134,7 +134,7 @@ final class DiallerHandshake: LinkDelegate {
       }
     }
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
-    if let ticket = accept.ticket { session.ticket = ticket }
+    if let ticket = accept.ticket { session.received(ticket) }
     // Two links at once: the one that the smaller id dialled stays (DUP-2).
     if session.mustYield(to: peer, theirs) {
       link.close(.duplicateLink)
@@ -151,7 +151,8 @@ final class DiallerHandshake: LinkDelegate {
         introduction: theirs,
         number: max(hello.introduction.links, theirs.links) + 1,
         received: hello.resume == nil ? nil : accept.resume?.received,
-        ended: accept.ended.flatMap { CloseCode(rawValue: $0) }
+        ended: accept.ended.flatMap { CloseCode(rawValue: $0) },
+        ticket: opening.hello.ticket
       )
     )
     // A relay may carry us to all of them: it says so in a moment (RLY-6).

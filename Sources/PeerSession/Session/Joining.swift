@@ -22,6 +22,7 @@ final class Joining {
       host: request.peer ?? transport.localPeer,
       policy: request.admission
     )
+    self.session.storedMembership = request.membership
     self.promise = transport.eventLoop.makePromise()
   }
 
@@ -57,6 +58,14 @@ final class Joining {
     fail(.cancelled)
   }
 
+  /// What was stored of the session, if this peer was in it before.
+  private var storedMembership: Membership? {
+    guard let record = request.membership, let id = request.session else { return nil }
+    var membership = Membership(local: transport.localPeer, session: id, host: record.host)
+    membership.restore(record)
+    return membership
+  }
+
   private func shake(
     _ link: ControlLink,
     _ verify: @escaping @Sendable (Verification) async -> Bool
@@ -68,8 +77,10 @@ final class Joining {
       link.close(.self)
       return fail(SessionError(.selfDialled, "That address is this peer's own."))
     }
+    let membership = storedMembership
     let hello = Control.DiallerHello(
       introduction: session.introduction(for: nil),
+      ticket: membership?.ticket,
       invitation: .init(timeout: request.timeout, context: request.context)
     )
     var trust = request.trust
@@ -88,7 +99,8 @@ final class Joining {
         trust: trust,
         code: request.code,
         codeKey: nil,
-        hello: hello
+        hello: hello,
+        membership: membership.map { MemberDial($0, mustProve: false) }
       ),
       verify: verify
     ) { [self] result in

@@ -122,8 +122,10 @@ final class ListenerHandshake: LinkDelegate {
     }
     if let carry = hello.carry, carriage == .none { return ask(link, peer, hello, carry) }
     guard let session = transport.session(for: hello.introduction.session), !session.hasEnded else {
-      return link.close(.noSuchSession)
+      // The session may be the one that this peer is just joining (HEL-2).
+      return link.close(transport.joining.isEmpty ? .noSuchSession : .busy)
     }
+    guard session.hasJoined else { return link.close(.busy, "This peer is not ready yet.") }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
     self.session = session
     self.hello = hello
@@ -145,7 +147,7 @@ final class ListenerHandshake: LinkDelegate {
         binding: exporter.export(.binding),
         mode: session.mode(for: peer),
         isResuming: isResuming,
-        wasKicked: session.kicked.contains(peer),
+        wasKicked: session.membership.isRemoved(peer),
         isFull: !isResuming && session.isFull(for: peer),
         pendingInvitations: pending.count,
         hasPendingInvitation: pending.contains { $0.peer == peer }
@@ -154,7 +156,7 @@ final class ListenerHandshake: LinkDelegate {
     let actions = admission.helloReceived(
       hello,
       answering: introduction,
-      isKnownAdmitter: { session.knownMembers.contains($0) },
+      membership: session.membership,
       now: .uptime
     )
     self.admission = admission
@@ -326,13 +328,11 @@ final class ListenerHandshake: LinkDelegate {
       members: session.members(besides: peer),
       proof: proof
     )
-    if basis.isNew {
-      accept.ticket = Ticket.make(
-        by: transport.configuration.identity,
-        session: session.id,
-        member: peer
-      )
-    }
+    accept.ticket = session.membership.renewed(
+      for: peer,
+      showing: hello.ticket,
+      by: transport.configuration.identity
+    )
     if resumes, let delivery = session.entries[peer]?.delivery {
       accept.resume = .init(received: delivery.assembler.received)
     } else if hello.resume?.incarnation == session.incarnation {
@@ -353,7 +353,8 @@ final class ListenerHandshake: LinkDelegate {
         introduction: hello.introduction,
         number: number,
         received: resumes ? hello.resume?.received : nil,
-        admission: admission?.admission
+        admission: admission?.admission,
+        ticket: accept.ticket ?? hello.ticket
       )
     )
     if basis.isNew && !session.relaying.isRelaying { session.announce(peer) }

@@ -62,6 +62,8 @@ final class PeerEntry {
   var link: ControlLink?
   /// The number of the last link opened (3.1, `links`).
   var linkNumber = 0
+  /// What it showed on that link to prove that it belongs to the session (TCK-4).
+  var shownTicket: Ticket?
   /// Whether we dialled the last link: who did dials again at once (LIV-3).
   var dialledLast = true
   /// When the link broke.
@@ -69,14 +71,13 @@ final class PeerEntry {
 
   /// Where it was reached, best first; what others said comes behind.
   var observed: [PeerAddress] = []
-  var isDialling = false
-  var nextDial: NIODeadline?
-  var failedDials = 0
-  /// Never dialled again: it refused, left, or was kicked.
-  var isBarred = false
-  /// Given up after a broken link: dialled now and then as a newcomer would, for it may be back.
-  var isLost: Bool { lostAt != nil }
-  var lostAt: NIODeadline?
+  /// When it is dialled.
+  var plan = DialPlan()
+  /// Whether a member named it, or it was stored: one that discovery alone shows must prove itself
+  /// when it is dialled (MEM-8).
+  var isVouched = false
+  /// Whether it refused the session's code, which is then not offered again (ADM-3).
+  var hasRefusedCode = false
 
   // Acknowledgements owed on the open link (MSG-4).
   var unacknowledgedParts = 0
@@ -93,6 +94,16 @@ final class PeerEntry {
 
   /// Whether it is in the session.
   var isJoined: Bool { delivery != nil || relayed != nil }
+
+  /// Where it is, as others and the store learn it.
+  var stored: MembershipRecord.Member {
+    MembershipRecord.Member(
+      peer: id,
+      name: member.name,
+      addresses: Array(addresses.prefix(Limits.addresses)),
+      isRelay: member.role == .relay
+    )
+  }
 
   /// Every address worth dialling, best first.
   var addresses: [PeerAddress] {

@@ -6,15 +6,14 @@ import PeerWire
 extension SessionCore {
   /// How the dialler of a new link is admitted (4).
   func mode(for peer: PeerID) -> ListenerAdmission.Mode {
-    // Nobody admits the host of a session to it: it is its key that made it (5.2).
-    if peer == host && hasJoined { return .anyone }
+    // The host made the session: its key admits it (HEL-8).
+    if peer == host { return .anyone }
     return switch policy {
     case .anyone: .anyone
     case .known: .known(isKnown: transport.known[peer] != nil)
     case .ask: .ask
     case .code:
-      // A moment after joining, the code of our own is not stretched yet.
-      codeKey.map { .code($0, besides: invitationChoices()) } ?? .known(isKnown: false)
+      codeKey.map { .code($0, besides: invitationChoices()) } ?? .notReady
     }
   }
 
@@ -37,7 +36,8 @@ extension SessionCore {
 
   /// Whether the dialler comes back with the delivery state that we hold, too (RSM-2).
   func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
-    guard let delivery = entries[peer]?.delivery, !kicked.contains(peer) else { return false }
+    guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer)
+    else { return false }
     return delivery.incarnation == hello.introduction.incarnation
       && hello.resume?.incarnation == incarnation
   }
@@ -88,14 +88,14 @@ extension SessionCore {
   func joined(as id: SessionID, host: PeerID, maximum: Int) {
     guard self.id == .unnamed || self.id == id else { return }
     let wasUnnamed = self.id == .unnamed
-    self.id = id
+    membership.session = id
     if !hasJoined {
       hasJoined = true
-      self.host = host
+      membership.host = host
       self.maximum = min(maximum, Limits.members)
-      knownMembers.insert(host)
     }
     if wasUnnamed { transport.add(self) }
+    if let stored = storedMembership.take() { restore(stored) }
   }
 
   /// Notes in the peer store whom we admitted, or who admitted us.
@@ -115,14 +115,14 @@ extension SessionCore {
 
   // MARK: Dialling members
 
-  /// Dials a member of the session, with our ticket, or to resume.
+  /// Dials a member of the session with everything that may admit us: our delivery state, our ticket
+  /// and the session's code.
   func dial(_ entry: PeerEntry) {
-    entry.isDialling = true
-    entry.nextDial = nil
+    entry.plan.began()
     let dial = LinkDial(transport, entry.addresses, expecting: entry.id) { [unowned self] result in
       switch result {
       case .failure(let error):
-        self.dialFailed(entry, error, redial: error.code == .wrongPeer ? .never : .later)
+        self.dialFailed(entry, error, redial: .later)
       case .success(let link): self.shake(link, entry)
       }
     }
@@ -130,10 +130,12 @@ extension SessionCore {
   }
 
   private func shake(_ link: ControlLink, _ entry: PeerEntry) {
-    guard !hasEnded, !kicked.contains(entry.id), let exporter = link.facts.exporter else {
-      entry.isDialling = false
+    guard !hasEnded, !membership.isRemoved(entry.id), let exporter = link.facts.exporter else {
+      entry.plan.ended()
       return link.abort()
     }
+    var code: JoinCode?
+    if case .code(let ours) = policy, !entry.hasRefusedCode { code = ours }
     let handshake = DiallerHandshake(
       self,
       link,
@@ -142,14 +144,15 @@ extension SessionCore {
         remote: entry.id,
         binding: exporter.export(.binding),
         trust: .pinnedByLink,
-        code: nil,
+        code: code,
         codeKey: nil,
-        hello: hello(to: entry.id)
+        hello: hello(to: entry.id),
+        membership: MemberDial(membership, mustProve: !entry.isVouched)
       ),
       verify: nil
     ) { [unowned self] result in
       self.handshakes[ObjectIdentifier(link)] = nil
-      entry.isDialling = false
+      entry.plan.ended()
       if case .failure(let failure) = result {
         // Also where another link stays: it may be gone again.
         self.dialFailed(entry, failure.error, redial: failure.redial)
@@ -157,19 +160,5 @@ extension SessionCore {
     }
     handshakes[ObjectIdentifier(link)] = handshake
     handshake.start()
-  }
-
-  func addAddresses(_ addresses: [PeerAddress], for peer: PeerID) {
-    guard let entry = entries[peer] else { return }
-    for address in addresses where !entry.observed.contains(address) {
-      entry.observed.append(address)
-    }
-    entry.observed = Array(entry.observed.suffix(Limits.addresses))
-    // Seen there, it may be back: it goes before those that are only due.
-    let isAwaited = entry.isLost || entry.relayed != nil || entry.member.role == .relay
-    if isAwaited, entry.link == nil, !entry.isDialling {
-      entry.nextDial = .distantPast
-    }
-    planTick()
   }
 }

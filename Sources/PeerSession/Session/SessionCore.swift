@@ -30,21 +30,17 @@ final class SessionCore {
   let incarnation = SessionIncarnation.random()
   let logger: Logger
 
-  /// All zero until the host's HELLO names it, for a joiner that did not know it.
-  var id: SessionID
-  var host: PeerID
+  /// Who belongs to the session, and how we prove that we do.
+  var membership: Membership
   var policy: AdmissionPolicy
   var codeKey: CodeKey?
   /// Codes that let in besides, until their time is over.
   var invitationCodes: [InvitationCode] = []
   var maximum: Int
-  /// Shows to other members that somebody admitted us (TCK-1).
-  var ticket: Ticket?
   var entries: [PeerID: PeerEntry] = [:]
-  /// Everyone who ever admitted or was admitted here, for tickets (TCK-1).
-  var knownMembers: Set<PeerID> = []
-  /// Whom the host removed, known here or not: refused for as long as the session lasts (MEM-3).
-  private(set) var kicked: Set<PeerID> = []
+  /// Where ``Session/membership`` comes from.
+  let records: AsyncStream<MembershipRecord>
+  let recordSource: AsyncStream<MembershipRecord>.Continuation
   /// How many times somebody came in.
   private var joinings: UInt64 = 0
   var bulk: BulkSide?
@@ -62,14 +58,17 @@ final class SessionCore {
   private var ticker: (at: NIODeadline, task: Scheduled<Void>)?
   private(set) var hasEnded = false
 
+  /// All zero until the host's HELLO names it, for a joiner that did not know it.
+  var id: SessionID { membership.session }
+  var host: PeerID { membership.host }
   var configuration: TransportConfiguration { transport.configuration }
   var localPeer: PeerID { transport.localPeer }
 
   init(transport: TransportCore, id: SessionID, host: PeerID, policy: AdmissionPolicy) {
     self.transport = transport
     self.eventLoop = transport.eventLoop
-    self.id = id
-    self.host = host
+    self.membership = Membership(local: transport.localPeer, session: id, host: host)
+    (records, recordSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     self.policy = policy
     self.maximum = transport.configuration.maximumPeers
     self.published = NIOLockedValueBox(Published(id: id, host: host))
@@ -84,7 +83,6 @@ final class SessionCore {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
     relay.set { loop.execute { bound.value.resumeReading() } }
-    self.knownMembers = [host, transport.localPeer]
   }
 
   // MARK: Events
@@ -200,6 +198,8 @@ final class SessionCore {
     var ended: CloseCode?
     /// On what ground it was let in, where that was decided now.
     var admission: PeerAdmission?
+    /// What it showed to prove that it belongs to the session.
+    var ticket: Ticket?
   }
 
   /// Takes a link into the session: from here on it carries messages.
@@ -207,7 +207,8 @@ final class SessionCore {
     let entry = entry(for: opening.peer, opening.introduction)
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
     entry.admission = opening.admission ?? entry.admission
-    knownMembers.insert(opening.peer)
+    entry.shownTicket = opening.ticket
+    entry.isVouched = true
     if let remote = link.remote {
       // Where we reached it works, whatever it says its port is; where it came from does not.
       switch link.side {
@@ -228,10 +229,7 @@ final class SessionCore {
     entry.passes = opening.introduction.passes ?? RelayRate()
     entry.dialledLast = link.side == .dialler
     entry.brokenAt = nil
-    entry.nextDial = nil
-    entry.failedDials = 0
-    entry.isBarred = false
-    entry.lostAt = nil
+    entry.plan.linkOpened()
     entry.unacknowledgedParts = 0
     entry.unacknowledgedBytes = 0
     previous?.close(crossed ? .duplicateLink : .replaced)
@@ -248,6 +246,7 @@ final class SessionCore {
     startDatagrams(entry, link)
     bulk?.linkOpened(entry, link)
     relaying.linkOpened(entry, link)
+    met(entry)
     publish()
     deliverEvents()
     flush(entry)
@@ -347,7 +346,7 @@ final class SessionCore {
     link.close(code, message)
     guard let entry, entry.link === link || entry.link == nil else { return }
     entry.link = nil
-    entry.isBarred = true
+    entry.plan.bar(.untilRestart(of: entry.member.incarnation))
     depart(
       entry,
       .refused(SessionError(.protocolError, "The peer broke the protocol: \(message)."))
@@ -391,7 +390,7 @@ final class SessionCore {
   /// Disconnects one peer alone; it is not dialled again, and may come back by itself.
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
-    entry.isBarred = true
+    entry.plan.bar(code == .kicked ? .always : .untilRestart(of: entry.member.incarnation))
     entry.ended = code == .tooSlow || code == .tooFast ? code : nil
     entry.link.take()?.close(code, message)
     relaying.disconnects(entry, code)
@@ -407,8 +406,7 @@ final class SessionCore {
   }
 
   private func remove(_ peer: PeerID, reason: UntrustedText) {
-    kicked.insert(peer)
-    knownMembers.remove(peer)
+    update { $0.remove(peer) }
     disconnect(peer, .kicked, .kicked(reason: reason), message: reason.raw)
   }
 
@@ -426,7 +424,7 @@ final class SessionCore {
     hasEnded = true
     ticker?.task.cancel()
     for entry in entries.values {
-      entry.isBarred = true
+      entry.plan.bar(.always)
       entry.link.take()?.close(code)
       entry.datagrams?.close()
       entry.datagrams = nil
@@ -445,6 +443,7 @@ final class SessionCore {
     endAdmissions(error)
     deliverEvents()
     events.finish()
+    recordSource.finish()
     transport.sessionEnded(self)
   }
 
@@ -456,6 +455,8 @@ final class SessionCore {
   var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
   /// Whether the host's word on the session was taken.
   var hasJoined = false
+  /// What was stored of the membership of a session that is being joined.
+  var storedMembership: MembershipRecord?
 }
 
 /// Lets an event queue call a session that does not exist yet when the queue is made.
@@ -623,22 +624,22 @@ extension SessionCore: LinkDelegate {
     case .closed(.shuttingDown, _) where entry.isSessionRelay:
       // A relay is begun again (RLY-7): it is dialled like one that was only heard of.
       depart(entry, .shuttingDown)
-      entry.failedDials = 0
-      planDial(entry, after: 1_000)
+      planDial(entry, after: .seconds(1))
     case .closed(let code, let message) where code == .tooSlow || code == .tooFast:
       // It keeps nothing of us, and takes us in again (CLS-2).
       depart(entry, DepartureReason(code, message: message))
-      entry.failedDials = 0
-      planDial(entry, after: 5_000)
-    case .closed(let code, let message) where code.redial == .never:
-      entry.isBarred = true
+      planDial(entry, after: .seconds(5))
+    case .closed(let code, let message):
+      guard entry.plan.closed(code.redial, by: entry.member.incarnation) else {
+        return linkBroken(entry)
+      }
       let departure = DepartureReason(code, message: message)
       let speaksForHost = peer == host || entry.isSessionRelay
       depart(entry, departure)
       if code == .kicked && speaksForHost {
         end(.left, SessionError(.kicked, "The host removed this peer: \(UntrustedText(message))"))
       }
-    case .closed, .closedByUs, .broken:
+    case .closedByUs, .broken:
       linkBroken(entry)
     }
   }
@@ -649,8 +650,7 @@ extension SessionCore: LinkDelegate {
     let now = NIODeadline.now()
     entry.brokenAt = entry.brokenAt ?? now
     entry.apartSince = now
-    entry.nextDial = now + (entry.dialledLast ? .zero : .seconds(1))
-    entry.failedDials = 0
+    entry.plan.linkBroke(dialledLast: entry.dialledLast, now: now)
     entry.datagrams?.close()
     entry.datagrams = nil
     setState(entry, .reconnecting)
@@ -669,13 +669,15 @@ extension SessionCore: LinkDelegate {
   ) throws(ControlMessageError) {
     switch type {
     case .members:
-      learn(try Control.Members.decode(payload).members)
+      let members = try Control.Members.decode(payload)
+      learn(members.members)
+      if let ticket = members.ticket { received(ticket) }
     case .kick:
       let kick = try Control.Kick.decode(payload)
       guard entry.id == host || entry.isSessionRelay, kick.peer != host else { return }
       if kick.peer == localPeer {
         end(.left, SessionError(.kicked, "The host removed this peer: \(kick.reason)"))
-      } else if relaying.isRelaying && !kicked.contains(kick.peer) {
+      } else if relaying.isRelaying && !membership.isRemoved(kick.peer) {
         // Those behind us hear of it by us alone.
         self.kick(kick.peer, reason: kick.reason.raw)
       } else {
@@ -685,6 +687,7 @@ extension SessionCore: LinkDelegate {
       let addresses = try Control.Addresses.decode(payload)
       entry.member.port = addresses.port
       entry.member.addresses = addresses.addresses
+      met(entry)
       if relaying.isRelaying { announce(entry.id) }
     case .relayGrant:
       relaying.grantReceived(try RelayGrant.decode(payload), entry, link)
@@ -700,21 +703,18 @@ extension SessionCore: LinkDelegate {
 
   /// Adds members others told of, to be dialled after a while if they do not dial us (MEM-1, MEM-2).
   func learn(_ members: [Control.Member], dialAfter delay: TimeAmount = .seconds(3)) {
-    for member in members where member.peer != localPeer && !kicked.contains(member.peer) {
+    for member in members where member.peer != localPeer && !membership.isRemoved(member.peer) {
       if let entry = entries[member.peer] {
+        entry.isVouched = true
         if let relayed = entry.relayed { heard(member, entry, relayed) }
         guard !entry.isJoined else { continue }
         entry.member = member
-        if entry.nextDial == nil || entry.isLost {
-          entry.isBarred = false
-          entry.nextDial = .now() + delay
-        }
       } else if makeRoomForMember() {
         let entry = PeerEntry(id: member.peer, member: member)
-        entry.nextDial = .now() + delay
+        entry.isVouched = true
         entries[member.peer] = entry
-        knownMembers.insert(member.peer)
       }
+      entries[member.peer]?.plan.heard(of: member.incarnation, dialAt: .now() + delay)
     }
     planTick()
   }
@@ -726,16 +726,15 @@ extension SessionCore: LinkDelegate {
     else { return }
     entry.member.port = member.port
     entry.member.addresses = member.addresses
-    entry.failedDials = 0
-    if !entry.isDialling { entry.nextDial = .now() }
+    planDial(entry, after: .zero)
   }
 
   /// Whether one more member can be kept; one that is out of the session makes room (MEM-1).
-  private func makeRoomForMember() -> Bool {
+  func makeRoomForMember() -> Bool {
     if entries.count < Limits.members { return true }
     let gone = entries.values.first { entry in
-      !entry.isJoined && !entry.isDialling && entry.link == nil
-        && (entry.nextDial == nil || entry.isBarred || entry.isLost)
+      !entry.isJoined && !entry.plan.isDialling && entry.link == nil
+        && (entry.plan.next == nil || entry.plan.isBarred || entry.plan.isLost)
     }
     guard let gone else { return false }
     entries[gone.id] = nil
@@ -768,9 +767,9 @@ extension SessionCore: LinkDelegate {
 
   private func nextDue(_ entry: PeerEntry) -> NIODeadline? {
     guard let link = entry.link else {
-      let isWaiting = !entry.isDialling && !entry.isBarred
+      let isWaiting = !entry.plan.isDialling && !entry.plan.isBarred
       return [
-        isWaiting ? entry.nextDial : nil, relaying.nextDue(entry),
+        isWaiting ? entry.plan.next : nil, relaying.nextDue(entry),
         entry.brokenAt.map { $0 + TimeAmount(configuration.lostAfter) },
       ].compactMap(\.self).min()
     }
@@ -825,11 +824,9 @@ extension SessionCore: LinkDelegate {
       } else if let brokenAt = entry.brokenAt, now - brokenAt >= TimeAmount(configuration.lostAfter)
       {
         depart(entry, .lost)
-        entry.lostAt = now
-        entry.failedDials = 0
-        planLostDial(entry)
+        entry.plan.lost(now: now, jitter: jitter())
       }
-      if !entry.isLost { dialIfDue(entry, now) }
+      if !entry.plan.isLost || entry.plan.announced != nil { dialIfDue(entry, now) }
     }
     dialLost(now)
     deliverEvents()
@@ -837,8 +834,8 @@ extension SessionCore: LinkDelegate {
   }
 
   private func isDue(_ entry: PeerEntry, _ now: NIODeadline) -> Bool {
-    guard !hasEnded, entry.link == nil, !entry.isDialling, !entry.isBarred,
-      !kicked.contains(entry.id), let due = entry.nextDial
+    guard !hasEnded, entry.link == nil, !entry.plan.isDialling, !entry.plan.isBarred,
+      !membership.isRemoved(entry.id), let due = entry.plan.next
     else { return false }
     return now >= due
   }
@@ -846,69 +843,59 @@ extension SessionCore: LinkDelegate {
   private func dialIfDue(_ entry: PeerEntry, _ now: NIODeadline) {
     guard isDue(entry, now), !relaying.sparesDial(entry) else { return }
     // A member that we only heard of may not exist: few of those are dialled at a time (MEM-6).
-    if entry.delivery == nil {
-      let strangers = entries.values.count { $0.isDialling && $0.delivery == nil && !$0.isLost }
+    if isStranger(entry) {
+      let strangers = entries.values.count { $0.plan.isDialling && isStranger($0) }
       guard strangers < Limits.dialsToStrangers else { return }
     }
     dial(entry)
   }
 
+  private func isStranger(_ entry: PeerEntry) -> Bool {
+    entry.delivery == nil && !entry.plan.isLost && !membership.contains(entry.id)
+  }
+
   /// Dials the lost peer whose turn it is: one at a time, for most of them are gone (LIV-4).
   private func dialLost(_ now: NIODeadline) {
-    let lost = entries.values.filter(\.isLost)
-    guard !lost.contains(where: \.isDialling) else { return }
+    let lost = entries.values.filter { $0.plan.isLost && $0.plan.announced == nil }
+    guard !lost.contains(where: \.plan.isDialling) else { return }
     let next = lost.filter { isDue($0, now) }.min {
-      ($0.nextDial ?? .distantFuture) < ($1.nextDial ?? .distantFuture)
+      ($0.plan.next ?? .distantFuture) < ($1.plan.next ?? .distantFuture)
     }
     if let next { dial(next) }
   }
 
-  /// Plans the next attempt after a failed one (LIV-3).
+  /// Plans the next attempt after a failed one (LIV-3, LIV-4).
   func dialFailed(_ entry: PeerEntry, _ error: SessionError, redial: CloseCode.Redial) {
     guard !hasEnded else { return }
-    entry.isDialling = false
+    entry.plan.ended()
     guard entry.link == nil else { return }
-    if relaying.hasRelays, entry.delivery == nil, error.code != .kicked,
-      entry.relayed != nil || error.code == .wrongPeer
-    {
-      // At that address is another network's peer, or one that takes us by a relay alone: it is there
-      // all the same (RLY-6).
-      entry.failedDials += 1
-      return planRareDial(entry)
+    if error.code == .wrongCode { entry.hasRefusedCode = true }
+    // At that address is another network's peer, or one that takes us through a relay alone: it is there
+    // all the same (RLY-6).
+    let isBehindRelay =
+      relaying.hasRelays && entry.delivery == nil && error.code != .kicked
+      && (entry.relayed != nil || error.code == .wrongPeer)
+    let outcome = entry.plan.failed(
+      isBehindRelay ? .later : redial,
+      .init(
+        incarnation: entry.member.incarnation,
+        isAwaited: entry.isJoined,
+        isKept: membership.contains(entry.id) || relaying.hasRelays || entry.member.role == .relay,
+        isRare: isBehindRelay || error.code == .full
+      ),
+      now: .now(),
+      jitter: jitter()
+    )
+    switch outcome {
+    case .planned: planTick()
+    case .barred: refused(entry, error)
+    case .forgotten: entries[entry.id] = nil
     }
-    if entry.member.role == .relay, entry.delivery == nil, error.code == .noSuchSession {
-      // It may have begun again and not be done with it (RLY-7).
-      entry.failedDials += 1
-      return planRareDial(entry)
-    }
-    // Where we cannot prove ourselves to a lost peer it was we who gave up; it may yet dial us.
-    if redial == .never && !(entry.isLost && error.code == .withdrawn) {
-      entry.isBarred = true
-      entry.nextDial = nil
-      return refused(entry, error)
-    }
-    guard !entry.isLost else {
-      entry.failedDials += 1
-      return planLostDial(entry)
-    }
-    let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
-    let wait = waits[min(entry.failedDials, waits.count - 1)]
-    entry.failedDials += 1
-    // A member that never answered is soon given up, until it is heard of again; one that left a
-    // link behind is dialled until it is lost.
-    if !entry.isJoined && entry.failedDials >= Limits.dialsToOneStranger {
-      if relaying.hasRelays || entry.member.role == .relay {
-        return planRareDial(entry, after: Limits.dialsToOneStranger)
-      }
-      entries[entry.id] = nil
-      return
-    }
-    planDial(entry, after: wait)
   }
 
   /// Tells that a peer which we dialled ourselves does not want us.
   private func refused(_ entry: PeerEntry, _ error: SessionError) {
-    if entry.isLost {
+    if entry.plan.isLost {
       // That it is out was told when it was given up.
       emit(
         .warning(
@@ -927,26 +914,14 @@ extension SessionCore: LinkDelegate {
     if error.code == .kicked && entry.id == host { end(.left, error) }
   }
 
-  /// Plans when a lost peer is dialled again: ever more rarely, and at last not at all (LIV-4).
-  private func planLostDial(_ entry: PeerEntry) {
-    guard let lostAt = entry.lostAt, .now() - lostAt < .hours(1) else { return }
-    planRareDial(entry)
-  }
-
-  /// Plans an attempt of the slow kind, ever more rarely (LIV-4, RLY-6).
-  ///
-  /// - Parameters:
-  ///   - entry: The peer.
-  ///   - quick: How many attempts failed that were not of this kind.
-  func planRareDial(_ entry: PeerEntry, after quick: Int = 0) {
-    planDial(entry, after: min(15_000 << min(Int64(entry.failedDials - quick), 5), 300_000))
-  }
-
-  func planDial(_ entry: PeerEntry, after wait: Int64) {
-    let jitter = Int64.random(in: 0...(wait * 3 / 10))
-    entry.nextDial = .now() + .milliseconds(wait + jitter)
+  /// Dials a peer after a while.
+  func planDial(_ entry: PeerEntry, after wait: TimeAmount) {
+    entry.plan.plan(after: wait, now: .now(), jitter: jitter())
     planTick()
   }
+
+  /// How much of the jitter of LIV-3 the next dial gets.
+  func jitter() -> Double { .random(in: 0...1) }
 }
 
 extension DepartureReason {

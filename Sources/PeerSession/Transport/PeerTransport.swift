@@ -25,6 +25,8 @@ public struct JoinRequest: Sendable {
   public var timeout: Duration = .seconds(60)
   /// How we admit those who come to us without a ticket, once we are in.
   public var admission: AdmissionPolicy = .known
+  /// What was stored of the session's membership, if this peer was in it before (MEM-7).
+  public var membership: MembershipRecord?
 
   /// Creates a request.
   public init(
@@ -210,11 +212,14 @@ public final class PeerTransport: Sendable {
   /// - Parameters:
   ///   - id: The session's id; the same as before for a session that is to be found again.
   ///   - admission: Whom to let in.
-  /// - Returns: The session, with nobody else in it.
+  ///   - membership: What was stored of the session's membership (MEM-7). Its host stays the host: a
+  ///     session that another peer made is continued as a member, and its members are dialled.
+  /// - Returns: The session, with no other peer in it yet.
   /// - Throws: `internalError` when this process serves that session already.
   public func host(
     _ id: SessionID,
-    admission: AdmissionPolicy
+    admission: AdmissionPolicy,
+    membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
     // The stretch of a code takes a tenth of a second: not on an event loop (ADM-5).
     let key = await codeKey(admission, id)
@@ -229,6 +234,7 @@ public final class PeerTransport: Sendable {
       session.codeKey = key
       session.bulk = BulkSide(session, inbox: transport.inbox)
       session.hasJoined = true
+      if let membership { session.restore(membership) }
       transport.add(session)
       return Session(session)
     }
@@ -241,6 +247,7 @@ public final class PeerTransport: Sendable {
   ///   - admission: Whom to let in, as the host said last.
   ///   - host: The host.
   ///   - grant: What the host gave us for it (``CarryRequest/grant``).
+  ///   - membership: What was stored of the session's membership (MEM-7).
   /// - Returns: The session, with nobody else in it.
   /// - Throws: `notCarried` when the grant is not one of that host for this relay and session, or
   ///   ``TransportConfiguration/isRelay`` is not set; `internalError` when this process serves that
@@ -249,7 +256,8 @@ public final class PeerTransport: Sendable {
     _ id: SessionID,
     admission: AdmissionPolicy,
     host: PeerID,
-    grant: RelayGrant
+    grant: RelayGrant,
+    membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
     let key = await codeKey(admission, id)
     let core = core
@@ -263,7 +271,9 @@ public final class PeerTransport: Sendable {
       guard transport.sessions[id] == nil else {
         throw SessionError(.internalError, "This process serves the session already.")
       }
-      return Session(transport.makeCarried(id, host: host, admission, key, grant))
+      let session = transport.makeCarried(id, host: host, admission, key, grant)
+      if let membership { session.restore(membership) }
+      return Session(session)
     }
   }
 

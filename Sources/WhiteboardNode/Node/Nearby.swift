@@ -43,6 +43,11 @@ struct Nearby: Sendable {
     .sorted { $0.id.text < $1.id.text }
   }
 
+  /// The peers that announce a session.
+  func announcers(of session: SessionID) -> [DiscoveredPeer] {
+    peers.values.filter { $0.announcement.session.bytes == session.bytes }
+  }
+
   /// The relays that take boards, by their ids (DSC-24).
   var relays: [DiscoveredPeer] {
     peers.values.filter(\.isRelayAlone).sorted {

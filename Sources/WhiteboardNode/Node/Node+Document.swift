@@ -77,7 +77,9 @@ extension Node {
       let document: BoardDocument
       if let opened = self.document {
         document = opened
-        try await document.setHosted(code: code?.text)
+        if configuration.isRelay || session.hostPeer == session.localPeer {
+          try await document.setHosted(code: code?.text)
+        }
       } else if let file = configuration.recordingFile {
         document = try await BoardDocument.create(
           at: file,

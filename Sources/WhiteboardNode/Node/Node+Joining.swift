@@ -172,6 +172,7 @@ extension Node {
 
   private func join(_ request: JoinRequest, _ transport: PeerTransport) async throws -> Session {
     var request = request
+    if let board = request.session { request.membership = await storedMembership(of: board) }
     switch configuration.admission {
     case nil:
       // Whoever knows what let us in is let in by us.

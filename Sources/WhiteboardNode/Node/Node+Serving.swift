@@ -119,7 +119,9 @@ extension Node {
     keepName(ownName, of: transport.peerID.text)
     recordTraffic(of: session)
     await tellReady(transport, session)
+    reportFoundMembers(to: session)
     spawn { node in await node.followSession(session) }
+    spawn { node in await node.storeMembership(of: session) }
     spawn { node in await node.sendDatagrams(session) }
     spawn { node in await node.keepTime() }
     spawn { node in await node.carryOutVerbs() }
@@ -195,8 +197,10 @@ extension Node {
     let new = newBoard()
     var id = meant.id ?? new
     var code: JoinCode?
+    var membership: MembershipRecord?
     if configuration.remembersBoards {
       (id, boardName, code) = try await openHosted(meant, orMaking: new)
+      if let document { membership = await storedMembership(in: document) }
     }
     if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
       throw NodeError(
@@ -204,7 +208,9 @@ extension Node {
         "this board was made for everybody to write on: --owned makes a new one; give another name"
       )
     }
-    let policy = admissionPolicy(default: .code, kept: code)
+    // A board that another peer made admits by its code, if we know it: ours would open it nowhere else.
+    let isOurs = membership.map { $0.host == transport.peerID } ?? true
+    let policy = admissionPolicy(default: isOurs || code != nil ? .code : .known, kept: code)
     let session: Session
     if let carriage = configuration.carriage {
       session =
@@ -215,11 +221,13 @@ extension Node {
             id,
             admission: policy,
             host: carriage.host,
-            grant: carriage.grant
+            grant: carriage.grant,
+            membership: membership
           )
         }
+      if carriage.session != nil, let membership { await session.restore(membership) }
     } else {
-      session = try await transport.host(id, admission: policy)
+      session = try await transport.host(id, admission: policy, membership: membership)
     }
     announce(transport, session)
     if let carrier = configuration.carrier {
@@ -359,14 +367,19 @@ extension Node {
     case .found(let peer):
       nearby.insert(peer)
       emit(.peerFound(NodeEvent.FoundBoard(peer)))
-      offerAddresses(peer)
+      reportFound(peer)
     case .updated(let peer):
       nearby.insert(peer)
       emit(.peerUpdated(NodeEvent.FoundBoard(peer)))
-      offerAddresses(peer)
+      reportFound(peer)
     case .lost(let peer):
       // A hint: it ends no session.
       nearby.remove(peer)
+      if let session, peer.announcement.session.bytes == session.id.bytes,
+        let id = PeerID(bytes: peer.announcement.peer.bytes)
+      {
+        session.vanished(id)
+      }
       emit(.peerLost(NodeEvent.LostBoard(peer)))
     case .unavailable(let problem):
       discoveryProblem = problem
@@ -380,14 +393,18 @@ extension Node {
     changed()
   }
 
-  /// Tells the session where a member was seen, so that it is found again on other addresses.
-  private func offerAddresses(_ peer: DiscoveredPeer) {
-    guard let session, peer.announcement.session.bytes == session.id.bytes,
-      let id = PeerID(bytes: peer.announcement.peer.bytes)
-    else { return }
-    session.addAddresses(
-      peer.endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) },
-      for: id
+  private func reportFound(_ peer: DiscoveredPeer) {
+    guard let session, peer.announcement.session.bytes == session.id.bytes else { return }
+    reportFound(peer, to: session)
+  }
+
+  /// Tells the session that discovery shows one of its peers (MEM-9).
+  func reportFound(_ peer: DiscoveredPeer, to session: Session) {
+    guard let id = PeerID(bytes: peer.announcement.peer.bytes) else { return }
+    session.found(
+      id,
+      at: peer.endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) },
+      as: SessionIncarnation(peer.announcement.incarnation.value)
     )
   }
 }

@@ -97,8 +97,21 @@ def make_ticket(admitter, session_id, member_id):
     }
 
 
+def ticket_signers(ticket, session_id, member_id):
+    """Yields the `PeerID`s of a ticket's signers, towards the host (TCK-3).
+
+    Raises at the first signature that does not verify; those behind it are not looked at.
+    """
+    via = ticket.get("via") or []
+    if not isinstance(via, list) or len(via) > 5 or not all(isinstance(step, dict) for step in via):
+        raise malformed("a ticket with a chain that is none")
+    for step in [ticket, *via]:
+        member_id = verify_ticket(step, session_id, member_id)
+        yield member_id
+
+
 def verify_ticket(ticket, session_id, member_id):
-    """The `PeerID` of its signer; raises when it does not verify (TCK-1, TCK-2)."""
+    """The `PeerID` of a ticket's signer; raises when its signature does not verify (TCK-1, TCK-2)."""
     admitter_id = parse_base32(text(ticket, "admitter"), 32)
     key_info = parse_base64(text(ticket, "key"), 256)
     signature = parse_base64(text(ticket, "signature"), 256)

@@ -88,7 +88,9 @@ def parse_hello(payload, from_dialler):
             "received": wire.integer(resume, "received"),
         }
     hello["ticket"] = wire.mapping(raw, "ticket")
-    invitation = wire.mapping(raw, "invitation") or {}
+    invitation = wire.mapping(raw, "invitation")
+    hello["joins"] = invitation is not None
+    invitation = invitation or {}
     hello["timeout"] = wire.integer(invitation, "timeout", 1_000, 600_000, 60_000) / 1000
     hello["context"] = parse_base64(wire.text(invitation, "context", default=""), 1_024)
     return hello
@@ -473,8 +475,7 @@ class Peer:
             self.host, self.maximum = host, maximum
             ticket = wire.mapping(accept, "ticket")
             if ticket:
-                admission.verify_ticket(ticket, self.session, self.id)
-                self.ticket = ticket
+                self._keep_ticket(ticket)
             remote = self.remotes.setdefault(other, Remote(self, other))
             remote.address = address
             crossed = (
@@ -491,6 +492,23 @@ class Peer:
                 self._open(remote, link, True, theirs, received, close_old)
             self._learn(members, wait=0)
         return remote
+
+    def _keep_ticket(self, ticket):
+        """Keeps a ticket for us that leads to the host, or is not longer than the one we have (TCK-4)."""
+        signers = list(admission.ticket_signers(ticket, self.session, self.id))
+        old = self.ticket and list(admission.ticket_signers(self.ticket, self.session, self.id))
+        is_first = not old or old[-1] != self.host and signers[-1] == self.host
+        if is_first or signers[-1] == self.host and len(signers) <= len(old):
+            self.ticket = ticket
+
+    def _make_ticket(self, member):
+        """Signs a ticket that leads to the host, if ours does (TCK-3)."""
+        ticket = admission.make_ticket(self.identity, self.session, member)
+        if self.ticket and self.host != self.id:
+            chain = [{k: self.ticket[k] for k in ("admitter", "key", "signature")}] + (self.ticket.get("via") or [])
+            if len(chain) < 6:
+                ticket["via"] = chain
+        return ticket
 
     def _ticket_to_show(self, remote):
         """What our admitter gave us; the host signs its own, for those who know it as host."""
@@ -614,9 +632,12 @@ class Peer:
             self._refuse_duplicate(remote, theirs)
             resumes = self._resumes(remote, theirs)
             self._check_room(remote)
-            ticketed = not resumes and self._takes_ticket(theirs["ticket"], other)
+            ticketed = not resumes and self._takes_ticket(theirs, other)
             mode = self.admission_mode if self.admission_mode in ("code", "ask") else "none"
-            hello = self._hello(remote, {"admission": "none" if resumes or ticketed else mode})
+            answer = {"admission": "none" if resumes or ticketed else mode}
+            if self.ticket:
+                answer["ticket"] = self.ticket
+            hello = self._hello(remote, answer)
         if self.admission_mode == "known" and not resumes and not ticketed:
             if other not in self.known:
                 raise Violation("not-known", "")
@@ -641,7 +662,7 @@ class Peer:
                 fits = len(json.dumps(accept)) + len(json.dumps(member)) < 2_800
                 (accept["members"] if fits and not further else further).append(member)
             if admitted:
-                accept["ticket"] = admission.make_ticket(self.identity, self.session, other)
+                accept["ticket"] = self._make_ticket(other)
             if proof is not None:
                 accept["proof"] = wire.base64_text(proof)
             received = None
@@ -677,13 +698,18 @@ class Peer:
             raise malformed("a resumption from beyond what was sent")
         return holds
 
-    def _takes_ticket(self, ticket, member):
-        if ticket is None:
+    def _takes_ticket(self, theirs, member):
+        """Whether its ticket admits a dialler; one that leads nowhere counts as none (TCK-2, TCK-3)."""
+        if theirs["ticket"] is None:
             return False
-        admitter = admission.verify_ticket(ticket, self.session, member)
-        if admitter in self.kicked or admitter not in self.ever_members | {self.host}:
+        for signer in admission.ticket_signers(theirs["ticket"], self.session, member):
+            if signer in self.kicked:
+                break
+            if signer in self.ever_members | {self.host, self.id}:
+                return True
+        if self.admission_mode in ("known", "ask") and not theirs["joins"]:
             raise Violation("unknown-admitter", "")
-        return True
+        return False
 
     def _check_room(self, remote):
         present = [r for r in self.remotes.values() if r.delivery]
@@ -844,8 +870,11 @@ class Peer:
         elif kind == wire.DATAGRAM:
             self.on_datagram(remote, payload, "link")
         elif kind == wire.MEMBERS:
-            members = wire.array(wire.parse_json(payload), "members", 256)
-            self._learn([parse_member(m) for m in members], wait=3)
+            raw = wire.parse_json(payload)
+            self._learn([parse_member(m) for m in wire.array(raw, "members", 256)], wait=3)
+            ticket = wire.mapping(raw, "ticket")
+            if ticket:
+                self._keep_ticket(ticket)
         elif kind == wire.KICK:
             self._take_kick(remote, wire.parse_json(payload))
         elif kind == wire.ADDRESSES:

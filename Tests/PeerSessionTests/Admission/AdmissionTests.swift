@@ -144,7 +144,7 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[HEL-3] [TCK-2] a ticket lets in, or is refused as what it is")
+  @Test("[HEL-3] [TCK-2] a ticket admits, or the mode decides as if there were none")
   func tickets() {
     let good = Ticket.make(
       by: World.middle,
@@ -156,22 +156,25 @@ struct AdmissionByPolicyTests {
       session: World.sessionID,
       member: World.middle.peerID
     )
-    for mode in [
-      ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask,
-    ] {
-      var facts = World.diallerFacts(trust: .pinnedByLink)
+    let outcomes: [(ListenerAdmission.Mode, CloseCode?, AdmissionBasis?)] = [
+      (.anyone, nil, .anyone), (.known(isKnown: true), nil, .known),
+      (.known(isKnown: false), .unknownAdmitter, nil), (.code(World.codeKey), nil, .code),
+      (.ask, .unknownAdmitter, nil), (.notReady, .busy, nil),
+    ]
+    for (mode, closed, admitted) in outcomes {
+      var facts = World.diallerFacts(trust: .pinnedByLink, code: World.code)
       facts.hello.ticket = good
+      facts.hello.invitation = nil
       var world = World(dialler: facts, listener: World.listenerFacts(mode))
-      world.isKnownAdmitter = { $0 == World.middle.peerID }
+      _ = world.membership.met(.init(peer: World.middle.peerID, name: UntrustedText("Mia")))
       world.run()
       #expect(world.admitted == .ticket)
       #expect(world.opening?.basis == .known)
 
       world = World(dialler: facts, listener: World.listenerFacts(mode))
-      world.isKnownAdmitter = { _ in false }
       world.run()
-      #expect(world.listenerClosed == .unknownAdmitter)
-      #expect(world.admitted == nil)
+      #expect(world.listenerClosed == closed)
+      #expect(world.admitted == admitted)
 
       facts.hello.ticket = stolen
       world = World(dialler: facts, listener: World.listenerFacts(mode))
@@ -179,6 +182,89 @@ struct AdmissionByPolicyTests {
       #expect(world.listenerClosed == .protocolError)
       #expect(world.admitted == nil)
     }
+  }
+
+  @Test("[TCK-3] a ticket that leads to the host admits where its signers are unknown")
+  func chain() throws {
+    let identities = (0..<7).map { _ in PeerIdentity.ephemeral() }
+    var ticket: Ticket?
+    for (index, identity) in identities.enumerated() {
+      let admitter = index == 0 ? World.middle : identities[index - 1]
+      ticket = Ticket.make(
+        by: admitter,
+        session: World.sessionID,
+        member: identity.peerID,
+        own: ticket
+      )
+      let shown = try #require(ticket)
+      let listener = Membership(
+        local: World.listener.peerID,
+        session: World.sessionID,
+        host: World.middle.peerID
+      )
+      #expect(listener.proves(shown, of: identity.peerID) == (index < Limits.ticketChain))
+      #expect(!listener.proves(shown, of: World.dialler.peerID))
+      // Removing any of the signers ends it.
+      if (1..<Limits.ticketChain).contains(index) {
+        var other = listener
+        other.remove(identities[index / 2].peerID)
+        #expect(!other.proves(shown, of: identity.peerID) || index / 2 == index)
+      }
+    }
+  }
+
+  @Test("[MEM-7] a member that the listener met before is admitted by its key, in every mode")
+  func metBefore() {
+    for mode in [
+      ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask, .notReady,
+    ] {
+      var facts = World.diallerFacts(trust: .pinnedByLink)
+      facts.hello.invitation = nil
+      var world = World(dialler: facts, listener: World.listenerFacts(mode))
+      _ = world.membership.met(.init(peer: World.dialler.peerID, name: UntrustedText("Dora")))
+      world.run()
+      #expect(world.admitted == .ticket)
+
+      world.membership.remove(World.dialler.peerID)
+      #expect(!world.membership.mayAdmit(World.dialler.peerID))
+    }
+  }
+
+  @Test("[MEM-8] a peer that discovery alone shows must prove that it belongs to the session")
+  func mustProve() {
+    let host = World.middle.peerID
+    let known = Membership(local: World.dialler.peerID, session: World.sessionID, host: host)
+    let signers: [(PeerIdentity, isProof: Bool)] = [
+      (World.middle, true), (World.dialler, true), (.ephemeral(), false),
+    ]
+    for (signer, isProof) in signers {
+      var facts = World.diallerFacts(trust: .pinnedByLink)
+      facts.hello.invitation = nil
+      facts.membership = MemberDial(known, mustProve: true)
+      var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
+      world.membership = Membership(
+        local: World.listener.peerID,
+        session: World.sessionID,
+        host: host
+      )
+      let ticket = Ticket.make(
+        by: signer,
+        session: World.sessionID,
+        member: World.listener.peerID
+      )
+      let isKept = world.membership.received(ticket)
+      #expect(isKept)
+      world.run()
+      #expect((world.opening != nil) == isProof)
+      #expect(world.diallerClosed == (isProof ? nil : .notVerified))
+    }
+    var facts = World.diallerFacts(trust: .pinnedByLink)
+    facts.hello.invitation = nil
+    facts.membership = MemberDial(known, mustProve: true)
+    var world = World(dialler: facts, listener: World.listenerFacts(.anyone))
+    world.run()
+    #expect(world.opening == nil)
+    #expect(world.diallerClosed == .notVerified)
   }
 
   @Test("[LNK-5] a dialler that meets itself closes")
@@ -472,7 +558,11 @@ struct AdmissionByPeopleTests {
     _ = listener.helloReceived(
       World.diallerFacts().hello,
       answering: World.introduction("Lena"),
-      isKnownAdmitter: { _ in true },
+      membership: Membership(
+          local: World.listener.peerID,
+          session: World.sessionID,
+          host: World.listener.peerID
+        ),
       now: .zero
     )
     let commit = Control.ShortWordsCommit(
@@ -524,7 +614,11 @@ struct AdmissionTimesTests {
       _ = listener.helloReceived(
         World.diallerFacts().hello,
         answering: World.introduction("Lena"),
-        isKnownAdmitter: { _ in true },
+        membership: Membership(
+          local: World.listener.peerID,
+          session: World.sessionID,
+          host: World.listener.peerID
+        ),
         now: .seconds(10)
       )
       #expect(listener.deadline == .seconds(15))
@@ -750,7 +844,11 @@ struct AdmissionWrongOrderTests {
       _ = listener.helloReceived(
         World.diallerFacts().hello,
         answering: World.introduction("Lena"),
-        isKnownAdmitter: { _ in true },
+        membership: Membership(
+          local: World.listener.peerID,
+          session: World.sessionID,
+          host: World.listener.peerID
+        ),
         now: .zero
       )
       if self == .proof || self == .commit { return listener }

@@ -99,6 +99,7 @@ struct AdmissionVectors: Decodable {
     var session: Hex
     var dialler: Hex
     var admitterIsKnown: Bool
+    var knownAdmitters: [PeerID]?
     var input: Hex
     var ticket: Ticket
   }

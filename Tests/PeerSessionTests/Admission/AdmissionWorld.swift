@@ -18,7 +18,8 @@ struct AdmissionWorld {
   var listener: ListenerAdmission
   var limiter = AttemptLimiter()
   var now = Duration.seconds(1_000)
-  var isKnownAdmitter: (PeerID) -> Bool = { _ in true }
+  /// What the listener knows of the session.
+  var membership = Membership(local: listener.peerID, session: sessionID, host: listener.peerID)
 
   /// Everything either side wanted, other than frames.
   var diallerWanted: [DiallerAction] = []
@@ -93,7 +94,7 @@ struct AdmissionWorld {
             listener.helloReceived(
               hello,
               answering: Self.introduction("Lena"),
-              isKnownAdmitter: isKnownAdmitter,
+              membership: membership,
               now: now
             )
           )

@@ -131,8 +131,8 @@ extension RelayWorld {
   /// Lets the relay dial both members, so that it is the one who dials further links.
   fileprivate func redial() async throws {
     for peer in [alice, bob] {
-      atRelay.addAddresses([peer.loopback], for: peer.peerID)
       try await atRelay.onLoop { core in
+        core.entries[peer.peerID]?.observed = [peer.loopback]
         if let entry = core.entries[peer.peerID] { core.dial(entry) }
       }
       var side = LinkSide.listener

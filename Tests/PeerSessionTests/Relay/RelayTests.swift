@@ -73,7 +73,7 @@ struct RelayTests {
   func reroute() async throws {
     try await RelayWorld.run { world in
       let (alice, bob) = (world.alice.peerID, world.bob.peerID)
-      world.hosted.addAddresses([world.bob.loopback], for: bob)
+      world.hosted.found(bob, at: [world.bob.loopback], as: world.joined.incarnation)
       await world.logs.alice.waitForJoining(of: bob, times: 2)
       await world.logs.bob.waitForJoining(of: alice, times: 2)
       #expect(await world.logs.alice.departures(of: bob) == [.rerouted])
@@ -98,12 +98,13 @@ struct RelayTests {
         introduction.role = .relay
         core.learn([Control.Member(peer: relay, introduction)])
         let entry = try #require(core.entries[relay])
-        entry.failedDials = Limits.dialsToOneStranger - 1
-        core.dialFailed(entry, SessionError(.unreachable, ""), redial: .later)
-        let due = try #require(entry.nextDial)
+        for _ in 0..<Limits.dialsToOneStranger {
+          core.dialFailed(entry, SessionError(.unreachable, ""), redial: .later)
+        }
+        let due = try #require(entry.plan.next)
         #expect((TimeAmount.seconds(14)...(.seconds(20))).contains(due - .now()))
-        core.addAddresses([alice.loopback], for: relay)
-        #expect(try #require(entry.nextDial) <= .now())
+        core.found(relay, at: [alice.loopback], as: introduction.incarnation)
+        #expect(try #require(entry.plan.next) <= .now())
       }
       await hosted.leave()
     }

@@ -146,8 +146,8 @@ struct ResumptionTests {
         #expect(reason == .lost)
         // Another run of it, which has never heard of bob and lets nobody in but by a ticket.
         try await withPeer("alice", identity: identity, configure: hide) { alice in
-          _ = try await alice.host(id, admission: .known)
-          joined.addAddresses([alice.loopback], for: alice.peerID)
+          let again = try await alice.host(id, admission: .known)
+          joined.found(alice.peerID, at: [alice.loopback], as: again.incarnation)
           await log.wait { events in
             events.count(where: { if case .peerJoined = $0 { true } else { false } }) == 2
           }
@@ -210,7 +210,7 @@ struct ResumptionTests {
             }
           }
           try await hosted.kick(bob.peerID, reason: "enough")
-          joined.addAddresses([alice.loopback], for: alice.peerID)
+          joined.found(alice.peerID, at: [alice.loopback], as: hosted.incarnation)
           try await group.waitForAll()
         }
         await #expect(throws: SessionError(.kicked, "")) { try await joined.send([1]) }
@@ -257,7 +257,7 @@ struct ResumptionTests {
             let old = try await before.join(id, of: alice)
             await log.waitForPeers(1)
             // It is to dial no more, as one that was killed.
-            try await old.onLoop { $0.entries[alice.peerID]?.isBarred = true }
+            try await old.onLoop { $0.entries[alice.peerID]?.plan.bar(.always) }
             let joined = try await after.join(id, of: alice)
             group.addTask { await atBob.follow(joined) }
             await log.wait { events in

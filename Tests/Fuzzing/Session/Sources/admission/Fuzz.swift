@@ -150,7 +150,7 @@ private struct Run {
       trust: trusts[Int(other >> 4) % 3],
       code: choice & 0x20 != 0 ? world.code : nil,
       codeKey: choice & 0x40 != 0 ? (hasRightCode ? world.key : world.wrongKey) : nil,
-      hello: Control.DiallerHello(introduction: introduction("a", 1)),
+      hello: Control.DiallerHello(introduction: introduction("a", 1), invitation: .init()),
       nonce: bytes32(0x44)
     )
     insists = theirs.insistsOnProof
@@ -205,7 +205,11 @@ private struct Run {
         listener.helloReceived(
           hello,
           answering: introduction("b", 2),
-          isKnownAdmitter: { _ in false },
+          membership: Membership(
+            local: facts.local,
+            session: introduction("b", 2).session,
+            host: facts.local
+          ),
           now: now
         )
       )

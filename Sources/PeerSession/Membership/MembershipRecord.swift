@@ -1,0 +1,133 @@
+import FoundationEssentials
+import PeerDiscovery
+import PeerWire
+
+/// What a program stores of a session's membership, so that a restart forgets nobody (MEM-7).
+///
+/// ``Session/membership`` delivers it whenever it changes; give it back to
+/// ``PeerTransport/host(_:admission:membership:)`` or ``JoinRequest/membership`` after a restart. It
+/// contains the local peer's ticket, which admits that peer alone, and addresses of others.
+public struct MembershipRecord: Equatable, Sendable {
+  /// A peer that proved that it belongs to the session.
+  public struct Member: Equatable, Sendable {
+    /// The peer.
+    public var peer: PeerID
+    /// Its display name, which proves nothing.
+    public var name: UntrustedText
+    /// Where it was reached or said to be, best first; at most 16.
+    public var addresses: [PeerAddress]
+    /// Whether it is a relay.
+    public var isRelay: Bool
+
+    /// Creates the entry of a member.
+    public init(
+      peer: PeerID,
+      name: UntrustedText,
+      addresses: [PeerAddress] = [],
+      isRelay: Bool = false
+    ) {
+      self.peer = peer
+      self.name = name
+      self.addresses = addresses
+      self.isRelay = isRelay
+    }
+  }
+
+  /// The peer that made the session.
+  public var host: PeerID
+  /// The members, those met most recently last; at most 256.
+  public var members: [Member]
+  /// The peers that the host removed.
+  public var removed: [PeerID]
+  /// The local peer's proof that it belongs to the session.
+  var ticket: Ticket?
+
+  /// Creates the record of a session that nobody has joined yet.
+  public init(host: PeerID) {
+    self.host = host
+    members = []
+    removed = []
+  }
+}
+
+extension MembershipRecord: Codable {
+  /// The most bytes that ``init(json:)`` reads.
+  private static let maximumBytes = 1 << 20
+
+  private enum CodingKeys: String, CodingKey {
+    case version
+    case host
+    case members
+    case removed
+    case ticket
+  }
+
+  /// Reads what ``json`` wrote.
+  ///
+  /// - Returns: `nil` if it is not a record, or one of a later release.
+  public init?(json text: String) {
+    let bytes = Array(text.utf8)
+    guard bytes.count <= Self.maximumBytes, (try? JSONBounds.check(bytes.span)) != nil,
+      let record = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+    else { return nil }
+    self = record
+  }
+
+  /// The record as one JSON object.
+  public var json: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(self) else {
+      preconditionFailure("a record consists of texts, numbers and arrays of them")
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// Reads a record.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    _ = try container.integer(.version, in: 1...1)
+    host = try container.decode(PeerID.self, forKey: .host)
+    members = try container.array(.members, of: Member.self, maximum: Limits.members)
+    removed = try container.array(.removed, of: PeerID.self, maximum: Limits.removedPeers)
+    ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
+  }
+
+  /// Writes the record.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(1, forKey: .version)
+    try container.encode(host, forKey: .host)
+    try container.encode(members, forKey: .members)
+    try container.encode(removed, forKey: .removed)
+    try container.encodeIfPresent(ticket, forKey: .ticket)
+  }
+}
+
+extension MembershipRecord.Member: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case peer
+    case name
+    case addresses
+    case role
+  }
+
+  /// Reads an entry; addresses that are none are left out.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    peer = try container.decode(PeerID.self, forKey: .peer)
+    name = UntrustedText(try container.text(.name, bytes: 0...Limits.displayName))
+    let texts = try container.array(.addresses, of: String.self, maximum: Limits.addresses)
+    addresses = texts.compactMap { PeerAddress($0) }
+    isRelay = try container.decode(Control.Role.self, forKey: .role) == .relay
+  }
+
+  /// Writes the entry.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(peer, forKey: .peer)
+    try container.encode(name.raw, forKey: .name)
+    try container.encode(addresses.map(\.description), forKey: .addresses)
+    try container.encode(isRelay ? Control.Role.relay : .member, forKey: .role)
+  }
+}

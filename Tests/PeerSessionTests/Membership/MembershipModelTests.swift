@@ -1,0 +1,66 @@
+import NIOCore
+import PeerSession
+import Testing
+
+struct MembershipModelTests {
+  /// Searches every order of steps, and checks every world on the way.
+  private struct Search {
+    /// How many steps were left when a world was explored; fewer find nothing new.
+    var seen: [String: Int] = [:]
+    var worlds = 0
+    var dials = 0
+    var failure: String?
+
+    mutating func explore(_ world: MembershipWorld, _ path: [MembershipWorld.Step], depth: Int) {
+      let signature = world.signature
+      guard failure == nil, depth > seen[signature] ?? -1 else { return }
+      seen[signature] = depth
+      worlds += 1
+      check(world, path)
+      guard depth > 0 else { return }
+      for step in world.steps where path.last != step {
+        var next = world
+        next.perform(step)
+        explore(next, path + [step], depth: depth - 1)
+      }
+    }
+
+    /// From here on peers that see each other's announcements are connected within 10 s (MEM-9).
+    private mutating func check(_ world: MembershipWorld, _ path: [MembershipWorld.Step]) {
+      var later = world
+      later.run(for: .seconds(10))
+      dials += later.dials
+      guard let pair = later.unconnected.first else { return }
+      failure =
+        "\(pair.0) and \(pair.1) are not connected 10 s after: "
+        + path.map(\.description).joined(separator: ", ")
+    }
+  }
+
+  @Test(
+    "[MEM-9] members that see each other are connected within 10 s, whatever restarted in what order",
+    arguments: MembershipWorld.Mode.allCases,
+    [(peers: 3, steps: 9), (peers: 4, steps: 7), (peers: 5, steps: 6)]
+  )
+  func everyOrder(_ mode: MembershipWorld.Mode, _ size: (peers: Int, steps: Int)) {
+    var search = Search()
+    search.explore(MembershipWorld(count: size.peers, mode: mode), [], depth: size.steps)
+    #expect(search.failure == nil)
+    #expect(search.worlds > 1_000 && search.dials > search.worlds)
+    print("membership \(mode) \(size): \(search.worlds) worlds, \(search.dials) dials")
+  }
+
+  @Test("the search finds what a program that stores nothing, or does not see announcements, loses")
+  func findsFaults() {
+    for mode in MembershipWorld.Mode.allCases {
+      var search = Search()
+      var world = MembershipWorld(count: 3, mode: mode)
+      world.storesNothing = true
+      search.explore(world, [], depth: 5)
+      #expect(search.failure != nil || mode == .code)
+      search = Search()
+      search.explore(MembershipWorld(count: 3, mode: mode, isAnnounced: false), [], depth: 6)
+      #expect(search.failure != nil)
+    }
+  }
+}
