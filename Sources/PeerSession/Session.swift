@@ -388,7 +388,9 @@ public final class Session: Sendable {
     try? await onLoop { $0.restore(record) }
   }
 
-  /// Reports that discovery does not show a peer any more. This ends nothing (LIV-5).
+  /// Reports that discovery does not show a peer any more.
+  ///
+  /// This ends nothing (LIV-5).
   public func vanished(_ peer: PeerID) {
     let core = core
     eventLoop.execute { core.value.vanished(peer) }

@@ -58,7 +58,11 @@ extension BoardLibrary {
   public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
     let directory = directory
     return try await Blocking.run(directory) {
-      try Self.find(in: directory) { $0.board == board } mayBe: { _ in false }
+      try Self.find(in: directory) {
+        $0.board == board
+      } mayBe: { _ in
+        false
+      }
     }
   }
 

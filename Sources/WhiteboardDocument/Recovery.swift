@@ -201,7 +201,10 @@ private struct Salvage: Sendable {
         try LogWriter.mark(mark.kind, mark.time, mark.until, log, mark.name, db)
       }
       for lost in lostRows { try markLost(lost, db) }
-      for key in [MetaKey.hosted, .code, .membership, .retention, .objects, .people, .thumbnail, .changed] {
+      let kept = [
+        MetaKey.hosted, .code, .membership, .retention, .objects, .people, .thumbnail, .changed,
+      ]
+      for key in kept {
         if let value = meta[key.rawValue] { try Meta.set(db, key, value) }
       }
       for (key, value) in meta {

@@ -149,6 +149,7 @@ struct Membership: Sendable {
       guard let depth else { return nil }
       if isGood && shown.length <= depth + 1 { return nil }
     }
-    return Ticket.make(by: identity, session: session, member: peer, own: depth == nil ? nil : ticket)
+    let own = depth == nil ? nil : ticket
+    return Ticket.make(by: identity, session: session, member: peer, own: own)
   }
 }

@@ -559,10 +559,10 @@ struct AdmissionByPeopleTests {
       World.diallerFacts().hello,
       answering: World.introduction("Lena"),
       membership: Membership(
-          local: World.listener.peerID,
-          session: World.sessionID,
-          host: World.listener.peerID
-        ),
+        local: World.listener.peerID,
+        session: World.sessionID,
+        host: World.listener.peerID
+      ),
       now: .zero
     )
     let commit = Control.ShortWordsCommit(

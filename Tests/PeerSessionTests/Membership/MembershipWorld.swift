@@ -4,11 +4,11 @@ import PeerWire
 
 @testable import PeerSession
 
-/// A few peers of one session in virtual time, with the product's own decisions: who belongs
-/// (``Membership``), who is admitted (``ListenerAdmission``, ``DiallerAdmission``) and when a peer is
-/// dialled (``DialPlan``). Only sockets and clocks are left out.
+/// A few peers of one session in virtual time.
 ///
-/// A value, so that an exhaustive search can branch at every step.
+/// They decide as the product does: who belongs (``Membership``), who is admitted
+/// (``ListenerAdmission``, ``DiallerAdmission``) and when a peer is dialled (``DialPlan``). Only sockets
+/// and clocks are left out. A world is a value, so that an exhaustive search can branch at every step.
 struct MembershipWorld {
   /// What a person or the machine does to one peer.
   enum Step: Hashable, CustomStringConvertible {
@@ -238,7 +238,7 @@ struct MembershipWorld {
     begin(peer, Membership(local: id(peer), session: Self.session, host: membership.host))
     let hello = Control.DiallerHello(introduction: introduction(peer), invitation: .init())
     let outcome = handshake(peer, other, hello, nil)
-    precondition(outcome == nil, "a newcomer with a link is admitted: \(String(describing: outcome))")
+    precondition(outcome == nil, "a newcomer with a link is admitted")
   }
 
   private func introduction(_ peer: Int) -> Control.Introduction {
@@ -340,7 +340,8 @@ struct MembershipWorld {
           accept.proof = proof
           toListener += out.frameReceived(.accept, accept.encoded(), now: .zero)
         case .close(let code, let message):
-          toListener += out.frameReceived(.close, Control.Close(code, message).encoded(), now: .zero)
+          let close = Control.Close(code, message).encoded()
+          toListener += out.frameReceived(.close, close, now: .zero)
         case .invitationEnded, .ended: break
         }
       }
