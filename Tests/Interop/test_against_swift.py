@@ -21,7 +21,7 @@ from program import BINARY, Program, data_of
 from support import InteropCase
 from whiteboard_peer import admission, cells, codec, views, wire
 from whiteboard_peer.board import APPLICATION, BoardPeer
-from whiteboard_peer.session import Refused, parse_hello
+from whiteboard_peer.session import NotVerified, Refused, parse_hello
 from whiteboard_peer.tls import Identity, Link, LinkBroken
 from whiteboard_peer.wire import base32, encode_frame, parse_base32
 
@@ -222,8 +222,27 @@ class Kicking(SwiftCase):
         program.do("kick", target=bad.identity.text)
         program.events.wait("left", peer=bad.identity.text)
         fresh.ticket = admission.make_ticket(bad.identity, program.session, fresh.id)
-        self.assertEqual(self.refused(fresh, program.address), "unknown-admitter")
+        # It counts as none (TCK-2): the code is asked for.
+        with self.assertRaises(NotVerified):
+            fresh.join(program.address, program.id)
         self.assertEqual(self.refused(bad, program.address), "kicked")
+
+    def test_tck_3_a_ticket_that_leads_to_the_host_admits_whoever_signed_it(self):
+        program = self.swift_host("code")
+        friend, stranger, fresh = (self.guest_of(program, name) for name in ("friend", "stranger", "fresh"))
+        friend.join(program.address, program.id, code=program.code)
+        to_stranger = friend._make_ticket(stranger.id)
+        self.assertEqual(len(to_stranger.get("via", [])), 1)
+        chain = [{k: to_stranger[k] for k in ("admitter", "key", "signature")}, *to_stranger["via"]]
+        alone = admission.make_ticket(stranger.identity, program.session, fresh.id)
+        fresh.ticket = alone
+        with self.assertRaises(NotVerified):
+            fresh.join(program.address, program.id)
+        fresh.ticket = alone | {"via": chain}
+        fresh.join(program.address, program.id)
+        program.events.wait("joined", peer=fresh.identity.text)
+        # TCK-4: it got a shorter one.
+        self.assertNotIn("via", fresh.ticket)
 
     def test_mem_3_a_kick_holds_for_who_was_not_heard_of(self):
         host, program, remote = self.host_and_program()
