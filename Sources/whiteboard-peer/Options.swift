@@ -131,6 +131,9 @@ struct BoardOptions: ParsableArguments {
   @Flag(help: "Be nobody we were before: a key for this run only, and no board is kept.")
   var ephemeral = false
 
+  @Option(name: .customLong("max-peers"), help: .of(.maximumPeers, "COUNT"))
+  var maximumPeers: String?
+
   @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS"))
   var lostAfter: String?
 
@@ -150,6 +153,7 @@ struct BoardOptions: ParsableArguments {
     flags[.admission] = admit
     flags[.code] = code
     flags[.relay] = relay
+    flags[.maximumPeers] = maximumPeers
     flags[.lostAfter] = lostAfter
     return try common.settings(flags)
   }
@@ -197,6 +201,7 @@ struct BoardOptions: ParsableArguments {
     configuration.code = settings.value(.code)
     configuration.carrier = settings.value(.relay) ?? nil
     configuration.admission = settings.value(.admission) ?? standardAdmission(part, isInteractive)
+    configuration.maximumPeers = settings.value(.maximumPeers) ?? 16
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
     configuration.pages = CairoPages()
     configuration.photos = WebPPhotos()

@@ -239,6 +239,12 @@ extension Node {
             + "words to compare. \(ways), or let the board admit by code."
           : "The board at that address did not prove that it knows the code. \(ways)."
       )
+    case .full:
+      return NodeError(
+        .notAllowed,
+        "This board is full. Its host can admit more peers with --max-peers, or move the board to a "
+          + "relay with --relay auto."
+      )
     case .selfDialled:
       return NodeError(
         .unreachable,

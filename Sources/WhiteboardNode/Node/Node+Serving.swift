@@ -37,6 +37,7 @@ extension Node {
     ownName = transportConfiguration.displayName
     transportConfiguration.listen = configuration.listen
     transportConfiguration.interface = configuration.interface
+    transportConfiguration.maximumPeers = configuration.maximumPeers
     transportConfiguration.lostAfter = configuration.lostAfter
     transportConfiguration.peerStore = configuration.peerStore
     transportConfiguration.wantsResource = { [weak self] _, info in

@@ -114,6 +114,8 @@ package struct NodeConfiguration: Sendable {
   package var admission: Admission?
   /// The code to host or join by; a host that needs one and has none makes one.
   package var code: JoinCode?
+  /// The most peers on a board that we host, ourselves included.
+  package var maximumPeers = 16
   /// How long a peer whose link broke is waited for (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// What makes pages of pixels and for printers; nil where the program cannot.

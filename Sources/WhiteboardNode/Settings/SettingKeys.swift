@@ -137,6 +137,19 @@ extension SettingKey<Duration> {
   }
 }
 
+extension SettingKey<Int> {
+  /// How many peers a board that is hosted holds.
+  package static let maximumPeers = SettingKey(
+    "max-peers",
+    "The most peers on a board that this peer hosts, itself included",
+    allowed: "a number from 2 to 256",
+    standard: .value("16")
+  ) { text throws(SettingFault) in
+    guard let count = Int(text), (2...256).contains(count) else { throw SettingFault() }
+    return count
+  }
+}
+
 extension SettingKey<Logger.Level> {
   /// How much is logged.
   package static let logLevel = SettingKey(
@@ -151,7 +164,8 @@ extension SettingEntry {
   package static let ofNode: [SettingEntry] = [
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
-    SettingKey.code.entry, SettingKey.relay.entry, SettingKey.lostAfter.entry,
+    SettingKey.code.entry, SettingKey.relay.entry, SettingKey.maximumPeers.entry,
+    SettingKey.lostAfter.entry,
     SettingKey.logLevel.entry,
     SettingKey.accessible.entry,
   ]

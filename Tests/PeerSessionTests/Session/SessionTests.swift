@@ -99,6 +99,33 @@ struct SessionTests {
     }
   }
 
+  @Test("[HEL-2] a peer that is still joining a session answers busy, which is no refusal")
+  func busyWhileJoining() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        try await withPeer("carol") { carol in
+          let id = SessionID.random()
+          let hosted = try await alice.host(id, admission: .ask)
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+              let joined = try await bob.join(id, of: alice)
+              await joined.leave()
+            }
+            var events = hosted.events.makeAsyncIterator()
+            var waiting: InvitationID?
+            while waiting == nil, let event = await events.next() {
+              if case .invitation(let invitation) = event { waiting = invitation.id }
+            }
+            await #expect(throws: SessionError(.busy, "")) { try await carol.join(id, of: bob) }
+            try await hosted.respond(to: #require(waiting), .accept)
+            try await group.waitForAll()
+          }
+          await hosted.leave()
+        }
+      }
+    }
+  }
+
   @Test("transports that share threads end one by one, and the others go on")
   func sharedThreads() async throws {
     try await TransportThreads.withThreads(1) { threads in
