@@ -348,7 +348,7 @@ public final class Session: Sendable {
     }
   }
 
-  /// Removes a peer from the session for everybody, for as long as the session lasts (MEM-3).
+  /// Removes a peer from the session for everybody, also after restarts (MEM-3).
   ///
   /// - Parameters:
   ///   - peer: Whom to remove.

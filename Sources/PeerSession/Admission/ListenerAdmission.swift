@@ -160,7 +160,7 @@ struct ListenerAdmission: Sendable {
     let isReturning = hello.ticket != nil && hello.invitation == nil
     if hello.invitation == nil, membership.mayAdmit(facts.remote) {
       // A member that returns is known by its key (MEM-7).
-      return admit(answering: own, basis: .ticket, as: nil)
+      return admit(answering: own, basis: .ticket, as: .vouched(by: facts.local))
     }
     switch facts.mode {
     case .anyone:
