@@ -28,12 +28,7 @@ extension Board {
       guard record.isDeleted, let deletion = record[.deleted] else { throw .notDeleted(id) }
       var ids = [id]
       if kind == .group {
-        ids = state.storedIDs.sorted().filter { other in
-          guard let record = state.record(other), record.isDeleted,
-            record.kind.map({ $0.isShown || $0 == .group }) ?? false
-          else { return false }
-          return record[.deleted]?.isOfSameBatch(as: deletion) ?? false
-        }
+        ids = deleted(with: deletion)
       }
       for id in ids {
         try requireFree(id)
@@ -50,33 +45,85 @@ extension Board {
     try write(id, .purge, .none)
   }
 
-  /// The objects that were deleted before a time and may be purged, but for those in `kept`, which
-  /// somebody may yet bring back.
+  /// The objects that one gesture deleted, that of `deletion` included, ascending.
+  private func deleted(with deletion: Cell) -> [ObjectID] {
+    var cells: [(id: ObjectID, cell: Cell)] = []
+    for id in state.storedIDs {
+      guard let record = state.record(id), record.isDeleted, let cell = record[.deleted],
+        cell.dot.incarnation == deletion.dot.incarnation,
+        record.kind.map({ $0.isShown || $0 == .group }) ?? false
+      else { continue }
+      cells.append((id, cell))
+    }
+    cells.sort { $0.cell.dot < $1.cell.dot }
+    guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
+    // What had been written far ahead was deleted at a time of its own (BRD-32). It belongs to the
+    // deletions next to it.
+    let latest = wallClock + BoardLimits.drift
+    let isFar = cells.map { $0.cell.time.milliseconds > latest }
+    let isNext = cells.indices.map {
+      $0 > 0 && cells[$0].cell.dot.sequence == cells[$0 - 1].cell.dot.sequence + 1
+    }
+    var near = middle
+    while isFar[near], isNext[near] { near -= 1 }
+    let offset = cells[near].cell.offset
+    var isDeleted = cells.indices.map {
+      $0 == middle || !isFar[$0] && cells[$0].cell.offset == offset
+    }
+    for index in cells.indices where isFar[index] && isNext[index] && isDeleted[index - 1] {
+      isDeleted[index] = true
+    }
+    for index in cells.indices.reversed() where isNext[index] && isDeleted[index] {
+      if isFar[index - 1] { isDeleted[index - 1] = true }
+    }
+    return cells.indices.filter { isDeleted[$0] }.map { cells[$0].id }.sorted()
+  }
+}
+
+/// Since when this replica has seen objects deleted, by a clock that is never set.
+///
+/// The time of the deletion itself says nothing if its author's wall clock was wrong: an object that a
+/// clock of 1970 deletes would be purged at once, and one that a clock of 2046 deletes never.
+public struct DeletionAges: Sendable {
+  private struct Sighting {
+    let deletion: Dot
+    let since: UInt64
+  }
+
+  private var seen: [ObjectID: Sighting] = [:]
+
+  /// Ages of a board of which nothing was seen yet.
+  public init() {}
+
+  /// Takes note of what is deleted now, and finds what has been so for `BoardLimits.purgeDelay`.
   ///
   /// - Parameters:
-  ///   - milliseconds: the time, since 1970; usually `BoardLimits.purgeDelay` ago.
-  ///   - kept: the objects that an undo of ours would bring back.
-  /// - Returns: the ids, ascending.
+  ///   - board: The board.
+  ///   - uptime: Milliseconds of a clock that never goes back.
+  ///   - kept: The objects that a local undo would bring back.
+  /// - Returns: The ids of the objects that may be purged, ascending.
   /// - Complexity: O(*n* log *n*) in the objects that are stored.
-  public func purgeable(
-    before milliseconds: UInt64,
+  public mutating func purgeable(
+    on board: Board,
+    at uptime: UInt64,
     excluding kept: Set<ObjectID> = []
   ) -> [ObjectID] {
-    state.storedIDs.filter { id in
-      guard !kept.contains(id), let record = state.record(id), record.kind != nil,
-        record.isDeleted, let deletion = record[.deleted]
-      else { return false }
-      return deletion.time.milliseconds < milliseconds
+    var now: [ObjectID: Sighting] = [:]
+    for id in board.state.storedIDs {
+      guard let record = board.state.record(id), record.kind != nil, record.isDeleted,
+        let deletion = record[.deleted]?.dot
+      else { continue }
+      let known = seen[id].flatMap { $0.deletion == deletion ? $0 : nil }
+      now[id] = known ?? Sighting(deletion: deletion, since: uptime)
     }
-    .sorted()
+    seen = now
+    return now.filter { uptime - min($0.value.since, uptime) >= BoardLimits.purgeDelay }
+      .keys.filter { !kept.contains($0) }.sorted()
   }
 }
 
 extension Cell {
-  /// Whether both were written by one batch, or by batches of one author in one millisecond: there,
-  /// sequences and times run on together (BRD-11).
-  fileprivate func isOfSameBatch(as other: Cell) -> Bool {
-    dot.incarnation == other.dot.incarnation
-      && dot.sequence &- other.dot.sequence == time.rawValue &- other.time.rawValue
-  }
+  /// What the cells of one batch have in common, and those of batches of one author in one millisecond:
+  /// there, sequences and times run on together (BRD-11).
+  fileprivate var offset: UInt64 { time.rawValue &- dot.sequence }
 }

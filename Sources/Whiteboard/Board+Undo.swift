@@ -217,11 +217,7 @@ extension Board {
     if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
     guard let record = state.record(id) else { return }
     if record.isLocked, !isUnlocked, property != .lock { throw .locked(id) }
-    if let cell = record[property],
-      cell.time.rawValue >= BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
-    {
-      throw .clockExhausted
-    }
+    if let cell = record[property], !cell.time.canBeFollowed { throw .clockExhausted }
   }
 
   /// Throws where values of those lengths might not fit: asks for as much as staging them will.

@@ -34,6 +34,8 @@ public final class Board {
   var history = UndoStack()
   /// The greatest place in the stack that was ever seen; new objects go above it.
   private var top: [UInt8]?
+  /// The latest time of a chat line that was ever seen; new lines follow it (BRD-31).
+  private(set) var latestLine: HybridTime?
   /// Every incarnation that this board had.
   private var incarnations: Set<Incarnation>
   private let newIncarnation: () -> Incarnation
@@ -50,7 +52,8 @@ public final class Board {
     /// Where among the operations each cell is written.
     var indices: [Address: Int] = [:]
     var created: Set<ObjectID> = []
-    var overwritten: HybridTime?
+    /// For each operation the time that it must be later than.
+    var floors: [HybridTime?] = []
     var valueBytes = 0
   }
 
@@ -81,7 +84,7 @@ public final class Board {
   /// - Throws: `BoardError.boardFull`; nothing is applied.
   public func receive(_ batch: Batch) throws(BoardError) {
     try state.apply(batch, changes: &changes)
-    for operation in batch.operations { noteZIndex(operation.property, operation.value) }
+    note(batch)
     clock.observe(
       HybridTime(batch.time.rawValue + UInt64(batch.operations.count - 1)),
       wall: wallClock
@@ -107,7 +110,7 @@ public final class Board {
     )
     for entry in difference.entries {
       for new in entry.cells {
-        noteZIndex(new.property, new.cell.value)
+        note(new.property, new.cell.value, new.cell.time)
         clock.observe(new.cell.time, wall: wallClock)
       }
     }
@@ -198,30 +201,40 @@ public final class Board {
     authors[incarnation] = member
   }
 
+  /// Applies what was staged: as one batch, or as several if it overwrites times that lie far ahead of
+  /// the wall clock (BRD-32).
   private func commit() {
     guard let staged = staging else { return }
     staging = nil
     guard !staged.operations.isEmpty else { return }
-    guard
-      let time = clock.next(
-        wall: wallClock,
-        after: staged.overwritten,
-        count: staged.operations.count
-      ),
-      let batch = try? Batch(
-        author: incarnation,
-        firstSequence: staged.firstSequence,
-        time: time,
-        operations: staged.operations
-      )
-    else { preconditionFailure("what was staged was checked when it was staged") }
-    history.record(batch, over: state, label: staged.label)
-    guard (try? state.apply(batch, changes: &changes)) != nil else {
+    guard let runs = clock.next(wall: wallClock, after: staged.floors) else {
       preconditionFailure("what was staged was checked when it was staged")
     }
-    written.insert(batch.sequences, of: incarnation)
-    for operation in batch.operations { noteZIndex(operation.property, operation.value) }
-    outgoing.append(batch)
+    var batches: [Batch] = []
+    var rest = staged.operations[...]
+    var sequence = staged.firstSequence
+    for run in runs {
+      guard
+        let batch = try? Batch(
+          author: incarnation,
+          firstSequence: sequence,
+          time: run.time,
+          operations: Array(rest.prefix(run.count))
+        )
+      else { preconditionFailure("what was staged was checked when it was staged") }
+      batches.append(batch)
+      rest = rest.dropFirst(run.count)
+      sequence += UInt64(run.count)
+    }
+    history.record(batches, over: state, label: staged.label)
+    for batch in batches {
+      guard (try? state.apply(batch, changes: &changes)) != nil else {
+        preconditionFailure("what was staged was checked when it was staged")
+      }
+      written.insert(batch.sequences, of: incarnation)
+      note(batch)
+    }
+    outgoing += batches
   }
 
   /// Writes a batch of a recording again, under its own incarnation, as if it were made here now.
@@ -252,13 +265,13 @@ public final class Board {
   ///   - id: the object.
   ///   - property: what is written of it; an earlier operation of the gesture on it is replaced.
   ///   - value: the value.
-  ///   - rival: a cell of another object that this write has to beat.
+  ///   - earlier: a time that this write has to be later than, beside that of the cell it overwrites.
   /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
   func stage(
     _ id: ObjectID,
     _ property: Property,
     _ value: Value,
-    beating rival: Cell? = nil
+    after earlier: HybridTime? = nil
   ) throws(BoardError) {
     guard !isReadOnly else { throw .viewer }
     guard var staged = staging else { preconditionFailure("operations are staged in a gesture") }
@@ -283,16 +296,11 @@ public final class Board {
       ),
       staged.firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch)
     else { throw .boardFull }
-    for cell in [state.record(id)?[property], rival] {
-      guard let cell else { continue }
-      // A batch's times run on from the first: leave room for the longest.
-      guard
-        cell.time.rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
-      else { throw .clockExhausted }
-      staged.overwritten = max(staged.overwritten ?? cell.time, cell.time)
-    }
+    let floor = [state.record(id)?[property]?.time, earlier].compactMap(\.self).max()
+    if let floor, !floor.canBeFollowed { throw .clockExhausted }
     staged.indices[address] = staged.operations.count
     staged.operations.append(Operation(id, property, value))
+    staged.floors.append(floor)
     staged.valueBytes += value.length
   }
 
@@ -308,17 +316,9 @@ public final class Board {
         $0.object == id && $0.property.number == Property.moveNumber
       } ?? false)
     else { throw .gameRefused(.moveInProgress) }
-    if let latest {
-      guard latest.rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch) else {
-        throw .clockExhausted
-      }
-    }
+    if let latest, !latest.canBeFollowed { throw .clockExhausted }
     let dot = nextDot()
-    try stage(id, .move(dot), .bytes(try bytes(dot)))
-    if let latest {
-      let overwritten = staging?.overwritten ?? latest
-      staging?.overwritten = max(overwritten, latest)
-    }
+    try stage(id, .move(dot), .bytes(try bytes(dot)), after: latest)
   }
 
   // MARK: - What may be edited
@@ -382,12 +382,15 @@ public final class Board {
 
   // MARK: - Staging what is created
 
-  /// Stages the create operation of an object.
-  func create(_ kind: ObjectKind) throws(BoardError) -> ObjectID {
+  /// Stages the create operation of an object, whose time is later than `earlier`.
+  func create(
+    _ kind: ObjectKind,
+    after earlier: HybridTime? = nil
+  ) throws(BoardError) -> ObjectID {
     let created = staging?.created.count ?? 0
     guard state.objectCount + created < BoardLimits.objects else { throw .boardFull }
     let id = ObjectID(nextDot())
-    try stage(id, .kind, .unsigned(kind.rawValue))
+    try stage(id, .kind, .unsigned(kind.rawValue), after: earlier)
     staging?.created.insert(id)
     return id
   }
@@ -399,6 +402,20 @@ public final class Board {
     try stage(id, .zIndex, .bytes(zIndex))
     // What the same gesture creates next goes above it.
     noteZIndex(.zIndex, .bytes(zIndex))
+  }
+
+  private func note(_ batch: Batch) {
+    for (index, operation) in batch.operations.enumerated() {
+      let time = HybridTime(batch.time.rawValue + UInt64(index))
+      note(operation.property, operation.value, time)
+    }
+  }
+
+  /// Takes note of what later edits follow.
+  private func note(_ property: Property, _ value: Value, _ time: HybridTime) {
+    noteZIndex(property, value)
+    guard property.isKind, value == .unsigned(ObjectKind.chat.rawValue) else { return }
+    latestLine = max(latestLine ?? time, time)
   }
 
   private func noteZIndex(_ property: Property, _ value: Value) {

@@ -51,7 +51,7 @@ extension BoardState {
 
 extension Property {
   /// Whether it is a setting of the board where it stands on a settings object.
-  var isSetting: Bool {
+  package var isSetting: Bool {
     switch self {
     case .title, .background, .grid, .language: true
     default: false
@@ -124,7 +124,7 @@ extension Board {
       if let known, present?.value == value, !isStaged(known, property) { return }
       let settings = if let known { known } else { try create(.settings) }
       // The cell that it has to beat may be another settings object's.
-      try stage(settings, property, value, beating: present)
+      try stage(settings, property, value, after: present?.time)
     }
   }
 

@@ -92,7 +92,7 @@ struct UndoStack {
   mutating func endTyping() { typing = nil }
 
   /// Takes note of a gesture that is about to be applied to `state`.
-  mutating func record(_ batch: Batch, over state: borrowing BoardState, label: String?) {
+  mutating func record(_ batches: [Batch], over state: borrowing BoardState, label: String?) {
     guard !isReplaying else { return }
     let isAlone = open == nil
     var entry = open ?? UndoEntry(label: label)
@@ -101,8 +101,10 @@ struct UndoStack {
     open = nil
     // Chat is not taken back, and what is purged cannot be.
     var left: Set<ObjectID> = []
-    for (index, operation) in batch.operations.enumerated() {
-      let dot = batch.dot(at: index)
+    let written = batches.flatMap { batch in
+      batch.operations.enumerated().map { (batch.dot(at: $0.offset), $0.element) }
+    }
+    for (dot, operation) in written {
       let id = operation.object
       switch (operation.property, operation.value) {
       case (.purge, _): left.insert(id)

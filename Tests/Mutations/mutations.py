@@ -57,8 +57,32 @@ MUTATIONS = [
     ),
     Mutation(
         "no-cell-bump", BOARD + "HybridClock.swift",
-        "let first = max(own, overwritten.map { $0.rawValue + 1 } ?? 0)",
-        "let first = overwritten == nil ? own : own + 0",
+        "base = max(base, floor.rawValue + 1)",
+        "base = max(base, UInt64(floor.counter))",
+        "worlds", 100,
+    ),
+    Mutation(
+        "far-time-drives-the-gesture", BOARD + "HybridClock.swift",
+        "for case let floor? in floors where floor.rawValue < limit {",
+        "for case let floor? in floors {",
+        "worlds", 100,
+    ),
+    Mutation(
+        "clock-set-right-stays-ahead", BOARD + "HybridClock.swift",
+        "if last > limit { last = 0 }",
+        "if last > limit { last += 1 }",
+        "worlds", 300,
+    ),
+    Mutation(
+        "far-times-drive-each-other", BOARD + "HybridClock.swift",
+        "guard high - low <= BoardLimits.drift << 16 else { break }",
+        "guard high >= low else { break }",
+        "worlds", 300,
+    ),
+    Mutation(
+        "chat-order-by-clock", BOARD + "Board+Chat.swift",
+        "latestLine.flatMap { $0.canBeFollowed ? $0 : nil }",
+        "latestLine.flatMap { $0.canBeFollowed ? nil : $0 }",
         "worlds", 100,
     ),
     Mutation(

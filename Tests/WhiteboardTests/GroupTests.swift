@@ -195,14 +195,24 @@ import Testing
     #expect(boards.anna.object(id)?.isLocked == true)
   }
 
-  @Test("[SYN-8] purgeable is what was deleted long ago and nobody keeps")
+  @Test(
+    "[SYN-8] what was seen deleted for ten minutes may be purged, whatever its author's clock says"
+  )
   func purgeable() throws {
     let board = boards.anna
-    let ids = try boards.texts(3)
-    try board.delete([ids[0], ids[1]])
-    let now = board.wallClock
-    #expect(board.purgeable(before: now).isEmpty)
-    #expect(board.purgeable(before: now + 1) == [ids[0], ids[1]])
-    #expect(board.purgeable(before: now + 1, excluding: [ids[0]]) == [ids[1]])
+    let ids = try boards.texts(4)
+    var ages = DeletionAges()
+    try board.delete(ids[0])
+    board.wallClock = 0
+    try board.delete(ids[1])
+    board.wallClock = 4_000_000_000_000
+    try board.delete(ids[2])
+    #expect(ages.purgeable(on: board, at: 5) == [])
+    try board.undelete(ids[0])
+    try board.delete(ids[0])
+    #expect(ages.purgeable(on: board, at: 600_004) == [])
+    #expect(ages.purgeable(on: board, at: 600_005) == [ids[1], ids[2]])
+    #expect(ages.purgeable(on: board, at: 600_005, excluding: [ids[1]]) == [ids[2]])
+    #expect(ages.purgeable(on: board, at: 1_200_004) == [ids[0], ids[1], ids[2]])
   }
 }

@@ -168,12 +168,14 @@ extension Node {
 
   /// Removes what was deleted long ago (SYN-8); one of those who are here does it for all.
   private func purge() {
-    // Who only looks on leaves that to others.
-    guard configuration.recordingFile == nil, let replica,
-      replica.members.allSatisfy({ $0 > replica.board.member })
-    else { return }
-    let limit = SystemTime.milliseconds - min(BoardLimits.purgeDelay, SystemTime.milliseconds)
-    let ids = replica.board.purgeable(before: limit, excluding: replica.board.objectsInUndo)
+    guard configuration.recordingFile == nil, let replica else { return }
+    let ids = deletionAges.purgeable(
+      on: replica.board,
+      at: now.uptime,
+      excluding: replica.board.objectsInUndo
+    )
+    // A viewer leaves that to others.
+    guard replica.members.allSatisfy({ $0 > replica.board.member }) else { return }
     guard !ids.isEmpty else { return }
     // What is not done now is done in a minute.
     _ = try? change { (board) throws(BoardError) in

@@ -41,6 +41,8 @@ package actor Node {
   /// When the document is looked at next; nil where all is in it as it should be.
   var nextKeyframe: ContinuousClock.Instant?
   var nextPurge: ContinuousClock.Instant
+  /// Since when what is deleted was seen so.
+  var deletionAges = DeletionAges()
   /// Says to other programs that the board is open, while it is.
   var openBoard: OpenBoardFile?
 

@@ -27,7 +27,7 @@ extension BoardWorld {
 
   func receive(_ bytes: [UInt8], at one: Int) throws(Failure) {
     let peer = peers[one]
-    peer.board.wallClock = clock + peer.skew
+    peer.board.wallClock = wall(of: peer)
     let difference: Difference
     do throws(CodecError) {
       difference = try DifferenceCoding.decode(bytes)

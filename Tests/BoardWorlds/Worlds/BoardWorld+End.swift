@@ -44,6 +44,7 @@ extension BoardWorld {
       else { throw fail("I1", "an orphan is left whose create operation was seen") }
       if checksEveryStep || number == Int(seed) % peers.count { try replay(peer, number) }
     }
+    try checkChat()
     if let what = oracle.lost(in: first) { throw fail("I3", what) }
     if let what = oracle.risen(in: first) { throw fail("I4", what) }
     if seed % 2 == 0 { try checkReadings() }
@@ -103,7 +104,7 @@ extension BoardWorld {
     let ids = state.storedIDs.filter { !state.orphans.contains($0) }.sorted()
     guard let id = ids.randomElement(using: &random) else { return }
     let author = Incarnation.random(using: &random)
-    let wall = (clock + 200_000_000_000) << 16
+    let wall = (clock + 2_000_000_000_000) << 16
     let property = [Property.position, .color, .zIndex, .title, Property(40)][random.below(5)]
     var values = [Stranger.value(&random), Stranger.value(&random)]
     // Equal but for the last bits of the value, or of another shape altogether.

@@ -19,7 +19,7 @@ extension BoardWorld {
       if let what = Self.trespass(operation, before, board) { throw fail("I9", what) }
     }
     if !batches.isEmpty { tally[.undos] += 1 }
-    try publish(batches, of: one)
+    try publish(batches, of: one, since: before)
   }
 
   /// Why an undo may not write this, or nil.
@@ -46,6 +46,7 @@ extension BoardWorld {
     let board = peers[one].board
     prepare(one)
     board.presentMembers = []
+    let before = board.state
     let top = Reading(board)
     var steps = 0
     while steps < 6, (try? board.undo()) != nil { steps += 1 }
@@ -58,7 +59,7 @@ extension BoardWorld {
           if isLockedBySomebodyElse(error, on: board) {
             // Bringing an object back needs no key; taking it away again does.
             tally[.refusals] += 1
-            return try publish(board.takeBatches(), of: one)
+            return try publish(board.takeBatches(), of: one, since: before)
           }
           throw fail(
             "I9",
@@ -73,7 +74,7 @@ extension BoardWorld {
       }
     }
     if steps > 0 { tally[.undos] += 4 * steps }
-    try publish(board.takeBatches(), of: one)
+    try publish(board.takeBatches(), of: one, since: before)
   }
 
   private func isLockedBySomebodyElse(_ error: BoardError, on board: Board) -> Bool {
@@ -86,6 +87,7 @@ extension BoardWorld {
   /// Somebody alone on a new board takes back everything, step by step, and sees each state again.
   func undoAlone() throws(Failure) {
     let board = newBoard(peers[0].member)
+    board.wallClock = clock
     var edit = RandomEdit(board: board, random: random, mayDoWhatStays: false)
     var seen = [Reading(board)]
     for _ in 0..<12 {

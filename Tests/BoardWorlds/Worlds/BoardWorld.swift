@@ -29,7 +29,8 @@ public final class BoardWorld {
 
   final class Peer {
     let member: MemberID
-    let skew: UInt64
+    /// By how many milliseconds its wall clock is ahead.
+    var skew: Int64
     var board: Board
     var disk: [Stored] = []
     /// How much of the disk survives a crash.
@@ -37,7 +38,7 @@ public final class BoardWorld {
     /// The batches at hand, which may not be all: a log may have been cut.
     var log: [Batch] = []
 
-    init(member: MemberID, skew: UInt64, board: Board) {
+    init(member: MemberID, skew: Int64, board: Board) {
       self.member = member
       self.skew = skew
       self.board = board
@@ -75,9 +76,7 @@ public final class BoardWorld {
     guard let member = MemberID(Array(repeating: UInt8(peers.count + 1), count: 32)) else {
       preconditionFailure("32 bytes")
     }
-    // Up to an hour apart, and now and then years ahead.
-    let skew = random.chance(5) ? 100_000_000_000 : UInt64.random(in: 0...3_600_000, using: &random)
-    peers.append(Peer(member: member, skew: skew, board: newBoard(member)))
+    peers.append(Peer(member: member, skew: newSkew(), board: newBoard(member)))
   }
 
   func newBoard(_ member: MemberID) -> Board {
@@ -87,7 +86,7 @@ public final class BoardWorld {
     return Board(
       incarnation: first,
       member: member,
-      wallClock: clock,
+      wallClock: 0,
       newIncarnation: { [unowned self] in
         let next = Incarnation.random(using: &generator)
         authors[next] = member
@@ -129,7 +128,9 @@ public final class BoardWorld {
     case 91..<95: peers[one].durable = peers[one].disk.count
     case 95..<97: try crash(one)
     case 97..<98: peers[one].log.removeFirst(random.below(peers[one].log.count + 1))
-    case 98: try undoAndRedo(one)
+    case 98:
+      if random.chance(40) { setClock(of: one) }
+      try undoAndRedo(one)
     default:
       guard peers.count < 6 else { return }
       addPeer()
@@ -140,7 +141,7 @@ public final class BoardWorld {
   /// Lets a board know what its surroundings are before somebody edits it.
   func prepare(_ one: Int) {
     let board = peers[one].board
-    board.wallClock = clock + peers[one].skew
+    board.wallClock = wall(of: peers[one])
     board.authors = authors
     // Now and then the others are there, and hold what they selected.
     let isAmongOthers = random.chance(20)
@@ -151,6 +152,7 @@ public final class BoardWorld {
   func edit(_ one: Int) throws(Failure) {
     let peer = peers[one]
     prepare(one)
+    let before = peer.board.state
     watching(one) {
       for _ in 0...random.below(3) {
         var edit = RandomEdit(board: peer.board, random: random)
@@ -158,11 +160,16 @@ public final class BoardWorld {
         random = edit.random
       }
     }
-    try publish(peer.board.takeBatches(), of: one)
+    try publish(peer.board.takeBatches(), of: one, since: before)
   }
 
   /// Puts what a board wrote onto its disk and onto its way.
-  func publish(_ batches: [Batch], of one: Int) throws(Failure) {
+  func publish(
+    _ batches: [Batch],
+    of one: Int,
+    since before: BoardState
+  ) throws(Failure) {
+    try checkTimes(of: batches, of: one, since: before)
     if let what = Oracle.beaten(batches, in: peers[one].board.state) { throw fail("I6", what) }
     for batch in batches {
       for operation in batch.operations where operation.property == .purge { tally[.purges] += 1 }
@@ -223,7 +230,7 @@ public final class BoardWorld {
 
   func receive(_ batch: Batch, _ bytes: [UInt8], at one: Int) throws(Failure) {
     let peer = peers[one]
-    peer.board.wallClock = clock + peer.skew
+    peer.board.wallClock = wall(of: peer)
     do throws(BoardError) {
       try watching(one) { () throws(BoardError) in try peer.board.receive(batch) }
     } catch {
@@ -245,7 +252,9 @@ public final class BoardWorld {
     }
     peer.disk.removeSubrange(kept...)
     peer.durable = kept
+    if random.chance(40) { setClock(of: one) }
     peer.board = newBoard(peer.member)
+    peer.board.wallClock = wall(of: peer)
     peer.log = []
     for entry in peer.disk { try restore(entry, to: peer) }
     _ = peer.board.takeChanges()

@@ -10,11 +10,31 @@ struct Oracle {
 
   private var writes: [Dot: Write] = [:]
   var complaint: String?
+  /// The lines of the chat, and the lines that their authors had seen.
+  private(set) var lines: [ObjectID: [ObjectID]] = [:]
 
   /// Takes note of an operation.
   /// - Returns: whether its dot is new.
   mutating func issued(_ operation: Operation, _ time: UInt64, _ dot: Dot) -> Bool {
     writes.updateValue(Write(operation: operation, time: time), forKey: dot) == nil
+  }
+
+  /// The times of the chat lines that a board has seen, purged ones included.
+  func lineTimes(in state: BoardState) -> [ObjectID: UInt64] {
+    var times: [ObjectID: UInt64] = [:]
+    for (dot, write) in writes
+    where write.operation.property == .kind
+      && write.operation.value == .unsigned(ObjectKind.chat.rawValue)
+      && state.context.contains(dot)
+    {
+      times[ObjectID(dot)] = write.time
+    }
+    return times
+  }
+
+  /// Takes note of a line, and of those that its author had seen.
+  mutating func said(_ line: ObjectID, after seen: some Sequence<ObjectID>) {
+    lines[line] = Array(seen)
   }
 
   /// An operation that was seen and neither won, was beaten, nor went with its object; or a cell that

@@ -45,6 +45,14 @@ extension BoardWorld {
       case floods
       /// Rights that were taken back.
       case revocations
+      /// Wall clocks that were set.
+      case clocks
+      /// Findings about clocks.
+      case clockReports
+      /// Writes that were far ahead of the real time, since they follow one that was.
+      case farAhead
+      /// Chat lines, and each line that the author of a later one had seen.
+      case linesInOrder
       /// Contradictions of one author that were found and repaired.
       case repairs
     }

@@ -1,0 +1,118 @@
+import PeerTestKit
+import Whiteboard
+
+/// Wall clocks that are right, wrong and set, and what must hold all the same.
+extension BoardWorld {
+  /// The milliseconds by which a right clock is ahead at most.
+  private static let rightSkew: Int64 = 2000
+
+  /// What the wall clock of a board says.
+  func wall(of peer: Peer) -> UInt64 { UInt64(max(0, Int64(clock) + peer.skew)) }
+
+  /// Sets a clock to whatever it may be.
+  func setClock(of one: Int) {
+    peers[one].skew = newSkew()
+    tally[.clocks] += 1
+  }
+
+  /// Half of the clocks are right, others up to an hour off, and some years.
+  func newSkew() -> Int64 {
+    switch random.below(100) {
+    case 0..<6: 631_000_000_000
+    case 6..<10: 100_000_000_000
+    case 10..<16: -100_000_000_000
+    case 16..<19: -Int64(clock)
+    case 19..<50: Int64.random(in: -3_600_000...3_600_000, using: &random)
+    default: Int64.random(in: 0...Self.rightSkew, using: &random)
+    }
+  }
+
+  /// A right clock gives no time that is far ahead, but to a write that must follow one that is (I13);
+  /// and a line of the chat follows all that its author has seen (I14).
+  func checkTimes(
+    of batches: [Batch],
+    of one: Int,
+    since before: BoardState
+  ) throws(Failure) {
+    guard batches.contains(where: { !$0.operations.isEmpty }) else { return }
+    let limit = (clock + UInt64(Self.rightSkew) + BoardLimits.drift + 1) << 16
+    let isRight = (0...Self.rightSkew).contains(peers[one].skew)
+    var lines = oracle.lineTimes(in: before)
+    var written = Times(before)
+    for batch in batches {
+      for (index, operation) in batch.operations.enumerated() {
+        let time = batch.time.rawValue + UInt64(index)
+        let isLine =
+          operation.property == .kind
+          && operation.value == .unsigned(ObjectKind.chat.rawValue)
+        if isRight, time > limit {
+          let floor = isLine ? lines.values.max() : written.floor(of: operation)
+          guard let floor, floor < time, time <= floor + (BoardLimits.drift + 1) << 16 else {
+            throw fail("I13", "\(operation) has a time far ahead, and follows none that has")
+          }
+          tally[.farAhead] += 1
+        }
+        if isLine {
+          let id = ObjectID(batch.dot(at: index))
+          oracle.said(id, after: lines.keys)
+          lines[id] = time
+        }
+        written.note(operation, time)
+      }
+    }
+  }
+
+  /// Each line stands after those that its author had seen (I14).
+  func checkChat() throws(Failure) {
+    for (number, peer) in peers.enumerated() {
+      peer.board.authors = authors
+      var places: [ObjectID: Int] = [:]
+      for (place, line) in peer.board.chat.enumerated() {
+        // Nothing can follow what stands at the end of all times.
+        if line.time.rawValue < BoardLimits.time - 10_000 { places[line.id] = place }
+      }
+      for (line, seen) in oracle.lines {
+        guard let place = places[line] else { continue }
+        for earlier in seen {
+          guard let other = places[earlier] else { continue }
+          guard other < place else {
+            throw fail("I14", "on board \(number) the line \(line) stands before \(earlier)")
+          }
+          tally[.linesInOrder] += 1
+        }
+      }
+    }
+  }
+
+  /// The times of all that a write may have to follow.
+  private struct Times {
+    private let before: BoardState
+    private var written: [ObjectID: [Property: UInt64]] = [:]
+
+    init(_ before: BoardState) { self.before = before }
+
+    mutating func note(_ operation: Operation, _ time: UInt64) {
+      written[operation.object, default: [:]][operation.property] = time
+    }
+
+    /// The latest time of the same cell; of the moves of a game; of a setting on any object.
+    func floor(of operation: Operation) -> UInt64? {
+      let property = operation.property
+      let objects = property.isSetting ? before.storedIDs + Array(written.keys) : [operation.object]
+      var times: [UInt64] = []
+      for id in objects {
+        for entry in before.record(id)?.entries ?? [] where Self.isSame(entry.property, property) {
+          times.append(entry.cell.time.rawValue)
+        }
+        for (other, time) in written[id] ?? [:] where Self.isSame(other, property) {
+          times.append(time)
+        }
+      }
+      return times.max()
+    }
+
+    private static func isSame(_ one: Property, _ other: Property) -> Bool {
+      one == other || one.number == other.number && one.isMove
+    }
+  }
+}
