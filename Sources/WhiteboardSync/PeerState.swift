@@ -50,8 +50,14 @@ final class PeerState {
   private var reportsSums = false
   var presenceCounter: UInt64?
   var presence = Presence()
+  /// What its wall clock said, as it arrived.
+  var clock = ClockSamples()
+  let joinedAt: UInt64
 
-  init(now: UInt64) { lastHeard = now }
+  init(now: UInt64) {
+    lastHeard = now
+    joinedAt = now
+  }
 
   /// Whether it said who it is and vouches for what it answers (SYN-12).
   var mayBeAsked: Bool { !isClosed && link.role?.mayWrite ?? false }
@@ -205,6 +211,8 @@ struct PresenceState {
   private(set) var shown = Presence()
   private var hasChanged = false
   private var lastSent: UInt64 = 0
+  /// When the wall clock went along last.
+  private var lastTimed: UInt64?
   private var counter: UInt64 = 0
 
   /// Has the others shown this; what they are shown already is no reason to hurry.
@@ -225,17 +233,21 @@ struct PresenceState {
     return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 
-  /// The next datagram, whether one is due or not.
-  mutating func next() -> SyncDatagram {
+  /// The next datagram, whether one is due or not; the wall clock goes along about once a second.
+  mutating func next(_ now: Moment) -> SyncDatagram {
     counter += 1
-    return .presence(counter: counter, shown)
+    guard lastTimed.map({ now.uptime >= $0 + ClockSamples.interval }) ?? true else {
+      return .presence(counter: counter, shown)
+    }
+    lastTimed = now.uptime
+    return .presence(counter: counter, shown, wall: now.wall)
   }
 
   /// The datagram that is due.
-  mutating func next(_ now: UInt64, among members: Int) -> SyncDatagram? {
-    guard now >= nextDeadline(among: members) else { return nil }
-    lastSent = max(now, 1)
+  mutating func next(_ now: Moment, among members: Int) -> SyncDatagram? {
+    guard now.uptime >= nextDeadline(among: members) else { return nil }
+    lastSent = max(now.uptime, 1)
     hasChanged = false
-    return next()
+    return next(now)
   }
 }

@@ -56,17 +56,25 @@ public struct Presence: Hashable, Sendable {
 extension Presence {
   private static let laserFlag: UInt8 = 1
   private static let viewFlag: UInt8 = 2
+  private static let clockFlag: UInt8 = 4
+  /// The greatest milliseconds that a wall clock may say.
+  static let latestWall = BoardLimits.time >> 16
 
-  func write(to writer: inout ByteWriter) {
+  func write(to writer: inout ByteWriter, wall: UInt64?) {
     writer.byte(pointer == nil ? 0 : 1)
     pointer?.write(to: &writer)
-    let flags = (isLaser ? Self.laserFlag : 0) | (view == nil ? 0 : Self.viewFlag)
+    var flags: UInt8 = isLaser ? Self.laserFlag : 0
+    if view != nil { flags |= Self.viewFlag }
+    if wall != nil { flags |= Self.clockFlag }
     guard flags != 0 else { return }
     writer.byte(flags)
     view?.write(to: &writer)
+    if let wall { writer.varint(min(wall, Self.latestWall)) }
   }
 
-  init(_ reader: inout ByteReader) throws(CodecError) {
+  static func read(
+    _ reader: inout ByteReader
+  ) throws(CodecError) -> (presence: Presence, wall: UInt64?) {
     var pointer: InkPoint?
     switch try reader.byte() {
     case 0: break
@@ -74,9 +82,12 @@ extension Presence {
     default: throw .reserved("presence")
     }
     let flags = try reader.remaining == 0 ? 0 : reader.byte()
-    let view = try flags & Self.viewFlag == 0 ? nil : View(&reader)
+    let view = try flags & viewFlag == 0 ? nil : View(&reader)
+    let wall =
+      try flags & clockFlag == 0 ? nil : reader.varint(upTo: latestWall, "presence")
     // What follows, and what other flags say, is for versions to come.
-    self.init(pointer: pointer, isLaser: flags & Self.laserFlag != 0, view: view)
+    let presence = Presence(pointer: pointer, isLaser: flags & laserFlag != 0, view: view)
+    return (presence, wall)
   }
 }
 

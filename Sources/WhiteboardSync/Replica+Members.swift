@@ -17,7 +17,7 @@ extension Replica {
     sendRevocations(to: member, now)
     if let profile { send(.profile(profile), to: member) }
     perform(exchange.memberJoined(member, now: now.uptime))
-    actions.append(.sendDatagram(presence.next().encode(), to: [member]))
+    actions.append(.sendDatagram(presence.next(now).encode(), to: [member]))
     finish(from: nil, now)
   }
 

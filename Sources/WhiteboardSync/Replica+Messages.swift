@@ -35,7 +35,9 @@ extension Replica {
     begin(now)
     do {
       switch try SyncDatagram.decode(bytes) {
-      case .presence(let counter, let shown)?: takePresence(counter, shown, of: member)
+      case .presence(let counter, let shown, let wall)?:
+        takePresence(counter, shown, of: member)
+        if let wall { takeClock(wall, counter, of: member, now) }
       case .preview(let stroke, let first, let points)?:
         preview(stroke, first, points, from: member)
       case .application(let bytes)?:

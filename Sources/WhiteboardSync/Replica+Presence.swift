@@ -12,7 +12,7 @@ extension Replica {
   }
 
   func sendPresence(_ now: Moment) {
-    guard !peers.isEmpty, let next = presence.next(now.uptime, among: peers.count)
+    guard !peers.isEmpty, let next = presence.next(now, among: peers.count)
     else { return }
     datagram(next)
   }

@@ -55,6 +55,7 @@ public final class Replica {
   var ownSelections: Set<ObjectID> = []
   var shownSelections: [ObjectID: MemberID] = [:]
   var presence = PresenceState()
+  var clocks: ClockComparison
   /// Until when those are here who are, as far as was heard; nil where it is to be seen anew.
   var presentUntil: UInt64?
   var untold = UntoldChanges()
@@ -118,6 +119,7 @@ public final class Replica {
     chain = BatchChain(incarnation)
     records[incarnation] = author.record(of: incarnation)
     heads = OwnHeads(now: now.uptime, of: author.member)
+    clocks = ClockComparison(own: author.member)
     nextComparison = now.uptime + Self.comparisonInterval
     toldSums = Turn(after: author.member)
     asked = Turn(after: author.member)
@@ -137,7 +139,8 @@ public final class Replica {
 
   // MARK: - Local changes
 
-  /// Makes local edits: one batch, which applies here at once and goes to every member.
+  /// Makes local edits, which apply here at once and go to every member: one batch, or several if
+  /// they overwrite times that lie far ahead of the wall clock (BRD-32).
   ///
   /// - Throws: what `body` throws; then nothing is applied.
   public func change<Result, Failure: Error>(

@@ -242,8 +242,9 @@ package struct ReplicaReport: Hashable, Sendable {
 
 /// What replicas say to each other in datagrams, which may be lost; implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
-  /// The sender is here, and shows this of itself; `counter` grows with each.
-  case presence(counter: UInt64, Presence)
+  /// The sender is here, and shows this of itself; `counter` grows with each. `wall` is what its wall
+  /// clock says, if it sends that.
+  case presence(counter: UInt64, Presence, wall: UInt64? = nil)
   /// Some points of a stroke that may not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])
   /// Bytes of the application's.
@@ -253,10 +254,10 @@ package enum SyncDatagram: Hashable, Sendable {
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
-    case .presence(let counter, let presence):
+    case .presence(let counter, let presence, let wall):
       writer.byte(0x01)
       writer.varint(counter)
-      presence.write(to: &writer)
+      presence.write(to: &writer, wall: wall)
     case .preview(let stroke, let first, let points):
       writer.byte(0x02)
       writer.incarnation(stroke.dot.incarnation)
@@ -278,7 +279,8 @@ package enum SyncDatagram: Hashable, Sendable {
     switch try reader.byte() {
     case 0x01:
       let counter = try reader.varint()
-      return .presence(counter: counter, try Presence(&reader))
+      let (presence, wall) = try Presence.read(&reader)
+      return .presence(counter: counter, presence, wall: wall)
     case 0x02:
       let incarnation = try reader.incarnation()
       let stroke = ObjectID(Dot(incarnation, try reader.sequence()))

@@ -12,6 +12,7 @@ from vectors.forms import batch_json, difference_json, incarnation_of, text_of
 from whiteboard_peer import admission, authors, cells, codec, messages, owned, views
 from whiteboard_peer.authors import LinkReader
 from whiteboard_peer.cells import BoardError, Dot, DotSet, State
+from whiteboard_peer.clock import Clock, runs
 from whiteboard_peer.messages import (
     AUTHOR,
     BATCH,
@@ -326,6 +327,30 @@ class Board(VectorCase):
                 told = vector["settings"].get(name)
                 self.assertEqual(None if value is None else str(value), told)
 
+    def test_brd_31_chat(self):
+        for vector in self.each(VECTORS["chat"]):
+            state = self.board(vector)
+            lines = [text for _, text in views.chat_lines(state, {})]
+            self.assertEqual(lines, vector["lines"])
+            after = views.latest_line(state)
+            self.assertEqual(None if after is None else str(after), vector["after"])
+            clock = Clock(lambda: int(vector["wall"]))
+            at = clock.times([after])[0]
+            self.assertGreater(at, after or 0)
+            # It drives nothing else ahead.
+            self.assertLessEqual(clock.times([None])[0], (int(vector["wall"]) + 60_000) << 16)
+
+    def test_brd_32_far_times(self):
+        wall, far = 1000, 9_000_000 << 16
+        clock = Clock(lambda: wall)
+        clock.observe(far)
+        times = clock.times([None, 2000 << 16, far, None])
+        base = (2000 << 16) + 1
+        self.assertEqual(times, [base, base + 1, far + 1, base + 3])
+        self.assertEqual(runs(times), [[0, 2], [2, 1], [3, 1]])
+        clock.observe(wall + 60_000 << 16)
+        self.assertEqual(clock.times([None]), [(wall + 60_000 << 16) + 1])
+
     def test_ink(self):
         for vector in self.each(VECTORS["ink"]["valid"]):
             points = [tuple(point) for point in vector["points"]]
@@ -372,7 +397,8 @@ class Board(VectorCase):
             data = bytes.fromhex(vector["hex"])
             presence = decode_datagram(data)[1]
             cursor, view = (place and tuple(place) for place in (vector["cursor"], vector["view"]))
-            wanted = messages.Presence(int(vector["counter"]), cursor, vector["laser"], view)
+            clock = vector["clock"] and int(vector["clock"])
+            wanted = messages.Presence(int(vector["counter"]), cursor, vector["laser"], view, clock)
             self.assertEqual(presence, wanted)
             if vector["isCanonical"]:
                 self.assertTrue(data.startswith(messages.encode_presence(presence)))

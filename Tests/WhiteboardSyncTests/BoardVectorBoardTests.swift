@@ -174,4 +174,25 @@ import Testing
       #expect(settings.language == vector.settings["language"])
     }
   }
+
+  @Test(
+    "[BRD-21] [BRD-31] lines are in the order of the vector, and the next one follows them",
+    arguments: vectors.chat
+  )
+  func chat(vector: BoardVectors.Chat) throws {
+    for batches in try orders(of: vector.batches) {
+      let member = try #require(MemberID([UInt8](repeating: 1, count: 32)))
+      let wall = try #require(UInt64(vector.wall))
+      let board = Board(incarnation: Incarnation(1), member: member, wallClock: wall)
+      for batch in batches { try board.receive(batch) }
+      #expect(board.chat.map(\.text) == vector.lines)
+      let line = try board.say("next")
+      let time = try #require(board.state.record(line)?[.kind]).time.rawValue
+      #expect(time > vector.after.flatMap(UInt64.init) ?? 0)
+      // It drives nothing else ahead.
+      let text = try board.createText("text", at: Point(x: 0, y: 0))
+      let next = try #require(board.state.record(text)?[.kind]).time.milliseconds
+      #expect(next <= wall + BoardLimits.drift)
+    }
+  }
 }

@@ -127,7 +127,7 @@ import Testing
   func presence(vector: BoardVectors.Shown) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     let datagram = try #require(try SyncDatagram.decode(bytes))
-    guard case .presence(let counter, let shown) = datagram else {
+    guard case .presence(let counter, let shown, let wall) = datagram else {
       Issue.record("not a presence")
       return
     }
@@ -137,6 +137,7 @@ import Testing
     #expect(shown.view?.center == vector.view.map { InkPoint(x: $0[0], y: $0[1]).point })
     #expect(shown.view?.width == vector.view.map { Int($0[2]) })
     #expect(shown.view?.height == vector.view.map { Int($0[3]) })
+    #expect(wall.map(String.init) == vector.clock)
     #expect(try SyncDatagram.decode(datagram.encode()) == datagram)
     if vector.isCanonical { #expect(bytes.starts(with: datagram.encode())) }
   }

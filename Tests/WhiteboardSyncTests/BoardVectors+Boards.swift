@@ -124,4 +124,13 @@ extension BoardVectors {
     let settings: [String: String]
     var testDescription: String { name }
   }
+
+  struct Chat: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let batches: [String]
+    let lines: [String]
+    let wall: String
+    let after: String?
+    var testDescription: String { name }
+  }
 }

@@ -145,6 +145,7 @@ struct BoardVectors: Decodable {
     let cursor: [Int32]?
     let laser: Bool
     let view: [Int32]?
+    let clock: String?
     let isCanonical: Bool
     var testDescription: String { name }
   }
@@ -180,6 +181,7 @@ struct BoardVectors: Decodable {
   let differences: Differences
   let groups: [Groups]
   let settings: [Settings]
+  let chat: [Chat]
   let keys: [Key]
   let records: Records
   let owned: Owned

@@ -250,7 +250,7 @@ import Testing
     var sent: [(time: UInt64, shown: Presence)] = []
     func note(_ time: UInt64) throws {
       for case .sendDatagram(let bytes, _) in anna.replica.takeActions() {
-        guard case .presence(_, let shown)? = try SyncDatagram.decode(bytes) else { continue }
+        guard case .presence(_, let shown, _)? = try SyncDatagram.decode(bytes) else { continue }
         sent.append((time, shown))
       }
     }

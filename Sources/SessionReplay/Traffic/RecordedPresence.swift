@@ -56,7 +56,7 @@ public struct RecordedPresence: Sendable {
       case .datagram:
         guard let member = entry.peers.first.flatMap({ MemberID($0) }) else { break }
         switch try? SyncDatagram.decode(entry.bytes) {
-        case .presence(let counter, let presence):
+        case .presence(let counter, let presence, _):
           guard counters[member].map({ counter > $0 }) ?? true else { break }
           counters[member] = counter
           changes[member, default: []].append(.init(elapsed: latest, presence: presence))

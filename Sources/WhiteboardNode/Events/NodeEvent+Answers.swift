@@ -135,6 +135,10 @@ extension NodeEvent {
     package var code: String
     /// In words.
     package var message: String
+    /// The peer it is about, if it is about one.
+    package var peer: String?
+    /// The seconds by which a clock is ahead; negative if it is behind.
+    package var difference: Double?
   }
 }
 

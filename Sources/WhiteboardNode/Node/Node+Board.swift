@@ -95,6 +95,8 @@ extension Node {
       sink.show(.preview(preview))
     case .presence(let member, let presence):
       sink.show(.presence(member, presence))
+    case .clock(let report):
+      clockCompared(report)
     case .wantAsset(let reference, let member):
       configuration.logger.debug(
         "asking for a photo",

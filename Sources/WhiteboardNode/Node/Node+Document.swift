@@ -99,6 +99,7 @@ extension Node {
       keeper.open()
       let content = try await document.load()
       if content.keyframe == nil, content.entries.isEmpty { await tellUnreadable() }
+      compareClock(with: content, for: replica)
       try await restore(content, to: replica, from: document)
     } catch {
       throw NodeError(error)

@@ -47,6 +47,7 @@ extension ReplicaWorld {
     case .sendAsset(let id, let dto, let member):
       if !nodes[number].stored.contains(id) { complaints.append("sends what it does not have") }
       carryAsset(id, dto, from: number, to: member)
+    case .clock(let report): checkClock(report, number)
     case .protocolViolation(let member, let error):
       if index(of: member) == nil { caught.append(error) } else { violations.append(error) }
     case .role(let role):
@@ -55,6 +56,17 @@ extension ReplicaWorld {
     case .memberRole, .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile,
       .full:
       break
+    }
+  }
+
+  /// What is said of clocks is true, but for the time that datagrams take (SYN-43).
+  private func checkClock(_ report: ClockReport, _ number: Int) {
+    tally[.clockReports] += 1
+    nodes[number].clockReports.append(report)
+    guard report.finding == .differs, let other = index(of: report.member) else { return }
+    let difference = nodes[other].skew - nodes[number].skew
+    if !(difference - 1000...difference).contains(report.difference) {
+      complaints.append("SYN-43: a clock is \(difference) ahead, not \(report.difference)")
     }
   }
 

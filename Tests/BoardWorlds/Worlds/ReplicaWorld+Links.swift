@@ -64,6 +64,8 @@ extension ReplicaWorld {
       carryOut(other)
     }
     let node = nodes[number]
+    // The clock was set while the program was down.
+    if random.chance(30) { node.skew = newSkew() }
     node.replica = replica(node.key, now(number))
     if random.chance(weather.losses) {
       node.document = []

@@ -60,7 +60,7 @@ public final class ReplicaWorld {
     /// Who it is to the others.
     package let member: MemberID
     /// By how many milliseconds its wall clock runs ahead.
-    package let skew: UInt64
+    package var skew: Int64
     /// The program.
     package var replica: Replica
     /// What its person sees.
@@ -75,10 +75,12 @@ public final class ReplicaWorld {
     package var document: [StoredChange] = []
     /// How often it was told that it differs from another.
     package var divergences = 0
+    /// What it was told of clocks.
+    package var clockReports: [ClockReport] = []
     /// What it was last told that it may do.
     package var role: Role?
 
-    init(key: any AuthorKey, skew: UInt64, replica: Replica) {
+    init(key: any AuthorKey, skew: Int64, replica: Replica) {
       self.key = key
       member = MemberID(publicKey: key.publicKey)
       self.skew = skew
@@ -194,9 +196,19 @@ public final class ReplicaWorld {
   func addNode(_ number: Int) {
     let key: any AuthorKey =
       isReal ? RealKey(UInt8(number)) : SimulatedKey(UInt64(number))
-    let skew = UInt64.random(in: 0...weather.skew, using: &random)
-    let now = Moment(wall: 1_700_000_000_000 + skew + uptime, uptime: uptime)
+    let skew = newSkew()
+    let now = Moment(wall: wall(skew), uptime: uptime)
     nodes.append(Node(key: key, skew: skew, replica: replica(key, now)))
+  }
+
+  /// By how much a wall clock is off: ahead or behind, and at times not at all.
+  func newSkew() -> Int64 {
+    let most = Int64(weather.skew)
+    return random.chance(25) ? 0 : Int64.random(in: -most...most, using: &random)
+  }
+
+  private func wall(_ skew: Int64) -> UInt64 {
+    UInt64(1_700_000_000_000 + skew + Int64(uptime))
   }
 
   /// A replica under a new incarnation, with nothing on its board.
@@ -215,7 +227,7 @@ public final class ReplicaWorld {
 
   /// Both clocks of a node.
   package func now(_ number: Int) -> Moment {
-    Moment(wall: 1_700_000_000_000 + nodes[number].skew + uptime, uptime: uptime)
+    Moment(wall: wall(nodes[number].skew), uptime: uptime)
   }
 
   /// The node that a member is.

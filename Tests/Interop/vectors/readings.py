@@ -7,7 +7,7 @@ from whiteboard_peer.messages import encode_presence, encode_report, encode_requ
 
 from . import batches
 from .basics import dots_of
-from .forms import ANNA, BEN, CARA, create, inc, invalid, state_of, varint
+from .forms import ANNA, BEN, CARA, MEMBER, create, inc, invalid, state_of, varint
 
 
 def entry(name, data):
@@ -91,7 +91,7 @@ def datagrams():
     valid = [
         ("presence", b"\1\5\0"),
         ("presence with a cursor", b"\1\6\1\xbf\2\x42"),
-        ("presence with more", b"\1\5\0later"),
+        ("presence with more", b"\1\5\0\xf8later"),
         ("presence at the edge", b"\1\7\1" + varint(2**32 - 1, 2**32 - 2)),
         ("preview", b"\2" + stroke + varint(5) + codec.encode_ink([(48, 0, 0), (47, -2, 0)])),
         ("preview of 16 points", b"\2" + stroke + varint(0) + codec.encode_ink(points)),
@@ -127,11 +127,14 @@ def presence():
         ("the greatest view, at the edge", Presence(7, edge, False, (*edge, *great)), b""),
         ("what follows a view is skipped", Presence(8, None, False, (1, 2, 3, 4)), b"later"),
         ("what follows the flags is skipped", Presence(9, (1, 2), True), b"later"),
+        ("a wall clock", Presence(10, None, False, None, 1_700_000_000_000), b""),
+        ("a view and a wall clock", Presence(11, None, False, (1, 2, 3, 4), 5), b"later"),
+        ("the latest wall clock", Presence(12, (5, 6), True, None, 2**47 - 1), b""),
     ]
     odd = [
         ("flags that are all clear", b"\1\1\0\0", Presence(1)),
-        ("flags of later versions alone", b"\1\1\0\xfclater", Presence(1)),
-        ("all flags", b"\1\1\1\0\0\xff\0\0\1\1more", Presence(1, (0, 0), True, (0, 0, 1, 1))),
+        ("flags of later versions alone", b"\1\1\0\xf8later", Presence(1)),
+        ("all flags", b"\1\1\1\0\0\xff\0\0\1\1\2more", Presence(1, (0, 0), True, (0, 0, 1, 1), 2)),
         ("a laser without a cursor", b"\1\1\0\1", Presence(1)),
     ]
     view = b"\1\1\0\2"
@@ -144,11 +147,14 @@ def presence():
         ("a view too wide", view + varint(0, 0, 67_108_865, 24), "limit"),
         ("a view too high", view + varint(0, 0, 80, 67_108_865), "limit"),
         ("a view beyond 32 bits", view + varint(0, 2**32, 80, 24), "limit"),
+        ("a wall clock that is not there", b"\1\1\0\4", "truncated"),
+        ("a wall clock beyond the last time", b"\1\1\0\4" + varint(2**47), "limit"),
     ]
 
     def told(name, data, one, is_odd):
         cursor, shown = one.cursor and list(one.cursor), one.view and list(one.view)
         content = {"counter": str(one.counter), "cursor": cursor, "laser": one.laser, "view": shown}
+        content["clock"] = None if one.clock is None else str(one.clock)
         return {**entry(name, data), **content, "isCanonical": not is_odd}
 
     return {
@@ -278,6 +284,49 @@ def settings():
     ]
 
 
+def chat():
+    """Lines of Anna's and Ben's; a purged line is followed by those that stand behind it all the same."""
+    year, at = 31_557_600_000, batches.at
+
+    def reading(name, *lines, wall=0, purged=()):
+        writers = {"anna": Writer(ANNA), "ben": Writer(BEN)}
+        data, ids = [], {}
+        for who, time, words in lines:
+            writer = writers[who]
+            line = ids[words] = Dot(writer.incarnation, writer.sequence + 1)
+            data.append(
+                writer.write(
+                    time,
+                    create(cells.CHAT),
+                    (line, cells.CHAT_AUTHOR, None, BYTES, MEMBER),
+                    (line, cells.CHAT_TEXT, None, STRING, words.encode()),
+                    (line, cells.CHAT_TIME, None, UNSIGNED, time >> 16),
+                )
+            )
+        for words in purged:
+            data.append(writers["ben"].write(at(0), (ids[words], cells.PURGE, None, NONE, None)))
+        state = state_of(data)
+        latest = views.latest_line(state)
+        return {
+            "name": name,
+            "batches": [batch.hex() for batch in data],
+            "lines": [text for _, text in views.chat_lines(state, {})],
+            "wall": str(1_700_000_000_000 + wall),
+            "after": None if latest is None else str(latest),
+        }
+
+    far = ("ben", at(20 * year), "far ahead")
+    return [
+        reading("none"),
+        reading("in the order of their times", ("anna", at(2), "b"), ("ben", at(1), "a"), ("anna", at(3), "c")),
+        reading("equal times: the lesser id first", ("ben", at(1), "b"), ("anna", at(1), "a")),
+        reading("the next line of a clock that was set back", ("anna", at(2), "a"), wall=-year),
+        reading("the next line after one of a clock years ahead", ("anna", at(2), "a"), far, wall=5),
+        reading("one that was purged is not here", ("anna", at(2), "a"), far, purged=["far ahead"]),
+        reading("nothing follows the end of all times", ("anna", 2**63 - 4097, "z"), wall=1),
+    ]
+
+
 def groups():
     return {
         "messages": all_messages(),
@@ -286,4 +335,5 @@ def groups():
         "presence": presence(),
         "groups": group_readings(),
         "settings": settings(),
+        "chat": chat(),
     }

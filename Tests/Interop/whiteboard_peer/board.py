@@ -12,6 +12,7 @@ import time
 from . import authors, cells, codec, messages, views
 from .authors import Author, LinkReader, LinkWriter
 from .cells import BoardError, Dot, State
+from .clock import Clock, runs
 from .messages import APPLICATION, ASSET_REQUEST, ASSET_UNAVAILABLE, AUTHOR, BATCH, HEAD
 from .messages import NOTHING_LACKING, PREVIEW, PROFILE, REPORT, REQUEST
 from .messages import asset_name, context_hash, parse_asset_name
@@ -71,7 +72,7 @@ class BoardPeer(Peer):
         self.role, self.icon = role, icon
         self.author = Author(identity.key, session, role)
         self.records = {self.author.incarnation: self.author.record}
-        self.clock = 0
+        self.clock = Clock()
         self.assets = {}
         self._wanted_assets = {}
         self._replicas = {}
@@ -164,43 +165,49 @@ class BoardPeer(Peer):
 
     # Making operations
 
-    def _now(self):
-        return max(time.time_ns() // 1_000_000 << 16, self.clock + 1)
+    def commit(self, operations, after=None):
+        """Own operations to everybody; the dot of the first (SYN-10).
 
-    def commit(self, operations):
-        """One batch of own operations to everybody; the dot of the first (SYN-10)."""
+        One batch, but for those that follow a time far ahead (BRD-32). The first is later than `after`.
+        """
         with self.condition:
             self._leave_claimed_incarnation()
             first = self.sequence + 1
-            at = self._now()
+            floors = []
             for index, (target, number, qualifier, _, _) in enumerate(operations):
                 own = Dot(self.board_incarnation, first + index)
                 key = number, own if qualifier == OWN else qualifier
                 held = self.state.objects.get(own if target is None else target, {})
-                if key in held:
-                    # BRD-6: later than what it overwrites.
-                    at = max(at, held[key].time + 1)
-            self.state.apply(codec.decode_batch(self.author.write(at, operations)))
-            self.clock = at + len(operations) - 1
-            for remote, member in self._linked():
-                batch = member.writer.encode(self.board_incarnation, first, at, operations)
-                remote.send(bytes([BATCH]) + batch)
+                # BRD-6: later than what it overwrites.
+                floors.append(held[key].time if key in held else None)
+            if after is not None:
+                floors[0] = max(floors[0] or 0, after)
+            times = self.clock.times(floors)
+            for start, count in runs(times):
+                self._send_batch(times[start], operations[start : start + count])
             self._report()
             self.condition.notify_all()
             return Dot(self.board_incarnation, first)
+
+    def _send_batch(self, at, operations):
+        first = self.sequence + 1
+        self.state.apply(codec.decode_batch(self.author.write(at, operations)))
+        for remote, member in self._linked():
+            batch = member.writer.encode(self.board_incarnation, first, at, operations)
+            remote.send(bytes([BATCH]) + batch)
 
     def write(self, target, number, shape, value):
         """Writes one cell."""
         self.commit([(target, number, None, shape, value)])
 
-    def _create(self, kind, cell_list):
-        """An object of `kind` with cells (number, qualifier, shape, value)."""
+    def _create(self, kind, cell_list, after=None):
+        """An object of `kind` with cells (number, qualifier, shape, value), created after a time."""
         with self.condition:
             self._leave_claimed_incarnation()
             identifier = Dot(self.board_incarnation, self.sequence + 1)
             operations = [(None, cells.KIND, None, cells.UNSIGNED, kind)]
             operations += [(identifier, *cell) for cell in cell_list]
-            return self.commit(operations)
+            return self.commit(operations, after)
 
     def add_text(self, x, y, words):
         run = codec.encode_run(codec.ROOT, None, words)
@@ -288,15 +295,18 @@ class BoardPeer(Peer):
 
     def say(self, words, author=None):
         """`author` is whom the line claims to be of; a liar's is another's."""
-        return self._create(
-            cells.CHAT,
-            [
-                (cells.CHAT_AUTHOR, None, cells.BYTES, author or self.id),
-                (cells.CHAT_NAME, None, cells.STRING, self.name.encode("utf-8")),
-                (cells.CHAT_TEXT, None, cells.STRING, words.encode("utf-8")),
-                (cells.CHAT_TIME, None, cells.UNSIGNED, time.time_ns() // 1_000_000),
-            ],
-        )
+        with self.condition:
+            return self._create(
+                cells.CHAT,
+                [
+                    (cells.CHAT_AUTHOR, None, cells.BYTES, author or self.id),
+                    (cells.CHAT_NAME, None, cells.STRING, self.name.encode("utf-8")),
+                    (cells.CHAT_TEXT, None, cells.STRING, words.encode("utf-8")),
+                    (cells.CHAT_TIME, None, cells.UNSIGNED, self.clock.wall()),
+                ],
+                # BRD-31.
+                views.latest_line(self.state),
+            )
 
     # Application data
 
@@ -311,7 +321,7 @@ class BoardPeer(Peer):
     def show(self, remote, cursor=None, laser=False, view=None):
         """SYN-30: once, not each second."""
         self._presences += 1
-        shown = messages.Presence(self._presences, cursor, laser, view)
+        shown = messages.Presence(self._presences, cursor, laser, view, self.clock.wall())
         remote.send_datagram(messages.encode_presence(shown))
 
     # Reading the board
@@ -443,7 +453,7 @@ class BoardPeer(Peer):
 
     def _take_batch(self, remote, operations, full):
         self.state.apply(operations)
-        self._advance_clock(operations[-1].time)
+        self.clock.observe(operations[-1].time)
         self._want_assets(remote)
         self._report()
         self.events.add("batch", remote=remote, operations=operations)
@@ -461,11 +471,6 @@ class BoardPeer(Peer):
             member.repair_at = time.monotonic() + 5
             self.events.add("diverged", remote=remote, buckets=differing)
             self._request(remote, differing)
-
-    def _advance_clock(self, received):
-        """BRD-7."""
-        wall = time.time_ns() // 1_000_000
-        self.clock = max(self.clock, min(received, wall + 60_000 << 16))
 
     def _answer(self, remote, member, number, buckets, context):
         """SYN-12 and SYN-13."""

@@ -17,7 +17,8 @@ PRESENCE, PREVIEW = 0x01, 0x02
 MAXIMUM_ANSWER = 268_435_456
 MAXIMUM_NAME, MAXIMUM_ICON = 64, 16
 BUCKETS = 16
-LASER, VIEW = 1, 2
+LASER, VIEW, CLOCK = 1, 2, 4
+LATEST_WALL = 2**47 - 1
 MAXIMUM_EXTENT = 67_108_864
 
 
@@ -32,6 +33,7 @@ class Presence(NamedTuple):
     cursor: tuple | None = None  # x, y in 1/16 unit
     laser: bool = False
     view: tuple | None = None  # x, y of the centre in 1/16 unit, width, height
+    clock: int | None = None  # the sender's wall clock, milliseconds since 1970
 
 
 def context_hash(context):
@@ -116,11 +118,14 @@ def encode_presence(presence):
     data += bytes([presence.cursor is not None])
     data += b"".join(map(codec.zigzag, presence.cursor or ()))
     flags = LASER * presence.laser | VIEW * (presence.view is not None)
+    flags |= CLOCK * (presence.clock is not None)
     if flags:
         data += bytes([flags])
     if presence.view:
         data += b"".join(map(codec.zigzag, presence.view[:2]))
         data += b"".join(map(encode_vint, presence.view[2:]))
+    if presence.clock is not None:
+        data += encode_vint(presence.clock)
     return data
 
 
@@ -142,7 +147,10 @@ def _read_presence(reader):
         view = *_read_place(reader), reader.varint(), reader.varint()
         if not all(1 <= extent <= MAXIMUM_EXTENT for extent in view[2:]):
             raise BoardError("limit", "the extent of a view")
-    return Presence(counter, cursor, bool(flags & LASER) and cursor is not None, view)
+    clock = reader.varint() if flags & CLOCK else None
+    if clock is not None and clock > LATEST_WALL:
+        raise BoardError("limit", "a wall clock")
+    return Presence(counter, cursor, bool(flags & LASER) and cursor is not None, view, clock)
 
 
 def _read_text(reader, maximum):

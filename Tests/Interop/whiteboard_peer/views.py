@@ -5,6 +5,7 @@ import math
 import struct
 
 from . import cells, codec
+from .clock import LAST_FLOOR
 from .wire import base32, parse_base32
 
 TEXT_CHARACTERS, TEXT_BYTES = 65_536, 2_097_152
@@ -269,6 +270,15 @@ def drawn_objects(state):
 
     shown = [i for i in state.visible() if state.read(i, cells.KIND) not in NOT_DRAWN]
     return sorted(shown, key=depth)
+
+
+def latest_line(state):
+    """The time that a new line has to follow, if any (BRD-31)."""
+    lines = (i for i in state.objects if state.read(i, cells.KIND) == cells.CHAT)
+    times = [state.objects[i][cells.KIND, None].time for i in lines]
+    latest = max(times, default=None)
+    # Nothing follows the end of all times.
+    return latest if latest is not None and latest < LAST_FLOOR else None
 
 
 def chat_lines(state, records):

@@ -1,0 +1,101 @@
+import PeerSession
+import PeerWire
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Warnings about clocks that are far off (SYN-43).
+extension Node {
+  /// Reports what was found out about the clock of a member, or about the local one.
+  func clockCompared(_ report: ClockReport) {
+    guard let peer = PeerID(bytes: report.member.bytes) else { return }
+    let name = report.member == replica?.board.member ? nil : name(of: peer)
+    let remark = NodeEvent.Remark(
+      code: report.finding == .isRight ? "clock-right" : "clock-off",
+      message: ClockText.message(report, of: name),
+      peer: peer.text,
+      difference: Double(report.difference) / 1000
+    )
+    emit(report.finding == .isRight ? .note(remark) : .warning(remark))
+  }
+
+  /// Warns if the document was last written at a time that lies ahead of the local clock: the clock was
+  /// wrong then, or was set back since.
+  func compareClock(with content: DocumentContent, for replica: Replica) {
+    let now = BoardFile.now
+    guard
+      let last = content.entries.reversed().lazy.compactMap(\.time).first
+        ?? content.keyframe?.time, last > now, last - now > Int64(BoardLimits.clockDifference)
+    else { return }
+    emit(
+      .warning(
+        .init(
+          code: "clock-off",
+          message: ClockText.setBack(now: now, lastSaved: last),
+          peer: PeerID(bytes: replica.board.member.bytes)?.text,
+          difference: Double(now - last) / 1000
+        )
+      )
+    )
+  }
+}
+
+extension DocumentEntry {
+  /// When it was applied here; nil if that is not stored.
+  fileprivate var time: Int64? {
+    switch self {
+    case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time
+    case .gap(_, let end): end
+    case .author, .head, .name, .traffic: nil
+    }
+  }
+}
+
+/// The wording of warnings about clocks.
+enum ClockText {
+  /// Words a finding about the clock of `name`, or of this computer if that is nil.
+  static func message(_ report: ClockReport, of name: String?) -> String {
+    let difference = duration(report.difference.magnitude)
+    let side = report.difference < 0 ? "behind" : "ahead of"
+    switch (report.finding, name) {
+    case (.isOff, nil):
+      return "The clock of this computer is \(difference) \(side) the clocks of most others here. "
+        + "Set it, or what you write will show wrong times."
+    case (.isOff, let name?):
+      return "The clock of \(name) is \(difference) \(side) the clocks of most others here. "
+        + "Until it is set, what they write will show wrong times."
+    case (.differs, _):
+      let other = name ?? "another member"
+      return "The clock of \(other) is \(difference) \(side) the clock of this computer. "
+        + "Check the date and time on both."
+    case (.isRight, nil):
+      return "The clock of this computer agrees with the others again."
+    case (.isRight, let name?):
+      return "The clock of \(name) agrees with the others again."
+    }
+  }
+
+  /// Words that the clock stands behind the time at which the board was last saved.
+  static func setBack(now: Int64, lastSaved: Int64) -> String {
+    let (here, then) = (
+      Timestamp.text(milliseconds: UInt64(clamping: now)),
+      Timestamp.text(milliseconds: UInt64(clamping: lastSaved))
+    )
+    return
+      "The clock of this computer says \(here), \(duration((lastSaved - now).magnitude)) before "
+      + "this board was last saved (\(then)). It was ahead then or is behind now. "
+      + "Check the date and time."
+  }
+
+  /// Words a duration by its greatest unit, such as `20 years`.
+  static func duration(_ milliseconds: UInt64) -> String {
+    let minutes = milliseconds / 60_000
+    let units: [(minutes: UInt64, name: String)] = [
+      (525_960, "year"), (1440, "day"), (60, "hour"), (1, "minute"),
+    ]
+    for unit in units where minutes >= 2 * unit.minutes || unit.minutes == 1 {
+      return EventText.count(Int(clamping: minutes / unit.minutes), unit.name)
+    }
+    return "0 minutes"
+  }
+}

@@ -1,0 +1,142 @@
+import Whiteboard
+
+/// A finding about the wall clock of a member (SYN-43).
+public struct ClockReport: Hashable, Sendable {
+  /// The kinds of findings.
+  public enum Finding: Hashable, Sendable {
+    /// The clock differs from those of most members.
+    case isOff
+    /// The clock differs from the local one, and it is not known which of them is wrong.
+    case differs
+    /// The clock agrees with the others again.
+    case isRight
+  }
+
+  /// The member whose clock it is; the local one if it is the local clock.
+  public let member: MemberID
+  /// What was found.
+  public let finding: Finding
+  /// The milliseconds by which the clock is ahead, negative if it is behind.
+  ///
+  /// A clock is held against most clocks, or, if it ``Finding/differs``, against the local clock.
+  public let difference: Int64
+
+  /// A finding of its parts.
+  public init(member: MemberID, finding: Finding, difference: Int64) {
+    self.member = member
+    self.finding = finding
+    self.difference = difference
+  }
+}
+
+/// Measures how far the wall clock of one member is ahead of the local one.
+///
+/// Each sample is what that clock said when a datagram left, held against a local clock that is never
+/// set. A sample is too low by the time that the datagram took, and never too high. So the greatest of
+/// the last samples is low by the shortest of those times only.
+struct ClockSamples {
+  /// The milliseconds from one sample to the next, at least.
+  static let interval: UInt64 = 900
+  /// The milliseconds after a member joined in which its samples are waited for.
+  static let patience: UInt64 = 15_000
+  /// The number of samples that count.
+  private static let limit = 8
+  /// The number of samples without which nothing is said: what waited in a queue arrives all at once.
+  private static let least = 4
+
+  private var samples: [Int64] = []
+  private var last: UInt64 = 0
+
+  /// Takes note of what the clock said, as it arrives.
+  /// - Returns: Whether it is a new sample, and no better one in place of the last.
+  mutating func note(wall: UInt64, at uptime: UInt64) -> Bool {
+    let ahead = Int64(clamping: wall) - Int64(clamping: uptime)
+    if let latest = samples.last, uptime < last + Self.interval {
+      samples[samples.count - 1] = max(latest, ahead)
+      return false
+    }
+    last = uptime
+    samples.append(ahead)
+    if samples.count > Self.limit { samples.removeFirst() }
+    return true
+  }
+
+  /// The milliseconds by which the clock is ahead of the local one; nil if too little was heard.
+  func difference(_ now: Moment) -> Int64? {
+    guard samples.count >= Self.least, let ahead = samples.max() else { return nil }
+    return ahead - (Int64(clamping: now.wall) - Int64(clamping: now.uptime))
+  }
+}
+
+/// Finds out whose wall clock is far off, and says so once (SYN-43).
+struct ClockComparison {
+  /// The number of members about whom something is remembered though they are not there.
+  private static let remembered = 256
+
+  private let own: MemberID
+  /// What was said of whom, unless all is right.
+  private var said: [MemberID: ClockReport.Finding] = [:]
+
+  init(own: MemberID) { self.own = own }
+
+  /// Judges all clocks.
+  /// - Parameter differences: By how much the clock of each other member is ahead of the local one.
+  /// - Returns: What is new, by ascending member.
+  mutating func judge(_ differences: [MemberID: Int64]) -> [ClockReport] {
+    guard !differences.isEmpty else { return [] }
+    var all = differences
+    all[own] = 0
+    let majority = Self.majority(of: Array(all.values))
+    // Where the local clock is one of the many, others are held against it.
+    let isOwnRight = majority.map { $0.magnitude <= BoardLimits.clockDifference } ?? true
+    var reports: [ClockReport] = []
+    for member in all.keys.sorted() {
+      guard let ahead = all[member] else { continue }
+      let difference = member != own && isOwnRight ? ahead : ahead - (majority ?? 0)
+      let before = said[member]
+      var finding: ClockReport.Finding?
+      if difference.magnitude > BoardLimits.clockDifference {
+        finding = majority == nil ? .differs : .isOff
+      } else if difference.magnitude > BoardLimits.clockDifference / 2 {
+        // A clock that was far off is right again only well within the limit.
+        finding = before
+      }
+      // Without a majority nothing is known of the local clock.
+      if member == own, majority == nil { finding = before }
+      guard finding != before else { continue }
+      said[member] = finding
+      if let finding {
+        reports.append(ClockReport(member: member, finding: finding, difference: difference))
+      } else if ahead.magnitude <= BoardLimits.clockDifference {
+        reports.append(ClockReport(member: member, finding: .isRight, difference: difference))
+      }
+    }
+    if said.count > Self.remembered { said = said.filter { all[$0.key] != nil } }
+    return reports
+  }
+
+  /// The time, as the difference from the local clock, on which more than half of the members agree.
+  private static func majority(of differences: [Int64]) -> Int64? {
+    let sorted = differences.sorted()
+    let middle = sorted[sorted.count / 2]
+    let agreeing = sorted.count { ($0 - middle).magnitude <= BoardLimits.clockDifference }
+    return agreeing * 2 > sorted.count ? middle : nil
+  }
+}
+
+extension Replica {
+  /// A member said what its wall clock shows.
+  func takeClock(_ wall: UInt64, _ counter: UInt64, of member: MemberID, _ now: Moment) {
+    // A datagram that was overtaken waited somewhere.
+    guard let peer = peers[member], peer.presenceCounter == counter,
+      peer.clock.note(wall: wall, at: now.uptime)
+    else { return }
+    let differences = peers.compactMapValues { $0.clock.difference(now) }
+    // Whoever came just now may be the one who decides. Who sends no clock is not waited for.
+    let isEarly = peers.contains {
+      differences[$0.key] == nil && now.uptime < $0.value.joinedAt + ClockSamples.patience
+    }
+    guard !isEarly else { return }
+    actions += clocks.judge(differences).map { .clock($0) }
+  }
+}
