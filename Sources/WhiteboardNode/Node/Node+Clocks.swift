@@ -87,15 +87,13 @@ enum ClockText {
       + "Check the date and time."
   }
 
-  /// Words a duration by its greatest unit, such as `20 years`.
+  /// Words a duration, rounded, by its greatest unit that fits twice, such as `20 years`.
   static func duration(_ milliseconds: UInt64) -> String {
-    let minutes = milliseconds / 60_000
-    let units: [(minutes: UInt64, name: String)] = [
-      (525_960, "year"), (1440, "day"), (60, "hour"), (1, "minute"),
+    let units: [(milliseconds: UInt64, name: String)] = [
+      (31_557_600_000, "year"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"),
     ]
-    for unit in units where minutes >= 2 * unit.minutes || unit.minutes == 1 {
-      return EventText.count(Int(clamping: minutes / unit.minutes), unit.name)
-    }
-    return "0 minutes"
+    let unit = units.first { milliseconds >= 2 * $0.milliseconds } ?? units[units.count - 1]
+    let count = (milliseconds + unit.milliseconds / 2) / unit.milliseconds
+    return EventText.count(Int(clamping: count), unit.name)
   }
 }

@@ -288,7 +288,8 @@ extension Node {
         objects: snapshots.count,
         people: people,
         thumbnail: Thumbnail.svg(of: snapshots, background: background),
-        changed: Int64(snapshots.map(\.updatedAt).max() ?? UInt64(time))
+        // An author's clock may be ahead, and then stays first wherever boards are sorted by this.
+        changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
       )
       try await document.dropHistory(now: time)
     } catch {
