@@ -65,7 +65,10 @@ extension ReplicaWorld {
     }
     let node = nodes[number]
     // The clock was set while the program was down.
-    if random.chance(30) { node.skew = newSkew() }
+    if clocks.chance(30) {
+      node.skew = newSkew(using: &clocks)
+      tally[.clocks] += 1
+    }
     node.replica = replica(node.key, now(number))
     if random.chance(weather.losses) {
       node.document = []

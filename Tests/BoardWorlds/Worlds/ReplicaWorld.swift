@@ -127,6 +127,8 @@ public final class ReplicaWorld {
   package let owner: BoardOwner?
 
   var random: SeededGenerator
+  /// What sets clocks, so that the other events of a seed stay what they are.
+  var clocks: SeededGenerator
   /// Milliseconds since the beginning.
   package var uptime: UInt64 = 1_000_000
   /// The members.
@@ -182,6 +184,7 @@ public final class ReplicaWorld {
     topology: Topology = .mesh
   ) {
     random = SeededGenerator(seed: seed)
+    clocks = SeededGenerator(seed: ~seed)
     self.seed = seed
     self.weather = weather
     self.topology = topology
@@ -196,15 +199,15 @@ public final class ReplicaWorld {
   func addNode(_ number: Int) {
     let key: any AuthorKey =
       isReal ? RealKey(UInt8(number)) : SimulatedKey(UInt64(number))
-    let skew = newSkew()
+    let skew = newSkew(using: &random)
     let now = Moment(wall: wall(skew), uptime: uptime)
     nodes.append(Node(key: key, skew: skew, replica: replica(key, now)))
   }
 
-  /// By how much a wall clock is off: ahead or behind, and at times not at all.
-  func newSkew() -> Int64 {
-    let most = Int64(weather.skew)
-    return random.chance(25) ? 0 : Int64.random(in: -most...most, using: &random)
+  /// By how much a wall clock is off: ahead or behind, and one in four not at all.
+  func newSkew(using generator: inout SeededGenerator) -> Int64 {
+    let drawn = Int64(UInt64.random(in: 0...weather.skew, using: &generator))
+    return drawn % 4 == 0 ? 0 : drawn % 2 == 0 ? drawn : -drawn
   }
 
   private func wall(_ skew: Int64) -> UInt64 {
