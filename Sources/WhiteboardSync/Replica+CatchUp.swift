@@ -259,8 +259,16 @@ extension Replica {
   func receive(_ report: ReplicaReport, from member: MemberID, _ now: Moment) {
     peers[member]?.contextHash = report.contextHash
     if report.applied > 0 { peers[member]?.confirmed = report.applied }
-    guard !report.sums.isEmpty, report.contextHash == currentContextHash else { return }
+    guard report.contextHash == currentContextHash else { return }
+    guard !report.sums.isEmpty else {
+      if isProvingEquality { sendSums(to: member, now) }
+      return
+    }
+    // The member may be waiting for them (SYN-43).
+    sendSums(to: member, now)
     let buckets = selfCheck.diverged(from: report.sums, board.state)
+    peers[member]?.agreed =
+      buckets == 0 ? (report.contextHash, board.state.revision) : nil
     guard buckets != 0, let peer = peers[member], peer.mayRepair(now.uptime) else { return }
     if now.uptime >= mendingUntil { actions.append(.diverged(member, buckets: buckets)) }
     peers[member]?.repair(buckets, now.uptime)
@@ -282,7 +290,12 @@ extension Replica {
     if isToAll { reportToAllDue = nil }
     var (shortly, withSums): ([MemberID], [MemberID]) = ([], [])
     for member in members {
+      if isProvingEquality, hasSameContext(as: member) { sendSums(to: member, now) }
       guard let due = peers[member]?.takeReport(evenIfNone: isToAll) else { continue }
+      // A member of another context has no use for them.
+      if due.isWithSums, peers[member]?.contextHash == currentContextHash {
+        peers[member]?.sumsSentFor = currentContextHash
+      }
       if due.applied > 0 {
         send(report(applied: due.applied, isWithSums: due.isWithSums), to: member)
       } else if due.isWithSums {
@@ -313,7 +326,47 @@ extension Replica {
     return hash
   }
 
+  /// Sends a member our sums at once, unless it was sent those of this context.
+  private func sendSums(to member: MemberID, _ now: Moment) {
+    guard let peer = peers[member], peer.sumsSentFor != currentContextHash else { return }
+    peer.report(by: now.uptime, withSums: true)
+  }
+
   // MARK: - Is all of it there
+
+  /// Starts or stops proving that boards are equal, for an application that waits for it (SYN-43).
+  ///
+  /// While it is on, each member that reports the same context is sent our sums at once and answers
+  /// with its own.
+  public func proveEquality(_ isWanted: Bool, now: Moment) {
+    isProvingEquality = isWanted
+    guard isWanted else { return }
+    for member in members where peers[member]?.contextHash == currentContextHash {
+      sendSums(to: member, now)
+    }
+  }
+
+  /// Whether a member reported the context and the sums that this replica has now (SYN-43).
+  public func isEqual(to member: MemberID) -> Bool {
+    guard let peer = peers[member], !peer.isClosed, let agreed = peer.agreed else { return false }
+    return peer.contextHash == currentContextHash && agreed.contextHash == currentContextHash
+      && agreed.revision == board.state.revision
+  }
+
+  /// Whether a member reported the context that this replica has now.
+  public func hasSameContext(as member: MemberID) -> Bool {
+    peers[member].map { !$0.isClosed && $0.contextHash == currentContextHash } ?? false
+  }
+
+  /// Whether a member introduced itself as an author of this board (AUT-4).
+  ///
+  /// A member of the session that does not, such as another program, has no board to compare.
+  public func hasIntroducedItself(_ member: MemberID) -> Bool { peers[member]?.link.role != nil }
+
+  /// Whether photos are on their way to this replica, or from it to one of these members.
+  public func isExchangingAssets(with members: [MemberID]) -> Bool {
+    exchange.isBusy || members.contains { sendingAssets[$0]?.isEmpty == false }
+  }
 
   /// Whether every member has what we have and we have what they have, assets included.
   public func isSynced(now: Moment) -> Bool {

@@ -46,6 +46,8 @@ public final class Replica {
   var toldSums: Turn
   var asked: Turn
   var activity = Activity()
+  /// Whether members of equal context are sent our sums at once.
+  var isProvingEquality = false
 
   var strokes: [ObjectID: LiveStroke] = [:]
   var tails = StrokeTails()

@@ -98,4 +98,92 @@ import Testing
     _ = anna.takeActions()
     #expect(try told(anna.currentContextHash, later) == [0b1001])
   }
+
+  @Test("[SYN-43] boards are equal once sums of the same context are, which is asked for at once")
+  func equality() throws {
+    let world = World(seed: 14, nodes: 3, weather: calm)
+    let (anna, bo) = (world.nodes[0], world.nodes[1])
+    anna.replica.proveEquality(true, now: world.now(0))
+    #expect(!anna.replica.isEqual(to: bo.member), "nobody is connected")
+    world.connectAll()
+    for _ in 0..<20 { world.edit(1) }
+    // Well below the 5 s after which sums are sent in any case.
+    for _ in 0..<80 { world.step(25) }
+    #expect(anna.replica.isEqual(to: bo.member))
+    #expect(anna.replica.digest == bo.replica.digest)
+    try anna.replica.change(now: world.now(0)) { board in
+      _ = try board.createText("x", at: Point(x: 0, y: 0))
+    }
+    #expect(!anna.replica.isEqual(to: bo.member))
+    world.carryOut(0)
+    #expect(!anna.replica.isEqual(to: bo.member))
+    for _ in 0..<80 { world.step(25) }
+    #expect(anna.replica.isEqual(to: bo.member))
+    world.disconnect(0, 1)
+    #expect(!anna.replica.isEqual(to: bo.member))
+    #expect(anna.replica.isEqual(to: world.nodes[2].member))
+  }
+
+  @Test("[SYN-43] boards of one context that differ are not equal before they are repaired")
+  func inequality() throws {
+    let world = World(seed: 15, nodes: 2, weather: calm)
+    let (anna, bo) = (world.nodes[0].replica, world.nodes[1].replica)
+    anna.proveEquality(true, now: world.now(0))
+    world.connectAll()
+    let id = try anna.change(now: world.now(0)) { board in
+      try board.createText("right", at: Point(x: 0, y: 0))
+    }
+    world.carryOut(0)
+    #expect(world.settle())
+    for (number, value) in [(0, UInt64(5)), (1, 4)] {
+      let batch = try Batch(
+        author: Incarnation(99),
+        firstSequence: 1,
+        time: HybridTime(1 << 57),
+        operations: [Operation(id, .color, .unsigned(value))]
+      )
+      try world.nodes[number].replica.change(now: world.now(number)) { board in
+        try board.receive(batch)
+      }
+      world.carryOut(number)
+    }
+    var wasDifferent = false
+    for _ in 0..<400 {
+      world.step(25)
+      if anna.digest != bo.digest {
+        wasDifferent = true
+        #expect(!anna.isEqual(to: bo.board.member))
+      }
+    }
+    #expect(wasDifferent)
+    #expect(anna.digest == bo.digest && anna.isEqual(to: bo.board.member))
+  }
+
+  @Test("[SYN-43] sums of an equal context are answered with ours, once for each context")
+  func answeringSums() throws {
+    let world = World(seed: 16, nodes: 1)
+    let anna = world.nodes[0].replica
+    var bo = Puppet(9)
+    let now = world.now(0)
+    anna.peerJoined(bo.member, now: now)
+    anna.received(bo.hello(), from: bo.member, now: now)
+    anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
+    anna.tick(now: now)
+    _ = anna.takeActions()
+    func answers(_ hash: UInt64) throws -> Int {
+      let sums = BucketSums.sums(of: anna.board.state)
+      let report = ReplicaReport(contextHash: hash, sums: sums)
+      anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
+      anna.tick(now: now)
+      return try anna.takeActions().count {
+        guard case .send(let bytes, _) = $0,
+          case .state(let report)? = try SyncMessage.decode(bytes)
+        else { return false }
+        return report.sums == sums
+      }
+    }
+    #expect(try answers(anna.currentContextHash &+ 1) == 0)
+    #expect(try answers(anna.currentContextHash) == 1)
+    #expect(try answers(anna.currentContextHash) == 0)
+  }
 }
