@@ -22,6 +22,8 @@ final class DiallerHandshake: LinkDelegate {
   private var timer: Scheduled<Void>?
   private var asking: Task<Void, Never>?
   private var refusal: Failure?
+  /// Receives the steps of the handshake, on the event loop.
+  var progress: ((JoinStep) -> Void)?
 
   /// Prepares a handshake on a link whose TLS is complete.
   ///
@@ -74,8 +76,11 @@ final class DiallerHandshake: LinkDelegate {
     for action in actions {
       switch action {
       case .send(let type, let payload): link.send(type, payload)
-      case .computeCodeKey(let code, let id, let listener): stretch(code, id, listener)
+      case .computeCodeKey(let code, let id, let listener):
+        progress?(.provingCode)
+        stretch(code, id, listener)
       case .showWords(let words, let name, let mustBeCompared):
+        progress?(.awaitingAcceptance(name))
         show(words, name, mustBeCompared)
       case .opened(let opening): opened(opening)
       case .close(let code, let message):

@@ -9,12 +9,18 @@ final class Joining {
   private let request: JoinRequest
   private let session: SessionCore
   private let promise: EventLoopPromise<Session>
+  private let progress: @Sendable (JoinStep) -> Void
   private var dial: LinkDial?
   private var handshake: DiallerHandshake?
 
-  init(_ transport: TransportCore, _ request: JoinRequest) {
+  init(
+    _ transport: TransportCore,
+    _ request: JoinRequest,
+    progress: @escaping @Sendable (JoinStep) -> Void
+  ) {
     self.transport = transport
     self.request = request
+    self.progress = progress
     // Until the host says otherwise we take the one we ask for the host.
     self.session = SessionCore(
       transport: transport,
@@ -47,6 +53,7 @@ final class Joining {
       }
     }
     self.dial = dial
+    dial.progress = progress
     dial.start()
     return promise.futureResult
   }
@@ -125,6 +132,7 @@ final class Joining {
       self.handshake = nil
     }
     self.handshake = handshake
+    handshake.progress = progress
     handshake.start()
   }
 

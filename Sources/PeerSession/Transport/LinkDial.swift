@@ -16,6 +16,8 @@ final class LinkDial: LinkDelegate {
   private var firstError: SessionError?
   private var completion: ((Result<ControlLink, SessionError>) -> Void)?
   private var deadline: Scheduled<Void>?
+  /// Receives the steps of the attempt, on the event loop.
+  var progress: ((JoinStep) -> Void)?
 
   /// Prepares an attempt that calls `completion` once, on the event loop, and never after
   /// ``cancel()``.
@@ -60,6 +62,7 @@ final class LinkDial: LinkDelegate {
   private func next() {
     guard completion != nil, let address = waiting.popFirst() else { return }
     connecting += 1
+    progress?(.connecting(address))
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
     connect(to: address).whenComplete { result in
       bound.value.connected(result, address)
@@ -100,6 +103,8 @@ final class LinkDial: LinkDelegate {
       failed(SessionError(.unreachable, "Nothing answers at \(address): \(reason(of: error))."))
     } else if completion == nil, case .success(let channel) = result {
       channel.close(promise: nil)
+    } else if completion != nil {
+      progress?(.awaitingAnswer(address))
     }
   }
 

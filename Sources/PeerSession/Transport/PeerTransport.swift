@@ -281,6 +281,7 @@ public final class PeerTransport: Sendable {
   ///
   /// - Parameters:
   ///   - request: Where, and what we know of the host.
+  ///   - progress: Receives each step of the attempt, on an event loop: it must not block.
   ///   - verify: Called when the host asks its person, with the words to show. Where they must be
   ///     compared it answers whether they are the same, and until then nothing is given to the session
   ///     (ADM-8); otherwise its answer counts for nothing. It may take as long as the request's
@@ -294,12 +295,13 @@ public final class PeerTransport: Sendable {
   ///   session already; `cancelled`, which takes the invitation back.
   public func join(
     _ request: JoinRequest,
+    progress: @escaping @Sendable (JoinStep) -> Void = { _ in },
     verify: @escaping @Sendable (Verification) async -> Bool
   ) async throws(SessionError) -> Session {
     let core = core
     let eventLoop = eventLoop
     let joining: NIOLoopBound<Joining> = try await onLoop {
-      NIOLoopBound(Joining(core.value, request), eventLoop: eventLoop)
+      NIOLoopBound(Joining(core.value, request, progress: progress), eventLoop: eventLoop)
     }
     let session = try await withSessionErrors {
       try await withTaskCancellationHandler {
