@@ -69,15 +69,18 @@ struct JoinCommand: AsyncParsableCommand {
   )
   var wait = 30.0
 
+  @OptionGroup var catchingUp: CatchUpOptions
+
   @OptionGroup var options: BoardOptions
 
   mutating func run() async throws {
     let settings = try options.settings()
-    let configuration = try await options.configuration(
+    var configuration = try await options.configuration(
       try Program.joining(target, wait: wait),
       isInteractive: Console.isTerminal,
       settings
     )
+    try await catchingUp.apply(to: &configuration, isKept: !options.ephemeral)
     try await Program.run(configuration, options, settings, input: STDIN_FILENO)
   }
 }
@@ -88,7 +91,8 @@ struct RunCommand: AsyncParsableCommand {
     commandName: "run",
     abstract: "Carry out verbs from a file or standard input on a board, then quit.",
     discussion: """
-      Waits at the end until everything is with every peer. A verb that fails ends it at once with \
+      With --join, commands wait until the board has arrived from at least one member. At the end the \
+      program waits until every member has what was done. A command that fails ends it at once with \
       a status that is not 0, unless --keep-going.
       """
   )
@@ -116,11 +120,16 @@ struct RunCommand: AsyncParsableCommand {
   )
   var wait = 30.0
 
+  @OptionGroup var catchingUp: CatchUpOptions
+
   @OptionGroup var owned: OwnedOption
 
   @OptionGroup var options: BoardOptions
 
   mutating func validate() throws {
+    guard !catchingUp.offline || join != nil else {
+      throw ValidationError("--offline is for a board that was joined: give --join TARGET.")
+    }
     guard !owned.owned || host != nil else {
       throw ValidationError("--owned is for a board that is hosted: give --host NAME.")
     }
@@ -149,6 +158,9 @@ struct RunCommand: AsyncParsableCommand {
     configuration.boardFile = hosted?.file
     configuration.isOwned = owned.owned
     configuration.script = .run(keepsGoing: keepsGoing)
+    if join != nil {
+      try await catchingUp.apply(to: &configuration, isKept: !options.ephemeral)
+    }
     try await Program.run(configuration, options, settings, input: descriptor)
   }
 

@@ -68,6 +68,9 @@ extension EventText {
       let way = done.verb == "export" ? "to" : "from"
       return "ok: \(done.verb) \(count(done.objects ?? 0, "object")) \(way) "
         + TerminalText.quoted(done.file ?? "", limit: 256)
+    case "wait":
+      let line = syncLine(done.synced ?? [], done.notSynced ?? [])
+      return line.isEmpty ? "ok: wait" : "ok: \(line)"
     case "deselect":
       return "ok: deselect"
     case "erase" where made.isEmpty:

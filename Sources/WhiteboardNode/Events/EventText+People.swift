@@ -15,6 +15,10 @@ extension EventText {
       "no longer nearby: \(person(board.name, board.peer))"
     case .peerState(let change):
       stateLine(change)
+    case .joining(let joining):
+      joiningLine(joining)
+    case .caughtUp(let member):
+      caughtUpLine(member)
     case .invitation(let invitation):
       invitationLine(invitation)
     case .joined(let joined):

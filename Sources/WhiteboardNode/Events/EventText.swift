@@ -10,8 +10,8 @@ package enum EventText {
   /// What comes from others is cleaned: a line never holds anything a terminal would act on.
   package static func line(_ event: NodeEvent) -> String? {
     switch event {
-    case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .invitation, .joined, .left,
-      .carried, .profile, .role, .invited, .peers:
+    case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
+      .invitation, .joined, .left, .carried, .profile, .role, .invited, .peers:
       peopleLine(event)
     case .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged:
       boardLine(event)
@@ -39,6 +39,13 @@ package enum EventText {
     let short = TerminalText.cleaned(peer.prefix(8), limit: 8)
     let shown = TerminalText.cleaned(name, limit: 64)
     return shown.isEmpty ? short : "\(shown) (\(short))"
+  }
+
+  /// Names in a sentence, such as `Ada and Ben`; of more than three, the first two and how many more.
+  package static func listed(_ names: [String]) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    guard names.count <= 3 else { return "\(names[0]), \(names[1]) and \(names.count - 2) more" }
+    return "\(names.dropLast().joined(separator: ", ")) and \(last)"
   }
 
   static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {

@@ -113,6 +113,10 @@ extension NodeEvent {
     package var skipped: Int?
     /// Why they were left, and how many of them for each reason.
     package var left: [String: Int]?
+    /// The members whose boards are equal to ours, of `wait synced`.
+    package var synced: [SyncedMember]?
+    /// The other members that are known, of `wait synced`.
+    package var notSynced: [SyncedMember]?
   }
 
   /// A verb has not been carried out, or a line could not be read.

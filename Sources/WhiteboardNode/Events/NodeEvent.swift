@@ -13,6 +13,10 @@ package enum NodeEvent: Sendable {
   case peerLost(LostBoard)
   /// The link to a peer is in another state.
   case peerState(PeerState)
+  /// An attempt to join a board took a step.
+  case joining(Joining)
+  /// The board is here as a member has it.
+  case caughtUp(CaughtUp)
   /// Somebody asks to join, or we do.
   case invitation(Invitation)
   /// A peer is in the session.
@@ -88,6 +92,8 @@ package enum NodeEvent: Sendable {
     case .peerUpdated: "peer-updated"
     case .peerLost: "peer-lost"
     case .peerState: "peer-state"
+    case .joining: "joining"
+    case .caughtUp: "caught-up"
     case .invitation: "invitation"
     case .joined: "joined"
     case .left: "left"
@@ -131,6 +137,8 @@ package enum NodeEvent: Sendable {
     case .peerFound(let payload), .peerUpdated(let payload): payload
     case .peerLost(let payload): payload
     case .peerState(let payload): payload
+    case .joining(let payload): payload
+    case .caughtUp(let payload): payload
     case .invitation(let payload): payload
     case .joined(let payload): payload
     case .left(let payload): payload

@@ -3,23 +3,28 @@ import PeerSession
 import WhiteboardRendering
 
 /// The boards that discovery knows of, and which of them a person means.
-struct Nearby: Sendable {
+package struct Nearby: Sendable {
   private var peers: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
 
+  /// Knows of no board yet.
+  package init() {}
+
   /// Takes in a peer that was found or has changed.
-  mutating func insert(_ peer: DiscoveredPeer) {
+  package mutating func insert(_ peer: DiscoveredPeer) {
     peers[peer.id] = peer
   }
 
   /// Forgets a peer that is gone.
-  mutating func remove(_ peer: DiscoveredPeer) {
+  package mutating func remove(_ peer: DiscoveredPeer) {
     peers[peer.id] = nil
   }
 
   /// One board and those who announce it.
-  struct Board: Sendable {
-    let id: SessionID
-    let peers: [DiscoveredPeer]
+  package struct Board: Sendable {
+    /// The board's id.
+    package let id: SessionID
+    /// Those who announce it, by their ids.
+    package let peers: [DiscoveredPeer]
 
     /// What to call it, to a person.
     var label: String {
@@ -29,10 +34,41 @@ struct Nearby: Sendable {
       }
       return "\(name) by \(host ?? "")"
     }
+
+    /// The names of those who announce it; with the start of an id only where two have one name.
+    package var names: [String] {
+      let names = peers.map(\.announcement.hostName.raw)
+      return zip(names, peers).map { name, peer in
+        let id = peer.announcement.peer.text
+        return names.count { $0 == name } > 1
+          ? EventText.person(name, id) : EventText.shortName(name, id)
+      }
+      .sorted()
+    }
+
+    /// One line about it: what it is called, who is on it, how many and where.
+    ///
+    /// - Parameter isOwn: Whether a copy is kept here.
+    /// - Returns: The line, without its end.
+    package func line(isOwn: Bool) -> String {
+      let name = TerminalText.quoted(peers.first?.announcement.boardName.raw ?? "")
+      let who = EventText.listed(names)
+      var parts = [
+        isOwn
+          ? "\(name): yours, \(who) \(names.count == 1 ? "is" : "are") on it" : "\(name) by \(who)"
+      ]
+      if let people = peers.compactMap(\.announcement.participants).max() {
+        parts.append("\(EventText.count(Int(people), "person", "people")) there")
+      }
+      if let address = peers.lazy.compactMap(\.endpoints.first).first {
+        parts.append("at \(TerminalText.cleaned(address.description, limit: 128))")
+      }
+      return parts.joined(separator: ", ")
+    }
   }
 
   /// The boards, by id; each with its announcers by their ids.
-  var boards: [Board] {
+  package var boards: [Board] {
     let sorted = peers.values.filter { !$0.isRelayAlone }.sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
     }
@@ -49,7 +85,7 @@ struct Nearby: Sendable {
   }
 
   /// The relays that take boards, by their ids (DSC-24).
-  var relays: [DiscoveredPeer] {
+  package var relays: [DiscoveredPeer] {
     peers.values.filter(\.isRelayAlone).sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
     }
@@ -72,7 +108,7 @@ struct Nearby: Sendable {
 
 extension DiscoveredPeer {
   /// Whether this is a relay that takes boards, and no board.
-  var isRelayAlone: Bool { announcement.session == .none }
+  package var isRelayAlone: Bool { announcement.session == .none }
 }
 
 extension NodeEvent.FoundBoard {

@@ -119,6 +119,7 @@ extension Node {
     case .data(let bytes, let member, let isReliable):
       received(bytes, from: member, isReliable: isReliable)
     case .caughtUp(let member):
+      caughtUp(with: member)
       configuration.logger.debug(
         "caught up",
         metadata: ["peer": "\(member.description.prefix(8))"]

@@ -77,7 +77,10 @@ extension Node {
       let document: BoardDocument
       if let opened = self.document {
         document = opened
-        if configuration.isRelay || session.hostPeer == session.localPeer {
+        // A copy of another peer's board that is used offline stays one.
+        if !configuration.isOffline,
+          configuration.isRelay || session.hostPeer == session.localPeer
+        {
           try await document.setHosted(code: code?.text)
         }
       } else if let file = configuration.recordingFile {

@@ -105,8 +105,6 @@ extension Node {
 
   /// Carries out verbs in their order, until there are no more and the script is over.
   func carryOutVerbs() async {
-    // What a script does at once is for those whose board it joined, and is lost where it ends before it has met them.
-    await untilSomebodyIsMet()
     while ending == nil {
       guard let entry = verbs.takeFirst() else {
         if isInputAtEnd || input == nil {
@@ -122,8 +120,12 @@ extension Node {
       switch entry {
       case .failure(let error): fail(error)
       case .request(let request):
-        if request.verb.name.changesBoard { await untilRoleIsTold() }
-        await carryOut(request)
+        if let error = await hold(for: request.verb.name.requirement) {
+          fail(error, answering: request)
+        } else {
+          if request.verb.name.changesBoard { await untilRoleIsTold() }
+          await carryOut(request)
+        }
       }
       await room()
       await roomToSend()
@@ -134,15 +136,13 @@ extension Node {
   /// The script is over: `run` sees that everything is everywhere, and ends.
   private func inputEnded() async {
     guard case .run = configuration.script else { return }
-    // Longer than a lost peer is waited for, so that this ends whatever happens.
-    let isSynced = await waitUntilSynced(timeout: configuration.lostAfter + .seconds(60))
-    if let firstFailure {
-      end(.failed(firstFailure))
-    } else if !isSynced, ending == nil {
-      end(.failed(NodeError(.timedOut, "not everything has reached every peer")))
-    } else {
-      end(.asked)
+    // A script without commands fetches the board.
+    if let error = await hold(for: .board), firstFailure == nil {
+      end(.failed(NodeError(error)))
+      return
     }
+    let outcome = configuration.isOffline ? .asked : await endOfScript()
+    end(firstFailure.map { .failed($0) } ?? outcome)
   }
 
   // MARK: - Answers
@@ -184,7 +184,9 @@ extension Node {
       objects: outcome.count,
       step: outcome.step,
       skipped: outcome.skipped,
-      left: outcome.left
+      left: outcome.left,
+      synced: outcome.sync?.synced,
+      notSynced: outcome.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }
     )
     whenKept { failure in
       guard let failure else {
@@ -209,6 +211,7 @@ extension NodeError {
       switch error.code {
       case .syntax, .lineTooLong, .unknownVerb, .missingArgument, .badArgument, .unknownArgument:
         .badData
+      case .notSynced: .timedOut
       default: .no
       }
     let line = error.line.map { "line \($0): " } ?? ""

@@ -15,9 +15,9 @@ extension Node {
   ) async throws -> Session {
     switch target {
     case .link(let link):
-      return try await join(try request(for: link), transport)
+      return try await joinDirectly(try request(for: link), transport)
     case .address(let address):
-      return try await join(
+      return try await joinDirectly(
         JoinRequest(
           session: nil,
           addresses: [PeerAddress(host: address.host, port: address.port)],
@@ -29,6 +29,25 @@ extension Node {
       )
     case .nearby, .name:
       return try await joinNearby(target, patience: patience, transport)
+    }
+  }
+
+  /// Joins at an address that was given; says what to do where nothing answers there.
+  private func joinDirectly(
+    _ request: JoinRequest,
+    _ transport: PeerTransport
+  ) async throws -> Session {
+    do {
+      return try await join(request, transport)
+    } catch let error as SessionError where error.code == .unreachable {
+      let cause =
+        silentAddress.map { "\($0) accepted the connection and did not answer as a whiteboard." }
+        ?? error.message
+      throw NodeError(
+        .unreachable,
+        cause + " Check the address and that the board is open there; "
+          + "`whiteboard-peer nearby` lists the boards on this network."
+      )
     }
   }
 
@@ -78,6 +97,7 @@ extension Node {
   ) async throws -> Session {
     let name: String? = if case .name(let name) = target { name } else { nil }
     let deadline = clock.now + patience
+    emit(.joining(.init(step: .searching, boardName: name)))
     var lastRefusal: SessionError?
     var tried: Set<PeerID> = []
     repeat {
@@ -95,7 +115,7 @@ extension Node {
         tried.insert(candidate.peer)
         boardName = candidate.boardName
         do {
-          let session = try await join(candidate.request, transport)
+          let session = try await join(candidate.request, of: candidate.hostName, transport)
           // Found as it was, it is to be found when its host has gone (DSC-23).
           if admission != .known {
             announce(transport, session)
@@ -109,7 +129,11 @@ extension Node {
     } while clock.now < deadline && ending == nil
     try Task.checkCancellation()
     if let lastRefusal {
-      throw lastRefusal
+      throw NodeError(
+        .unreachable,
+        lastRefusal.message + " The board is announced, but nothing answers there: "
+          + "`whiteboard-peer doctor` looks for the cause."
+      )
     }
     throw notFound(name, patience)
   }
@@ -117,6 +141,7 @@ extension Node {
   private struct Candidate {
     let peer: PeerID
     let boardName: String
+    let hostName: String
     let request: JoinRequest
   }
 
@@ -135,6 +160,7 @@ extension Node {
         return Candidate(
           peer: peer,
           boardName: found.announcement.boardName.raw,
+          hostName: found.announcement.hostName.raw,
           request: request
         )
       }
@@ -170,7 +196,11 @@ extension Node {
 
   // MARK: - Asking
 
-  private func join(_ request: JoinRequest, _ transport: PeerTransport) async throws -> Session {
+  private func join(
+    _ request: JoinRequest,
+    of hostName: String = "",
+    _ transport: PeerTransport
+  ) async throws -> Session {
     var request = request
     if let board = request.session { request.membership = await storedMembership(of: board) }
     switch configuration.admission {
@@ -190,7 +220,7 @@ extension Node {
       .peerState(
         .init(
           peer: request.peer?.text,
-          name: "",
+          name: hostName,
           state: .connecting,
           address: request.peer == nil ? request.addresses.first?.description : nil
         )
@@ -198,13 +228,21 @@ extension Node {
     )
     let timeout = request.timeout
     doubt = nil
+    let (steps, stepSource) = AsyncStream<JoinStep>.makeStream()
+    let peer = request.peer
+    spawn { node in
+      for await step in steps { node.tell(step, to: peer, hostName) }
+    }
+    defer { stepSource.finish() }
     var pauses = Self.pauses[...]
     var joined: Session?
     while joined == nil {
       do throws(SessionError) {
-        joined = try await transport.join(request) { verification in
-          await self.verify(verification, timeout: timeout)
-        }
+        joined = try await transport.join(
+          request,
+          progress: { stepSource.yield($0) },
+          verify: { await self.verify($0, timeout: timeout) }
+        )
       } catch {
         // Somebody who restarts is dialled by those who knew him, while he dials them: one of the two
         // links goes, and who has too much to do has less in a moment.
@@ -222,12 +260,49 @@ extension Node {
     return session
   }
 
+  /// Reports a step of the attempt.
+  private func tell(_ step: JoinStep, to peer: PeerID?, _ hostName: String) {
+    guard isJoining, ending == nil else { return }
+    var joining = NodeEvent.Joining(
+      step: .provingCode,
+      peer: peer?.text,
+      name: hostName.isEmpty ? nil : hostName,
+      boardName: boardName.isEmpty ? nil : boardName
+    )
+    silentAddress = nil
+    switch step {
+    case .connecting(let address):
+      (joining.step, joining.address) = (.connecting, address.description)
+    case .awaitingAnswer(let address):
+      (joining.step, joining.address) = (.awaitingAnswer, address.description)
+      silentAddress = address.description
+    case .provingCode: break
+    case .awaitingAcceptance(let name):
+      (joining.step, joining.name) = (.awaitingAcceptance, name.raw)
+      askedName = name.raw
+    }
+    emit(.joining(joining))
+  }
+
   /// What it means here that we were not let in, and what to do about it.
   private func explained(_ error: SessionError, _ request: JoinRequest) -> any Error {
     if let doubt {
       return doubt
     }
     switch error.code {
+    case .timedOut:
+      guard let askedName else {
+        return NodeError(
+          .timedOut,
+          "The peer there answered and then did not go on in time. Try again; "
+            + "`whiteboard-peer doctor` looks for the cause."
+        )
+      }
+      let name = EventText.shortName(askedName, "the host")
+      return NodeError(
+        .timedOut,
+        "\(name) did not accept in time. Ask \(name) to accept, then join again."
+      )
     case .withdrawn where request.code == nil && ending == nil:
       return NodeError(.notAllowed, "This board admits by a code: add --code WORDS")
     case .notVerified where request.trust == .unverified:
@@ -331,5 +406,18 @@ extension Node {
   func deadlineText(_ timeout: Duration) -> String {
     let milliseconds = UInt64(max(timeout / .milliseconds(1), 0))
     return Timestamp.text(milliseconds: SystemTime.milliseconds + milliseconds)
+  }
+}
+
+extension JoinTarget {
+  /// What to call it, to a person who asked for it; empty for any board nearby.
+  package var words: String {
+    switch self {
+    case .nearby: ""
+    // The whole id of a board says nothing to a person.
+    case .name(let name): SessionID(text: name) == nil ? name : ""
+    case .link(let link): link.address.description
+    case .address(let address): address.description
+    }
   }
 }

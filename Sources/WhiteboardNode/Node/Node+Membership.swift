@@ -30,6 +30,7 @@ extension Node {
 
   /// Stores the membership of the session each time that it changes, while the session lasts.
   func storeMembership(of session: Session) async {
+    guard !configuration.isOffline else { return }
     for await record in session.membership {
       guard let document, configuration.recordingFile == nil else { continue }
       do throws(DocumentError) {

@@ -201,7 +201,10 @@ extension Node {
     var membership: MembershipRecord?
     if configuration.remembersBoards {
       (id, boardName, code) = try await openHosted(meant, orMaking: new)
-      if let document { membership = await storedMembership(in: document) }
+      // Offline no member is dialled, and what is stored of them stays as it is.
+      if let document, !configuration.isOffline {
+        membership = await storedMembership(in: document)
+      }
     }
     if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
       throw NodeError(
@@ -287,6 +290,7 @@ extension Node {
     )
     ready = told
     emit(.ready(told))
+    tellOffline()
     guard configuration.remembersBoards else { return }
     openBoard = OpenBoardFile(
       OpenBoard(

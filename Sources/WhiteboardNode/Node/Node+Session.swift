@@ -8,6 +8,7 @@ import WhiteboardSync
 extension Node {
   /// Takes in what happens in the session, for as long as it lasts.
   func followSession(_ session: Session) async {
+    await configuration.beforeSessionEvents?(self)
     for await event in session.events {
       handle(event, session)
       keepTraffic()
@@ -117,8 +118,10 @@ extension Node {
       name: peer.name.raw,
       state: .connected,
       address: peer.address?.description,
-      way: peer.relay ?? peer.id
+      way: peer.relay ?? peer.id,
+      since: clock.now
     )
+    lostMembers[peer.id] = nil
     enterQueue(peer, session)
     hasMet = true
     let id = peer.id
@@ -154,6 +157,7 @@ extension Node {
     let name = members[peer]?.name ?? ""
     if reason == .lost {
       emit(.peerState(.init(peer: peer.text, name: name, state: .lost)))
+      lostMembers[peer] = LostMember(name: name)
     }
     var message: String?
     switch reason {
@@ -179,60 +183,4 @@ extension Node {
   func name(of peer: PeerID) -> String {
     EventText.person(members[peer]?.name ?? "", peer.text)
   }
-
-  // MARK: - What arrived
-
-  /// Waits until everything of ours is with every peer, and everything of theirs that we know of
-  /// is here.
-  ///
-  /// - Returns: Whether it came to be so before the time was over or the node was to end.
-  func waitUntilSynced(timeout: Duration?) async -> Bool {
-    let deadline = clock.now + (timeout ?? .seconds(Int64(VerbParser.maximumSeconds)))
-    repeat {
-      let rest = timeout.map { _ in deadline - clock.now }
-      guard await wait(timeout: rest, until: { $0.isSettled }) else { return false }
-      let asked = members.keys.sorted()
-      if asked.isEmpty { return true }
-      if await isConfirmed(by: asked, within: deadline - clock.now) {
-        if isSettled { return true }
-      } else {
-        // Somebody is going, or the session is over: nothing else is to be asked before that is told.
-        let left = deadline - clock.now
-        _ = await wait(timeout: left) { !$0.isSettled || $0.members.keys.sorted() != asked }
-      }
-    } while ending == nil && clock.now < deadline
-    return false
-  }
-
-  /// Whether nothing waits here, and the boards are the same as far as their replicas know.
-  ///
-  /// Who joined and was not told yet who is here has nobody's board to compare with.
-  private var isSettled: Bool {
-    guard let replica, hasMet || !isGuest else { return false }
-    return verbsBeside == 0 && queues.values.allSatisfy(\.isEmpty) && replica.isSynced(now: now)
-  }
-
-  /// Whether this is somebody else's board.
-  private var isGuest: Bool {
-    if case .join = configuration.part { true } else { false }
-  }
-
-  /// Waits until who joined was told of somebody who is here, which is moments after the beginning.
-  func untilSomebodyIsMet() async {
-    guard isGuest else { return }
-    _ = await wait(timeout: .seconds(5)) { $0.hasMet }
-  }
-
-  /// Waits until peers have acknowledged all that was sent to them before.
-  ///
-  /// Acknowledgements come in order, so that of a message of no meaning is that of all before it.
-  func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
-    guard let session else { return false }
-    return await firstOf(within: limit) {
-      (try? await session.sendConfirmed(Node.nothing, to: peers)) != nil
-    } ?? false
-  }
-
-  /// A message of a kind that replicas skip (SYN-10).
-  private static let nothing: [UInt8] = [0x80]
 }

@@ -58,8 +58,7 @@ extension Node {
         try await keep(request)
         done(request)
       case .wait(let condition, let timeout):
-        try await wait(for: condition, timeout: timeout.map { .seconds($0) })
-        done(request)
+        done(request, try await wait(for: condition, timeout: timeout.map { .seconds($0) }))
       case .quit:
         done(request)
         end(firstFailure.map { .failed($0) } ?? .asked)

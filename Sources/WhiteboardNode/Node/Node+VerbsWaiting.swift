@@ -2,10 +2,15 @@ import PeerSession
 
 extension Node {
   /// Waits until a condition holds.
+  ///
+  /// - Returns: What the answer says: of `synced`, with whom.
+  /// - Throws: ``VerbError`` with what was not so in time.
   func wait(
     for condition: WaitCondition,
     timeout: Duration?
-  ) async throws(VerbError) {
+  ) async throws(VerbError) -> VerbOutcome {
+    var outcome = VerbOutcome()
+    var problem = "it did not come to be in time"
     let isSo: Bool
     switch condition {
     case .seconds(let seconds):
@@ -22,12 +27,17 @@ extension Node {
         return count == 0 ? objects == 0 : objects >= count
       }
     case .synced:
-      isSo = await waitUntilSynced(timeout: timeout)
+      let report = await waitUntilSynced(.connected, timeout: timeout)
+      isSo = report.isComplete
+      outcome.sync = report
+      let isAlone = report.synced.isEmpty && report.notSynced.isEmpty
+      problem = isAlone ? "not synced: \(report.problem)" : report.problem
     }
     guard isSo else {
       throw ending == nil
-        ? VerbError(.timedOut, "it did not come to be in time")
+        ? VerbError(.timedOut, problem)
         : VerbError(.ending, "the program ends")
     }
+    return outcome
   }
 }

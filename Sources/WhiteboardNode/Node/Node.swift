@@ -67,8 +67,20 @@ package actor Node {
   var isRoleTold = false
   var isAnnouncing = false
   var isBegun = false
-  /// Whether anybody of the board was here; a host need not wait for it.
+  /// Whether any member of the board was connected.
   var hasMet = false
+  /// Whether a member's answer to a catch-up request was applied.
+  var isCaughtUp = false
+  /// Whether a command waits for the board.
+  var isHolding = false
+  /// Until when commands wait for the board; nil before the first one does.
+  var catchUpDeadline: ContinuousClock.Instant?
+  /// How many commands wait until boards are equal.
+  var syncWaits = 0
+  /// What was written here when a member was last known to have all of it.
+  var sharedDots = DotSet()
+  /// The members that were lost and have not come back.
+  var lostMembers: [PeerID: LostMember] = [:]
   var discoveryProblem: DiscoveryProblem?
   var members: [PeerID: Member] = [:]
   /// What members said that they go by.
@@ -100,6 +112,10 @@ package actor Node {
   // What is pending.
   var invitations: [String: PendingInvitation] = [:]
   var nextVerification = 1
+  /// The address that accepted the connection and has not answered.
+  var silentAddress: String?
+  /// The name of the person who was asked whether we may join.
+  var askedName: String?
   /// Why the person here did not say that the words are the same.
   var doubt: NodeError?
   var transfers: [String: PendingTransfer] = [:]
@@ -140,6 +156,8 @@ package actor Node {
     var address: String?
     /// The peer whose link messages to it take, from when it joined until it leaves.
     var way: PeerID
+    /// When it joined.
+    var since: ContinuousClock.Instant
 
     /// Whether messages get through to it now, as far as we know.
     var isReached: Bool { state == .connected || state == .suspect }

@@ -118,6 +118,14 @@ package struct NodeConfiguration: Sendable {
   package var maximumPeers = 16
   /// How long a peer whose link broke is waited for (LIV-4).
   package var lostAfter = Duration.seconds(60)
+  /// How long commands of a peer that joined wait for the board, where nobody types them.
+  package var catchUpTimeout = Duration.seconds(30)
+  /// Whether a copy of another peer's board is used by itself: nothing is announced or looked for.
+  package var isOffline = false
+  /// How long a member that joined may take to introduce itself, before it counts as one without a board.
+  var introductionTime = Duration.seconds(5)
+  /// Runs before the node reads the first event of its session; tests hold the order of tasks by it.
+  var beforeSessionEvents: (@Sendable (Node) async -> Void)?
   /// What makes pages of pixels and for printers; nil where the program cannot.
   package var pages: (any PageWriter)?
   /// What makes photos of pictures that no board takes; nil where the program cannot.

@@ -87,6 +87,8 @@ package struct VerbError: Error, Equatable, Sendable {
     case noSuchTransfer = "no-such-transfer"
     /// Nobody is connected, and the verb needs somebody.
     case notConnected = "not-connected"
+    /// The board of the others has not arrived.
+    case notSynced = "not-synced"
     /// The peer said no.
     case declined
     /// The file is not there or cannot be read.

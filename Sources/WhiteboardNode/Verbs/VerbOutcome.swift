@@ -21,6 +21,9 @@ struct VerbOutcome: Equatable, Sendable {
   /// How many of them for which reason; nil where there are none.
   var left: [String: Int]?
 
+  /// With whom the board is synced, of `wait synced`.
+  var sync: Node.SyncReport?
+
   /// An outcome about several objects, or just one where they were named as one.
   static func about(_ ids: [ObjectID], asOne: Bool) -> VerbOutcome {
     asOne && ids.count == 1 ? VerbOutcome(id: ids[0]) : VerbOutcome(ids: ids)

@@ -323,7 +323,7 @@ extension VerbTable {
     case .wait:
       (
         "peers=N|objects=N|synced|SECONDS [timeout=SECONDS]",
-        "wait for at least N (0: for none), for everything to be everywhere, or for a time",
+        "wait for at least N (0: for none), until all connected members have the same board, or for a time",
         ["peers", "objects", "synced", "seconds", "timeout"]
       )
     case .quit:

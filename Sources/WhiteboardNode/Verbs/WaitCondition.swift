@@ -4,8 +4,7 @@ package enum WaitCondition: Equatable, Sendable {
   case peers(Int)
   /// At least so many objects are on the board; with zero, none is.
   case objects(Int)
-  /// Everything of ours has been acknowledged by every connected peer, and everything of theirs
-  /// that we know of is here.
+  /// Every connected member has the board that is here now, and at least one is connected.
   case synced
   /// A time, in seconds.
   case seconds(Double)

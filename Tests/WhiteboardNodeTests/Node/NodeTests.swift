@@ -486,7 +486,9 @@ struct NodeTests: NodeSuite {
         try await host.perform("wait objects=3 timeout=30")
         let last = try await script(["say bye", "quit", "text 0,0 never"])
         #expect(last == nil)
-        try await host.perform("wait synced timeout=30")
+        #expect(
+          await host.sees { if case .chat(let line) = $0 { line.text == "bye" } else { false } }
+        )
         var words: [String?] = []
         for case .objectAdded(let added) in await host.events {
           words.append(added.object.text)

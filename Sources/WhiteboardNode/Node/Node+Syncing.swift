@@ -1,0 +1,182 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// Waiting until boards are equal; implements SYN-43.
+extension Node {
+  /// Which members a wait is about.
+  enum SyncScope {
+    /// Those who are connected: each has the board that is here now, and there is at least one.
+    case connected
+    /// All, those who are being reconnected too: each has received what was written here.
+    case everybody
+  }
+
+  /// What a wait came to.
+  struct SyncReport: Equatable, Sendable {
+    /// The members whose boards are equal to ours, or who have what was written here.
+    var synced: [NodeEvent.SyncedMember] = []
+    /// The other members, those who were lost too.
+    var notSynced: [NodeEvent.SyncedMember] = []
+    /// Whether it came to be so in time.
+    var isComplete = false
+
+    /// Why it did not come to be so.
+    var problem: String {
+      let line = EventText.syncLine(synced, notSynced)
+      return line.isEmpty ? "nobody else is connected" : line
+    }
+  }
+
+  /// A member that was lost and has not come back.
+  struct LostMember {
+    let name: String
+  }
+
+  /// Waits until boards are equal, or everything written here has arrived.
+  ///
+  /// - Parameters:
+  ///   - scope: Which members it is about.
+  ///   - timeout: How long at most; nil for as long as it takes.
+  /// - Returns: Who is synced and who is not, and whether it came to be so in time.
+  func waitUntilSynced(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
+    let deadline = clock.now + (timeout ?? .seconds(Int64(VerbParser.maximumSeconds)))
+    beginProving()
+    defer { endProving() }
+    repeat {
+      // Again after a moment, for a member without a board is known by its silence.
+      let moment = min(deadline - clock.now, .milliseconds(500))
+      guard await wait(timeout: moment, until: { $0.isSettled(scope) }) else { continue }
+      let asked = compared(scope)
+      let written = replica?.board.written
+      if asked.isEmpty { return report(scope, isComplete: true) }
+      if await isConfirmed(by: asked, within: deadline - clock.now) {
+        guard isSettled(scope) else { continue }
+        let report = report(scope, isComplete: true)
+        if !report.synced.isEmpty, let written { sharedDots = written }
+        return report
+      }
+      // A member is leaving, or the session is over: wait until that is known.
+      let left = deadline - clock.now
+      _ = await wait(timeout: left) { !$0.isSettled(scope) || $0.compared(scope) != asked }
+    } while ending == nil && clock.now < deadline
+    return report(scope, isComplete: false)
+  }
+
+  private func beginProving() {
+    syncWaits += 1
+    replica?.proveEquality(true, now: now)
+    carryOutActions()
+  }
+
+  private func endProving() {
+    syncWaits -= 1
+    if syncWaits == 0 { replica?.proveEquality(false, now: now) }
+  }
+
+  /// The members that a wait compares, in the order of their ids.
+  private func compared(_ scope: SyncScope) -> [PeerID] {
+    members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }
+      .keys.sorted()
+  }
+
+  /// Whether nothing waits here, and each member that is compared has the same.
+  private func isSettled(_ scope: SyncScope) -> Bool {
+    guard let replica, verbsBeside == 0 else { return false }
+    let peers = compared(scope)
+    guard scope == .everybody || !peers.isEmpty else { return false }
+    let ids = peers.compactMap { MemberID($0.bytes) }
+    return peers.allSatisfy { isSynced(with: $0, scope) && queues[way(to: $0)]?.isEmpty != false }
+      && !replica.isExchangingAssets(with: ids)
+  }
+
+  private func isSynced(with peer: PeerID, _ scope: SyncScope) -> Bool {
+    guard let replica, let id = MemberID(peer.bytes), members[peer]?.isReached == true else {
+      return false
+    }
+    return switch scope {
+    case .connected: replica.isEqual(to: id)
+    // In a room that never rests boards are hardly ever equal, but what was written here arrives.
+    case .everybody: replica.isSynced(with: id, now: now)
+    }
+  }
+
+  /// Whether a member has been connected for a while and never introduced itself as an author.
+  private func isWithoutBoard(_ peer: PeerID) -> Bool {
+    guard let member = members[peer], let id = MemberID(peer.bytes), let replica else {
+      return false
+    }
+    return !replica.hasIntroducedItself(id)
+      && clock.now >= member.since + configuration.introductionTime
+  }
+
+  private func report(_ scope: SyncScope, isComplete: Bool) -> SyncReport {
+    var report = SyncReport(isComplete: isComplete)
+    for (peer, member) in members.sorted(by: { $0.key < $1.key }) {
+      let hasBoard = !isWithoutBoard(peer)
+      let isSame = hasBoard && isSynced(with: peer, scope)
+      let told = NodeEvent.SyncedMember(
+        peer: peer.text,
+        name: member.name,
+        state: isSame ? nil : member.state,
+        hasBoard: hasBoard ? nil : false
+      )
+      if isSame { report.synced.append(told) } else { report.notSynced.append(told) }
+    }
+    for (peer, member) in lostMembers.sorted(by: { $0.key < $1.key }) where members[peer] == nil {
+      report.notSynced.append(.init(peer: peer.text, name: member.name, state: .lost))
+    }
+    return report
+  }
+
+  // MARK: - The end of a script
+
+  /// Waits until everything that a script wrote is with every member, and says how the script ends.
+  func endOfScript() async -> Ending {
+    // Longer than a lost peer is waited for, so that this ends whatever happens.
+    let report = await waitUntilSynced(.everybody, timeout: configuration.lostAfter + .seconds(60))
+    guard report.isComplete else {
+      return .failed(
+        NodeError(.timedOut, "not everything has reached every peer: \(report.problem)")
+      )
+    }
+    let written = replica?.board.written ?? DotSet()
+    guard report.synced.isEmpty, written != sharedDots else {
+      if !report.notSynced.isEmpty { tellNotSynced(report.problem) }
+      return .asked
+    }
+    let message = "what was done has not reached any other peer: \(report.problem)"
+    if isGuest {
+      return .failed(
+        NodeError(
+          .timedOut,
+          configuration.remembersBoards
+            ? "\(message). It is in the copy on this computer, and is sent when the board is next opened"
+            : "\(message), and --ephemeral keeps no copy"
+        )
+      )
+    }
+    tellNotSynced(message)
+    return .asked
+  }
+
+  private func tellNotSynced(_ message: String) {
+    // After the answers before it.
+    whenKept { _ in self.emit(.note(.init(code: "not-synced", message: message))) }
+  }
+
+  // MARK: - Confirming
+
+  /// Waits until peers have acknowledged all that was sent to them before.
+  ///
+  /// Acknowledgements come in order, so that of a message of no meaning is that of all before it.
+  func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
+    guard let session else { return false }
+    return await firstOf(within: limit) {
+      (try? await session.sendConfirmed(Node.nothing, to: peers)) != nil
+    } ?? false
+  }
+
+  /// A message of a kind that replicas skip (SYN-10).
+  private static let nothing: [UInt8] = [0x80]
+}

@@ -1,0 +1,400 @@
+import FoundationEssentials
+import PeerSession
+import Synchronization
+import Testing
+
+@testable import WhiteboardNode
+
+/// Commands of peers that joined wait for the board; `wait synced` and the ends of scripts tell the truth.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct CatchUpTests: NodeSuite {
+  /// Runs a script to its end.
+  ///
+  /// - Returns: What ended it, and everything that it reported.
+  private func script(
+    _ lines: [String],
+    _ configuration: NodeConfiguration,
+    keepsGoing: Bool = false
+  ) async -> (error: NodeError?, events: [NodeEvent]) {
+    var configuration = configuration
+    configuration.script = .run(keepsGoing: keepsGoing)
+    let feed = LineFeed()
+    for line in lines { await feed.push(line) }
+    await feed.finish()
+    let puppet = Puppet()
+    do throws(NodeError) {
+      try await Node(configuration, input: feed, sink: puppet).run()
+      return (nil, await puppet.events)
+    } catch {
+      return (error, await puppet.events)
+    }
+  }
+
+  /// Runs a host with some texts on its board, and ends it.
+  private func withHost(
+    in room: NodeRoom,
+    texts: Int,
+    identity: PeerIdentity = .ephemeral(),
+    _ body: (Puppet, NodeEvent.Ready) async throws -> Void
+  ) async throws {
+    let host = Puppet()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var configuration = await room.configuration(.host(boardName: "board"), "ada")
+      configuration.identity = identity
+      let hosting = configuration
+      group.addTask { try await host.run(hosting) }
+      let ready = try #require(await host.ready())
+      for number in 0..<texts { try await host.perform("text \(number),0 t\(number)") }
+      try await body(host, ready)
+      await host.end()
+      try await group.waitForAll()
+    }
+  }
+
+  /// Runs a member of a host's session that has no board, while `body` runs.
+  private func withMemberWithoutBoard(
+    _ name: String,
+    _ ready: NodeEvent.Ready,
+    in room: NodeRoom,
+    _ body: @Sendable () async throws -> Void
+  ) async throws {
+    let link = try BoardLink(ready.link)
+    var request = JoinRequest(
+      session: SessionID(text: link.board),
+      addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
+      peer: link.peer.flatMap { PeerID(text: $0) },
+      trust: .pinnedByLink
+    )
+    request.code = try ready.code.map { try JoinCode(words: $0) }
+    let wanted = request
+    var configuration = TransportConfiguration(
+      identity: .ephemeral(),
+      displayName: name,
+      inboxDirectory: room.path(name)
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    try FileManager.default.createDirectory(
+      atPath: room.path(name),
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    try await PeerTransport.withTransport(configuration) { transport in
+      let session = try await transport.join(wanted) { _ in true }
+      // Ends with the session.
+      let reading = Task { for await _ in session.events {} }
+      try await body()
+      await session.leave()
+      await reading.value
+    }
+  }
+
+  private func counts(_ events: [NodeEvent]) -> [Int] {
+    events.compactMap { if case .objects(let objects) = $0 { objects.count } else { nil } }
+  }
+
+  // MARK: - Held commands
+
+  @Test("a script that is read before its session tells of the host draws on the host's board")
+  func earlyScript() async throws {
+    try await withRoom { room in
+      try await withHost(in: room, texts: 0) { host, ready in
+        var joining = try await room.joining(ready)
+        // The session says nothing before the first command waits: the order that lost drawings.
+        joining.beforeSessionEvents = { await $0.untilHolding() }
+        let outcome = await script(["text 0,0 early"], joining)
+        #expect(outcome.error == nil)
+        try await host.perform("wait objects=1 timeout=30")
+      }
+    }
+  }
+
+  @Test("a script without a copy of the board reads the whole board, whatever comes first")
+  func newCopy() async throws {
+    try await withRoom { room in
+      try await withHost(in: room, texts: 11) { _, ready in
+        var joining = try await room.joining(ready)
+        joining.beforeSessionEvents = { await $0.untilHolding() }
+        let file = room.path("board.json")
+        let outcome = await script(["objects", "digest", "export \(file)"], joining)
+        #expect(outcome.error == nil)
+        #expect(counts(outcome.events) == [11])
+        let exported = outcome.events.contains {
+          if case .done(let done) = $0 {
+            done.verb == "export" && done.objects == 11
+          } else {
+            false
+          }
+        }
+        #expect(exported)
+        let caughtUp = outcome.events.contains {
+          if case .caughtUp(let member) = $0 { member.name == "ada" } else { false }
+        }
+        #expect(caughtUp)
+      }
+    }
+  }
+
+  @Test("a script with an older copy of the board reads what the members have, not its copy")
+  func oldCopy() async throws {
+    try await withRoom { room in
+      let ben = PeerIdentity.ephemeral()
+      try await withHost(in: room, texts: 2) { host, ready in
+        var joining = try await room.joining(ready)
+        joining.identity = ben
+        #expect(await counts(script(["objects"], joining).events) == [2])
+        for number in 0..<3 { try await host.perform("text \(number),9 later") }
+        joining.beforeSessionEvents = { await $0.untilHolding() }
+        #expect(await counts(script(["objects"], joining).events) == [5])
+      }
+    }
+  }
+
+  @Test("piped lines wait for the board as scripts do, and typed lines do not")
+  func pipedLines() async throws {
+    try await withRoom { room in
+      try await withHost(in: room, texts: 4) { _, ready in
+        for isTyped in [false, true] {
+          var joining = try await room.joining(ready)
+          joining.dataDirectory += "\(isTyped)"
+          joining.isTyped = isTyped
+          let guest = Puppet()
+          let (answered, answering) = AsyncStream<Void>.makeStream()
+          joining.beforeSessionEvents = { node in
+            if isTyped {
+              // Held until the command is answered: it does not wait.
+              for await _ in answered { return }
+            } else {
+              await node.untilHolding()
+            }
+          }
+          let configuration = joining
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await guest.run(configuration) }
+            try await guest.perform("objects")
+            answering.finish()
+            #expect(await counts(guest.events) == [isTyped ? 0 : 4])
+            await guest.end()
+            try await group.waitForAll()
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a command whose board does not come fails, says why and what to do; others run before")
+  func nothingComes() async throws {
+    try await withRoom { room in
+      var configuration = TransportConfiguration(
+        identity: .ephemeral(),
+        displayName: "mute",
+        inboxDirectory: room.directory
+      )
+      configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+      try await PeerTransport.withTransport(configuration) { transport in
+        let session = try await transport.host(.ofOpenBoard(), admission: .anyone)
+        // Ends with the session.
+        let reading = Task { for await _ in session.events {} }
+        let target = JoinTarget.link(
+          try BoardLink(
+            "whiteboard://127.0.0.1:\(transport.port)/\(session.id.text)?peer=\(transport.peerID.text)"
+          )
+        )
+        var joining = await room.configuration(.join(target, patience: .seconds(1)), "ben")
+        joining.catchUpTimeout = .seconds(1)
+        let outcome = await script(
+          ["help wait", "peers", "wait peers=1", "send x", "objects", "text 0,0 x"],
+          joining,
+          keepsGoing: true
+        )
+        #expect(outcome.error?.code == .timedOut)
+        let answers = outcome.events.compactMap { event -> String? in
+          switch event {
+          case .done(let done): done.verb
+          case .error(let failure): "\(failure.verb ?? "") \(failure.code)"
+          default: nil
+          }
+        }
+        #expect(
+          answers == [
+            "help", "peers", "wait", "send", "objects not-synced", "text not-synced",
+          ]
+        )
+        let message = try #require(outcome.error?.message)
+        #expect(message.contains("mute did not send it"), "\(message)")
+        #expect(message.contains("--sync-timeout") && message.contains("--offline"))
+        await session.leave()
+        await reading.value
+      }
+    }
+  }
+
+  @Test(
+    "offline, the copy that is kept here is used, and that is said; the host's name is not taken"
+  )
+  func offline() async throws {
+    try await withRoom { room in
+      var joining: NodeConfiguration?
+      try await withHost(in: room, texts: 3) { _, ready in
+        let configuration = try await room.joining(ready)
+        joining = configuration
+        #expect(await counts(script(["objects"], configuration).events) == [3])
+      }
+      var offline = try #require(joining)
+      let files = try FileManager.default.contentsOfDirectory(atPath: room.path("ben/boards"))
+      let file = try #require(files.first { $0.hasSuffix(".whiteboard") })
+      offline.part = .host(boardName: "")
+      offline.boardFile = room.path("ben/boards/\(file)")
+      offline.isOffline = true
+      offline.discovery = nil
+      let outcome = await script(["objects", "text 0,0 later"], offline)
+      #expect(outcome.error == nil)
+      #expect(counts(outcome.events) == [3])
+      let isTold = outcome.events.contains {
+        if case .note(let note) = $0 { note.code == "offline" } else { false }
+      }
+      #expect(isTold)
+    }
+  }
+
+  @Test("each command says what it needs: those that read or write the board wait for it")
+  func requirements() {
+    for name in VerbName.allCases where name.changesBoard {
+      #expect(name.requirement == .board, "\(name)")
+    }
+    for name: VerbName in [.objects, .export, .copy, .import, .digest, .checkpoint, .diff, .chat] {
+      #expect(name.requirement == .board, "\(name)")
+    }
+    for name: VerbName in [.help, .quit, .accept, .decline, .peers, .cancel, .leave, .wait] {
+      #expect(name.requirement == .nothing, "\(name)")
+    }
+  }
+
+  // MARK: - Synced
+
+  @Test("[SYN-43] nobody is synced alone, and the answer says that nobody else is connected")
+  func alone() async throws {
+    try await withHost { host in
+      do throws(VerbError) {
+        try await host.perform("wait synced timeout=0.2")
+        Issue.record("it was synced with nobody")
+      } catch {
+        #expect(error.code == .timedOut)
+        #expect(error.message == "not synced: nobody else is connected")
+      }
+    }
+  }
+
+  @Test("[SYN-43] the answer names the members that have the same board, on both sides")
+  func names() async throws {
+    try await withPair { _, host, guest in
+      try await host.perform("text 0,0 x")
+      let (here, there) = (
+        try await host.perform("wait synced timeout=30"),
+        try await guest.perform("wait synced timeout=30")
+      )
+      #expect(here.synced?.map(\.name) == ["ben"] && here.notSynced == nil)
+      #expect(there.synced?.map(\.name) == ["ada"] && there.notSynced == nil)
+      #expect(EventText.line(.done(here)) == "ok: synced with ben")
+      #expect(try await digest(host) == digest(guest))
+    }
+  }
+
+  @Test(
+    "[SYN-43] a member without a board is named, keeps nobody waiting, and is nobody to be synced with"
+  )
+  func withoutBoard() async throws {
+    try await withRoom { room in
+      let (host, guest) = (Puppet(), Puppet())
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var configuration = await room.configuration(.host(boardName: "board"), "ada")
+        configuration.introductionTime = .milliseconds(200)
+        let hosting = configuration
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let joining = try await room.joining(ready)
+        try await withMemberWithoutBoard("cy", ready, in: room) {
+          try await host.perform("wait peers=1 timeout=30")
+          do throws(VerbError) {
+            try await host.perform("wait synced timeout=1")
+            Issue.record("it was synced with a member that has no board")
+          } catch {
+            #expect(error.message == "not synced with cy (no board)")
+          }
+          try await withThrowingTaskGroup(of: Void.self) { inner in
+            inner.addTask { try await guest.run(joining) }
+            try await host.perform("wait peers=2 timeout=30")
+            let done = try await host.perform("wait synced timeout=30")
+            #expect(done.synced?.map(\.name) == ["ben"])
+            #expect(done.notSynced?.map(\.name) == ["cy"])
+            #expect(
+              EventText.line(.done(done)) == "ok: synced with ben; not synced with cy (no board)"
+            )
+            await guest.end()
+            try await inner.waitForAll()
+          }
+        }
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  // MARK: - Ends of scripts
+
+  @Test("a script that drew for nobody says so at its end, and one that only read does not")
+  func endAlone() async throws {
+    try await withRoom { room in
+      var hosting = await room.configuration(.host(boardName: "board"), "ada")
+      hosting.isAnnounced = false
+      for (line, isTold) in [("text 0,0 x", true), ("objects", false)] {
+        let outcome = await script([line], hosting)
+        #expect(outcome.error == nil)
+        let notes = outcome.events.compactMap { event -> String? in
+          if case .note(let note) = event, note.code == "not-synced" { note.message } else { nil }
+        }
+        let expected =
+          "what was done has not reached any other peer: nobody else is connected"
+        #expect(notes == (isTold ? [expected] : []))
+      }
+    }
+  }
+
+  @Test("a script that joined and drew when the others had left ends with an error that says so")
+  func endAbandoned() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        var configuration = try await room.joining(ready)
+        configuration.script = .run(keepsGoing: false)
+        let joining = configuration
+        let (feed, guest) = (LineFeed(), Puppet())
+        await feed.push("objects")
+        let ending = Task { () -> NodeError? in
+          do throws(NodeError) {
+            try await Node(joining, input: feed, sink: guest).run()
+            return nil
+          } catch {
+            return error
+          }
+        }
+        #expect(await guest.sees { if case .objects = $0 { true } else { false } })
+        await host.end()
+        try await group.waitForAll()
+        #expect(await guest.sees { if case .left = $0 { true } else { false } })
+        await feed.push("text 0,0 late")
+        await feed.finish()
+        let error = try #require(await ending.value, "it ended as if others had it")
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains("has not reached any other peer"), "\(error.message)")
+      }
+    }
+  }
+}
+
+extension Node {
+  /// Waits until a command is held.
+  fileprivate func untilHolding() async { _ = await wait { $0.isHolding } }
+}
