@@ -115,18 +115,41 @@ package actor BoardTerminal: EventSink {
       browsing.cancel()
       _ = await browsing.value
       do throws(NodeError) {
-        guard let configuration = try await lobby.configuration(choice) else { return }
-        try await show(configuration)
+        guard try await open(choice, lobby) else { return }
       } catch {
         var target: String?
-        if case .join(let wanted, let code) = choice,
-          error.code == .notAllowed || (code != nil && error.code == .usage)
-        {
+        switch choice {
+        case .join(let wanted, let code)
+        where error.code == .notAllowed || (code != nil && error.code == .usage):
           target = wanted
+        case .rejoin(let board, _) where error.code == .notAllowed: target = board
+        default: break
         }
         self.lobby?.failed(error.message, wantsCodeFor: target)
       }
     }
+  }
+
+  /// Opens what was chosen.
+  ///
+  /// - Returns: Whether it was a board.
+  /// - Throws: What ended its node.
+  private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(NodeError) -> Bool {
+    guard let configuration = try await lobby.configuration(choice) else { return false }
+    guard case .rejoin(_, let path) = choice else {
+      try await show(configuration)
+      return true
+    }
+    do throws(NodeError) {
+      try await show(configuration)
+    } catch {
+      // An announcement may be out of date; one's own copy is there all the same.
+      guard error.code == .unreachable || error.code == .timedOut,
+        let own = try await lobby.configuration(.host(path))
+      else { throw error }
+      try await show(own, notice: "Nobody answered, so this is your own copy. \(error.message)")
+    }
+    return true
   }
 
   /// Both end with the program that the person runs.
@@ -140,7 +163,10 @@ package actor BoardTerminal: EventSink {
     terminal.leave()
   }
 
-  private func show(_ configuration: NodeConfiguration) async throws(NodeError) {
+  private func show(
+    _ configuration: NodeConfiguration,
+    notice: String? = nil
+  ) async throws(NodeError) {
     let size = terminal.size
     feed = LineFeed()
     let node = Node(configuration, input: feed, sink: self)
@@ -157,6 +183,10 @@ package actor BoardTerminal: EventSink {
     board?.home = home
     board?.allowsMotion = settings.allowsMotion
     board?.draw(on: features.background)
+    if case .join(let target, _) = configuration.part {
+      board?.connect(to: target.words, now: time)
+    }
+    if let notice { board?.say(notice, isBad: true) }
     shown = nil
     wakeUp.yield()
     defer { (self.node, board, shown) = (nil, nil, nil) }

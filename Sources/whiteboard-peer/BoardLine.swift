@@ -1,3 +1,4 @@
+import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
 import WhiteboardNode
@@ -14,8 +15,26 @@ struct BoardLine: Encodable {
   let byteCount: Int64
   let thumbnail: String?
   let error: String?
+  /// Who on this network has the board open, where that was looked for and there is somebody.
+  let openWith: [Member]?
 
-  init(_ summary: DocumentSummary) {
+  /// A peer that announces the board.
+  struct Member: Encodable {
+    let peer: String
+    let name: String
+  }
+
+  /// Describes a board of the library.
+  ///
+  /// - Parameters:
+  ///   - summary: What its file says.
+  ///   - nearby: What is announced on this network.
+  init(_ summary: DocumentSummary, nearby: Nearby = Nearby()) {
+    let announced = nearby.boards.first { $0.id.bytes == summary.board }
+    openWith = announced?.peers.map {
+      Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName.raw)
+    }
+    line = announced.map { EventText.listed($0.names) + ($0.names.count == 1 ? " is" : " are") }
     path = summary.path
     name = summary.name
     board = summary.board.flatMap { SessionID(bytes: $0)?.text }
@@ -25,6 +44,13 @@ struct BoardLine: Encodable {
     byteCount = summary.size
     thumbnail = summary.thumbnail
     error = summary.error?.message
+  }
+
+  /// Who is on it, with the verb.
+  private let line: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case path, name, board, objects, people, changedAt, byteCount, thumbnail, error, openWith
   }
 
   func text(_ event: String, json: Bool) -> String {
@@ -37,7 +63,8 @@ struct BoardLine: Encodable {
     let who = TerminalText.cleaned(people.joined(separator: ", "), limit: 256)
     return
       "\(lead)\(shown)  \(objects) objects  \(who.isEmpty ? "nobody yet" : who)  \(changedAt)  "
-      + "\(byteCount) bytes  \(TerminalText.cleaned(path, limit: 4096))\n"
+      + "\(byteCount) bytes  \(TerminalText.cleaned(path, limit: 4096))"
+      + (line.map { "  \($0) on it" } ?? "") + "\n"
   }
 
   /// The line of a board that is gone.

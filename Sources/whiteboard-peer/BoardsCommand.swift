@@ -1,5 +1,8 @@
 import ArgumentParser
+import AvahiDiscovery
 import FoundationEssentials
+import PeerDiscovery
+import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
@@ -45,9 +48,15 @@ struct BoardsCommand: AsyncParsableCommand {
     @Flag(help: "Go on, and tell what is added, changed and removed.")
     var watch = false
 
+    @Flag(help: "Look for 2 s who on this network has them open, and say it.")
+    var nearby = false
+
     @OptionGroup var common: CommonOptions
 
     mutating func validate() throws {
+      guard !nearby || !watch else {
+        throw ValidationError("--nearby and --watch do not go together.")
+      }
       guard BoardLibrary.Order(rawValue: sort) != nil else {
         throw ValidationError(
           "--sort is one of \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
@@ -76,7 +85,39 @@ struct BoardsCommand: AsyncParsableCommand {
       if found.isEmpty, !common.json {
         try Console.tell("No board is kept here yet; whiteboard-peer host makes one.\n")
       }
-      for summary in found { try Console.tell(BoardLine(summary).text("board", json: common.json)) }
+      let announced = nearby ? try await look() : Nearby()
+      for summary in found {
+        let line = BoardLine(summary, nearby: announced)
+        try Console.tell(line.text("board", json: common.json))
+      }
+    }
+
+    /// Which boards are announced on this network.
+    private func look() async throws(NodeError) -> Nearby {
+      let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
+      let (found, finding) = AsyncStream<BrowserEvent>.makeStream()
+      return await withTaskGroup(of: Void.self) { group in
+        group.addTask {
+          await discovery.browse(BrowserQuery(excluding: nil)) { events in
+            for await event in events { finding.yield(event) }
+          }
+        }
+        group.addTask { try? await ContinuousClock().sleep(for: .seconds(2)) }
+        await group.next()
+        group.cancelAll()
+        finding.finish()
+        var nearby = Nearby()
+        for await event in found {
+          switch event {
+          case .found(let peer), .updated(let peer): nearby.insert(peer)
+          case .lost(let peer): nearby.remove(peer)
+          case .unavailable(let problem):
+            Console.complain("whiteboard-peer: \(problem.description)")
+          case .available: break
+          }
+        }
+        return nearby
+      }
     }
 
     private func follow(_ library: BoardLibrary, _ filter: BoardLibrary.Filter) async throws {
@@ -178,6 +219,12 @@ extension CommonOptions {
   /// The boards that are kept here.
   func boardLibrary() throws(NodeError) -> BoardLibrary {
     BoardLibrary(directory: try chosenDataDirectory() + "/boards")
+  }
+
+  /// The ids of the boards that are kept here; none where they cannot be listed.
+  func ownBoards() async -> Set<String> {
+    let summaries = (try? await boardLibrary().list()) ?? []
+    return Set(summaries.compactMap { $0.board.flatMap { SessionID(bytes: $0)?.text } })
   }
 
   /// The file of a board that is named by a file, a name, or the start of its id.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AvahiDiscovery
 import PeerDiscovery
+import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
@@ -46,7 +47,12 @@ struct LobbyCommand: AsyncParsableCommand {
       let count = summary.objects == 1 ? "1 object" : "\(summary.objects) objects"
       let about =
         summary.error?.message ?? "\(count)  \(BoardFile.time(summary.changed).prefix(10))"
-      return LobbyClient.OwnBoard(name: summary.name, path: summary.path, about: about)
+      return LobbyClient.OwnBoard(
+        name: summary.name,
+        path: summary.path,
+        about: about,
+        board: summary.board.flatMap { SessionID(bytes: $0)?.text }
+      )
     }
   }
 
@@ -69,7 +75,7 @@ struct LobbyCommand: AsyncParsableCommand {
       configuration.boardFile = hosted.file
       configuration.isTyped = true
       return configuration
-    case .join(let target, _):
+    case .join(let target, _), .rejoin(let target, _):
       var configuration = try await options.configuration(
         try Program.joining(target, wait: 30),
         isInteractive: true,

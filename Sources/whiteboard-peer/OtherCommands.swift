@@ -4,7 +4,9 @@ import FoundationEssentials
 import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
+import WhiteboardDocument
 import WhiteboardNode
+import WhiteboardRendering
 import WhiteboardTerminal
 
 #if canImport(Glibc)
@@ -46,15 +48,17 @@ struct NearbyCommand: AsyncParsableCommand {
     let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
     let seconds = timeout ?? (watch ? 365 * 86_400 : 3)
     let limit = Duration.seconds(seconds)
-    let look = Look()
+    // The boards that are kept here are told as one's own; a listing that fails is said by `boards`.
+    let own = await common.ownBoards()
+    let look = Look(groups: !common.json, own: own)
     let (ends, end) = AsyncStream<Void>.makeStream()
     let termination = Termination { end.finish() }
     defer { withExtendedLifetime(termination) {} }
     await withTaskGroup { group in
-      group.addTask {
+      group.addTask { [watch] in
         await discovery.browse(BrowserQuery(excluding: nil)) { events in
           for await event in events {
-            await look.saw(event, sink, writer)
+            await look.saw(event, sink, writer, isWatching: watch)
             if await look.failure != nil { return }
           }
         }
@@ -64,6 +68,7 @@ struct NearbyCommand: AsyncParsableCommand {
       await group.next()
       group.cancelAll()
     }
+    if !watch { await look.tellAll(writer) }
     if let failure = await look.failure, !failure.isReaderGone {
       throw NodeError.unwritable
     }
@@ -83,12 +88,75 @@ struct NearbyCommand: AsyncParsableCommand {
     private(set) var count = 0
     private(set) var problem: DiscoveryProblem?
     private(set) var failure: OutputError?
+    private var nearby = Nearby()
+    /// Whether there is one line for each board, not for each of those who announce it.
+    private let groups: Bool
+    private let own: Set<String>
 
-    func saw(_ event: BrowserEvent, _ sink: LineSink, _ writer: LineWriter) async {
+    init(groups: Bool, own: Set<String>) {
+      self.groups = groups
+      self.own = own
+    }
+
+    /// Writes one line for each board and each relay that was found.
+    func tellAll(_ writer: LineWriter) async {
+      guard groups else { return }
+      for board in nearby.boards {
+        await write("nearby: \(board.line(isOwn: own.contains(board.id.text)))\n", writer)
+      }
+      for relay in nearby.relays {
+        let event = NodeEvent.peerFound(NodeEvent.FoundBoard(relay))
+        if let line = EventText.line(event) { await write(line + "\n", writer) }
+      }
+    }
+
+    private func write(_ text: String, _ writer: LineWriter) async {
+      do throws(OutputError) {
+        try await writer.write(Array(text.utf8))
+        try await writer.flush()
+      } catch {
+        failure = error
+      }
+    }
+
+    /// Writes what became of the board that a peer announces or announced; false of a relay.
+    private func tellBoard(
+      of peer: DiscoveredPeer,
+      wasKnown: Bool,
+      _ writer: LineWriter
+    ) async -> Bool {
+      guard !peer.isRelayAlone else { return false }
+      let id = peer.announcement.session.bytes
+      guard let board = nearby.boards.first(where: { $0.id.bytes == id }) else {
+        let name = TerminalText.quoted(peer.announcement.boardName.raw)
+        await write("no longer nearby: \(name)\n", writer)
+        return true
+      }
+      let lead = wasKnown ? "nearby, changed" : "nearby"
+      await write("\(lead): \(board.line(isOwn: own.contains(board.id.text)))\n", writer)
+      return true
+    }
+
+    func saw(
+      _ event: BrowserEvent,
+      _ sink: LineSink,
+      _ writer: LineWriter,
+      isWatching: Bool
+    ) async {
       let told: NodeEvent
       switch event {
+      case .found(let peer), .updated(let peer), .lost(let peer):
+        let id = peer.announcement.session.bytes
+        let wasKnown = nearby.boards.contains { $0.id.bytes == id }
+        if case .lost = event { nearby.remove(peer) } else { nearby.insert(peer) }
+        if case .found = event { count += 1 }
+        guard groups else { break }
+        guard isWatching else { return }
+        if await tellBoard(of: peer, wasKnown: wasKnown, writer) { return }
+      case .unavailable, .available: break
+      }
+      switch event {
       case .found(let peer):
-        count += 1
         told = .peerFound(NodeEvent.FoundBoard(peer))
       case .updated(let peer):
         told = .peerUpdated(NodeEvent.FoundBoard(peer))

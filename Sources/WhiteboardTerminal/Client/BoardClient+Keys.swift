@@ -7,6 +7,10 @@ extension BoardClient {
   /// A person did something, at a time since the client began; what is to be done for it.
   package mutating func take(_ event: InputEvent, now: Duration) -> [Action] {
     self.now = now
+    if connecting != nil {
+      guard case .key(let key, let modifiers) = event else { return [] }
+      return answerInvitation(key) ?? takeWhileConnecting(key, modifiers)
+    }
     switch event {
     case .key(let key, let modifiers): return take(key, modifiers)
     case .mouse(let event): return take(event)
@@ -28,6 +32,15 @@ extension BoardClient {
     return handOnStroke() + handOnPointer() + handOnView()
   }
 
+  /// Answers the first question with `y` or `n`; nil for another key, and where there is none.
+  private mutating func answerInvitation(_ key: InputEvent.Key) -> [Action]? {
+    guard let invitation = invitations.first, case .character(let letter) = key,
+      "yn".contains(letter)
+    else { return nil }
+    invitations.removeFirst()
+    return [verb("\(letter == "y" ? "accept" : "decline") \(Self.quoted(invitation.id))")]
+  }
+
   private mutating func take(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
@@ -35,11 +48,7 @@ extension BoardClient {
     if editor != nil { return edit(key, modifiers) }
     if typing != nil { return type(key, modifiers) }
     if box != nil { return take(inBox: key, modifiers) }
-    if let invitation = invitations.first, case .character(let letter) = key, "yn".contains(letter)
-    {
-      invitations.removeFirst()
-      return [verb("\(letter == "y" ? "accept" : "decline") \(Self.quoted(invitation.id))")]
-    }
+    if let answer = answerInvitation(key) { return answer }
     guard let command = keys.command(key, modifiers) else { return [] }
     // Both press and let go, where there is something to do it with.
     if isKeyboardPen, command == .menu || command == .edit { return pressByKey() }

@@ -51,9 +51,15 @@ extension BoardClient {
     case .ready(let ready):
       own = ready.peer
       boardName = ready.boardName
+      boardID = ready.board
+      connecting = nil
       link = ready.link
       code = ready.code
       return [.verb("settings"), .verb("chat")]
+    case .joining(let joining): take(joining)
+    case .caughtUp: lacksBoard = false
+    case .peerFound(let board), .peerUpdated(let board): found(board)
+    case .peerLost(let board): lost(board)
     case .joined(let peer):
       people[peer.peer] = Person(name: peer.name, state: .connected)
       if let presence = earlyPresences.removeValue(forKey: peer.peer) {

@@ -8,8 +8,13 @@ extension BoardClient {
   ///
   /// - Returns: The screen, and where the terminal's own cursor is to stand; nil hides it.
   package mutating func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
-    canvas.paint()
     var screen = Screen(width: columns, height: rows)
+    if connecting != nil {
+      drawConnecting(on: &screen)
+      if let invitation = invitations.first { drawInvitation(invitation, on: &screen) }
+      return (screen, nil)
+    }
+    canvas.paint()
     screen.copy(canvas.screen, to: (boardArea.columns.lowerBound, boardArea.rows.lowerBound))
     drawGesture(on: &screen)
     drawSelections(on: &screen)
@@ -185,7 +190,11 @@ extension BoardClient {
     screen.fill(area, with: Cell(.space, Self.bar))
     let dot = isASCII ? "*" : "●"
     let count = people.count + 1
-    let who = count == 1 ? "only you" : "\(count) people"
+    let missing = missing
+    let who =
+      count > 1
+      ? "\(count) people"
+      : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
     let x = screen.put(" \(shown(boardName)) ", x: 0, y: 0, Self.bar.bold, in: area)
     screen.put(" \(dot) \(who)", x: x, y: 0, Self.bar, in: area)
     let zoom = Int((canvas.viewport.zoom * 100).rounded())
@@ -279,8 +288,16 @@ extension BoardClient {
       return "\(shown(person.name)) unreachable for \(seconds) s; \(kept)"
     }
     let saved = waiting.isEmpty ? "saved" : "saving \(waiting.count)"
-    return people.isEmpty
-      ? "\(saved); nobody else is here" : "\(saved); synced with \(people.count)"
+    if lacksBoard {
+      let names = people.values.map { shown($0.name) }.sorted()
+      return names.isEmpty
+        ? "\(saved); looking for the others"
+        : "\(saved); getting the board from \(EventText.listed(names))"
+    }
+    let missing = missing
+    guard people.isEmpty else { return "\(saved); synced with \(people.count)" }
+    return missing.isEmpty
+      ? "\(saved); nobody else is here" : "\(saved); looking for \(EventText.listed(missing))"
   }
 
   /// What keys do now.
@@ -315,6 +332,6 @@ extension CellStyle {
 extension BoardClient {
   /// Whether something on the screen changes with time alone.
   package var isTicking: Bool {
-    notice != nil || people.values.contains { $0.silentSince != nil }
+    notice != nil || connecting != nil || people.values.contains { $0.silentSince != nil }
   }
 }

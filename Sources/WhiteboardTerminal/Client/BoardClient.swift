@@ -123,6 +123,13 @@ package struct BoardClient: Sendable {
   // What the node has told.
   var own: String = ""
   var boardName = ""
+  var boardID = ""
+  /// The attempt to join; nil once the session is there.
+  var connecting: Connecting?
+  /// Whether this is another peer's board that has not arrived yet.
+  var lacksBoard = false
+  /// The names of those who announce boards, by board and by their ids.
+  var announcers: [String: [String: String]] = [:]
   var link = ""
   var code: String?
   var people: [String: Person] = [:]

@@ -7,6 +7,8 @@ package struct LobbyClient: Sendable {
   package enum Choice: Hashable, Sendable {
     /// To join a board: a name, an id, a link or an address; by a code where there is one.
     case join(target: String, code: String?)
+    /// To join a board, by its id, whose copy is in a file here.
+    case rejoin(board: String, path: String)
     /// To have a board of this name or file, new or not.
     case host(String)
     /// To leave.
@@ -18,9 +20,12 @@ package struct LobbyClient: Sendable {
     let name: String
     let path: String
     let about: String
+    /// The board's id, where the file says it.
+    let board: String?
 
-    /// One by its name and its file, with a few words about it.
-    package init(name: String, path: String, about: String) {
+    /// One by its name, its file and its id, with a few words about it.
+    package init(name: String, path: String, about: String, board: String? = nil) {
+      self.board = board
       self.name = name
       self.path = path
       self.about = about
@@ -76,6 +81,18 @@ package struct LobbyClient: Sendable {
     blindness = nil
   }
 
+  /// The copy that is kept here of a board.
+  private func copy(of board: String) -> OwnBoard? { own.first { $0.board == board } }
+
+  /// The names of all who announce a board; ids only where names are shared.
+  private func announcers(_ board: String) -> [String] {
+    let found = (nearby[board] ?? [:]).values.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
+    return found.map { one in
+      found.count { $0.name == one.name } > 1
+        ? EventText.person(one.name, one.peer) : EventText.shortName(one.name, one.peer)
+    }
+  }
+
   /// Of all who announce a board the one that sees most people on it.
   private func shown(_ board: String) -> NodeEvent.FoundBoard? {
     nearby[board]?.values.max {
@@ -106,7 +123,8 @@ package struct LobbyClient: Sendable {
 
   private var list: [Row] {
     nearby.keys.sorted { (shown($0)?.boardName ?? "", $0) < (shown($1)?.boardName ?? "", $1) }
-      .map { .nearby($0) } + own.map { .own($0) }
+      .map { .nearby($0) }
+      + own.filter { $0.board.map { nearby[$0] == nil } ?? true }.map { .own($0) }
   }
 
   // MARK: - What is done
@@ -140,6 +158,11 @@ package struct LobbyClient: Sendable {
     case "up", "k", "shift+tab": chosen = max(0, chosen - 1)
     case "down", "j", "tab": chosen = min(max(list.count - 1, 0), chosen + 1)
     case "enter", "space": return open()
+    case "o":
+      guard list.indices.contains(chosen), case .nearby(let id) = list[chosen],
+        let copy = copy(of: id)
+      else { return nil }
+      return .host(copy.path)
     case "n": return .host(suggestion)
     case "N":
       purpose = .name
@@ -178,7 +201,8 @@ package struct LobbyClient: Sendable {
   private mutating func open() -> Choice? {
     guard list.indices.contains(chosen) else { return .host(suggestion) }
     switch list[chosen] {
-    case .nearby(let id): return .join(target: id, code: nil)
+    case .nearby(let id):
+      return copy(of: id).map { .rejoin(board: id, path: $0.path) } ?? .join(target: id, code: nil)
     case .own(let board): return .host(board.path)
     }
   }
@@ -249,8 +273,13 @@ package struct LobbyClient: Sendable {
       guard let board = shown(id) else { return "" }
       let people = board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
       let name = TerminalText.cleaned(board.boardName ?? "", limit: 64)
-      let who = EventText.person(board.name, board.peer)
+      let names = announcers(id)
+      let who = EventText.listed(names)
       let way = board.admit.flatMap { Self.ways[$0] } ?? ""
+      guard copy(of: id) == nil else {
+        let are = names.count == 1 ? "is" : "are"
+        return "\(name)  yours, \(who) \(are) on it  \(people)".trimmed
+      }
       return [name, who, people, board.addresses.first ?? "", way].filter { !$0.isEmpty }
         .joined(separator: "  ")
     case .own(let board):
@@ -279,7 +308,11 @@ package struct LobbyClient: Sendable {
       screen.put(" \(TerminalText.cleaned(trouble, limit: 500))", x: 0, y: rows - 2, Self.bad)
     }
     guard let editor else {
-      let hints = " Enter open  n new board  N by a name  a link or address  q leave"
+      let isOwn =
+        list.indices.contains(chosen)
+        && { if case .nearby(let id) = list[chosen] { copy(of: id) != nil } else { false } }()
+      let alone = isOwn ? "  o only your copy" : ""
+      let hints = " Enter open\(alone)  n new board  N by a name  a link or address  q leave"
       screen.put(hints, x: 0, y: rows - 1, Self.bar, in: bottom)
       return (screen, nil)
     }

@@ -10,10 +10,15 @@ struct LobbyClientTests {
     LobbyClient(columns: 90, rows: 16, isASCII: false, suggestion: "ada board")
   }
 
-  private static func found(_ name: String, _ board: String) -> NodeEvent.FoundBoard {
+  private static func found(
+    _ name: String,
+    _ board: String,
+    by host: String = "Ben",
+    _ peer: String = "abcdefghijk"
+  ) -> NodeEvent.FoundBoard {
     NodeEvent.FoundBoard(
-      peer: "abcdefghijk",
-      name: "Ben",
+      peer: peer,
+      name: host,
       board: board,
       boardName: name,
       addresses: ["192.0.2.7:26273"],
@@ -49,7 +54,7 @@ struct LobbyClientTests {
     lobby.found(Self.found("Art\u{1B}[2J", "artid"))
     let lines = lobby.frame().screen.lines
     #expect(lines[3].contains(#"Art\u{1b}[2J"#) && lines[3].contains("3 people"))
-    #expect(lines[4].contains("Team") && lines[4].contains("Ben (abcdefgh)"))
+    #expect(lines[4].contains("Team") && lines[4].contains("Team  Ben  3 people"))
     #expect(lines[7].contains("mine  3 objects"))
     #expect(Self.type("\r", &lobby) == [.join(target: "artid", code: nil)])
     #expect(Self.type("^[B\r", &lobby) == [.join(target: "teamid", code: nil)])
@@ -58,6 +63,37 @@ struct LobbyClientTests {
     #expect(Self.type("^[<0;5;3M", &lobby) == [], "a heading opens nothing")
     lobby.lost(.init(peer: "abcdefghijk", name: "Ben", board: "artid"))
     #expect(!lobby.frame().screen.lines.contains { $0.contains("Art") })
+  }
+
+  @Test("one entry stands for a board, whoever announces it and whether it is one's own")
+  func groups() {
+    var lobby = Self.lobby()
+    lobby.keep([
+      .init(name: "Team", path: "/boards/team.whiteboard", about: "3 objects", board: "teamid"),
+      .init(name: "mine", path: "/boards/mine.whiteboard", about: "1 object", board: "mineid"),
+    ])
+    lobby.found(Self.found("Team", "teamid", by: "Ada", "adaid"))
+    lobby.found(Self.found("Art", "artid", by: "Ada", "adaid"))
+    lobby.found(Self.found("Art", "artid", by: "Ben", "benid"))
+    var lines = lobby.frame().screen.lines
+    #expect(lines[3].contains("Art  Ada and Ben  3 people"))
+    #expect(lines[4].contains("Team  yours, Ada is on it  3 people"))
+    #expect(lines[7].contains("mine"))
+    #expect(lines.count { $0.contains("Team") } == 1)
+    lobby.found(Self.found("Team", "teamid", by: "Ben", "benid"))
+    lines = lobby.frame().screen.lines
+    #expect(lines[4].contains("Team  yours, Ada and Ben are on it"))
+    // Opening joins what is running, with the copy that is kept here.
+    #expect(
+      Self.type("^[B\r", &lobby) == [.rejoin(board: "teamid", path: "/boards/team.whiteboard")]
+    )
+    #expect(lobby.frame().screen.lines.last?.contains("o only your copy") == true)
+    #expect(Self.type("o", &lobby) == [.host("/boards/team.whiteboard")])
+    lobby.lost(.init(peer: "adaid", name: "Ada", board: "teamid"))
+    lobby.lost(.init(peer: "benid", name: "Ben", board: "teamid"))
+    #expect(lobby.frame().screen.lines.contains { $0.contains("Team  3 objects") })
+    lobby.found(Self.found("Art", "artid", by: "Ada", "otherid"))
+    #expect(lobby.frame().screen.lines[3].contains("Ada (adaid), Ada (otherid) and Ben"))
   }
 
   @Test("a link or a name can be typed, and a code is asked for where one is wanted")

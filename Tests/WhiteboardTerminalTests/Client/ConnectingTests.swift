@@ -1,0 +1,135 @@
+import Testing
+import WhiteboardRendering
+
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("The screen while the program connects")
+struct ConnectingTests {
+  private static func client(_ columns: Int = 80, _ rows: Int = 24) -> BoardClient {
+    var client = BoardClient(columns: columns, rows: rows, dotStyle: .braille)
+    client.connect(to: "192.0.2.7:26273", now: .zero)
+    return client
+  }
+
+  private static func type(_ text: String, _ client: inout BoardClient) -> [BoardClient.Action] {
+    var parser = InputParser()
+    let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
+    return events.flatMap { client.take($0, now: .seconds(3)) }
+  }
+
+  private static func ready(_ board: String = "boardid") -> NodeEvent {
+    .ready(
+      .init(
+        peer: "ownid",
+        name: "Ben",
+        addresses: [],
+        port: 1,
+        board: board,
+        boardName: "Team",
+        admit: "anyone",
+        code: nil,
+        link: "",
+        announced: false
+      )
+    )
+  }
+
+  @Test("each step of the attempt is shown, with its address and who is waited for")
+  func steps() {
+    var client = Self.client()
+    var lines = client.frame().screen.lines
+    #expect(lines.contains { $0.contains("Connecting to 192.0.2.7:26273") })
+    for (joining, text) in [
+      (NodeEvent.Joining(step: .connecting, address: "192.0.2.7:26273"), "Dialling."),
+      (
+        .init(step: .awaitingAnswer, address: "192.0.2.7:26273"), "Connected; waiting for an answer"
+      ),
+      (.init(step: .provingCode), "Proving the code."),
+      (.init(step: .awaitingAcceptance, name: "Ada"), "Waiting for Ada to accept."),
+    ] {
+      _ = client.take(.joining(joining))
+      lines = client.frame().screen.lines
+      #expect(lines.contains { $0.contains(text) }, "\(lines)")
+      #expect(lines.contains { $0.contains("Esc or q cancels") })
+    }
+    _ = client.tick(now: .seconds(7))
+    #expect(client.frame().screen.lines.contains { $0.contains("7 s   Esc or q cancels") })
+    #expect(client.isTicking)
+  }
+
+  @Test("nothing can be drawn, typed or pasted before the session is there, and all of it after")
+  func drawing() {
+    var client = Self.client()
+    let drag = "^[<0;10;10M^[<32;20;12M^[<0;30;14m"
+    #expect(Self.type(drag + "t" + ":objects\r" + "u", &client) == [])
+    #expect(!client.frame().screen.lines.contains { $0.contains("Drag to draw") })
+    _ = client.take(Self.ready())
+    #expect(client.frame().screen.lines.contains { $0.contains("Drag to draw") })
+    #expect(!Self.type(drag, &client).isEmpty)
+  }
+
+  @Test("Esc, q and Ctrl+C cancel", arguments: ["^", "q", "\u{3}", "\u{4}"])
+  func cancelling(key: String) {
+    var client = Self.client()
+    #expect(Self.type(key, &client) == [.quit])
+  }
+
+  @Test("words are compared while the program connects")
+  func comparing() {
+    var client = Self.client()
+    _ = client.take(
+      .invitation(
+        .init(
+          id: "to-1",
+          peer: "adaid",
+          name: "Ada",
+          words: "a b c",
+          direction: .outgoing,
+          mustAnswer: true
+        )
+      )
+    )
+    #expect(client.frame().screen.lines.contains { $0.contains("a b c") })
+    #expect(Self.type("y", &client) == [.verb("accept \"to-1\" request=1")])
+  }
+
+  @Test("after the session is there, the line at the bottom says whose board is awaited")
+  func awaitingBoard() {
+    var client = Self.client()
+    _ = client.take(Self.ready())
+    #expect(client.frame().screen.lines[23].contains("looking for the others"))
+    _ = client.take(.joined(.init(peer: "adaid", name: "Ada")))
+    #expect(client.frame().screen.lines[23].contains("getting the board from Ada"))
+    _ = client.take(.caughtUp(.init(peer: "adaid", name: "Ada", objects: 2)))
+    #expect(client.frame().screen.lines[23].contains("synced with 1"))
+  }
+
+  @Test("who announces the board and is not connected is named, in the place of only you")
+  func lookingFor() {
+    var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille)
+    func found(_ peer: String, _ name: String, _ board: String) -> NodeEvent {
+      .peerFound(.init(peer: peer, name: name, board: board, boardName: "Team", addresses: []))
+    }
+    _ = client.take(found("adaid", "Ada", "boardid"))
+    _ = client.take(Self.ready())
+    _ = client.take(found("benid", "Ben", "boardid"))
+    _ = client.take(found("cyid", "Cy", "another"))
+    _ = client.take(found("ownid", "us", "boardid"))
+    var lines = client.frame().screen.lines
+    #expect(lines[0].contains("Looking for Ada and Ben …") && !lines[0].contains("only you"))
+    #expect(lines[23].contains("looking for Ada and Ben"))
+    _ = client.take(.peerLost(.init(peer: "benid", name: "Ben", board: "boardid")))
+    #expect(client.frame().screen.lines[0].contains("Looking for Ada …"))
+    _ = client.take(.joined(.init(peer: "adaid", name: "Ada")))
+    lines = client.frame().screen.lines
+    #expect(lines[0].contains("2 people"))
+  }
+
+  @Test("whatever the size, the screen is drawn", arguments: [(1, 1), (5, 2), (40, 12), (200, 70)])
+  func sizes(columns: Int, rows: Int) {
+    var client = Self.client(columns, rows)
+    let screen = client.frame().screen
+    #expect(screen.width == columns && screen.height == rows)
+  }
+}
