@@ -94,23 +94,32 @@ public final class Session: Sendable {
   ///   - bytes: The message; the session never looks into it.
   ///   - peers: Whom to send to; `nil` means everyone in the session.
   ///   - mode: How.
+  /// - Returns: Tells later whether the message has arrived; nothing of a datagram.
   /// - Throws: `messageTooLarge`; `notConnected` when a named peer is not in the session, or leaves
   ///   while the call waits; `peerLost` when it is given up meanwhile; `sessionEnded`; `cancelled`
   ///   when the task is cancelled while it waits.
+  @discardableResult
   nonisolated(nonsending) public func send(
     _ bytes: [UInt8],
     to peers: [PeerID]? = nil,
     mode: SendMode = .reliable
-  ) async throws(SessionError) {
+  ) async throws(SessionError) -> SendReceipt {
+    var receipt = SendReceipt(tracks: [])
     switch mode {
     case .reliable:
       try check(bytes.count, Limits.message)
       let ways = try ways(peers)
-      for outbox in ways.direct
-      where try outbox.appendNow(bytes, acknowledgeAtOnce: false) == nil {
-        _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
+      for outbox in ways.direct {
+        if let sequence = try outbox.appendNow(bytes, acknowledgeAtOnce: false) {
+          receipt.tracks.append(outbox.track(sequence))
+        } else {
+          let sequence = try await outbox.append(bytes, acknowledgeAtOnce: false)
+          receipt.tracks.append(outbox.track(sequence))
+        }
       }
-      for group in ways.relayed { try await sendRelayed(bytes, group, isNamed: peers != nil) }
+      for group in ways.relayed {
+        receipt.tracks += try await sendRelayed(bytes, group, isNamed: peers != nil)
+      }
       observation.tell(.message(bytes, to: peers ?? connectedPeers()))
     case .unreliable:
       try check(bytes.count, Limits.datagramMessage)
@@ -122,6 +131,7 @@ public final class Session: Sendable {
         eventLoop.execute { core.value.sendDatagrams(datagrams.takeAll()) }
       }
     }
+    return receipt
   }
 
   /// Sends a message to some peers as they came in with those events, and to nothing that took the place
@@ -132,20 +142,22 @@ public final class Session: Sendable {
   /// - Parameters:
   ///   - bytes: The message.
   ///   - joinings: Whom to send to, and which of all the times that somebody came in they came.
+  /// - Returns: Tells who of them it is on its way to, and later whether it has arrived.
   /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`; where nobody has taken it, what
   ///   ``send(_:to:mode:)`` throws, `notConnected` also for who came in anew.
+  @discardableResult
   nonisolated(nonsending) package func send(
     _ bytes: [UInt8],
     to joinings: [PeerID: UInt64]
-  ) async throws(SessionError) {
+  ) async throws(SessionError) -> SendReceipt {
     try check(bytes.count, Limits.message)
     let (ways, absent) = try ways(of: joinings)
     var failure = absent.map { SessionError.notInSession($0) }
-    var isTaken = false
+    var receipt = SendReceipt(tracks: [])
     for outbox in ways.direct {
       do throws(SessionError) {
-        _ = try await outbox.append(bytes, acknowledgeAtOnce: false)
-        isTaken = true
+        let sequence = try await outbox.append(bytes, acknowledgeAtOnce: false)
+        receipt.tracks.append(outbox.track(sequence))
       } catch {
         guard error.code != .cancelled else { throw error }
         failure = error
@@ -153,15 +165,15 @@ public final class Session: Sendable {
     }
     for group in ways.relayed {
       do throws(SessionError) {
-        try await sendRelayed(bytes, group, isNamed: false)
-        isTaken = true
+        receipt.tracks += try await sendRelayed(bytes, group, isNamed: false)
       } catch {
         guard error.code != .cancelled else { throw error }
         failure = error
       }
     }
-    if let failure, !isTaken { throw failure }
+    if let failure, receipt.tracks.isEmpty { throw failure }
     observation.tell(.message(bytes, to: joinings.keys.sorted()))
+    return receipt
   }
 
   /// The ways to those who are here as they came in then, and one who is not.

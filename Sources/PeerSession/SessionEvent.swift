@@ -10,9 +10,10 @@ public enum SessionEvent: Sendable {
   indirect case peerJoined(Peer)
   /// The connection to a peer of the session changed; its end is `peerLeft`.
   case peerStateChanged(PeerID, PeerState)
-  /// A peer is out of the session; `undelivered` message parts were never acknowledged by it (LIV-4).
+  /// A peer is out of the session; `undelivered` messages were never confirmed by it (LIV-4).
   ///
-  /// Of a peer by way of a relay it is not known, and 0: the relay has acknowledged for it.
+  /// They are the last that were sent to it; ``SendReceipt/isConfirmed(by:)`` tells of each. A relayed peer
+  /// confirms only when it is asked (``Session/confirmation(of:by:)``): what was sent to it after that counts.
   indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
   /// A reliable message: exactly once, in order per sender.
   case message([UInt8], from: PeerID)
@@ -138,6 +139,8 @@ public enum DepartureReason: Sendable, Equatable {
   case disconnected
   /// It was silent for longer than ``TransportConfiguration/lostAfter``.
   case lost
+  /// It, or the relay between us, had given up on this connection; it may join again at once (RSM-6).
+  case reset
   /// A new process of the same peer took its place (DUP-3).
   case restarted
   /// It is reached another way now, by a link or by way of a relay, and comes in anew (RLY-8).
@@ -155,6 +158,7 @@ public enum DepartureReason: Sendable, Equatable {
     case .kicked: "kicked"
     case .disconnected: "disconnected"
     case .lost: "lost"
+    case .reset: "reset"
     case .restarted: "restarted"
     case .rerouted: "rerouted"
     case .overrun: "overrun"

@@ -18,7 +18,7 @@ import WhiteboardDocument
           switch event {
           case .message(let bytes, let peer):
             guard let words = answer(String(decoding: bytes, as: UTF8.self)) else { continue }
-            try? await session.send(Array(words.utf8), to: [peer])
+            _ = try? await session.send(Array(words.utf8), to: [peer])
           case .resourceFinished(let info, .success(let resource)) where info.direction == .incoming:
             guard let path = resource.path else { continue }
             let name = "again \(info.name.raw)"
@@ -240,7 +240,7 @@ import WhiteboardDocument
         let sending = Task {
           for await event in hosted.events {
             guard case .message(let bytes, _) = event else { continue }
-            try? await hosted.send(bytes)
+            _ = try? await hosted.send(bytes)
           }
         }
         for _ in 0..<4 { try await joined.send([UInt8](repeating: 7, count: 100_000)) }

@@ -24,6 +24,8 @@ struct DeliverySender {
   /// The highest number acknowledged.
   private(set) var acknowledged: UInt64 = 0
 
+  /// The last numbers of the application's messages that are owed.
+  private var ends = CircularBuffer<UInt64>()
   private var chunks = CircularBuffer<Chunk>()
   private var sentChunks = 0
   private var open = ByteBuffer()
@@ -42,6 +44,9 @@ struct DeliverySender {
   /// How many numbered parts are owed.
   var unacknowledgedParts: UInt64 { lastSequence - acknowledged }
 
+  /// How many of the application's messages are owed.
+  var unacknowledgedMessages: Int { ends.count }
+
   /// Whether a message of `count` bytes may be taken now.
   func hasRoom(for count: Int) -> Bool {
     usedBytes == 0 || usedBytes + count <= capacity
@@ -55,6 +60,7 @@ struct DeliverySender {
     acknowledgeAtOnce: Bool,
     isRelays: Bool = false
   ) -> UInt64 {
+    defer { if !isRelays { ends.append(lastSequence) } }
     let room = Limits.framePayload - 2 * Varint.maximumLength - 1
     let count = message.count
     if count <= room {
@@ -150,6 +156,7 @@ struct DeliverySender {
     guard sequence <= lastSequence else { throw AcknowledgementError() }
     guard sequence > acknowledged else { return false }
     acknowledged = sequence
+    while let end = ends.first, end <= sequence { ends.removeFirst() }
     var freed = false
     while let first = chunks.first, first.lastSequence <= sequence {
       usedBytes -= first.bytes.readableBytes

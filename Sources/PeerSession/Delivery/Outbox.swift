@@ -23,6 +23,8 @@ final class Outbox: Sendable {
     var failure: SessionError?
   }
 
+  /// Whose it is.
+  let peer: PeerID
   /// Which of all the times it is that somebody came into the session.
   let joining: UInt64
   private let state: NIOLockedValueBox<State>
@@ -31,11 +33,13 @@ final class Outbox: Sendable {
 
   /// Creates an outbox that calls `onWork` on `eventLoop` when there is something to write.
   init(
+    peer: PeerID,
     joining: UInt64,
     capacity: Int,
     eventLoop: any EventLoop,
     onWork: @escaping @Sendable () -> Void
   ) {
+    self.peer = peer
     self.joining = joining
     self.state = NIOLockedValueBox(State(sender: DeliverySender(capacity: capacity)))
     self.eventLoop = eventLoop
@@ -230,16 +234,16 @@ final class Outbox: Sendable {
   ///
   /// Later calls fail with `error`.
   ///
-  /// - Returns: How many message parts were not acknowledged.
+  /// - Returns: How many of the application's messages were not acknowledged.
   @discardableResult
-  func fail(_ error: SessionError) -> UInt64 {
-    let (woken, owed): ([Waiter], UInt64) = state.withLockedValue { state in
+  func fail(_ error: SessionError) -> Int {
+    let (woken, owed): ([Waiter], Int) = state.withLockedValue { state in
       guard state.failure == nil else { return ([], 0) }
       state.failure = error
       let woken = Array(state.roomWaiters) + state.acknowledgementWaiters
       state.roomWaiters.removeAll()
       state.acknowledgementWaiters.removeAll()
-      return (woken, state.sender.unacknowledgedParts)
+      return (woken, state.sender.unacknowledgedMessages)
     }
     for waiter in woken { waiter.continuation.resume(returning: .failure(error)) }
     return owed

@@ -4,6 +4,8 @@ struct Way: Sendable {
   var outbox: Outbox
   /// Present where a relay does.
   var route: RelayRoute?
+  /// Counts what is sent to a peer behind a relay.
+  var ledger: RouteLedger?
   /// Which of all the times it is that somebody came into the session.
   var joining: UInt64
 }

@@ -148,16 +148,22 @@ extension Control {
     var incarnation: SessionIncarnation
     /// The highest message sequence number taken from it.
     var received: UInt64
+    /// The number of the link with which the delivery state began (RSM-5).
+    var since: Int?
 
-    init(incarnation: SessionIncarnation, received: UInt64) {
+    init(incarnation: SessionIncarnation, received: UInt64, since: Int? = nil) {
       self.incarnation = incarnation
       self.received = received
+      self.since = since
     }
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       incarnation = try container.decode(SessionIncarnation.self, forKey: .incarnation)
       received = UInt64(try container.integer(.received, in: 0...maximumControlInteger))
+      since =
+        try container.isPresent(.since)
+        ? container.integer(.since, in: 1...maximumControlInteger) : nil
     }
   }
 
@@ -218,6 +224,8 @@ extension Control {
 
     var introduction: Introduction
     var resume: Resume?
+    /// Why the dialler gave up its delivery state with the listener (RSM-6).
+    var ended: String?
     var ticket: Ticket?
     var invitation: InvitationRequest?
     /// To a relay that is to carry the session (11.1).
@@ -226,12 +234,14 @@ extension Control {
     init(
       introduction: Introduction,
       resume: Resume? = nil,
+      ended: String? = nil,
       ticket: Ticket? = nil,
       invitation: InvitationRequest? = nil,
       carry: Carry? = nil
     ) {
       self.introduction = introduction
       self.resume = resume
+      self.ended = ended
       self.ticket = ticket
       self.invitation = invitation
       self.carry = carry
@@ -239,6 +249,7 @@ extension Control {
 
     private enum CodingKeys: String, CodingKey {
       case resume
+      case ended
       case ticket
       case invitation
       case carry
@@ -248,6 +259,7 @@ extension Control {
       introduction = try Introduction(from: decoder)
       let container = try decoder.container(keyedBy: CodingKeys.self)
       resume = try container.decodeIfPresent(Resume.self, forKey: .resume)
+      ended = try container.isPresent(.ended) ? container.text(.ended, bytes: 0...64) : nil
       ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
       invitation = try container.decodeIfPresent(InvitationRequest.self, forKey: .invitation)
       carry = try container.decodeIfPresent(Carry.self, forKey: .carry)
@@ -257,6 +269,7 @@ extension Control {
       try introduction.encode(to: encoder)
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encodeIfPresent(resume, forKey: .resume)
+      try container.encodeIfPresent(ended, forKey: .ended)
       try container.encodeIfPresent(ticket, forKey: .ticket)
       try container.encodeIfPresent(invitation, forKey: .invitation)
       try container.encodeIfPresent(carry, forKey: .carry)
@@ -331,7 +344,7 @@ extension Control {
     var resume: Received?
     /// The listener's proof in admission by code (4.2).
     var proof: Bytes32?
-    /// With which code the listener had closed a dialler that could not hear it (CLS-3).
+    /// Why the listener gave up the delivery state that the dialler wants to resume (CLS-3, RSM-6).
     var ended: String?
 
     init(

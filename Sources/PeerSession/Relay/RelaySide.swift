@@ -42,7 +42,8 @@ final class RelaySide {
   /// A link opens: the peer needs no relay any more (RLY-8).
   func linkOpens(_ entry: PeerEntry) {
     unwant(entry.id, .rerouted)
-    if entry.relayed != nil { session.drop(entry, .rerouted) }
+    guard let former = entry.relayed?.incarnation else { return }
+    session.drop(entry, former == entry.member.incarnation ? .rerouted : .restarted)
   }
 
   /// A peer begins anew with us, over a link.
@@ -101,7 +102,8 @@ final class RelaySide {
     guard entry.isSessionRelay else { return }
     entry.isSessionRelay = false
     session.published.withLockedValue { $0.paces[entry.id] = nil }
-    for peer in relayed.lost(entry.id) { settle(peer, .lost) }
+    // Only a relay that was silent for so long makes those behind it lost.
+    for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
 
   /// We end the connection with a peer that a relay carries us to.
@@ -202,6 +204,7 @@ final class RelaySide {
       say([RelayedPeers.Action(relay: relay.id, message: .confirmed(number, token: token))])
     case .confirmation(let number, let token):
       guard let peer = peer(at: number, of: relay.id) else { return }
+      session.entries[peer]?.relayed?.ledger.confirmed(token)
       session.confirmations.confirmed(token, by: peer)
     default: break
     }
@@ -221,7 +224,9 @@ final class RelaySide {
     let route = relayed.route(to: peer)
     guard route != entry.relayed?.route else { return }
     if route != nil {
-      if entry.isJoined { session.drop(entry, .rerouted) }
+      if let former = entry.delivery?.incarnation ?? entry.relayed?.incarnation {
+        session.drop(entry, former == entry.member.incarnation ? .rerouted : .restarted)
+      }
     } else if entry.relayed != nil {
       session.drop(entry, DepartureReason(end))
       entry.wasOverrun = end == .overrun
@@ -272,7 +277,7 @@ extension RouteEnd {
   var isFinal: Bool {
     switch self {
     case .left, .shuttingDown, .disconnected, .kicked, .protocolError: true
-    case .rerouted, .overrun, .lost, .restarted, .tooSlow: false
+    case .rerouted, .overrun, .lost, .restarted, .tooSlow, .reset: false
     }
   }
 
@@ -284,7 +289,7 @@ extension RouteEnd {
     case .kicked: self = .kicked
     case .protocolError: self = .protocolError
     case .tooSlow: self = .tooSlow
-    default: self = .lost
+    default: self = .reset
     }
   }
 
@@ -296,7 +301,8 @@ extension RouteEnd {
     case .restarted: self = .restarted
     case .rerouted: self = .rerouted
     case .overrun: self = .overrun
-    case .disconnected, .lost, .refused: self = .lost
+    case .lost: self = .lost
+    case .disconnected, .reset, .refused: self = .reset
     }
   }
 }
@@ -311,6 +317,7 @@ extension DepartureReason {
     case .disconnected: self = .disconnected
     case .kicked: self = .kicked(reason: UntrustedText(""))
     case .lost: self = .lost
+    case .reset: self = .reset
     case .restarted: self = .restarted
     case .protocolError:
       self = .refused(SessionError(.protocolError, "The peer says that we broke the protocol."))

@@ -67,21 +67,23 @@ extension Session {
   ///   - group: For whom; who came in anew or left meanwhile is passed over.
   ///   - isNamed: Whether it is an error when somebody was passed over.
   ///   - token: With one, CONFIRM is sent instead of a message.
+  /// - Returns: How it goes to each of them.
   /// - Throws: What ``send(_:to:mode:)`` throws.
+  @discardableResult
   nonisolated(nonsending) func sendRelayed(
     _ bytes: [UInt8],
     _ group: Ways.Relayed,
     isNamed: Bool,
     confirming token: UInt64? = nil
-  ) async throws(SessionError) {
+  ) async throws(SessionError) -> [SendReceipt.Track] {
     var hasWaited = false
     while true {
       switch try appendRelayed(bytes, group, token, hasWaited: hasWaited) {
-      case .taken(let passedOver, let pause):
+      case .taken(let tracks, let passedOver, let pause):
         // It is on its way: what waits is what comes next.
         if pause > .zero { try? await Task.sleep(for: pause) }
         if let peer = passedOver, isNamed { throw .notInSession(peer) }
-        return
+        return tracks
       case .full(let outbox):
         try await outbox.waitForRoom(bytes.count, first: hasWaited)
         hasWaited = true
@@ -91,7 +93,7 @@ extension Session {
 
   private enum Attempt {
     /// The outbox has it; somebody may have been passed over, and the caller is to pause (RLY-14).
-    case taken(passedOver: PeerID?, pause: Duration)
+    case taken([SendReceipt.Track], passedOver: PeerID?, pause: Duration)
     case full(Outbox)
   }
 
@@ -107,18 +109,20 @@ extension Session {
       if let end = published.end { return .failure(end) }
       var routes = RouteSet()
       var outbox: Outbox?
+      var ledgers: [(carried: Ways.Carried, ledger: RouteLedger)] = []
       var passedOver: PeerID?
       for carried in group.peers {
         guard let way = published.ways[carried.peer], way.joining == carried.joining,
-          let route = way.route, route.relay == group.relay
+          let route = way.route, let ledger = way.ledger, route.relay == group.relay
         else {
           passedOver = carried.peer
           continue
         }
         routes.insert(route.number)
+        ledgers.append((carried, ledger))
         outbox = way.outbox
       }
-      guard let outbox else { return .success(.taken(passedOver: passedOver, pause: .zero)) }
+      guard let outbox else { return .success(.taken([], passedOver: passedOver, pause: .zero)) }
       do throws(SessionError) {
         let head = token.map { RelayMessage.confirm(routes, token: $0) } ?? .send(routes)
         let message = head.encoded(bytes)
@@ -129,9 +133,17 @@ extension Session {
           hasWaited: hasWaited
         )
         guard sequence != nil else { return .success(.full(outbox)) }
+        var tracks: [SendReceipt.Track] = []
+        for (carried, ledger) in ledgers {
+          if let token {
+            ledger.asked(token)
+          } else {
+            tracks.append(.init(carried, .relay(ledger, ledger.countMessage())))
+          }
+        }
         let pause = published.paces[group.relay]?
           .take(bytes.count + FloodGate.overhead, copies: routes.routes.count, now: .uptime)
-        return .success(.taken(passedOver: passedOver, pause: pause ?? .zero))
+        return .success(.taken(tracks, passedOver: passedOver, pause: pause ?? .zero))
       } catch {
         return .failure(error)
       }

@@ -79,7 +79,8 @@ extension SessionCore {
     let resume = entry?.delivery.map { delivery in
       Control.Resume(
         incarnation: delivery.incarnation,
-        received: delivery.assembler.received
+        received: delivery.assembler.received,
+        since: delivery.since
       )
     }
     let carry = relaying.carriers[peer].map { terms in
@@ -91,6 +92,7 @@ extension SessionCore {
     return Control.DiallerHello(
       introduction: introduction(for: entry),
       resume: resume,
+      ended: entry?.unreportedEnd,
       ticket: membership.ticket,
       carry: carry
     )

@@ -145,6 +145,13 @@ final class DiallerHandshake: LinkDelegate {
       link.close(.duplicateLink)
       return finish(.success(()))
     }
+    if session.isOutdated(hello, accept, theirs, of: peer) {
+      refusal = Failure(
+        error: SessionError(.unreachable, "The connection changed while it was being made."),
+        redial: .later
+      )
+      return link.close(.duplicateLink)
+    }
     link.delegate = session
     if let verification = opening.basis.verification {
       session.remember(peer, theirs.name, verification)
@@ -156,7 +163,7 @@ final class DiallerHandshake: LinkDelegate {
         introduction: theirs,
         number: max(hello.introduction.links, theirs.links) + 1,
         received: hello.resume == nil ? nil : accept.resume?.received,
-        ended: accept.ended.flatMap { CloseCode(rawValue: $0) },
+        ended: accept.resume == nil ? accept.ended : nil,
         ticket: opening.hello.ticket
       )
     )

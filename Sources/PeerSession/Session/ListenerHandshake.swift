@@ -336,9 +336,8 @@ final class ListenerHandshake: LinkDelegate {
     if resumes, let delivery = session.entries[peer]?.delivery {
       accept.resume = .init(received: delivery.assembler.received)
     } else if hello.resume?.incarnation == session.incarnation {
-      accept.ended = session.entries[peer]?.ended?.rawValue
+      accept.ended = session.entries[peer]?.unreportedEnd
     }
-    session.entries[peer]?.ended = nil
     let (fitting, rest) = accept.fitting(Limits.framePayloadBeforeAdmission)
     link.send(.accept, fitting.encoded())
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }
@@ -353,6 +352,7 @@ final class ListenerHandshake: LinkDelegate {
         introduction: hello.introduction,
         number: number,
         received: resumes ? hello.resume?.received : nil,
+        ended: resumes ? nil : hello.ended,
         admission: admission?.admission,
         ticket: accept.ticket ?? hello.ticket
       )

@@ -11,10 +11,15 @@ final class Delivery {
   var partial: [UInt8] = []
   /// Whether that one is between a member and a relay (11.2).
   var isPartialRelays = false
+  /// The number of the link with which it began, the same at both ends (RSM-5).
+  var since: Int
+  /// The number of the last link that we dialled for it and that opened, 0 for none (DUP-1).
+  var lastDialled = 0
 
-  init(incarnation: SessionIncarnation, outbox: Outbox) {
+  init(incarnation: SessionIncarnation, outbox: Outbox, since: Int) {
     self.incarnation = incarnation
     self.outbox = outbox
+    self.since = since
   }
 
   /// Whether nothing has come of it yet, so that both sides may begin anew with what is queued (RSM-4).
@@ -27,6 +32,8 @@ struct RelayedWay {
   let incarnation: SessionIncarnation
   /// Which of all the times it is that somebody came into the session.
   let joining: UInt64
+  /// How many messages were sent to it, and how many of them it confirmed.
+  let ledger = RouteLedger()
 }
 
 /// Everything a session knows of one other peer.
@@ -49,8 +56,8 @@ final class PeerEntry {
   var wasOverrun = false
   /// What it had acknowledged of what a relay owes it, and since when it acknowledges no more (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
-  /// With which code we closed it last, since it was too slow or too fast (CLS-3).
-  var ended: CloseCode?
+  /// The delivery state that was given up here last: with which incarnation, and why.
+  var gaveUp: (incarnation: SessionIncarnation, code: String)?
   /// Whether it is not read for a moment, since it sends more than we pass on (RLY-14).
   var isThrottled = false
   /// Whether it is a relay of this session: its host says so, or it is the host (RLY-1).
@@ -91,6 +98,11 @@ final class PeerEntry {
     self.id = id
     self.member = member
   }
+
+  /// Why delivery state was given up here that the peer may still hold (RSM-6).
+  ///
+  /// `nil` once both use a later one.
+  var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
 
   /// Whether it is in the session.
   var isJoined: Bool { delivery != nil || relayed != nil }

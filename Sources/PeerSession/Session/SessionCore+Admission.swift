@@ -36,18 +36,43 @@ extension SessionCore {
 
   /// Whether the dialler comes back with the delivery state that we hold, too (RSM-2).
   func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
-    guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer)
+    guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer),
+      let resume = hello.resume
     else { return false }
     return delivery.incarnation == hello.introduction.incarnation
-      && hello.resume?.incarnation == incarnation
+      && resume.incarnation == incarnation && resume.since ?? delivery.since == delivery.since
   }
 
-  /// Whether the dialler began before the link that we dialled was open (DUP-1).
+  /// Whether the dialler began before a link that we dialled was open (DUP-1).
+  ///
+  /// That link may be broken again: what its HELLO says of delivery state is out of date all the same.
   func isDuplicate(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
-    guard let entry = entries[peer], let link = entry.link, link.side == .dialler,
-      entry.delivery?.incarnation == hello.introduction.incarnation
+    guard let delivery = entries[peer]?.delivery,
+      delivery.incarnation == hello.introduction.incarnation
     else { return false }
-    return hello.introduction.links < entry.linkNumber
+    return hello.introduction.links < delivery.lastDialled
+  }
+
+  /// Whether what a dialler's HELLO said of delivery state was true no longer when ACCEPT came (DUP-5).
+  ///
+  /// - Parameters:
+  ///   - hello: The HELLO that we sent.
+  ///   - accept: Its answer.
+  ///   - theirs: How the listener introduced itself.
+  ///   - peer: The listener.
+  /// - Returns: Whether the link must be closed and the peer dialled again.
+  func isOutdated(
+    _ hello: Control.DiallerHello,
+    _ accept: Control.Accept,
+    _ theirs: Control.Introduction,
+    of peer: PeerID
+  ) -> Bool {
+    guard let entry = entries[peer] else { return hello.resume != nil && accept.resume != nil }
+    if entry.link == nil, entry.linkNumber > hello.introduction.links { return true }
+    let meant = hello.resume.flatMap { $0.incarnation == theirs.incarnation ? $0.since : nil }
+    let present = entry.delivery.flatMap { $0.incarnation == theirs.incarnation ? $0 : nil }
+    if meant == present?.since { return false }
+    return accept.resume != nil || present?.isUntouched == false
   }
 
   /// Whether our own dial must give way to a link that the peer dialled meanwhile (DUP-2).

@@ -143,12 +143,17 @@ final class SessionCore {
   /// How messages get to a peer of the session.
   private func way(to entry: PeerEntry) -> Way? {
     if let outbox = entry.delivery?.outbox {
-      return Way(outbox: outbox, route: nil, joining: outbox.joining)
+      return Way(outbox: outbox, joining: outbox.joining)
     }
     guard let relayed = entry.relayed, let outbox = hop(to: entry)?.delivery?.outbox else {
       return nil
     }
-    return Way(outbox: outbox, route: relayed.route, joining: relayed.joining)
+    return Way(
+      outbox: outbox,
+      route: relayed.route,
+      ledger: relayed.ledger,
+      joining: relayed.joining
+    )
   }
 
   // MARK: What we say of ourselves
@@ -194,8 +199,8 @@ final class SessionCore {
     var number: Int
     /// What the other side still holds of our messages; `nil` begins anew (RSM-2, RSM-3).
     var received: UInt64?
-    /// With which code it had closed us, where it says so (CLS-3).
-    var ended: CloseCode?
+    /// Why it gave up the delivery state that we shared, where it says so (CLS-3, RSM-6).
+    var ended: String?
     /// On what ground it was let in, where that was decided now.
     var admission: PeerAdmission?
     /// What it showed to prove that it belongs to the session.
@@ -240,6 +245,7 @@ final class SessionCore {
       entry.link = nil
       return fail(link, entry, .protocolError, "received more than was sent")
     }
+    if link.side == .dialler { entry.delivery?.lastDialled = opening.number }
     link.frameLimit = Limits.framePayload
     if isPaused || entry.isThrottled { link.pauseReading() }
     setState(entry, .connected)
@@ -261,23 +267,30 @@ final class SessionCore {
       if let received = opening.received {
         return try delivery.outbox.resume(received: received)
       }
-      if delivery.isUntouched { return try delivery.outbox.resume(received: 0) }
+      // Where the other side gave up what it had, it may have had some of what is queued (RSM-6).
+      if delivery.isUntouched, opening.ended == nil {
+        delivery.since = opening.number
+        return try delivery.outbox.resume(received: 0)
+      }
     }
     if let delivery = entry.delivery {
-      let ended = opening.ended.map { DepartureReason($0, message: "") }
-      drop(entry, delivery.incarnation == incarnation ? ended ?? .lost : .restarted)
+      let isSame = delivery.incarnation == incarnation
+      drop(entry, isSame ? DepartureReason(ended: opening.ended) : .restarted)
     }
+    if entry.gaveUp?.incarnation != incarnation { entry.gaveUp = nil }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let peer = entry.id
     entry.delivery = Delivery(
       incarnation: incarnation,
       outbox: Outbox(
+        peer: peer,
         joining: nextJoining(),
         capacity: configuration.outboxCapacity,
         eventLoop: eventLoop
       ) {
         bound.value.relaying.flushSoon(peer)
-      }
+      },
+      since: opening.number
     )
     entry.state = .connecting
     emit(.peerJoined(entry.peer))
@@ -364,10 +377,15 @@ final class SessionCore {
   /// Ends a peer's being in the session; the caller publishes.
   func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
     entry.apartSince = .now()
-    if entry.relayed.take() != nil {
+    if let relayed = entry.relayed.take() {
       confirmations.failed(entry.id, SessionError(.peerLost, "The peer is out of the session."))
       bulk?.peerLeft(entry.id)
-      emit(.peerLeft(entry.id, reason, undelivered: 0))
+      // Senders count under this lock: none counts a message after this.
+      let undelivered = published.withLockedValue { published in
+        published.ways[entry.id] = nil
+        return relayed.ledger.unconfirmed
+      }
+      emit(.peerLeft(entry.id, reason, undelivered: undelivered))
       entry.state = .connecting
     }
     guard let delivery = entry.delivery else { return }
@@ -378,11 +396,14 @@ final class SessionCore {
       )
     )
     entry.delivery = nil
+    // The other side gave up first after these two: it has nothing left to be told of.
+    let isKnownThere = reason == .restarted || reason == .reset
+    entry.gaveUp = isKnownThere ? nil : (delivery.incarnation, reason.word)
     entry.brokenAt = nil
     entry.datagrams?.close()
     entry.datagrams = nil
     bulk?.peerLeft(entry.id)
-    emit(.peerLeft(entry.id, reason, undelivered: Int(undelivered)))
+    emit(.peerLeft(entry.id, reason, undelivered: undelivered))
     entry.state = .connecting
     relaying.departed(entry, reason)
   }
@@ -391,10 +412,12 @@ final class SessionCore {
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     entry.plan.bar(code == .kicked ? .always : .untilRestart(of: entry.member.incarnation))
-    entry.ended = code == .tooSlow || code == .tooFast ? code : nil
     entry.link.take()?.close(code, message)
     relaying.disconnects(entry, code)
+    let hasState = entry.delivery != nil
     depart(entry, reason)
+    // It may not read CLOSE (CLS-3).
+    if hasState { entry.gaveUp?.code = code.rawValue }
   }
 
   /// Removes a peer from the session for everybody (MEM-3).
@@ -801,11 +824,14 @@ extension SessionCore: LinkDelegate {
   func tick(_ now: NIODeadline) {
     // A process that was stopped heard nobody: what waits in its sockets, perhaps a goodbye, is read
     // before anybody is found silent (LIV-2). It sleeps half of the second that counts as a stop.
-    let stoodStill = ticker.map { now - $0.at >= .milliseconds(500) } ?? false
+    let delay = ticker.map { now - $0.at } ?? .zero
+    let stoodStill = delay >= .milliseconds(500)
     ticker = nil
     relaying.tick(now)
     tellAddresses(now)
     for entry in entries.values {
+      // Nor does the time count in which it could not dial (LIV-4).
+      if stoodStill, let brokenAt = entry.brokenAt { entry.brokenAt = brokenAt + delay }
       if let link = entry.link {
         if stoodStill { link.excuseSilence(until: now) }
         let silence = link.isReadingPaused ? TimeAmount.zero : now - link.lastHeard
@@ -925,6 +951,15 @@ extension SessionCore: LinkDelegate {
 }
 
 extension DepartureReason {
+  /// Reads why the other side gave up the delivery state that both had (CLS-3, RSM-6).
+  init(ended: String?) {
+    switch ended.flatMap(CloseCode.init(rawValue:)) {
+    case .tooSlow: self = DepartureReason(.tooSlow, message: "")
+    case .tooFast: self = DepartureReason(.tooFast, message: "")
+    default: self = .reset
+    }
+  }
+
   init(_ code: CloseCode, message: String) {
     switch code {
     case .left: self = .left

@@ -24,12 +24,7 @@ extension EventText {
     case .joined(let joined):
       "\(person(joined.name, joined.peer)) is here"
     case .left(let left):
-      if let message = left.message, !message.isEmpty {
-        "\(person(left.name, left.peer)) is gone: \(TerminalText.cleaned(left.reason)), "
-          + TerminalText.quoted(message, limit: wordsLimit)
-      } else {
-        "\(person(left.name, left.peer)) is gone: \(TerminalText.cleaned(left.reason))"
-      }
+      leftLine(left)
     case .carried(let carried):
       "the relay \(person(carried.name, carried.relay)) has the board too, and keeps it when we leave"
         + (carried.link.isEmpty ? "" : "; others join there by: \(carried.link)")
@@ -47,6 +42,17 @@ extension EventText {
     default:
       nil
     }
+  }
+
+  private static func leftLine(_ left: NodeEvent.Left) -> String {
+    var line = "\(person(left.name, left.peer)) is gone: \(TerminalText.cleaned(left.reason))"
+    if let message = left.message, !message.isEmpty {
+      line += ", " + TerminalText.quoted(message, limit: wordsLimit)
+    }
+    if left.undelivered > 0 {
+      line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered"
+    }
+    return line
   }
 
   private static func roleLine(_ role: NodeEvent.Role) -> String? {

@@ -131,6 +131,10 @@ extension NodeEvent {
     package var request: RequestMark?
     /// Which line of a script.
     package var line: Int?
+    /// The recipients that confirmed a message, where others did not.
+    package var delivered: [String]?
+    /// The recipients that did not.
+    package var undelivered: [DeliveryReport.Undelivered]?
   }
 
   /// Something worth knowing.
@@ -166,7 +170,9 @@ extension NodeEvent {
         message: error.message,
         verb: error.verb,
         request: error.request,
-        line: error.line
+        line: error.line,
+        delivered: error.delivery?.delivered,
+        undelivered: error.delivery?.undelivered
       )
     )
   }

@@ -132,6 +132,8 @@ extension NodeEvent {
     package var reason: String
     /// The other side's words for it, if it gave any.
     package var message: String?
+    /// How many messages of `send` it did not confirm; each of them is answered with an error.
+    package var undelivered: Int
   }
 
   /// What a member goes by, when it changes or is asked for.

@@ -30,10 +30,15 @@ extension Node {
   }
 
   /// Has a message sent to some peers, after what waits for them already.
-  func queue(_ bytes: [UInt8], for peers: [PeerID]) {
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - peers: Its recipients.
+  ///   - number: Its number where its recipients must confirm it.
+  func queue(_ bytes: [UInt8], for peers: [PeerID], as number: Int? = nil) {
     for (way, recipients) in Dictionary(grouping: peers, by: way) {
       let load = queues[way]?.load
-      queues[way]?.append(bytes, to: recipients)
+      queues[way]?.append(bytes, to: recipients, as: number)
       if queues[way]?.load != load { wakeNow() }
     }
   }
@@ -42,9 +47,11 @@ extension Node {
   private func sendMessages(by way: PeerID, _ number: Int, _ session: Session) async {
     while let message = await nextMessage(by: way, number) {
       do throws(SessionError) {
-        try await session.send(message.bytes, to: message.joinings)
+        let receipt = try await session.send(message.bytes, to: message.joinings)
+        if let number = message.number { taken(number, receipt, session) }
       } catch {
-        // Nobody of them is there any more, or the session is over; either is told as an event of it.
+        // None of them is there any more, or the session is over: the event that reports it ends the
+        // deliveries.
         configuration.logger.debug(
           "a message was not taken",
           metadata: ["peer": "\(way.short)", "code": "\(error.code)"]
@@ -74,7 +81,7 @@ extension Node {
     for await datagram in datagrams {
       let peers = datagram.peers.filter { members[$0]?.isReached == true }
       guard !peers.isEmpty else { continue }
-      try? await session.send(datagram.bytes, to: peers, mode: .unreliable)
+      _ = try? await session.send(datagram.bytes, to: peers, mode: .unreliable)
     }
   }
 

@@ -144,6 +144,10 @@ extension Node {
       try? await clock.sleep(for: .milliseconds(5))
     }
     _ = await isConfirmed(by: reached, within: limit - clock.now)
+    await finishDeliveries(before: limit)
+    if case .run = configuration.script, ending == .asked, let firstFailure {
+      ending = .failed(firstFailure)
+    }
     await session.leave(untilNextStart: comesBack)
     await closeDocument()
   }

@@ -17,7 +17,9 @@ extension Node {
       await roomToKeep()
     }
     // Left, or ended from outside: what is on the board stays on it.
+    let reason = session.endReason?.code.rawValue ?? "ending"
     for peer in Array(members.keys) {
+      endDeliveries(to: peer, reason: reason)
       forget(peer)
     }
     // Nobody can join here any more, so nobody should find the board through us.
@@ -114,6 +116,7 @@ extension Node {
     let isNew = members[peer.id] == nil
     // A process that took another's place is owed nothing of what that one was.
     leaveQueue(peer.id)
+    endDeliveries(to: peer.id, reason: DepartureReason.restarted.word)
     members[peer.id] = Member(
       name: peer.name.raw,
       state: .connected,
@@ -165,7 +168,19 @@ extension Node {
     case .kicked(let words) where !words.isEmpty: message = words.displayed
     default: break
     }
-    emit(.left(.init(peer: peer.text, name: name, reason: reason.word, message: message)))
+    endDeliveries(to: peer, reason: reason.word) { undelivered in
+      emit(
+        .left(
+          .init(
+            peer: peer.text,
+            name: name,
+            reason: reason.word,
+            message: message,
+            undelivered: undelivered
+          )
+        )
+      )
+    }
     forget(peer)
   }
 

@@ -29,8 +29,12 @@ extension Node {
         emit(.invited(try await invite(terms, request: request.request)))
         done(request)
       case .send(let bytes, let to, let isUnreliable):
-        try send(bytes, to: to, isUnreliable: isUnreliable)
-        done(request)
+        if isUnreliable {
+          try sendDatagram(bytes, to: to)
+          done(request)
+        } else {
+          try await send(bytes, to: to, answering: request)
+        }
       case .resource(let file, let name, let to):
         let peers = try recipients(to)
         beside(request) { node throws(VerbError) in

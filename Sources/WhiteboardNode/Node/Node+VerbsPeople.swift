@@ -31,6 +31,7 @@ extension Node {
       try await changeProfile(name, icon, request)
     default:
       if let session {
+        await finishDeliveries(before: clock.now + .seconds(2))
         await session.leave()
       } else {
         // There is nothing to stay for.
@@ -152,14 +153,10 @@ extension Node {
     return peers
   }
 
-  /// Sends a message past the board.
-  func send(
-    _ bytes: [UInt8],
-    to names: [String],
-    isUnreliable: Bool
-  ) throws(VerbError) {
+  /// Sends a message past the board as a datagram, of which nothing is known afterwards.
+  func sendDatagram(_ bytes: [UInt8], to names: [String]) throws(VerbError) {
     let peers = try recipients(names)
-    guard bytes.count <= (isUnreliable ? VerbParser.maximumDatagramLength : .max) else {
+    guard bytes.count <= VerbParser.maximumDatagramLength else {
       throw VerbError(
         .tooBig,
         "a message without --unreliable may be as long; with it, at most "
@@ -169,7 +166,7 @@ extension Node {
     replica?.sendData(
       bytes,
       to: peers.compactMap { MemberID($0.bytes) },
-      isReliable: !isUnreliable,
+      isReliable: false,
       now: now
     )
     carryOutActions()

@@ -106,6 +106,8 @@ package actor Node {
   var readerWaiter: CheckedContinuation<Void, Never>?
   var conditions: [Int: Condition] = [:]
   var nextCondition = 0
+  /// Messages past the board that are not confirmed yet.
+  var deliveries = MessageDeliveries()
   /// Verbs that run beside the others and are not answered yet.
   var verbsBeside = 0
 

@@ -11,11 +11,14 @@ struct SendQueue {
     /// Those of its recipients who are still the processes that they were when it was queued, and which
     /// of all the times that somebody came in they came.
     let joinings: [PeerID: UInt64]
+    /// Its number where its recipients must confirm it.
+    let number: Int?
   }
 
   private struct Item {
     let bytes: [UInt8]
     let recipients: [PeerID]
+    let number: Int?
   }
 
   private struct Entry {
@@ -105,11 +108,15 @@ struct SendQueue {
   // MARK: - Messages
 
   /// Adds a message at the end, or hands it to the sender that waits.
-  mutating func append(_ bytes: [UInt8], to recipients: [PeerID]) {
+  mutating func append(_ bytes: [UInt8], to recipients: [PeerID], as number: Int? = nil) {
     guard !isClosed else { return }
     // What goes to everyone, as most does, shares one list of them.
     let last = items.last?.recipients
-    let item = Item(bytes: bytes, recipients: last == recipients ? last ?? recipients : recipients)
+    let item = Item(
+      bytes: bytes,
+      recipients: last == recipients ? last ?? recipients : recipients,
+      number: number
+    )
     guard let message = message(item, at: queued) else { return }
     if byteCount == 0 { restart() }
     byteCount += bytes.count
@@ -127,7 +134,7 @@ struct SendQueue {
     while head < items.count {
       let item = items[head]
       let message = message(item, at: queued - (items.count - head))
-      items[head] = Item(bytes: [], recipients: [])
+      items[head] = Item(bytes: [], recipients: [], number: nil)
       head += 1
       if head == items.count {
         items.removeAll(keepingCapacity: true)
@@ -153,7 +160,8 @@ struct SendQueue {
     for peer in item.recipients {
       if let entry = entries[peer], entry.first <= number { joinings[peer] = entry.joining }
     }
-    return joinings.isEmpty ? nil : Message(bytes: item.bytes, joinings: joinings)
+    guard !joinings.isEmpty else { return nil }
+    return Message(bytes: item.bytes, joinings: joinings, number: item.number)
   }
 
   /// A message has been taken by the outbox.

@@ -10,6 +10,8 @@ package struct VerbError: Error, Equatable, Sendable {
   package let request: RequestMark?
   /// Which line of a script failed, from 1; nil outside of scripts.
   package let line: Int?
+  /// Which recipients have a message and which do not, where it is about one.
+  package let delivery: DeliveryReport?
 
   /// Makes an error.
   package init(
@@ -17,13 +19,15 @@ package struct VerbError: Error, Equatable, Sendable {
     _ message: String,
     verb: String? = nil,
     request: RequestMark? = nil,
-    line: Int? = nil
+    line: Int? = nil,
+    delivery: DeliveryReport? = nil
   ) {
     self.code = code
     self.message = message
     self.verb = verb
     self.request = request
     self.line = line
+    self.delivery = delivery
   }
 
   /// The same error as the answer to a given line.
@@ -37,7 +41,8 @@ package struct VerbError: Error, Equatable, Sendable {
       message,
       verb: self.verb ?? verb,
       request: self.request ?? request,
-      line: self.line ?? line
+      line: self.line ?? line,
+      delivery: delivery
     )
   }
 
@@ -107,6 +112,8 @@ package struct VerbError: Error, Equatable, Sendable {
     case peerGone = "peer-gone"
     /// The other side could not take it.
     case transferFailed = "transfer-failed"
+    /// A recipient of a message did not confirm it.
+    case undelivered
     /// It was done, and could not be kept on the disk.
     case notSaved = "not-saved"
     /// The program is ending.

@@ -253,7 +253,7 @@ extension VerbTable {
     case .send:
       (
         #"[--to PEER] [--unreliable] "WORDS""#,
-        "send a message to everybody, or to one peer",
+        "send a message to every peer or to one; answered when they have it, or cannot get it any more",
         ["text", "base64", "to", "unreliable"]
       )
     case .resource:

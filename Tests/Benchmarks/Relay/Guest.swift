@@ -121,7 +121,7 @@ actor Guest {
 
   private func send(_ session: Session) async {
     for await message in outgoing {
-      try? await session.send(message.bytes, to: message.joinings)
+      _ = try? await session.send(message.bytes, to: message.joinings)
       queued -= 1
       roomWaiter?.resume()
       roomWaiter = nil

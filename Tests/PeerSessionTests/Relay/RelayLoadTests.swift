@@ -27,7 +27,7 @@ struct RelayLoadTests {
         let count = 1_999
         for number in 0..<count {
           try await world.hosted.send(message, to: [world.bob.peerID])
-          try? await world.hosted.send(message, to: [carol.peerID])
+          _ = try? await world.hosted.send(message, to: [carol.peerID])
           // Bob is to be behind by less than what may wait for him.
           if number % 50 == 0 {
             await world.logs.bob.waitForMessages(number, from: world.alice.peerID)

@@ -13,6 +13,7 @@ final class CuttingProxy: Sendable {
     var cutsLeft: Int
     var cuts = 0
     var isStalling = false
+    var plans: [(isUpstream: Bool, offset: Int)] = []
     var connections: [ObjectIdentifier: any Channel] = [:]
   }
 
@@ -63,6 +64,15 @@ final class CuttingProxy: Sendable {
     for channel in open { channel.close(promise: nil) }
   }
 
+  /// Cuts what there is now, and each further connection after so many bytes in a direction.
+  func cut(next plans: [(isUpstream: Bool, offset: Int)]) {
+    let open = state.withLockedValue { state in
+      state.plans = plans
+      return Array(state.connections.values)
+    }
+    for channel in open { channel.close(promise: nil) }
+  }
+
   /// Cuts what there is now; of each further connection the listener hears nothing but the first record
   /// of TLS, with which the dialler can end its own part of TLS.
   func stall() {
@@ -97,6 +107,7 @@ final class CuttingProxy: Sendable {
   private func pair(_ inbound: any Channel) -> EventLoopFuture<Void> {
     // Where this connection ends: a direction and an offset, or nowhere.
     let plan = state.withLockedValue { state -> (isUpstream: Bool, offset: Int)? in
+      if !state.plans.isEmpty { return state.plans.removeFirst() }
       guard state.cutsLeft > 0 else { return nil }
       return (
         Bool.random(using: &state.generator), Int.random(in: offsets, using: &state.generator)
@@ -110,7 +121,7 @@ final class CuttingProxy: Sendable {
           let cut: @Sendable () -> Void = {
             self.state.withLockedValue {
               $0.cuts += 1
-              $0.cutsLeft -= 1
+              $0.cutsLeft = max(0, $0.cutsLeft - 1)
             }
             inbound.close(promise: nil)
             outbound.close(promise: nil)

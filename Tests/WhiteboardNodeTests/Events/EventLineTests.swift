@@ -192,7 +192,7 @@ struct TerminalTextTests {
         )
       ),
       .joined(.init(peer: hostile, name: hostile)),
-      .left(.init(peer: hostile, name: hostile, reason: hostile, message: hostile)),
+      .left(.init(peer: hostile, name: hostile, reason: hostile, message: hostile, undelivered: 3)),
       .objectAdded(.init(id: hostile, object: object, by: hostile)),
       .objectChanged(.init(id: hostile, changed: [hostile], object: object, by: hostile)),
       .objectRemoved(.init(id: hostile, by: hostile)),

@@ -99,7 +99,7 @@ final class World: Sendable {
           invitation.id.number.isMultiple(of: 2) ? .accept : .decline(reason: "odd")
         )
       case .message(let bytes, let peer):
-        try? await session.send(bytes, to: [peer], mode: .unreliable)
+        _ = try? await session.send(bytes, to: [peer], mode: .unreliable)
       default: break
       }
     }

@@ -1,0 +1,161 @@
+import PeerSession
+
+/// The messages of `send` that are on their way, and what became of them at each recipient.
+///
+/// A message is answered once, when every recipient has confirmed it or cannot any more. Confined to the
+/// node's isolation; without I/O.
+struct MessageDeliveries {
+  /// What became of a message in the end.
+  struct Answer {
+    var request: VerbRequest
+    var report: DeliveryReport
+  }
+
+  private struct Message {
+    var request: VerbRequest
+    var byteCount: Int
+    /// How many recipients have neither confirmed it nor left.
+    var open: Int
+    var report = DeliveryReport()
+  }
+
+  /// What one recipient has not confirmed, in the order in which it was queued.
+  private struct Recipient {
+    var messages: [(number: Int, receipt: SendReceipt?)] = []
+    /// How many of them the session has taken: those have a receipt.
+    var taken = 0
+    var isConfirming = false
+  }
+
+  private var messages: [Int: Message] = [:]
+  private var recipients: [PeerID: Recipient] = [:]
+  private var last = 0
+  private var byteCount = 0
+
+  /// How many messages, and bytes of them, are on their way before `send` waits.
+  static let capacity = (messages: 16_384, bytes: SendQueue.patience)
+
+  /// Whether one more message may be sent now.
+  var hasRoom: Bool {
+    messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes
+  }
+
+  /// Whether nothing is on its way.
+  var isEmpty: Bool { messages.isEmpty }
+
+  /// Adds a message that is about to be queued.
+  ///
+  /// - Parameters:
+  ///   - request: The command that it answers.
+  ///   - byteCount: Its length.
+  ///   - peers: Its recipients, each once; at least one.
+  /// - Returns: Its number.
+  mutating func add(_ request: VerbRequest, byteCount: Int, to peers: [PeerID]) -> Int {
+    last += 1
+    messages[last] = Message(request: request, byteCount: byteCount, open: peers.count)
+    self.byteCount += byteCount
+    for peer in peers { recipients[peer, default: Recipient()].messages.append((last, nil)) }
+    return last
+  }
+
+  /// Notes that the session has taken a message for some of its recipients.
+  ///
+  /// - Parameters:
+  ///   - number: The message's number.
+  ///   - receipt: Its receipt.
+  /// - Returns: The recipients that nobody asks for confirmation yet; the caller does from now on.
+  mutating func taken(_ number: Int, _ receipt: SendReceipt) -> [PeerID] {
+    var unasked: [PeerID] = []
+    for peer in receipt.peers {
+      guard var recipient = recipients[peer], recipient.taken < recipient.messages.count,
+        recipient.messages[recipient.taken].number == number
+      else { continue }
+      recipient.messages[recipient.taken].receipt = receipt
+      recipient.taken += 1
+      if !recipient.isConfirming {
+        recipient.isConfirming = true
+        unasked.append(peer)
+      }
+      recipients[peer] = recipient
+    }
+    return unasked
+  }
+
+  /// The last message that the session has taken for a recipient and that it has not confirmed.
+  ///
+  /// With none, the recipient counts as not asked until more is taken.
+  mutating func lastTaken(for peer: PeerID) -> (number: Int, receipt: SendReceipt)? {
+    guard let recipient = recipients[peer], recipient.taken > 0,
+      let receipt = recipient.messages[recipient.taken - 1].receipt
+    else {
+      recipients[peer]?.isConfirming = false
+      return nil
+    }
+    return (recipient.messages[recipient.taken - 1].number, receipt)
+  }
+
+  /// Notes that a recipient has confirmed everything up to a message.
+  ///
+  /// - Returns: The answers to messages of which nothing is open any more.
+  mutating func confirmed(upTo number: Int, by peer: PeerID) -> [Answer] {
+    guard var recipient = recipients[peer] else { return [] }
+    let count = recipient.messages.prefix { $0.number <= number }.count
+    let confirmed = recipient.messages.prefix(count).map(\.number)
+    recipient.messages.removeFirst(count)
+    recipient.taken = max(0, recipient.taken - count)
+    recipients[peer] = recipient
+    return confirmed.compactMap { number in
+      settle(number) { $0.delivered.append(peer.text) }
+    }
+  }
+
+  /// Ends what is on its way to a recipient that is gone.
+  ///
+  /// - Parameters:
+  ///   - peer: The recipient.
+  ///   - name: Its name.
+  ///   - reason: Why it is gone, in a word.
+  /// - Returns: The answers to messages of which nothing is open any more, and how many messages the
+  ///   recipient has not confirmed.
+  mutating func left(
+    _ peer: PeerID,
+    name: String,
+    reason: String
+  ) -> (answers: [Answer], undelivered: Int) {
+    guard let recipient = recipients.removeValue(forKey: peer) else { return ([], 0) }
+    var answers: [Answer] = []
+    var undelivered = 0
+    for (number, receipt) in recipient.messages {
+      let isConfirmed = receipt?.isConfirmed(by: peer) ?? false
+      if !isConfirmed { undelivered += 1 }
+      let answer = settle(number) { report in
+        if isConfirmed {
+          report.delivered.append(peer.text)
+        } else {
+          report.undelivered.append(.init(peer: peer.text, name: name, reason: reason))
+        }
+      }
+      if let answer { answers.append(answer) }
+    }
+    return (answers, undelivered)
+  }
+
+  /// The recipients that something is on its way to, in order.
+  var peers: [PeerID] { recipients.filter { !$0.value.messages.isEmpty }.keys.sorted() }
+
+  private mutating func settle(
+    _ number: Int,
+    _ note: (inout DeliveryReport) -> Void
+  ) -> Answer? {
+    guard var message = messages[number] else { return nil }
+    note(&message.report)
+    message.open -= 1
+    guard message.open == 0 else {
+      messages[number] = message
+      return nil
+    }
+    messages[number] = nil
+    byteCount -= message.byteCount
+    return Answer(request: message.request, report: message.report)
+  }
+}

@@ -1,0 +1,92 @@
+import PeerSession
+import WhiteboardSync
+
+/// Messages past the board, which are answered when their recipients have confirmed them.
+extension Node {
+  /// Queues a message past the board; its answer comes beside those of later commands.
+  func send(
+    _ bytes: [UInt8],
+    to names: [String],
+    answering request: VerbRequest
+  ) async throws(VerbError) {
+    // Later lines wait too: what a peer does not take is neither kept without bound nor dropped.
+    _ = await wait { $0.deliveries.hasRoom }
+    guard ending == nil else { throw VerbError(.ending, "the program ends") }
+    let peers = try recipients(names)
+    let message = SyncMessage.application(bytes).encode()
+    let number = deliveries.add(request, byteCount: message.count, to: peers)
+    verbsBeside += 1
+    carryOutActions()
+    queue(message, for: peers, as: number)
+  }
+
+  /// Notes that the session has taken a message, and asks its recipients to confirm it.
+  func taken(_ number: Int, _ receipt: SendReceipt, _ session: Session) {
+    for peer in deliveries.taken(number, receipt) {
+      spawn { node in await node.confirmMessages(to: peer, session) }
+    }
+  }
+
+  private func confirmMessages(to peer: PeerID, _ session: Session) async {
+    // One question for all that were taken meanwhile: confirmations come in order.
+    while let (number, receipt) = deliveries.lastTaken(for: peer) {
+      do throws(SessionError) {
+        try await session.confirmation(of: receipt, by: peer)
+      } catch {
+        // It left, which the next event of the session reports, or the node is over.
+        return
+      }
+      answer(deliveries.confirmed(upTo: number, by: peer))
+    }
+  }
+
+  /// Ends what was on its way to a peer that is gone.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - reason: Why it is gone, in a word.
+  ///   - tell: Emits its departure before the answers, with how many messages it did not confirm.
+  func endDeliveries(to peer: PeerID, reason: String, _ tell: (Int) -> Void = { _ in }) {
+    let name = members[peer]?.name ?? ""
+    let (answers, undelivered) = deliveries.left(peer, name: name, reason: reason)
+    tell(undelivered)
+    answer(answers)
+  }
+
+  /// Waits a moment for messages to be confirmed, and ends what is on its way then.
+  func finishDeliveries(before limit: ContinuousClock.Instant) async {
+    while clock.now < limit, !deliveries.isEmpty {
+      try? await clock.sleep(for: .milliseconds(5))
+    }
+    for peer in deliveries.peers { endDeliveries(to: peer, reason: "ending") }
+  }
+
+  private func answer(_ answers: [MessageDeliveries.Answer]) {
+    guard !answers.isEmpty else { return }
+    for answer in answers {
+      verbsBeside -= 1
+      let request = answer.request
+      if answer.report.undelivered.isEmpty {
+        // Nothing of it is on the disk, so that it need not wait for that.
+        emit(.done(.init(verb: request.verb.name.rawValue, request: request.request)))
+      } else {
+        fail(VerbError(answer.report), answering: request)
+      }
+    }
+    changed()
+  }
+}
+
+extension VerbError {
+  /// Creates the answer to a message that did not reach every recipient.
+  init(_ report: DeliveryReport) {
+    let missing = report.undelivered.map { "\(EventText.person($0.name, $0.peer)) (\($0.reason))" }
+    let count = report.delivered.count
+    let others = count == 0 ? "" : "; delivered to \(count) other\(count == 1 ? "" : "s")"
+    self.init(
+      .undelivered,
+      "not delivered to \(missing.joined(separator: ", "))\(others)",
+      delivery: report
+    )
+  }
+}

@@ -1,0 +1,156 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import PeerTestKit
+import Testing
+
+@testable import PeerSession
+
+/// Two peers that dial each other through proxies, number what they send, and count what came of it.
+struct DeliveryWorld: Sendable {
+  /// One of them.
+  struct Side: Sendable {
+    var session: Session
+    /// The other peer.
+    var other: PeerID
+    /// What the other dials through.
+    var proxy: CuttingProxy
+    var book = DeliveryBook()
+  }
+
+  var alice: Side
+  var bob: Side
+  var sides: [Side] { [alice, bob] }
+
+  /// Runs `body` once both are in one session, and follows their events meanwhile.
+  static func run(_ body: @escaping @Sendable (DeliveryWorld) async throws -> Void) async throws {
+    // Neither says where it listens, so that every link goes through a proxy.
+    let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
+    try await withPeer("alice", configure: hide) { alice in
+      try await withPeer("bob", configure: hide) { bob in
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let proxies = [alice, bob].map {
+          CuttingProxy(to: $0.loopback, seed: 1, offsets: 1...1, group: loops)
+        }
+        let addresses = [try await proxies[0].start(), try await proxies[1].start()]
+        let id = SessionID.random()
+        let hosted = try await alice.host(id, admission: .anyone)
+        let joined = try await bob.join(id, of: alice, at: addresses[0])
+        let world = DeliveryWorld(
+          alice: Side(session: hosted, other: bob.peerID, proxy: proxies[0]),
+          bob: Side(session: joined, other: alice.peerID, proxy: proxies[1])
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for side in world.sides { group.addTask { await side.book.follow(side.session) } }
+          _ = try await hosted.sendConfirmed([])
+          hosted.addAddresses([addresses[1]], for: bob.peerID)
+          try await body(world)
+          for proxy in proxies { try await proxy.stop() }
+          for side in world.sides { await side.session.leave() }
+          try await group.waitForAll()
+        }
+        try await loops.shutdownGracefully()
+      }
+    }
+  }
+}
+
+extension DeliveryWorld.Side {
+  /// Sends the next number, if the other is in the session.
+  func send() async throws {
+    let number = book.nextNumber()
+    let bytes = withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    do throws(SessionError) {
+      let receipt = try await session.send(bytes, to: [other])
+      book.sent(number, receipt)
+    } catch {
+      guard error.code == .notConnected || error.code == .peerLost else { throw error }
+    }
+  }
+
+  /// Waits until the other has joined, and a number sent to it is confirmed.
+  func confirm() async throws {
+    while true {
+      do throws(SessionError) {
+        return try await session.sendConfirmed([], to: [other])
+      } catch {
+        guard error.code == .notConnected || error.code == .peerLost else { throw error }
+        try await dial()
+        await Task.yield()
+      }
+    }
+  }
+
+  /// Dials the other at once where its next attempt waits.
+  private func dial() async throws {
+    try await session.onLoop { core in
+      guard let entry = core.entries[other], entry.link == nil, !entry.isDialling else { return }
+      entry.nextDial = .now()
+      core.planTick()
+    }
+  }
+
+  /// Does what happens when the time of a broken link is over (LIV-4), with the present link broken.
+  ///
+  /// - Returns: Whether the other was in the session.
+  func giveUp() async throws -> Bool {
+    try await session.onLoop { core in
+      guard let entry = core.entries[other], entry.delivery != nil else { return false }
+      entry.link.take()?.abort()
+      core.depart(entry, .lost)
+      entry.lostAt = .now()
+      entry.nextDial = .now()
+      core.planTick()
+      return true
+    }
+  }
+}
+
+/// What one side sent, received and was told.
+final class DeliveryBook: Sendable {
+  private struct State {
+    var last: UInt64 = 0
+    var sent: [(number: UInt64, receipt: SendReceipt)] = []
+    var received: [UInt64] = []
+    var departures: [(reason: DepartureReason, undelivered: Int)] = []
+  }
+
+  private let state = NIOLockedValueBox(State())
+
+  func nextNumber() -> UInt64 {
+    state.withLockedValue {
+      $0.last += 1
+      return $0.last
+    }
+  }
+
+  func sent(_ number: UInt64, _ receipt: SendReceipt) {
+    state.withLockedValue { $0.sent.append((number, receipt)) }
+  }
+
+  func follow(_ session: Session) async {
+    for await event in session.events {
+      switch event {
+      case .message(let bytes, _) where bytes.count == 8:
+        let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        state.withLockedValue { $0.received.append(number) }
+      case .peerLeft(_, let reason, let undelivered):
+        state.withLockedValue { $0.departures.append((reason, undelivered)) }
+      default: break
+      }
+    }
+  }
+
+  var received: [UInt64] { state.withLockedValue { $0.received } }
+  var departures: [(reason: DepartureReason, undelivered: Int)] {
+    state.withLockedValue { $0.departures }
+  }
+  /// The numbers that the other confirmed, and those that it did not.
+  func confirmed(by peer: PeerID) -> (delivered: [UInt64], undelivered: [UInt64]) {
+    let sent = state.withLockedValue { $0.sent }
+    return (
+      sent.filter { $0.receipt.isConfirmed(by: peer) }.map(\.number),
+      sent.filter { !$0.receipt.isConfirmed(by: peer) }.map(\.number)
+    )
+  }
+}
