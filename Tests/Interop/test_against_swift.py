@@ -715,6 +715,51 @@ class Resumption(SwiftCase):
                 self.assertTrue(peer.events.wait("connected", resumed=True))
                 self.assertEqual(program.events.all("left"), [])
 
+    def test_rsm_6_a_peer_that_gave_up_first_says_so_as_the_dialler(self):
+        program, guest, remote = self.joined_pair()
+        program.do("send", text="first")
+        remote.give_up()
+        marks = [program.begin("send", text=f"never {number}") for number in range(3)]
+        guest.join(program.address, program.id)
+        left = program.events.wait("left")
+        self.assertEqual((left["reason"], left["undelivered"]), ("reset", 3))
+        for mark in marks:
+            failure = program.events.wait("error", request=mark)
+            self.assertEqual(failure["code"], "undelivered")
+            self.assertEqual(failure["delivered"], [])
+            named = [(one["peer"], one["reason"]) for one in failure["undelivered"]]
+            self.assertEqual(named, [(guest.identity.text, "reset")])
+        program.do("send", text="again")
+        got = [guest.events.wait("data")["data"] for _ in range(2)]
+        self.assertEqual(got, [b"first", b"again"])
+
+    def test_rsm_6_a_peer_that_gave_up_first_says_so_as_the_listener(self):
+        host, program, remote = self.host_and_program()
+        program.do("send", text="first")
+        remote.give_up()
+        # The program dials again with `resume`, and is told in ACCEPT.
+        left = program.events.wait("left", 30)
+        self.assertEqual(left["reason"], "reset")
+        host.events.wait("connected", 30, resumed=False)
+        program.do("send", text="again")
+        got = [host.events.wait("data")["data"] for _ in range(2)]
+        self.assertEqual(got, [b"first", b"again"])
+
+    def test_rsm_5_a_resumption_of_older_state_is_not_taken_for_the_present_one(self):
+        program, guest, remote = self.joined_pair()
+        program.do("send", text="first")
+        # As where the ACCEPT that ended what the guest holds was lost on the way.
+        remote.cut()
+        with guest.condition:
+            remote.delivery.since += 1
+        guest.join(program.address, program.id)
+        left = program.events.wait("left")
+        self.assertEqual(left["reason"], "reset")
+        guest.events.wait("reset")
+        program.do("send", text="again")
+        got = [guest.events.wait("data")["data"] for _ in range(2)]
+        self.assertEqual(got, [b"first", b"again"])
+
     def test_the_board_survives_cuts_of_the_link(self):
         program, guest, remote = self.joined_pair()
         for number in range(40):

@@ -86,7 +86,9 @@ def parse_hello(payload, from_dialler):
         hello["resume"] = {
             "incarnation": parse_base32(wire.text(resume, "incarnation"), 8),
             "received": wire.integer(resume, "received"),
+            "since": wire.integer(resume, "since", 1, default=None),
         }
+    hello["ended"] = wire.text(raw, "ended", 0, 64, default=None)
     hello["ticket"] = wire.mapping(raw, "ticket")
     invitation = wire.mapping(raw, "invitation")
     hello["joins"] = invitation is not None
@@ -104,7 +106,10 @@ def parse_close(payload):
 class Delivery:
     """What a pair of incarnations shares across links (3.4, 6)."""
 
-    def __init__(self):
+    def __init__(self, since=0):
+        # The number of the link with which it began (RSM-5), and of the last that we dialled (DUP-1).
+        self.since = since
+        self.dialled = 0
         self.next = 1
         self.unacknowledged = collections.deque()
         self.size = 0
@@ -219,6 +224,8 @@ class Remote(BulkMixin):
         self.dialling = False
         self.forbidden = False
         self.ticket_tries = 0
+        # Why we gave up the delivery state that we had (RSM-6).
+        self.gave_up = None
         self.init_bulk()
         self._forget_datagrams()
 
@@ -234,6 +241,11 @@ class Remote(BulkMixin):
     @property
     def text(self):
         return base32(self.peer_id)
+
+    @property
+    def ended(self):
+        """What the other side must hear of state that we gave up, until the next is in use (RSM-6)."""
+        return None if self.delivery and self.delivery.heard else self.gave_up
 
     def send(self, message, wait=False, timeout=30):
         """Queues a message; with `wait`, until the other side acknowledged it."""
@@ -270,6 +282,14 @@ class Remote(BulkMixin):
         with self.peer.condition:
             if self.control:
                 self.control.link.abort()
+
+    def give_up(self):
+        """Does what LIV-4 says when the other side was away for too long, at once."""
+        with self.peer.condition:
+            control, self.control = self.control, None
+            if control:
+                control.link.abort()
+            self.peer._gone(self, "lost", "not back in time")
 
 
 class Peer:
@@ -447,8 +467,12 @@ class Peer:
                 extra["resume"] = {
                     "incarnation": base32(remote.incarnation),
                     "received": remote.delivery.received,
+                    "since": remote.delivery.since,
                 }
+            if remote and remote.ended:
+                extra["ended"] = remote.ended
             hello = self._hello(remote, extra)
+            said = remote.delivery if remote else None
             before = remote.control if remote else None
         link.send_frame(wire.HELLO, hello)
         theirs = parse_hello(self._expect(link, wire.HELLO), False)
@@ -470,6 +494,8 @@ class Peer:
                 raise NotVerified("the host did not prove that it knows the code")
         resumed = wire.mapping(accept, "resume")
         received = wire.integer(resumed, "received") if resumed is not None else None
+        ended = wire.text(accept, "ended", 0, 64, default=None) if received is None else None
+        number = max(hello["links"], theirs["links"]) + 1
         link.decoder.maximum = wire.MAXIMUM_PAYLOAD
         with self.condition:
             self.host, self.maximum = host, maximum
@@ -487,9 +513,11 @@ class Peer:
             if crossed and other < self.id:
                 # DUP-2: theirs stays.
                 self._start(link.close, "duplicate-link")
+            elif self._is_outdated(remote, theirs, hello, said, received):
+                raise Violation("duplicate-link", "")
             else:
                 close_old = "duplicate-link" if crossed else "replaced"
-                self._open(remote, link, True, theirs, received, close_old)
+                self._open(remote, link, True, theirs, received, number, ended, close_old)
             self._learn(members, wait=0)
         return remote
 
@@ -509,6 +537,14 @@ class Peer:
             if len(chain) < 6:
                 ticket["via"] = chain
         return ticket
+
+    def _is_outdated(self, remote, theirs, hello, said, received):
+        """Whether our HELLO is not true any more now that ACCEPT is here (DUP-5)."""
+        if remote.control is None and remote.links > hello["links"]:
+            return True
+        if remote.incarnation != theirs["incarnation"] or remote.delivery is said:
+            return False
+        return received is not None or bool(remote.delivery and remote.delivery.heard)
 
     def _ticket_to_show(self, remote):
         """What our admitter gave us; the host signs its own, for those who know it as host."""
@@ -669,10 +705,14 @@ class Peer:
             if resumes and self._resumes(remote, theirs):
                 accept["resume"] = {"received": remote.delivery.received}
                 received = theirs["resume"]["received"]
+            elif theirs.get("resume") and remote.ended:
+                accept["ended"] = remote.ended
             link.send_frame(wire.ACCEPT, accept)
             link.decoder.maximum = wire.MAXIMUM_PAYLOAD
             remote.address = (link.remote_address[0], theirs["port"])
-            self._open(remote, link, False, theirs, received)
+            number = max(hello["links"], theirs["links"]) + 1
+            ended = theirs["ended"] if received is None else None
+            self._open(remote, link, False, theirs, received, number, ended)
             for start in range(0, len(further), 16):
                 remote.control.send(wire.MEMBERS, {"members": further[start : start + 16]})
             if admitted:
@@ -680,9 +720,9 @@ class Peer:
 
     def _refuse_duplicate(self, remote, theirs):
         """Refuses a link whose dialler began before our own was open (DUP-1)."""
-        if not remote or not remote.control or remote.incarnation != theirs["incarnation"]:
+        if not remote or not remote.delivery or remote.incarnation != theirs["incarnation"]:
             return
-        if theirs["links"] < remote.links and remote.control.dialled_by_us:
+        if theirs["links"] < remote.delivery.dialled:
             raise Violation("duplicate-link", "")
 
     def _resumes(self, remote, theirs):
@@ -693,6 +733,7 @@ class Peer:
             and remote
             and remote.delivery
             and remote.incarnation == theirs["incarnation"]
+            and resume["since"] in (None, remote.delivery.since)
         )
         if holds and resume["received"] >= remote.delivery.next:
             raise malformed("a resumption from beyond what was sent")
@@ -786,30 +827,42 @@ class Peer:
 
     # Links
 
-    def _open(self, remote, link, dialled_by_us, theirs, received, close_old="replaced"):
-        """Puts `link` in place; `received` is what the other side holds when both resume."""
+    def _open(
+        self, remote, link, dialled_by_us, theirs, received, number, ended, close_old="replaced"
+    ):
+        """Puts `link` in place; `received` is what the other side holds when both resume.
+
+        `ended` is why it gave up what both had, where it says so.
+        """
         old = remote.control
         if remote.incarnation != theirs["incarnation"]:
             if remote.delivery:
                 self.events.add("lost", remote=remote, undelivered=remote.delivery.size)
                 remote.end_bulk()
             remote.delivery = None
+            remote.gave_up = None
             remote.incarnation = theirs["incarnation"]
         control = ControlLink(link, dialled_by_us)
         fresh = remote.delivery is None
         if fresh:
-            remote.delivery = Delivery()
+            remote.delivery = Delivery(number)
         elif received is not None:
             remote.delivery.acknowledge(received)
-        elif remote.delivery.heard:
+        elif remote.delivery.heard or ended is not None:
             # RSM-3; RSM-4 keeps state in which we heard nothing yet.
+            self.events.add("reset", remote=remote, why=ended)
             if remote.delivery.size:
                 self.events.add("undelivered", remote=remote, size=remote.delivery.size)
-            remote.delivery = Delivery()
+            remote.delivery = Delivery(number)
+            remote.gave_up = None
+        else:
+            remote.delivery.since = number
+        if dialled_by_us:
+            remote.delivery.dialled = number
         remote.name, remote.port = theirs["name"], theirs["port"]
         remote.addresses, remote.role = theirs["addresses"], theirs["role"]
         remote.forbidden = False
-        remote.links = max(remote.links, theirs["links"]) + 1
+        remote.links = max(remote.links, number)
         remote.state, remote.since = "connected", time.monotonic()
         remote.redial_at, remote.redials, remote.dialling = None, 0, False
         remote.previous_control = (old, time.monotonic())
@@ -939,6 +992,8 @@ class Peer:
 
     def _gone(self, remote, state, why):
         remote.state, remote.why, remote.since = state, why, time.monotonic()
+        if remote.delivery:
+            remote.gave_up = "lost" if state == "lost" else why
         remote.delivery = None
         remote.end_bulk()
         self.events.add("gone", remote=remote, state=state, why=why)

@@ -49,7 +49,8 @@ import Testing
   @Test func `every code of a note or warning is in the document of lines`() throws {
     var codes: Set<String> = []
     for directory in ["WhiteboardNode/Node", "PeerSession/Session", "PeerSession/Relay"] {
-      for file in try FileManager.default.contentsOfDirectory(atPath: "\(Self.sources)/\(directory)")
+      let path = "\(Self.sources)/\(directory)"
+      for file in try FileManager.default.contentsOfDirectory(atPath: path)
       where file.hasSuffix(".swift") {
         let parts = try Self.text("\(directory)/\(file)").split(separator: "code: \"").dropFirst()
         codes.formUnion(parts.map { String($0.prefix { $0 != "\"" }) })

@@ -53,7 +53,8 @@ import Testing
     #expect(!deliveries.isEmpty && deliveries.lastTaken(for: anna) == nil)
   }
 
-  @Test mutating func `a recipient that leaves ends all that it did not confirm, queued or taken`() {
+  @Test mutating func `a recipient that leaves ends all that it did not confirm, queued or taken`()
+  {
     let first = deliveries.add(request("a"), byteCount: 1, to: [anna, ben])
     let second = deliveries.add(request("b"), byteCount: 1, to: [anna])
     _ = deliveries.add(request("c"), byteCount: 1, to: [anna])
