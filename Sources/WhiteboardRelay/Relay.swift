@@ -72,6 +72,7 @@ package actor Relay {
     transportConfiguration.wantsResource = { [weak self] session, info in
       await self?.node(of: session)?.wants(info) ?? false
     }
+    transportConfiguration.isTemporaryResource = { Node.answer(named: $0.raw) != nil }
     do {
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
       try await PeerTransport.withTransport(transportConfiguration, body)

@@ -45,21 +45,30 @@ actor ResourceInbox {
   private let directory: StagingDirectory
   private let quota: Int
   private let threads: NIOThreadPool
+  private let isTemporary: @Sendable (UntrustedText) -> Bool
   private var active: [TransferID: Active] = [:]
+  /// The files of those, which are locked.
+  private var files: [TransferID: StagingFile] = [:]
   private var kept: [TransferID: Kept] = [:]
   private var delivered: [TransferID: Delivered] = [:]
   private var deliveredOrder: [TransferID] = []
 
-  private init(_ directory: StagingDirectory, quota: Int, threads: NIOThreadPool) {
+  private init(
+    _ directory: StagingDirectory,
+    quota: Int,
+    threads: NIOThreadPool,
+    isTemporary: @escaping @Sendable (UntrustedText) -> Bool
+  ) {
     self.directory = directory
     self.quota = quota
     self.threads = threads
+    self.isTemporary = isTemporary
   }
 
   /// Opens the inbox with what it holds, or makes it, private to its owner.
   ///
   /// Unfinished transfers of which nothing was heard for seven days before `now`, in seconds since
-  /// 1970, are removed. `quota` is how many bytes finished and unfinished resources may take together;
+  /// 1970, are removed, and those that a process left whose names `isTemporary` says. `quota` is how many bytes finished and unfinished resources may take together;
   /// `threads` may wait for the disk; `calls` are those of the system that a full disk makes fail.
   ///
   /// - Throws: `system`.
@@ -68,14 +77,15 @@ actor ResourceInbox {
     quota: Int,
     threads: NIOThreadPool = .singleton,
     calls: DiskCalls = .system,
-    now: Int = secondsSince1970()
+    now: Int = secondsSince1970(),
+    isTemporary: @escaping @Sendable (UntrustedText) -> Bool = { _ in false }
   ) async throws(SessionError) -> ResourceInbox {
     let directory = try await run(threads) { () throws(SessionError) in
       let directory = try StagingDirectory(path: path, calls: calls)
       try directory.sweep(now: now)
       return directory
     }
-    return ResourceInbox(directory, quota: quota, threads: threads)
+    return ResourceInbox(directory, quota: quota, threads: threads, isTemporary: isTemporary)
   }
 
   /// Decides whether an offer fits, and finds what there is of it.
@@ -91,7 +101,8 @@ actor ResourceInbox {
       sender: peer,
       name: hexadecimal(SHA256.hash(data: Array(offer.name.raw.utf8))),
       size: offer.size,
-      modified: offer.modified
+      modified: offer.modified,
+      isTemporary: isTemporary(offer.name) ? true : nil
     )
     if let known = delivered[offer.id] {
       guard known.peer == peer, known.name == offer.name, known.resource.size == offer.size else {
@@ -108,8 +119,17 @@ actor ResourceInbox {
     let directory = directory
     // Whatever is under way now may end, and its part go, while the directory is being read.
     let busy = Set(active.keys)
-    let survey = try await Self.run(threads) { () throws(SessionError) in
+    var survey = try await Self.run(threads) { () throws(SessionError) in
       try directory.survey()
+    }
+    // What another process has under way takes its room, and is neither gone on with nor removed.
+    let foreign = survey.partials.filter { part in
+      part.isInUse && active[part.id] == nil && !busy.contains(part.id)
+    }
+    survey.deliveredBytes += foreign.reduce(0) { $0 + $1.size }
+    let foreignIDs = Set(foreign.map(\.id))
+    guard !foreignIDs.contains(offer.id) else {
+      throw SessionError(.declined, "Another program has that transfer under way.")
     }
     // Nothing below waits until the space is reserved.
     try checkUnused(offer.id)
@@ -117,7 +137,8 @@ actor ResourceInbox {
       throw SessionError(.declined, "There is a resource of that id already.")
     }
     let idle = survey.partials.filter { part in
-      active[part.id] == nil && !busy.contains(part.id) && delivered[part.id] == nil
+      !foreignIDs.contains(part.id) && active[part.id] == nil && !busy.contains(part.id)
+        && delivered[part.id] == nil
     }
     if let other = idle.first(where: { $0.id == offer.id })?.record, other.sender != peer {
       throw SessionError(.declined, "That id is another peer's.")
@@ -135,7 +156,7 @@ actor ResourceInbox {
     if let source { kept[source.id] = nil }
     for id in removed { kept[id] = nil }
     do {
-      return try await Self.run(threads) { () throws(SessionError) in
+      let admission = try await Self.run(threads) { () throws(SessionError) in
         for id in removed { directory.remove(id) }
         guard let source, source.size > 0 else {
           if let source { directory.remove(source.id) }
@@ -151,6 +172,8 @@ actor ResourceInbox {
         }
         return Admission(file: file, offset: source.size, hash: hash, delivered: nil)
       }
+      files[offer.id] = admission.file
+      return admission
     } catch {
       active[offer.id] = nil
       throw error
@@ -164,6 +187,7 @@ actor ResourceInbox {
   func keep(_ id: TransferID, written: Int, hash: SHA256) async {
     // Nothing is nothing to go on with, and would cost a file all the same.
     guard written > 0 else { return await discard(id) }
+    files.removeValue(forKey: id)?.unlock()
     guard let entry = active.removeValue(forKey: id) else { return }
     // The hash of more bytes than anybody goes on with is only a saving.
     if kept.count >= Self.rememberedLimit { kept.removeAll() }
@@ -175,6 +199,7 @@ actor ResourceInbox {
     let directory = directory
     // A file that cannot be removed goes with the sweep of the next start.
     try? await Self.run(threads) { () throws(SessionError) in directory.remove(id) }
+    files.removeValue(forKey: id)?.unlock()
     active[id] = nil
     kept[id] = nil
   }
@@ -193,6 +218,7 @@ actor ResourceInbox {
       try directory.deliver(offer.id, file)
     }
     let resource = ReceivedResource(path: path, sha256: hash.text, size: offer.size)
+    files[offer.id] = nil
     active[offer.id] = nil
     kept[offer.id] = nil
     delivered[offer.id] = Delivered(

@@ -40,6 +40,8 @@ struct StagingRecord: Codable, Equatable, Sendable {
   var size: Int
   /// The sender's modification time, if it said one.
   var modified: Int?
+  /// Whether it is of use to the process alone that began it.
+  var isTemporary: Bool?
 
   /// Whether a file that is offered under another id is this one.
   func isSameFile(as other: StagingRecord) -> Bool { modified != nil && self == other }
@@ -59,6 +61,14 @@ final class StagingFile: Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// Tells other processes that the transfer is under way, for as long as this lives.
+  ///
+  /// - Returns: Whether none of them has it under way.
+  func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+  /// Lets others go on with the transfer, which is over or interrupted here.
+  func unlock() { flock(descriptor, LOCK_UN) }
 
   /// Writes `pieces` one after the other from `offset` on, and hashes them.
   ///
@@ -140,6 +150,8 @@ final class StagingDirectory: Sendable {
     /// Seconds since 1970.
     var modified: Int
     var record: StagingRecord?
+    /// Whether a process has it under way.
+    var isInUse: Bool
   }
 
   /// What lies in the inbox.
@@ -207,7 +219,8 @@ final class StagingDirectory: Sendable {
           id: id,
           size: Int(status.st_size),
           modified: Int(status.st_mtim.tv_sec),
-          record: readRecord(id)
+          record: readRecord(id),
+          isInUse: isInUse(id)
         )
       )
     }
@@ -215,14 +228,16 @@ final class StagingDirectory: Sendable {
     return survey
   }
 
-  /// Removes what is older than seven days, and what nobody can go on with.
+  /// Removes what is older than seven days, and what cannot be gone on with.
+  ///
+  /// What another process has under way stays.
   ///
   /// - Parameter now: Seconds since 1970.
   /// - Throws: `system`.
   func sweep(now: Int) throws(SessionError) {
-    for partial in try survey().partials
-    where partial.record == nil || now - partial.modified > Self.maximumAge {
-      remove(partial.id)
+    for partial in try survey().partials where !partial.isInUse {
+      let isUseful = partial.record.map { $0.isTemporary != true } ?? false
+      if !isUseful || now - partial.modified > Self.maximumAge { remove(partial.id) }
     }
     for name in try Self.names(in: partial) where name.hasSuffix(".json") {
       guard Self.status(partial, String(name.dropLast(5))) == nil else { continue }
@@ -243,6 +258,7 @@ final class StagingDirectory: Sendable {
     )
     guard descriptor >= 0 else { throw .system("Cannot make a file in \(path)", errno: errno) }
     let file = StagingFile(descriptor: descriptor, calls: calls)
+    _ = file.lock()
     do {
       try writeRecord(id, record)
     } catch {
@@ -258,6 +274,14 @@ final class StagingDirectory: Sendable {
     as id: TransferID,
     _ record: StagingRecord
   ) throws(SessionError) -> StagingFile {
+    let descriptor = openat(partial, old.text, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw .system("Cannot open an unfinished transfer", errno: errno)
+    }
+    let file = StagingFile(descriptor: descriptor, calls: calls)
+    guard file.lock() else {
+      throw SessionError(.declined, "Another program has that transfer under way.")
+    }
     if old != id {
       guard renameat(partial, old.text, partial, id.text) == 0 else {
         throw .system("Cannot rename an unfinished transfer", errno: errno)
@@ -265,11 +289,14 @@ final class StagingDirectory: Sendable {
       unlinkat(partial, old.text + ".json", 0)
       try writeRecord(id, record)
     }
-    let descriptor = openat(partial, id.text, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw .system("Cannot open an unfinished transfer", errno: errno)
-    }
-    return StagingFile(descriptor: descriptor, calls: calls)
+    return file
+  }
+
+  private func isInUse(_ id: TransferID) -> Bool {
+    let descriptor = openat(partial, id.text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
   /// Moves a whole file to where the application finds it.

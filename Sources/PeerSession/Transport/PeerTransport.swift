@@ -115,7 +115,8 @@ public final class PeerTransport: Sendable {
       let eventLoop = threads.control.next()
       let inbox = try await ResourceInbox.open(
         directory: configuration.inboxDirectory,
-        quota: configuration.inboxQuota
+        quota: configuration.inboxQuota,
+        isTemporary: configuration.isTemporaryResource ?? { @Sendable _ in false }
       )
       let carried = AsyncStream.makeStream(of: CarriedSession.self)
       let core = try await eventLoop.submit {

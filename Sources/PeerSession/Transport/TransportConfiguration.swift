@@ -1,4 +1,5 @@
 import Logging
+import PeerDiscovery
 import PeerWire
 
 /// What a ``PeerTransport`` is made from.
@@ -35,6 +36,11 @@ public struct TransportConfiguration: Sendable {
   /// sender waits meanwhile. One that is not wanted ends at the sender with `declined`, and is no
   /// event here unless it had begun.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
+  /// Whether a resource of that name is of use to the process alone that receives it; `nil` says none is.
+  ///
+  /// What there is of such a one is removed at the next start where its process died, as there is
+  /// nobody to go on with it.
+  public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
   /// How long a broken peer is waited for (LIV-4).
   public var lostAfter = Duration.seconds(60)
   /// How many peers a session that we host holds, ourselves counted; a joiner takes the host's number.

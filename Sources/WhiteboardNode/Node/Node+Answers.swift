@@ -6,7 +6,7 @@ import WhiteboardSync
 /// Catch-up answers: what a member missed goes to it as a resource (SYN-13).
 extension Node {
   /// The answer that a resource's name says it is, where it says so.
-  static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
+  package static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
     guard let name = try? ResourceDTO(name: name), name.type == .whiteboard,
       let request = name.request
     else { return nil }
@@ -42,13 +42,15 @@ extension Node {
   /// Sends an answer through a file that is there for as long as it takes.
   func sendAnswer(_ bytes: [UInt8], _ name: ResourceDTO, to member: MemberID) {
     guard let request = name.request else { return }
-    guard let session, let peer = PeerID(bytes: member.bytes), let path = keepAnswer(bytes) else {
+    guard let session, let peer = PeerID(bytes: member.bytes),
+      let file = AnswerFile(bytes, inDirectory: configuration.answersDirectory)
+    else {
       replica?.answerSent(request: request, to: member, now: now)
       return
     }
     spawn { node in
       do throws(SessionError) {
-        _ = try await session.sendResource(atPath: path, named: name.name, to: peer).result()
+        _ = try await session.sendResource(atPath: file.path, named: name.name, to: peer).result()
       } catch {
         // The member asks again, or somebody else.
         node.configuration.logger.debug(
@@ -56,34 +58,17 @@ extension Node {
           metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
         )
       }
-      try? FileManager.default.removeItem(atPath: path)
+      withExtendedLifetime(file) {}
       node.replica?.answerSent(request: request, to: member, now: node.now)
       node.carryOutActions()
     }
   }
 
-  private func keepAnswer(_ bytes: [UInt8]) -> String? {
-    let path = "\(configuration.answersDirectory)/\(TransferID.random().text)"
-    let isThere = FileManager.default.createFile(
-      atPath: path,
-      contents: Data(bytes),
-      attributes: [.posixPermissions: 0o600]
-    )
-    return isThere ? path : nil
-  }
-
   /// Removes the answers that a process before this one was sending when it died.
-  ///
-  /// Another that runs beside us has none this old: its members give up after seconds.
   func removeOldAnswers() {
     let directory = configuration.answersDirectory
-    let limit = Date.now.addingTimeInterval(-86_400)
     for file in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
-      let path = "\(directory)/\(file)"
-      guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-        let changed = attributes[.modificationDate] as? Date, changed < limit
-      else { continue }
-      try? FileManager.default.removeItem(atPath: path)
+      AnswerFile.removeAbandoned(atPath: "\(directory)/\(file)")
     }
   }
 }

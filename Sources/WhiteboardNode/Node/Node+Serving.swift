@@ -43,6 +43,7 @@ extension Node {
     transportConfiguration.wantsResource = { [weak self] _, info in
       await self?.wants(info) ?? false
     }
+    transportConfiguration.isTemporaryResource = { Node.answer(named: $0.raw) != nil }
     let body: @Sendable (PeerTransport) async throws -> Void = { transport in
       try await self.serve(transport)
     }

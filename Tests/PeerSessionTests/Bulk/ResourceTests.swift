@@ -245,6 +245,47 @@ struct ResourceTests {
     }
   }
 
+  @Test("what a process left of a resource that only it could use goes at the next start")
+  func leftovers() async throws {
+    let directory = try TemporaryDirectory()
+    let inbox = directory.path + "/inbox"
+    let peer = PeerIdentity.ephemeral().peerID
+    let isTemporary: @Sendable (UntrustedText) -> Bool = { $0.raw.hasPrefix("answer") }
+    func open() async throws -> ResourceInbox {
+      try await ResourceInbox.open(directory: inbox, quota: 1 << 30, isTemporary: isTemporary)
+    }
+    var files: [StagingFile] = []
+    var offers: [Control.ResourceOffer] = []
+    let first = try await open()
+    for name in ["answer 1", "answer 2", "photo"] {
+      let offer = Control.ResourceOffer(
+        id: .random(),
+        name: UntrustedText(name),
+        size: 10,
+        modified: 1
+      )
+      let file = try #require(try await first.admit(offer, from: peer) { false }.file)
+      _ = try file.write([ByteBuffer(bytes: [1, 2, 3])], at: 0, after: SHA256())
+      offers.append(offer)
+      files.append(file)
+    }
+    // Another process begins while all of them are under way, and after the first has broken off.
+    _ = try await open()
+    #expect(TemporaryDirectory.names(inbox + "/.partial").count == 6)
+    let second = try await open()
+    await #expect(throws: SessionError.self) {
+      _ = try await second.admit(offers[2], from: peer) { false }
+    }
+    await first.keep(offers[0].id, written: 3, hash: SHA256())
+    await first.keep(offers[2].id, written: 3, hash: SHA256())
+    _ = try await open()
+    #expect(
+      Set(TemporaryDirectory.names(inbox + "/.partial").filter { !$0.hasSuffix(".json") })
+        == [offers[1].id.text, offers[2].id.text]
+    )
+    #expect(try await second.admit(offers[2], from: peer) { false }.offset == 3)
+  }
+
   // MARK: Cancelling
 
   /// A receiver whose disk waits, so that a transfer stands still in its middle.

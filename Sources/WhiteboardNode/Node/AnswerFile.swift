@@ -1,0 +1,43 @@
+import PeerSession
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A catch-up answer in a private file, from which a transfer sends it.
+///
+/// The file is locked while it is needed, and removed after. The system drops the lock of a process that
+/// died, so that the next start finds what it left.
+final class AnswerFile: Sendable {
+  /// Where it is.
+  let path: String
+  private let descriptor: Int32
+
+  /// Writes an answer to a new file; `nil` where that fails.
+  init?(_ bytes: [UInt8], inDirectory directory: String) {
+    path = "\(directory)/\(TransferID.random().text)"
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+      LineWriter.writeAll(bytes, to: descriptor) == nil
+    else { return nil }
+  }
+
+  deinit {
+    guard descriptor >= 0 else { return }
+    unlink(path)
+    close(descriptor)
+  }
+
+  /// Removes a file of a process that died.
+  ///
+  /// - Parameter path: The file; it stays where a process still needs it.
+  static func removeAbandoned(atPath path: String) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+  }
+}
