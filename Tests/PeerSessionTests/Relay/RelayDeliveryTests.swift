@@ -17,7 +17,7 @@ struct RelayDeliveryTests {
         // It neither says goodbye nor dials again, as one that was killed.
         try await old.onLoop { core in
           for entry in core.entries.values {
-            entry.isBarred = true
+            entry.plan.bar(.always)
             entry.link.take()?.abort()
           }
         }

@@ -43,7 +43,7 @@ struct DeliveryWorld: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
           for side in world.sides { group.addTask { await side.book.follow(side.session) } }
           _ = try await hosted.sendConfirmed([])
-          hosted.addAddresses([addresses[1]], for: bob.peerID)
+          hosted.found(bob.peerID, at: [addresses[1]], as: joined.incarnation)
           try await body(world)
           for proxy in proxies { try await proxy.stop() }
           for side in world.sides { await side.session.leave() }
@@ -84,8 +84,10 @@ extension DeliveryWorld.Side {
   /// Dials the other at once where its next attempt waits.
   private func dial() async throws {
     try await session.onLoop { core in
-      guard let entry = core.entries[other], entry.link == nil, !entry.isDialling else { return }
-      entry.nextDial = .now()
+      guard let entry = core.entries[other], entry.link == nil, !entry.plan.isDialling else {
+        return
+      }
+      entry.plan.plan(after: .zero, now: .now(), jitter: 0)
       core.planTick()
     }
   }
@@ -98,8 +100,8 @@ extension DeliveryWorld.Side {
       guard let entry = core.entries[other], entry.delivery != nil else { return false }
       entry.link.take()?.abort()
       core.depart(entry, .lost)
-      entry.lostAt = .now()
-      entry.nextDial = .now()
+      entry.plan.lost(now: .now(), jitter: 0)
+      entry.plan.plan(after: .zero, now: .now(), jitter: 0)
       core.planTick()
       return true
     }

@@ -152,7 +152,7 @@ extension Session {
   fileprivate func vanish() async throws {
     try await onLoop { core in
       for entry in core.entries.values {
-        entry.isBarred = true
+        entry.plan.bar(.always)
         entry.link.take()?.abort()
       }
     }
