@@ -39,7 +39,13 @@ extension Recording {
     }
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let copy = directory + "/salvaged.whiteboard"
-    let report = try await BoardDocument.recover(from: path, to: copy, now: 0, locking: false)
+    let report = try await BoardDocument.recover(
+      from: path,
+      to: copy,
+      now: 0,
+      locking: false,
+      playing: RecordedBoard.self
+    )
     let found = try await open(copy).history
     let losses = [reason] + report.losses.map { "lost: \($0)" }
     return try Recording(

@@ -84,7 +84,8 @@ public struct Verification: Sendable {
     self.replicas = replicas
     steps = recording.count
     checks = recording.history.checks.count
-    self.damages = recording.history.damages.map(\.words) + damages
+    let told = recording.history.damages.map(\.words)
+    self.damages = told + damages.filter { !told.contains($0) }
     // No state is kept on the way.
     var playback = Playback(recording, spacing: .max)
     var mismatches: [Mismatch] = []
@@ -180,28 +181,5 @@ extension SplitMix64 {
       elements.swapAt(last, Int(next() % UInt64(last + 1)))
     }
     return elements
-  }
-}
-
-extension Recording {
-  /// The whole states in a file that do not make the board that their digest says, in words.
-  ///
-  /// A player begins from them, and passes over them where it has all that came before.
-  /// - Throws: What `BoardDocument` throws.
-  /// - Complexity: O(n) in the states.
-  public func wrongKeyframes(in path: String) async throws(DocumentError) -> [String] {
-    let document = try await BoardDocument.open(at: path, mode: .reading)
-    var found: [String] = []
-    var last: Int64 = 0
-    while let (number, keyframe) = try await document.keyframe(after: last) {
-      last = number
-      var board = RestoredBoard(board)
-      let isWhole = (try? board.apply(.keyframe(keyframe.bytes))) != nil
-      if !isWhole || board.digest.bytes != keyframe.digest {
-        found.append("keyframe \(number) is another board than its digest says")
-      }
-    }
-    try await document.close()
-    return found
   }
 }

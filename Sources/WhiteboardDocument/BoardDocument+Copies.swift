@@ -80,7 +80,7 @@ extension BoardDocument {
   private static func write(_ source: String, into temporary: String) throws {
     do {
       let database = try Opened.connect(source, .reading)
-      defer { try? database.close() }
+      defer { try? OpenFiles.close(database) }
       try database.writeWithoutTransaction { db in
         try db.execute(sql: "VACUUM INTO ?", arguments: [temporary])
       }

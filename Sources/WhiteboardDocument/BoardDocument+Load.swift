@@ -93,7 +93,8 @@ extension BoardDocument {
   /// empty where nothing is.
   /// - Complexity: O(n) in the file.
   public func verify() async throws(DocumentError) -> [String] {
-    try await read { [path] db in try LogReader(db, path: path).damages() }
+    let damages = mode == .reading ? damages : []
+    return try await read { [path] db in damages + LogReader(db, path: path).damages() }
   }
 }
 
@@ -241,19 +242,21 @@ struct LogReader {
   }
 
   /// Every damage, in words.
-  func damages() throws -> [String] {
-    var found: [String] = []
-    for line in try String.fetchAll(db, sql: "PRAGMA integrity_check(20)") where line != "ok" {
-      found.append("pages: \(line)")
-    }
-    let parts: [() throws -> [String]] = [
-      logDamages, trafficDamages, keyframeDamages, markDamages, assetDamages,
+  /// - Parameter isQuick: Whether photos and the order of indices are left out.
+  /// - Returns: A line for each damage.
+  func damages(isQuick: Bool = false) -> [String] {
+    let check = isQuick ? "PRAGMA quick_check(20)" : "PRAGMA integrity_check(20)"
+    var parts: [() throws -> [String]] = [
+      { try String.fetchAll(db, sql: check).filter { $0 != "ok" }.map { "pages: \($0)" } },
+      logDamages, trafficDamages, keyframeDamages, markDamages,
       {
         _ = try authors()
         for key in MetaKey.allCases { _ = try Meta.get(db, key, at: path) }
         return []
       },
     ]
+    if !isQuick { parts.append(assetDamages) }
+    var found: [String] = []
     for part in parts {
       do { found += try part() } catch {
         found.append(DocumentError.from(error, at: path).message)

@@ -28,6 +28,10 @@ public actor BoardDocument {
   public nonisolated let mode: Mode
   /// Whether the process that wrote it last ended without closing it.
   public nonisolated let wasLeftOpen: Bool
+  /// What was found damaged as it was opened, in words for a person; empty does not mean that the file is whole.
+  ///
+  /// A writer checks the log beside the file, pages and rows, but no photos and no digests.
+  public nonisolated let damages: [String]
 
   nonisolated let database: DatabaseQueue
   var tail: LogTail
@@ -47,6 +51,7 @@ public actor BoardDocument {
     board = opened.board
     mode = opened.lock == nil ? .reading : .writing
     wasLeftOpen = opened.wasLeftOpen
+    damages = opened.damages
     database = opened.database
     tail = opened.tail
     lock = opened.lock
@@ -213,7 +218,9 @@ public actor BoardDocument {
       // reader that is still there keeps the log, which harms nothing.
       _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
     }.failure
-    let closing = await Blocking.result(path) { [database] in try database.close() }.failure
+    let closing = await Blocking.result(path) { [database] in
+      try OpenFiles.close(database)
+    }.failure
     if let error = failure ?? closing ?? flushed { throw error }
   }
 

@@ -179,7 +179,7 @@ private struct Identity {
   init(_ path: String) throws {
     try Opened.checkFile(path, .reading)
     let database = try Opened.connect(path, .reading)
-    defer { try? database.close() }
+    defer { try? OpenFiles.close(database) }
     let found = try database.read { db in
       try Schema.check(db, at: path)
       return (

@@ -22,6 +22,10 @@ public struct DocumentSummary: Hashable, Sendable {
   public let thumbnail: String?
   /// Why it cannot be read; nil where it can.
   public let error: DocumentError?
+  /// What is damaged, or was and is kept aside, and what to do, in words; nil if nothing is known to be.
+  ///
+  /// A list reads the log beside a file to its end, but not the whole file: it never says that one is whole.
+  public let damage: String?
 
   /// Feeds the path and what shows that the file is another now.
   public func hash(into hasher: inout Hasher) {
@@ -173,7 +177,7 @@ public struct BoardLibrary: Sendable {
     if stat(path + "-wal", &log) == 0 { size += Int64(log.st_size) }
     do {
       let opened = try Opened(path, .reading, expecting: nil)
-      defer { try? opened.database.close() }
+      defer { try? OpenFiles.close(opened.database) }
       return try opened.database.writeWithoutTransaction { db in
         let people = try Meta.get(db, .people, at: path) ?? "[]"
         let last = try Int64.fetchOne(db, sql: "SELECT time FROM log ORDER BY id DESC LIMIT 1")
@@ -187,7 +191,8 @@ public struct BoardLibrary: Sendable {
           changed: max(last ?? 0, changed ?? 0),
           size: size,
           thumbnail: try Meta.get(db, .thumbnail, at: path),
-          error: nil
+          error: nil,
+          damage: damage(of: path, opened.damages)
         )
       }
     } catch {
@@ -200,8 +205,18 @@ public struct BoardLibrary: Sendable {
         changed: modified,
         size: size,
         thumbnail: nil,
-        error: .from(error, at: path)
+        error: .from(error, at: path),
+        damage: damage(of: path, [])
       )
+    }
+  }
+
+  private static func damage(of path: String, _ found: [String]) -> String? {
+    let recover = "Run 'whiteboard-peer boards recover \(path)' to save what"
+    if let first = found.first { return "\(first) \(recover) it still holds." }
+    return KeptAside.copies(of: path).last.map { copy in
+      "The file was damaged, and some changes may be missing. A copy is kept as \(copy). "
+        + "\(recover) both hold, then move the copy away."
     }
   }
 }

@@ -132,6 +132,17 @@ public struct DocumentHistory: Sendable {
   }
 }
 
+extension DocumentHistory {
+  /// Reads all that the log of a database holds.
+  init(_ db: Database, at path: String, board: [UInt8], name: String) throws {
+    var reader = HistoryReader(
+      LogReader(db, path: path),
+      DocumentHistory(board: board, name: name)
+    )
+    self = try reader.read()
+  }
+}
+
 extension BoardDocument {
   /// Reads all that the log holds; it may be written meanwhile.
   ///
@@ -142,12 +153,14 @@ extension BoardDocument {
   /// - Complexity: O(n) in the file but for its assets.
   public func history() async throws(DocumentError) -> DocumentHistory {
     let name = try await name()
+    let known = mode == .reading ? damages : []
     return try await read { [path, board] db in
-      var reader = HistoryReader(
-        LogReader(db, path: path),
-        DocumentHistory(board: board, name: name)
+      var history = try DocumentHistory(db, at: path, board: board, name: name)
+      history.damages.insert(
+        contentsOf: known.map { DocumentHistory.Damage(place: 0, words: $0) },
+        at: 0
       )
-      return try reader.read()
+      return history
     }
   }
 }

@@ -25,7 +25,7 @@ struct Inventory: Sendable {
   init(_ path: String) {
     do {
       let database = try Opened.connect(path, .reading)
-      defer { try? database.close() }
+      defer { try? OpenFiles.close(database) }
       try database.read { db in read(db, path) }
     } catch {
       add(error, path)

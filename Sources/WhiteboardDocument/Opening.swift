@@ -10,6 +10,8 @@ struct Opened: Sendable {
   let lock: WriterLock?
   let tail: LogTail
   let wasLeftOpen: Bool
+  /// What was found damaged as it was opened, in words.
+  let damages: [String]
 
   /// Opens and checks; blocks.
   init(_ path: String, _ mode: BoardDocument.Mode, expecting: [UInt8]?) throws {
@@ -17,29 +19,22 @@ struct Opened: Sendable {
     self.path = path
     try Self.checkFile(path, mode)
     lock = mode == .writing ? try WriterLock(path) : nil
-    database = try Self.connect(path, mode)
-    let found = try database.read { db in try Facts(db, at: path) }
-    guard expecting == nil || expecting == found.board else {
-      throw DocumentError(
-        .wrongBoard,
-        "\(path): it holds another board of that name; it was left as it is"
-      )
-    }
+    let look = mode == .writing ? try Self.lookBeforeWriting(path, expecting) : nil
+    let connection = try Self.connectNoting(path, mode)
+    database = connection.database
+    let found = try look?.facts ?? database.read { db in try Facts(db, at: path) }
+    try found.check(expecting, at: path)
     board = found.board
     tail = found.tail
     wasLeftOpen = found.closed == nil
+    damages = look?.damages ?? connection.damages
     guard mode == .writing else { return }
-    let wasLeftOpen = wasLeftOpen
-    try database.writeWithoutTransaction { db in
-      // After a crash nothing else says how long the log was.
-      if wasLeftOpen { try Self.quickCheck(db, at: path) }
-      try Self.beginWriting(db, at: path)
-    }
+    try database.writeWithoutTransaction { db in try Self.beginWriting(db, at: path) }
     try Schema.migrator.migrate(database)
   }
 
   /// What is known of a document, as of one moment.
-  private struct Facts: Sendable {
+  struct Facts: Sendable {
     let board: [UInt8]
     let tail: LogTail
     let closed: String?
@@ -54,6 +49,15 @@ struct Opened: Sendable {
       closed = try Meta.get(db, .closed, at: path)
       if let closed, closed != tail.text {
         throw DocumentError.damagedRow("the end of the log", at: path)
+      }
+    }
+
+    func check(_ expected: [UInt8]?, at path: String) throws(DocumentError) {
+      guard expected == nil || expected == board else {
+        throw DocumentError(
+          .wrongBoard,
+          "\(path): it holds another board of that name; it was left as it is"
+        )
       }
     }
   }
@@ -90,50 +94,66 @@ struct Opened: Sendable {
     }
   }
 
-  /// Opens the database itself.
+  /// Opens the database itself; see ``connectNoting(_:_:)``.
+  static func connect(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
+    try connectNoting(path, mode).database
+  }
+
+  /// Opens the database itself, and says what is damaged in the log beside it.
   ///
   /// Where a process was killed as it began or ended writing, its last step must be undone first. Who only reads
-  /// undoes it on a copy: nothing is written to a recording that is only read (REC-1).
-  static func connect(
+  /// undoes it on a copy: nothing is written to a recording that is only read (REC-1). If the log is damaged, a
+  /// reader gets a copy with everything of the log that can be read (REC-16).
+  static func connectNoting(
     _ path: String,
     _ mode: BoardDocument.Mode
-  ) throws -> DatabaseQueue {
+  ) throws -> (database: DatabaseQueue, damages: [String]) {
+    guard mode == .reading else { return (try connectOnce(path, mode), []) }
+    let log = WriteAheadLog.examine(path)
+    if let log {
+      try log.checkOrigin(of: path)
+      if let damage = log.damage {
+        let merged = try connectToMerged(log, of: path)
+        return (merged.database, [log.words(damage, isComplete: merged.isComplete)])
+      }
+    }
     do {
-      return try connectOnce(path, mode)
-    } catch let error as DatabaseError
-      where error.resultCode == .SQLITE_READONLY && mode == .reading
-    {
-      return try connectToCopy(of: path) ?? { throw error }()
+      let own = try identity(of: path, with: log)
+      let database = try connectOnce(path, mode)
+      if let own { try database.read { db in try own.check(db, at: path) } }
+      return (database, [])
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
+      return (try connectToCopy(of: path) ?? { throw error }(), [])
     }
   }
 
   /// Opens a copy whose last step is undone, and that is gone when it is closed; nil where none can be made.
-  private static func connectToCopy(of path: String) throws -> DatabaseQueue? {
+  static func connectToCopy(of path: String) throws -> DatabaseQueue? {
     let files = FileManager.default
-    let directory = files.temporaryDirectory.appendingPathComponent(
-      "whiteboard-\(UUID().uuidString)"
-    )
-    do {
-      try files.createDirectory(
-        at: directory,
-        withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700]
-      )
-    } catch {
-      return nil
-    }
-    defer { try? files.removeItem(at: directory) }
-    let copy = directory.path + "/copy.whiteboard"
+    guard let directory = temporaryDirectory() else { return nil }
+    defer { try? files.removeItem(atPath: directory) }
+    let copy = directory + "/copy.whiteboard"
     for end in ["", "-journal", "-wal"] where files.fileExists(atPath: path + end) {
       guard (try? files.copyItem(atPath: path + end, toPath: copy + end)) != nil else { return nil }
     }
-    try connectOnce(copy, .writing).close()
+    try OpenFiles.close(connectOnce(copy, .writing))
     return try connectOnce(copy, .reading)
+  }
+
+  /// Makes a directory that only this user can read; nil if that is not possible.
+  static func temporaryDirectory() -> String? {
+    let path = NSTemporaryDirectory() + "/whiteboard-\(UUID().uuidString)"
+    let made: Void? = try? FileManager.default.createDirectory(
+      atPath: path,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    return made.map { path }
   }
 
   /// Sees that undoing the last step would touch no other file: SQLite removes one that a journal names at its end,
   /// and no journal of ours names any.
-  private static func checkJournal(of path: String) throws {
+  static func checkJournal(of path: String) throws {
     let descriptor = open(path + "-journal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
@@ -151,7 +171,7 @@ struct Opened: Sendable {
     }
   }
 
-  private static func connectOnce(
+  static func connectOnce(
     _ path: String,
     _ mode: BoardDocument.Mode
   ) throws -> DatabaseQueue {
@@ -161,7 +181,9 @@ struct Opened: Sendable {
     configuration.readonly = mode == .reading
     configuration.busyMode = .timeout(2)
     configuration.observesSuspensionNotifications = false
-    let database = try DatabaseQueue(path: path, configuration: configuration)
+    let database = try OpenFiles.connecting(to: path, mode) {
+      try DatabaseQueue(path: path, configuration: configuration)
+    }
     // The first look at the file is what finds a step that is half done.
     try database.read { db in
       _ = try Int.fetchOne(db, sql: "PRAGMA schema_version")
@@ -296,7 +318,7 @@ enum NewFile {
       close(descriptor)
       defer { unlink(temporary) }
       try make(temporary)
-      try synchronize(temporary)
+      try FileSync.synchronize(temporary)
       guard link(temporary, path) == 0 else {
         if errno == EEXIST { throw Self.exists(path) }
         // Some file systems have no links; there the check above is all there is.
@@ -305,22 +327,11 @@ enum NewFile {
         }
         return
       }
-      try? synchronize((path as NSString).deletingLastPathComponent)
+      try? FileSync.synchronize((path as NSString).deletingLastPathComponent)
     }
   }
 
   private static func exists(_ path: String) -> DocumentError {
     DocumentError(.exists, "\(path): there is a file of that name; it was left as it is")
-  }
-
-  private static func synchronize(_ path: String) throws {
-    let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
-    }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else {
-      throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
-    }
   }
 }

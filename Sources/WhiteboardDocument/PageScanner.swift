@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 
 /// Reads rows out of the pages of an SQLite file without SQLite: whatever the tree above them has
 /// become, and however the file ends.
@@ -19,10 +20,13 @@ final class PageScanner {
   private let pageSize: Int
   private let usable: Int
   private let pageCount: Int
-  /// Page numbers of the log's frames, in order.
-  private let frames: [Int]
+  /// The frames of the log beside the file, those too that SQLite would not use.
+  private let frames: [WriteAheadLog.Frame]
+  private let framePageSize: Int
   /// The newest frame of each page.
   private let newest: [Int: Int]
+  /// What is damaged in the log, or why it is left out, in words.
+  private(set) var logDamage: String?
   /// No row can have more bytes than these.
   private let totalSize: Int
   /// How many bytes of long rows are still read: many places can lead to the same ones.
@@ -31,7 +35,11 @@ final class PageScanner {
   private var known: Set<[UInt8]> = []
 
   /// Opens the file at `path`, and the log beside it where there is one, for reading.
-  init(_ path: String) throws(DocumentError) {
+  /// - Parameters:
+  ///   - path: The file, which this process has not open.
+  ///   - readsLog: Whether the log is read. One of another file is left out.
+  /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
+  init(_ path: String, readsLog: Bool = true) throws(DocumentError) {
     // A pipe that nobody writes would be waited for.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -46,12 +54,13 @@ final class PageScanner {
       throw DocumentError(.wrongKind, "\(path): this is no file")
     }
     file = descriptor
-    log = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    log = readsLog ? open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
+    let found = readsLog ? WriteAheadLog(path) : nil
     let header = Self.read(file, at: 0, 100)
     var size = header.count >= 18 ? Int(header[16]) << 8 | Int(header[17]) : 0
     if size == 1 { size = 65536 }
-    let isPlausible = size >= 512 && size <= 65536 && size & (size - 1) == 0
-    pageSize = isPlausible ? size : 4096
+    pageSize = WriteAheadLog.isPageSize(size) ? size : found?.pageSize ?? 4096
+    framePageSize = found?.pageSize ?? 4096
     // We reserve nothing at the end of a page.
     usable = pageSize
     let fileSize = fstat(file, &status) == 0 ? Int(status.st_size) : 0
@@ -60,21 +69,67 @@ final class PageScanner {
     if log >= 0, fstat(log, &status) == 0 { logSize = Int(status.st_size) }
     totalSize = fileSize + logSize
     budget = 16 * totalSize + 64 << 20
-    var frames: [Int] = []
+    frames = found?.frames ?? []
     var newest: [Int: Int] = [:]
-    let salts = Self.read(log, at: 16, 8)
-    var offset = 32
-    while salts.count == 8, offset + 24 + pageSize <= logSize {
-      let frame = Self.read(log, at: offset, 24)
-      // Frames of an earlier round are in the file already.
-      guard frame.count == 24, Array(frame[8..<16]) == salts else { break }
-      let page = Self.number(frame, 0)
-      newest[page] = frames.count
-      frames.append(page)
-      offset += 24 + pageSize
-    }
-    self.frames = frames
+    for (number, frame) in frames.enumerated() { newest[frame.page] = number }
     self.newest = newest
+    if let found, found.damage != nil || found.isForeign {
+      logDamage =
+        found.isComplete && !found.isForeign
+        ? nil : "what was in damaged parts of the log beside the file"
+    }
+    guard !frames.isEmpty else { return }
+    var (own, logged) = (Identity(), Identity())
+    for page in 1...max(1, pageCount) { scan(nil, page) { own.take($2) } }
+    for (number, frame) in frames.enumerated() {
+      scan(number, frame.page) { logged.take($2) }
+    }
+    known = []
+    if found?.isForeign ?? false || !logged.isPart(of: own) {
+      leavesOutLog = true
+      logDamage = "what is in the log beside the file, which belongs to another file"
+    }
+  }
+
+  /// What of a document never changes.
+  struct Identity: Sendable {
+    private var values: [String: Set<String>] = [:]
+
+    /// Takes in a row, if it tells something of it.
+    mutating func take(_ columns: [StoredValue]) {
+      guard columns.count == 3, let key = columns[0].text, let value = columns[1].text,
+        [MetaKey.board.rawValue, MetaKey.created.rawValue].contains(key),
+        columns[2].integer == Int64(Meta.checksum(key, value))
+      else { return }
+      values[key, default: []].insert(value)
+    }
+
+    /// Takes in what a database says.
+    mutating func take(_ db: Database, at path: String) throws {
+      for key in [MetaKey.board, .created] {
+        if let value = try Meta.get(db, key, at: path) { values[key.rawValue] = [value] }
+      }
+    }
+
+    /// Whether nothing in it is known to be another way.
+    func isPart(of other: Identity) -> Bool {
+      values.allSatisfy { key, found in other.values[key]?.isSuperset(of: found) ?? true }
+    }
+
+    fileprivate var isEmpty: Bool { values.isEmpty }
+  }
+
+  /// Whether the log is of another file.
+  private var leavesOutLog = false
+
+  /// What the first page that tells it says that the document is.
+  var firstIdentity: Identity? {
+    for page in 1...max(1, pageCount) {
+      var identity = Identity()
+      scan(nil, page) { identity.take($2) }
+      if !identity.isEmpty { return identity }
+    }
+    return nil
   }
 
   deinit {
@@ -89,7 +144,8 @@ final class PageScanner {
   @discardableResult
   func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
-    for (frame, page) in frames.enumerated() { scan(frame, page, body) }
+    guard !leavesOutLog else { return budget > 0 }
+    for (number, frame) in frames.enumerated() { scan(number, frame.page, body) }
     return budget > 0
   }
 
@@ -118,7 +174,13 @@ final class PageScanner {
   }
 
   private func content(_ frame: Int?, _ page: Int) -> [UInt8] {
-    if let frame { return Self.read(log, at: 32 + frame * (24 + pageSize) + 24, pageSize) }
+    if let frame {
+      let head = WriteAheadLog.frameHeaderSize
+      let offset = WriteAheadLog.headerSize + frame * (head + framePageSize) + head
+      var content = Self.read(log, at: offset, framePageSize)
+      frames[frame].repair(&content)
+      return content
+    }
     guard page >= 1 else { return [] }
     return Self.read(file, at: (page - 1) * pageSize, pageSize)
   }
@@ -169,7 +231,7 @@ final class PageScanner {
     var next = Self.number(content, offset + local)
     while result.count < length {
       // Each turn adds bytes or ends, so that a ring of pages ends too.
-      let page = self.content(newest[next], next)
+      let page = self.content(leavesOutLog ? nil : newest[next], next)
       guard page.count >= usable else { return nil }
       result += page[4..<(4 + min(usable - 4, length - result.count))]
       next = Self.number(page, 0)

@@ -25,14 +25,19 @@ public struct RecoveryReport: Hashable, Sendable {
 extension BoardDocument {
   /// Saves to a new document what a damaged one still holds; the damaged one is only read.
   ///
-  /// Kept is every row whose own checksum holds. What was deleted not long ago may come back. A
-  /// document that this process has open must be closed first.
+  /// Kept is every row whose own checksum holds, in the file, in the log beside it and in the copies that were kept
+  /// of it when it was damaged before (REC-17). What was deleted not long ago may come back. A document that this
+  /// process has open must be closed first.
+  ///
+  /// With a board to play it on, the new document is whole (REC-18): a state that is another board than its digest
+  /// says, or than the log before it makes, is left out. So is a change that cannot be applied.
   /// - Parameters:
   ///   - source: The damaged file; the `-wal` file beside it is read too.
   ///   - path: Where the new one goes.
   ///   - board: The board's id, needed only where the file does not hold it any more.
   ///   - now: Milliseconds since 1970.
   ///   - locking: Whether others are kept from writing the damaged one meanwhile, by a file beside it.
+  ///   - played: The kind of board by which the new document is verified; nil leaves digests unchecked.
   /// - Returns: What was saved, and what was not.
   /// - Throws: `notFound`, `exists`, `inUse`, `full`, `damaged` where nothing can be saved.
   public static func recover(
@@ -40,7 +45,8 @@ extension BoardDocument {
     to path: String,
     board: [UInt8]? = nil,
     now: Int64,
-    locking: Bool = true
+    locking: Bool = true,
+    playing played: (any PlayedBoard.Type)? = nil
   ) async throws(DocumentError) -> RecoveryReport {
     let source = Opened.resolved(source)
     // Nobody writes the damaged file while it is read.
@@ -53,7 +59,7 @@ extension BoardDocument {
       return isLockable ? try WriterLock(source) : nil
     }
     defer { lock?.release() }
-    let found = try await Blocking.run(source) { try Salvage(source) }
+    let found = try await Blocking.run(source) { try Salvage.merging(source) }
     guard let board = found.board ?? board else {
       throw DocumentError(
         .damaged,
@@ -64,12 +70,17 @@ extension BoardDocument {
     let counts = Counts()
     try await NewFile.make(at: path, board: board, name: name, now: found.created ?? now) { queue in
       try found.store(in: queue, counts)
+      guard let played else { return }
+      try queue.write { db in
+        counts.losses += try Settling(db, at: source, board: board, played).settle()
+        counts.keyframes = try Int.fetchOne(db, sql: "SELECT count(*) FROM keyframe") ?? 0
+      }
     }
     return RecoveryReport(
       board: board,
       name: name,
       entries: found.entries,
-      keyframes: found.keyframes.count,
+      keyframes: counts.keyframes ?? found.keyframes.count,
       authors: found.authors.count,
       assets: counts.assets,
       lostRows: found.lostRows,
@@ -82,23 +93,36 @@ extension BoardDocument {
     // Only the closure that fills the new file writes these, and it has returned before they are
     // read.
     var assets = 0
+    var keyframes: Int?
     var losses: [String] = []
   }
 }
 
 /// The rows of a damaged file that prove themselves.
 private struct Salvage: Sendable {
+  /// A photo, and the file it is in.
+  private struct Asset: Sendable {
+    let source: String
+    let place: PageScanner.Place
+  }
+
   let source: String
   private(set) var meta: [String: String] = [:]
   private(set) var rows: [LogRow] = []
   private(set) var keyframes: [StoredKeyframe] = []
   private(set) var authors: [UInt64: StoredAuthor] = [:]
-  private(set) var marks: [Int64: StoredMark] = [:]
-  private(set) var assets: [PageScanner.Place] = []
-  private(set) var traffic: [Int64: LogRow] = [:]
+  private(set) var marks: [StoredMark] = []
+  private var assets: [Asset] = []
+  private(set) var traffic: [LogRow] = []
   private(set) var lostRows: [ClosedRange<Int64>] = []
-  private(set) var losses: [String] = []
-  private let inventory: Inventory
+  /// What is lost besides rows of the log.
+  private var otherLosses: [String] = []
+  private var rowLosses: [String] = []
+  private var listedAssets: Set<[UInt8]> = []
+  /// The last row of the log that the file says it has.
+  private var end: Int64 = 0
+
+  var losses: [String] { rowLosses + otherLosses }
 
   var board: [UInt8]? {
     let bytes = meta[MetaKey.board.rawValue].flatMap { Hexadecimal.decode($0) }
@@ -108,22 +132,41 @@ private struct Salvage: Sendable {
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } }
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
+  /// What a file and the copies of it that were kept still hold.
+  static func merging(_ source: String) throws(DocumentError) -> Salvage {
+    let own: Result<Salvage, DocumentError>
+    do throws(DocumentError) { own = .success(try Salvage(source)) } catch { own = .failure(error) }
+    let kept = KeptAside.copies(of: source).compactMap { try? Salvage($0) }
+    guard var all = (try? own.get()) ?? kept.first else { return try own.get() }
+    for copy in kept where copy.board == nil || all.board == nil || copy.board == all.board {
+      all.merge(copy)
+    }
+    return all
+  }
+
   init(_ source: String) throws(DocumentError) {
     self.source = source
     let scanner = try PageScanner(source)
     var found = Found()
     if !scanner.scan({ place, rowid, columns in found.take(place, rowid, columns) }) {
-      losses.append("what lies behind more rows than the file can hold")
+      otherLosses.append("what lies behind more rows than the file can hold")
     }
+    if let damage = scanner.logDamage { otherLosses.append(damage) }
     meta = found.meta
     authors = found.authors
-    marks = found.marks
-    assets = found.assets
-    traffic = found.traffic.filter { (try? $0.value.unpackTraffic()) != nil }
+    marks = found.marks.values.sorted { $0.id < $1.id }
+    assets = found.assets.map { Asset(source: source, place: $0) }
+    traffic = found.traffic.keys.sorted().compactMap { found.traffic[$0] }
+      .filter { (try? $0.unpackTraffic()) != nil }
     keyframes = found.keyframes.values.sorted { ($0.log, $0.id) < ($1.log, $1.id) }
-    inventory = Inventory(source)
-    order(found.rows)
-    compareWithInventory()
+    let inventory = Inventory(source)
+    choose(found.rows)
+    end = min(inventory.lastRow, StoredNumber.limit)
+    if let closed = meta[MetaKey.closed.rawValue]?.split(separator: " ").first {
+      end = max(end, Int64(closed) ?? 0)
+    }
+    findLostRows()
+    compare(with: inventory)
     let isSomethingLeft =
       !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty || !traffic.isEmpty
       || (!meta.isEmpty && lostRows.isEmpty)
@@ -132,48 +175,124 @@ private struct Salvage: Sendable {
     }
   }
 
-  /// Puts the rows in order, and finds out which are missing.
-  private mutating func order(_ candidates: [Int64: [StoredLogRow]]) {
-    let stands = Set(keyframes.map(\.log))
-    var chain: UInt32 = 0
-    var last: Int64 = 0
-    var lastTime: Int64?
-    for id in candidates.keys.sorted() {
-      let choices = candidates[id] ?? []
-      let follows = id == last + 1
-      let right = follows ? Self.following(chain, choices) : nil
-      guard let chosen = right ?? choices.last, let unpacked = try? chosen.row.unpack() else {
+  /// Adds what a copy of the same board holds.
+  ///
+  /// Both have the same rows up to where the copy was made. What the file got since then goes behind the rest of the
+  /// copy: batches count in any order, and answers leave out only what came before them in the file.
+  private mutating func merge(_ copy: Salvage) {
+    let fork = Self.fork(rows, copy.rows)
+    let shift = fork.map { ($0, by: (copy.rows.last?.id ?? 0) - $0 + 1) }
+    func moved(_ log: Int64) -> Int64 {
+      guard let shift, log >= shift.0 else { return log }
+      return log + shift.by
+    }
+    rows = Self.merged(rows, copy.rows, fork)
+    let trafficFork = Self.fork(traffic, copy.traffic)
+    traffic = Self.merged(traffic, copy.traffic, trafficFork)
+    end = max(moved(end), copy.end)
+    let own = keyframes.map {
+      $0.moved(id: $0.id, log: moved($0.log), chain: $0.chain, entries: $0.entries)
+    }
+    let states = copy.keyframes + own.filter { !copy.keyframes.contains($0) }
+    let ordered = states.sorted { ($0.log, $0.time, $0.id) < ($1.log, $1.time, $1.id) }
+    // Two of them can have one number.
+    keyframes = ordered.enumerated().map { number, keyframe in
+      keyframe.moved(
+        id: Int64(number + 1),
+        log: keyframe.log,
+        chain: keyframe.chain,
+        entries: keyframe.entries
+      )
+    }
+    let ownMarks = marks.map { $0.moved(log: moved($0.log)) }
+    marks = (copy.marks + ownMarks.filter { !copy.marks.contains($0) })
+      .sorted { ($0.log, $0.until, $0.id) < ($1.log, $1.until, $1.id) }
+    for (incarnation, author) in copy.authors {
+      guard let known = authors[incarnation] else {
+        authors[incarnation] = author
         continue
       }
-      // Where rows were dropped on purpose, a keyframe stands in their place.
-      if !follows, last > 0 || !stands.contains(id - 1) {
-        lose(last + 1...id - 1, lastTime, chosen.row.time)
-      }
+      authors[incarnation] = author.isNewer(than: known) ? author : known
+    }
+    meta.merge(copy.meta) { own, _ in own }
+    assets += copy.assets
+    listedAssets.formUnion(copy.listedAssets)
+    otherLosses += copy.otherLosses.filter { !otherLosses.contains($0) }
+    findLostRows()
+  }
+
+  /// The first number of which both have a row, and not the same one.
+  private static func fork(_ own: [LogRow], _ other: [LogRow]) -> Int64? {
+    let known = Dictionary(other.map { ($0.id, $0) }) { first, _ in first }
+    return own.first { row in known[row.id].map { $0 != row } ?? false }?.id
+  }
+
+  /// The rows of both, in order; from the fork on, first the rows of the other one.
+  private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
+    let fork = fork ?? .max
+    let known = Set(other.map(\.id))
+    let before = (other + own.filter { $0.id < fork && !known.contains($0.id) })
+      .sorted { $0.id < $1.id }
+    let last = before.last?.id ?? 0
+    let behind = own.filter { $0.id >= fork }.map { row in
+      LogRow(
+        id: row.id - fork + last + 1,
+        time: row.time,
+        entries: row.entries,
+        body: row.body,
+        table: row.table
+      )
+    }
+    return before + behind
+  }
+
+  /// Chooses one row of each number.
+  private mutating func choose(_ candidates: [Int64: [StoredLogRow]]) {
+    var chain: UInt32 = 0
+    var last: Int64 = 0
+    for id in candidates.keys.sorted() {
+      let choices = candidates[id] ?? []
+      let right = id == last + 1 ? Self.following(chain, choices) : nil
+      guard let chosen = right ?? choices.last, (try? chosen.row.unpack()) != nil else { continue }
       rows.append(chosen.row)
       chain = UInt32(truncatingIfNeeded: chosen.sum)
       last = id
-      lastTime = unpacked.last?.time ?? chosen.row.time
     }
-    var end = max(keyframes.last?.log ?? 0, min(inventory.lastRow, StoredNumber.limit))
-    if let closed = meta[MetaKey.closed.rawValue]?.split(separator: " ").first {
-      end = max(end, Int64(closed) ?? 0)
+  }
+
+  /// Finds out which rows are missing.
+  private mutating func findLostRows() {
+    (lostRows, rowLosses) = ([], [])
+    let stands = Set(keyframes.map(\.log))
+    var last: Int64 = 0
+    var lastTime: Int64?
+    for row in rows {
+      // Where rows were dropped on purpose, a keyframe stands in their place.
+      if row.id > last + 1, last > 0 || !stands.contains(row.id - 1) {
+        lose(last + 1...row.id - 1, lastTime, row.time)
+      }
+      last = row.id
+      lastTime = (try? row.unpack().last?.time) ?? row.time
     }
+    let end = max(keyframes.last?.log ?? 0, end)
     if end > last, last > 0 || !stands.contains(end) { lose(last + 1...end, lastTime, nil) }
   }
 
   /// Finds out what was listed in the file, and was not found whole.
-  private mutating func compareWithInventory() {
-    losses += inventory.problems
+  private mutating func compare(with inventory: Inventory) {
+    otherLosses += inventory.problems
     let saved = Set(keyframes.map(\.id))
     for lost in inventory.keyframes.sorted(by: { $0.id < $1.id }) where !saved.contains(lost.id) {
-      losses.append(lost.name.map { "the version '\($0)'" } ?? "the whole board of one moment")
+      otherLosses.append(lost.name.map { "the version '\($0)'" } ?? "the whole board of one moment")
     }
-    let missing = inventory.traffic.subtracting(traffic.keys)
-    if !missing.isEmpty { losses.append("rows of the session's traffic: \(missing.count)") }
+    let missing = inventory.traffic.subtracting(traffic.map(\.id))
+    if !missing.isEmpty { otherLosses.append("rows of the session's traffic: \(missing.count)") }
     let unsigned = inventory.authors.subtracting(authors.keys)
-    losses += unsigned.sorted().map { "the record of incarnation \($0)" }
-    losses += inventory.marks.subtracting(marks.keys).map { _ in "a marker" }
-    losses += inventory.settings.subtracting(meta.keys).sorted().map { "the setting '\($0)'" }
+    otherLosses += unsigned.sorted().map { "the record of incarnation \($0)" }
+    otherLosses += inventory.marks.subtracting(marks.map(\.id)).map { _ in "a marker" }
+    let settings = inventory.settings.subtracting(meta.keys)
+    otherLosses += settings.sorted().map { "the setting '\($0)'" }
+    listedAssets = inventory.assets
   }
 
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
@@ -185,18 +304,17 @@ private struct Salvage: Sendable {
     let since = from.map { "after \(LogReader.moment($0))" }
     let until = to.map { "before \(LogReader.moment($0))" }
     let when = [since, until].compactMap { $0 }.joined(separator: " and ")
-    losses.append(
+    rowLosses.append(
       "rows \(ids.lowerBound) to \(ids.upperBound) of the log\(when.isEmpty ? "" : ", ")\(when)"
     )
   }
 
   /// Writes everything to a new document, in one transaction.
   func store(in queue: DatabaseQueue, _ counts: BoardDocument.Counts) throws {
-    let scanner = try PageScanner(source)
     try queue.write { db in
       try storeLog(db)
       for author in authors.values { try LogWriter.store(author, db) }
-      for mark in marks.values.sorted(by: { $0.id < $1.id }) {
+      for mark in marks {
         let log = Int64(rows.count { $0.id <= mark.log })
         try LogWriter.mark(mark.kind, mark.time, mark.until, log, mark.name, db)
       }
@@ -210,9 +328,9 @@ private struct Salvage: Sendable {
       for (key, value) in meta {
         if let person = StoredName.person(key) { try StoredName.set(value, of: person, db) }
       }
-      let saved = traffic.keys.sorted().compactMap { traffic[$0] }
-      try StoredTraffic.append(saved.flatMap { try $0.unpackTraffic() }, cutAt: 1 << 18, db)
-      try storeAssets(scanner, db, counts)
+      let saved = try traffic.flatMap { try $0.unpackTraffic() }
+      try StoredTraffic.append(saved, cutAt: 1 << 18, db)
+      try storeAssets(db, counts)
       try Meta.set(db, .closed, LogTail(db, at: source).text)
     }
   }
@@ -251,16 +369,15 @@ private struct Salvage: Sendable {
     try LogWriter.mark(1, from, after ?? from, log, "", db)
   }
 
-  private func storeAssets(
-    _ scanner: PageScanner,
-    _ db: Database,
-    _ counts: BoardDocument.Counts
-  ) throws {
+  private func storeAssets(_ db: Database, _ counts: BoardDocument.Counts) throws {
     var good: Set<[UInt8]> = []
     var seen: Set<[UInt8]> = []
-    for place in assets {
-      guard let row = scanner.row(place), row.columns.count == 3, let hash = row.columns[1].blob,
-        let body = row.columns[2].blob
+    var scanners: [String: PageScanner] = [:]
+    for asset in assets {
+      let scanner = try scanners[asset.source] ?? PageScanner(asset.source)
+      scanners[asset.source] = scanner
+      guard let row = scanner.row(asset.place), row.columns.count == 3,
+        let hash = row.columns[1].blob, let body = row.columns[2].blob
       else { continue }
       seen.insert(hash)
       guard !good.contains(hash), AssetHash.of(body) == hash else { continue }
@@ -271,7 +388,7 @@ private struct Salvage: Sendable {
       )
     }
     counts.assets = good.count
-    for hash in seen.union(inventory.assets).subtracting(good) {
+    for hash in seen.union(listedAssets).subtracting(good) {
       counts.losses.append("the asset \(Hexadecimal.encode(hash)); peers may have it")
     }
   }
@@ -320,11 +437,14 @@ private struct Found {
   }
 
   private mutating func take(_ author: StoredAuthor) {
-    if let known = authors[author.incarnation],
-      known.sequence > author.sequence || known.record.count > author.record.count
-    {
-      return
-    }
+    if let known = authors[author.incarnation], !author.isNewer(than: known) { return }
     authors[author.incarnation] = author
+  }
+}
+
+extension StoredAuthor {
+  /// Whether it has all that another row of the same incarnation has.
+  fileprivate func isNewer(than other: StoredAuthor) -> Bool {
+    sequence >= other.sequence && record.count >= other.record.count
   }
 }

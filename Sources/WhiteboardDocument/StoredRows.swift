@@ -145,6 +145,22 @@ struct StoredKeyframe: Hashable, Sendable {
   }
 }
 
+extension StoredKeyframe {
+  /// The same place with another board.
+  func replaced(digest: [UInt8], body: [UInt8]) -> StoredKeyframe {
+    StoredKeyframe(
+      id: id,
+      log: log,
+      chain: chain,
+      entries: entries,
+      time: time,
+      name: name,
+      digest: digest,
+      body: body
+    )
+  }
+}
+
 /// A marker, or a time that was not recorded.
 struct StoredMark: Hashable, Sendable {
   let id: Int64
@@ -180,6 +196,20 @@ struct StoredMark: Hashable, Sendable {
     self.until = until
     self.log = log
     self.name = name
+  }
+
+  private init(id: Int64, kind: Int64, time: Int64, until: Int64, log: Int64, name: String) {
+    self.id = id
+    self.kind = kind
+    self.time = time
+    self.until = until
+    self.log = log
+    self.name = name
+  }
+
+  /// The same, behind another row of the log.
+  func moved(log: Int64) -> StoredMark {
+    StoredMark(id: id, kind: kind, time: time, until: until, log: log, name: name)
   }
 
   /// What it is; nil of a kind that is not known here.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
@@ -150,12 +151,16 @@ extension BoardsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Save what a damaged file still holds to a new one; the damaged one is only read.",
       discussion: """
+        Copies that were kept of the file when it was damaged before (FILE.damaged-1 and so on) are read \
+        too. The new file is verified; what had to be left out is listed.
+
         Host the new file by its path, or move the damaged one out of the data directory: then the \
         new one is the board, by its name and its link. Exits with 1 where something is lost.
         """
     )
 
-    @Argument(help: "The damaged file.") var file: String
+    @Argument(help: "The damaged board, by its file, its name or the start of its id.")
+    var file: String
     @Option(
       name: [.customShort("o"), .customLong("output")],
       help: ArgumentHelp(
@@ -167,13 +172,13 @@ extension BoardsCommand {
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
-      let source = BoardFile.absolute(file)
+      // A damaged file may not tell its name any more: then it is given by its path.
+      let isFile = BoardFile.isMeant(by: file) || FileManager.default.fileExists(atPath: file)
+      let source = isFile ? BoardFile.absolute(file) : try await common.path(of: file)
       let suffix = "." + BoardLibrary.fileExtension
       let stem = source.hasSuffix(suffix) ? String(source.dropLast(suffix.count)) : source
       let target = output.map(BoardFile.absolute) ?? "\(stem)-recovered\(suffix)"
-      let report = try await filing { () async throws(DocumentError) in
-        try await BoardDocument.recover(from: source, to: target, now: BoardFile.now)
-      }
+      let report = try await BoardFile.recover(source, to: target)
       for loss in report.losses { try common.say("board-damage", "lost: \(loss)", path: source) }
       try common.say(
         "board-recovered",

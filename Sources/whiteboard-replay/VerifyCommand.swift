@@ -61,10 +61,11 @@ struct VerifyCommand: AsyncParsableCommand {
     _ seed: UInt64
   ) async throws(NodeError) -> Verification {
     let recording = try await Recording.read(file, isLoud: false)
-    // What was salvaged was looked at as it was read.
     let path = try await Recording.file(of: file)
-    var damages = (try? await BoardFile.damages(path)) ?? []
-    damages += (try? await recording.wrongKeyframes(in: path)) ?? []
+    let damages: [String]
+    do throws(NodeError) { damages = try await BoardFile.verify(path) } catch {
+      damages = [error.message]
+    }
     return await Verification(of: recording, damages: damages, replicas: replicas, seed: seed)
   }
 
@@ -81,6 +82,10 @@ struct VerifyCommand: AsyncParsableCommand {
       "    digest \(found.digest.hex)",
     ]
     lines += found.damages.map { "    damaged: \(TerminalText.cleaned($0))" }
+    // What is wrong with the file says this too.
+    guard found.damages.isEmpty || !found.divergences.isEmpty else {
+      return lines.joined(separator: "\n") + "\n"
+    }
     lines += found.faults.map { "    step \($0.place + 1) cannot be applied: \($0.reason)" }
     lines += found.mismatches.map { mismatch in
       "    after step \(mismatch.place), at \(BoardFile.time(mismatch.time)): the board is "

@@ -1,4 +1,5 @@
 import BoardWorlds
+import Crypto
 import Foundation
 import SessionReplay
 import Whiteboard
@@ -32,7 +33,20 @@ struct RecordedWorld {
   /// Has some replicas draw, and keeps what one of them kept, a tenth of a second apart.
   ///
   /// There is a keyframe after each 40 changes, and a marker in the middle.
-  init(seed: UInt64, steps: Int = 150, crashes: Int = 0) async throws {
+  /// - Parameters:
+  ///   - seed: What they do.
+  ///   - steps: How much.
+  ///   - crashes: How many of them come back from what they kept.
+  ///   - hasPhoto: Whether there is a photo of 5 MB.
+  ///   - copy: Copies the files when all is written, before the document is closed.
+  /// - Throws: What writing the document throws.
+  init(
+    seed: UInt64,
+    steps: Int = 150,
+    crashes: Int = 0,
+    photo hasPhoto: Bool = false,
+    copyingOpen copy: ((BoardDocument) async throws -> Void)? = nil
+  ) async throws {
     directory = try TemporaryDirectory()
     path = directory.file()
     let world = ReplicaWorld(
@@ -45,12 +59,19 @@ struct RecordedWorld {
     let node = world.nodes[1]
     let changes = node.document
     digest = node.replica.digest
-    let document = try await BoardDocument.create(
+    let made = try await BoardDocument.create(
       at: path,
       board: ReplicaWorld.board.bytes,
       name: "world \(seed)",
       now: Self.start
     )
+    try await made.close()
+    let document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
+    if hasPhoto {
+      // More than SQLite leaves in the log: the rest is written over it.
+      let photo = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 9) }
+      try await document.storeAsset(photo, sha256: Array(SHA256.hash(data: photo)))
+    }
     var board = RestoredBoard(ReplicaWorld.board)
     for (index, change) in changes.enumerated() {
       let time = Self.start + Int64(index) * 100
@@ -74,6 +95,7 @@ struct RecordedWorld {
         time: time
       )
     }
+    try await copy?(document)
     try await document.close()
   }
 

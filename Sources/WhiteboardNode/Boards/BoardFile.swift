@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PeerSession
+import SessionReplay
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
@@ -85,38 +86,33 @@ package enum BoardFile {
     )
   }
 
-  /// Looks at all that a file holds, and says what is damaged, or is not the board it should be.
+  /// Reads all that a file holds, and says why it is not whole (REC-18).
   ///
-  /// - Returns: A line for each damage; empty where nothing is.
-  /// - Throws: ``NodeError`` where the file cannot be opened.
+  /// - Returns: A line for each damage; empty if the file is whole.
+  /// - Throws: ``NodeError`` if the file cannot be read at all.
   package static func verify(_ path: String) async throws(NodeError) -> [String] {
     do throws(DocumentError) {
-      let document = try await BoardDocument.open(at: path, mode: .reading)
-      var found = try await document.verify()
-      var number: Int64 = 0
-      while let next = try await document.keyframe(after: number), next.number > number {
-        number = next.number
-        let content = DocumentContent(
-          keyframe: next.keyframe,
-          entries: [],
-          authors: [],
-          notes: []
-        )
-        let (_, notes) = try replica(of: content, in: document)
-        found += notes.map { "keyframe \(number): \($0)" }
-      }
-      return found
+      return try await BoardDocument.damages(at: path, playing: RecordedBoard.self)
     } catch {
       throw NodeError(error)
     }
   }
 
-  /// Looks at all checksums of a file, and says what is damaged.
+  /// Saves to a new file what a damaged one, and the copies that were kept of it, still hold.
   ///
-  /// - Throws: ``NodeError`` where the file cannot be opened.
-  package static func damages(_ path: String) async throws(NodeError) -> [String] {
+  /// - Returns: What was saved, and what is lost.
+  /// - Throws: ``NodeError`` if nothing can be saved.
+  package static func recover(
+    _ source: String,
+    to target: String
+  ) async throws(NodeError) -> RecoveryReport {
     do throws(DocumentError) {
-      return try await BoardDocument.open(at: path, mode: .reading).verify()
+      return try await BoardDocument.recover(
+        from: source,
+        to: target,
+        now: now,
+        playing: RecordedBoard.self
+      )
     } catch {
       throw NodeError(error)
     }

@@ -1,0 +1,121 @@
+import Foundation
+
+/// Copies of damaged files, made before the damage is repaired or overwritten; implements REC-17.
+///
+/// The first copy of `NAME.whiteboard` is `NAME.whiteboard.damaged-1`, with `-wal`, `-shm` and `-journal` behind that
+/// for the files beside it. A library does not list these names as boards.
+enum KeptAside {
+  /// The greatest number of copies of one file.
+  static let limit = 8
+
+  private static let companions = ["-wal", "-shm", "-journal"]
+
+  /// The copies of the file at `path`, the oldest first.
+  static func copies(of path: String) -> [String] {
+    (1...limit).map { "\(path).damaged-\($0)" }.filter { access($0, F_OK) == 0 }
+  }
+
+  /// Copies a file and those beside it, and returns when the copies are on the disk.
+  ///
+  /// If the newest copy has the same content, no other is made.
+  /// - Returns: The path of the copy.
+  /// - Throws: `full`, `readOnly`, `inputOutput`, `exists` if there are ``limit`` copies; then the file must not be
+  ///   changed.
+  static func keep(_ path: String) throws(DocumentError) -> String {
+    let kept = copies(of: path)
+    if let last = kept.last, isSame(last, as: path) { return last }
+    let names = (1...limit).map { "\(path).damaged-\($0)" }
+    guard let copy = names.first(where: isFree) else {
+      throw DocumentError(
+        .exists,
+        "\(path): it is damaged, and there are \(limit) copies of earlier damage; run 'whiteboard-peer "
+          + "boards recover', then move the files that end in damaged-1 to damaged-\(limit) away; nothing was changed"
+      )
+    }
+    var made: [String] = []
+    do throws(DocumentError) {
+      // The file itself comes last: if it is there, the copy is complete.
+      for end in companions + [""] where access(path + end, F_OK) == 0 {
+        made.append(copy + end)
+        try Self.copy(path + end, to: copy + end)
+      }
+      try FileSync.synchronize((path as NSString).deletingLastPathComponent)
+    } catch {
+      for file in made { unlink(file) }
+      throw DocumentError(
+        error.code,
+        "\(path): it is damaged, and was not opened, since no copy of it can be kept: \(error.message)"
+      )
+    }
+    return copy
+  }
+
+  /// Copies one file to a path where none is, and returns when it is on the disk.
+  /// - Throws: `full`, `readOnly`, `inputOutput`; the incomplete copy stays.
+  static func copy(_ source: String, to target: String) throws(DocumentError) {
+    let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard input >= 0 else { throw .writing(source) }
+    defer { close(input) }
+    let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw .writing(target) }
+    defer { close(output) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 18)
+    while true {
+      let count = read(input, &buffer, buffer.count)
+      guard count >= 0 else { throw .writing(source) }
+      guard count > 0 else { break }
+      var written = 0
+      while written < count {
+        let more = buffer[written..<count].withUnsafeBytes { bytes in
+          write(output, bytes.baseAddress, bytes.count)
+        }
+        guard more > 0 else { throw .writing(target) }
+        written += more
+      }
+    }
+    guard fsync(output) == 0 else { throw .writing(target) }
+  }
+
+  /// Whether no file of a copy is there, as a stopped attempt may have left one.
+  private static func isFree(_ copy: String) -> Bool {
+    (companions + [""]).allSatisfy { access(copy + $0, F_OK) != 0 }
+  }
+
+  private static func isSame(_ copy: String, as path: String) -> Bool {
+    // The index says nothing that the others do not.
+    ["", "-wal", "-journal"].allSatisfy { end in
+      FileManager.default.contentsEqual(atPath: copy + end, andPath: path + end)
+        || (access(copy + end, F_OK) != 0 && isEmpty(path + end))
+    }
+  }
+
+  private static func isEmpty(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) != 0 || status.st_size == 0
+  }
+}
+
+/// Brings files to the disk.
+enum FileSync {
+  /// Returns when a file, or the names in a directory, are on the disk.
+  /// - Throws: `full`, `readOnly`, `inputOutput`.
+  static func synchronize(_ path: String) throws(DocumentError) {
+    let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .writing(path) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .writing(path) }
+  }
+}
+
+extension DocumentError {
+  /// The error of the system's call that failed last for the file at `path`.
+  static func writing(_ path: String) -> DocumentError {
+    let code: Code =
+      switch errno {
+      case ENOSPC, EDQUOT: .full
+      case EACCES, EPERM, EROFS: .readOnly
+      default: .inputOutput
+      }
+    return DocumentError(code, "\(path): \(systemMessage())")
+  }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// The files that SQLite has open in this process.
+///
+/// When a process closes any descriptor of a file, it loses all of SQLite's locks on it. So a file that SQLite has
+/// open here, and its index, are read by SQLite alone.
+enum OpenFiles {
+  private struct File: Hashable {
+    let device: UInt64
+    let number: UInt64
+
+    init?(_ path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      device = UInt64(status.st_dev)
+      number = UInt64(status.st_ino)
+    }
+  }
+
+  /// Who in this process has a file open.
+  enum Use: Comparable, Sendable {
+    /// Nobody: everything may be read without SQLite.
+    case none
+    /// Readers: only the log may be read without SQLite, since SQLite locks nothing in it.
+    case reading
+    /// A writer: the log changes at any time.
+    case writing
+  }
+
+  private struct Connection {
+    let use: Use
+    let number: Int
+    /// Nil while it is being opened.
+    weak var queue: DatabaseQueue?
+    var isOpening = true
+  }
+
+  private struct State {
+    var connections: [File: [Connection]] = [:]
+    var count = 0
+
+    func use(of file: File) -> Use {
+      (connections[file] ?? []).filter { $0.isOpening || $0.queue != nil }.map(\.use).max() ?? .none
+    }
+  }
+
+  private static let state = Mutex(State())
+
+  /// Opens a connection, and takes note of it until it is gone.
+  static func connecting(
+    to path: String,
+    _ mode: BoardDocument.Mode,
+    _ open: () throws -> DatabaseQueue
+  ) throws -> DatabaseQueue {
+    guard let file = File(path) else { return try open() }
+    let number = state.withLock { state in
+      state.connections = state.connections.filter { state.use(of: $0.key) > .none }
+      state.count += 1
+      let use = mode == .writing ? Use.writing : .reading
+      state.connections[file, default: []].append(Connection(use: use, number: state.count))
+      return state.count
+    }
+    let queue = Result { try open() }
+    state.withLock { state in
+      guard let index = state.connections[file]?.firstIndex(where: { $0.number == number }) else {
+        return
+      }
+      state.connections[file]?[index].queue = try? queue.get()
+      state.connections[file]?[index].isOpening = false
+    }
+    return try queue.get()
+  }
+
+  /// Closes a connection, and forgets it: another file can have its number from then on.
+  static func close(_ queue: DatabaseQueue) throws {
+    defer {
+      state.withLock { state in
+        for file in state.connections.keys {
+          state.connections[file]?.removeAll { $0.queue === queue }
+        }
+      }
+    }
+    try queue.close()
+  }
+
+  /// Runs `body` with who has the file open; no connection is opened meanwhile, so that `body` must be short.
+  static func holding<T: Sendable>(_ path: String, _ body: (Use) throws -> T) rethrows -> T {
+    let file = File(path)
+    return try state.withLock { state in try body(file.map { state.use(of: $0) } ?? .none) }
+  }
+}

@@ -1,0 +1,259 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+extension BoardDocument {
+  /// Reads everything that is stored in a file, plays it, and says what is not as it was written; implements REC-18.
+  ///
+  /// A file is *whole* if this returns nothing. It is the only definition of the word: the log beside the file is
+  /// read to its end, each page, row, photo and index is checked, each state has its digest, and the log makes each
+  /// state that it leads to.
+  /// - Parameters:
+  ///   - path: The file, which is only read.
+  ///   - played: The kind of board on which it is played.
+  /// - Returns: A line for each damage; empty if the file is whole.
+  /// - Throws: Why the file cannot be read at all.
+  /// - Complexity: O(n) in the file.
+  public static func damages(
+    at path: String,
+    playing played: any PlayedBoard.Type
+  ) async throws(DocumentError) -> [String] {
+    let document = try await open(at: path, mode: .reading)
+    let found = await document.damages(playing: played)
+    try await document.close()
+    return found
+  }
+
+  private func damages(playing played: any PlayedBoard.Type) async -> [String] {
+    let (path, board, known) = (path, board, damages)
+    do throws(DocumentError) {
+      return try await read { db in
+        let stored = known + LogReader(db, path: path).damages()
+        let replay = Replay(db, at: path, board: board)
+        // What is damaged has been told of.
+        let played = try? replay.play(played)
+        let unplayed = stored.isEmpty && played == nil ? ["it cannot be played"] : []
+        return stored + unplayed + (played?.words ?? [])
+      }
+    } catch {
+      return known + [error.message]
+    }
+  }
+}
+
+/// Plays what a document holds on a board.
+struct Replay {
+  /// A state that is not the board there.
+  struct Mismatch {
+    let check: DocumentHistory.Check
+    /// The number of the step by which the state is taken in; nil if the log alone leads there.
+    let step: Int?
+    /// The board there.
+    let digest: [UInt8]
+    let keyframe: [UInt8]
+  }
+
+  /// What came of playing.
+  struct Outcome {
+    var mismatches: [Mismatch] = []
+    /// The steps that cannot be applied.
+    var faults: [Int] = []
+    /// The numbers of the keyframes that are another board than their digest says.
+    var wrong: [Int64] = []
+
+    /// What is wrong, in words.
+    var words: [String] {
+      faults.map { "step \($0 + 1) cannot be applied" }
+        + mismatches.map { mismatch in
+          "after step \(mismatch.check.place), at \(LogReader.moment(mismatch.check.time)): the board is "
+            + "\(Hexadecimal.encode(mismatch.digest).prefix(16)) and was "
+            + "\(Hexadecimal.encode(mismatch.check.digest).prefix(16))"
+        } + wrong.map { "keyframe \($0) is another board than its digest says" }
+    }
+  }
+
+  private let db: Database
+  private let path: String
+  private let board: [UInt8]
+
+  init(_ db: Database, at path: String, board: [UInt8]) {
+    self.db = db
+    self.path = path
+    self.board = board
+  }
+
+  /// Plays it to its end.
+  /// - Throws: Why it cannot be read.
+  func play(_ kind: any PlayedBoard.Type) throws -> Outcome { try play(on: kind) }
+
+  private func play<Played: PlayedBoard>(on kind: Played.Type) throws -> Outcome {
+    let history = try DocumentHistory(db, at: path, board: board, name: "")
+    guard var played = Played(board: board) else {
+      throw DocumentError(.damaged, "\(path): its board has no id")
+    }
+    for author in history.authors { played.apply(author) }
+    var outcome = Outcome()
+    var place = 0
+    func play(to end: Int) {
+      while place < end {
+        do { try played.apply(history.steps[place].content) } catch { outcome.faults.append(place) }
+        place += 1
+      }
+    }
+    for check in history.checks {
+      play(to: check.place)
+      guard played.digest != check.digest else { continue }
+      let step = check.place - 1
+      var isTakenIn = false
+      if step >= 0, case .keyframe = history.steps[step].content {
+        isTakenIn = history.steps[step].time == check.time
+      }
+      outcome.mismatches.append(
+        Mismatch(
+          check: check,
+          step: isTakenIn ? step : nil,
+          digest: played.digest,
+          keyframe: isTakenIn ? played.keyframe : []
+        )
+      )
+    }
+    play(to: history.steps.count)
+    outcome.wrong = try wrongKeyframes(kind)
+    return outcome
+  }
+
+  /// The keyframes that do not make the board that their digest says.
+  private func wrongKeyframes<Played: PlayedBoard>(_ kind: Played.Type) throws -> [Int64] {
+    var wrong: [Int64] = []
+    let rows = try Row.fetchCursor(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
+    while let row = try rows.next() {
+      guard let keyframe = StoredKeyframe(StoredValue.columns(row)),
+        var alone = Played(board: board)
+      else { continue }
+      let isApplied: Void? = try? alone.apply(.keyframe(keyframe.body))
+      if isApplied == nil || alone.digest != keyframe.digest { wrong.append(keyframe.id) }
+    }
+    return wrong
+  }
+}
+
+/// Makes a recovered document whole, and says what had to be left out.
+struct Settling {
+  private let db: Database
+  private let path: String
+  private let board: [UInt8]
+  private let kind: any PlayedBoard.Type
+
+  init(_ db: Database, at path: String, board: [UInt8], _ kind: any PlayedBoard.Type) {
+    self.db = db
+    self.path = path
+    self.board = board
+    self.kind = kind
+  }
+
+  /// Leaves out what is not the board that it should be, until nothing is.
+  /// - Returns: What is lost by that, in words.
+  /// - Throws: `damaged` if the document does not become whole.
+  func settle() throws -> [String] {
+    var losses: [String] = []
+    // What one round leaves out can show more.
+    for _ in 0..<8 {
+      let outcome = try Replay(db, at: path, board: board).play(kind)
+      guard !outcome.words.isEmpty else { break }
+      let takenIn = outcome.mismatches.filter { $0.step != nil }
+      for mismatch in takenIn {
+        if let name = mismatch.check.name { losses.append("the version '\(name)' as it was") }
+        try replace(mismatch)
+      }
+      guard takenIn.isEmpty else { continue }
+      for mismatch in outcome.mismatches {
+        if let name = mismatch.check.name { losses.append("the version '\(name)'") }
+        try drop(mismatch.check)
+      }
+      for id in outcome.wrong {
+        try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
+      }
+      if !outcome.faults.isEmpty {
+        losses.append("changes that cannot be applied: \(outcome.faults.count)")
+        try drop(outcome.faults)
+      }
+    }
+    try Meta.set(db, .closed, LogTail(db, at: path).text)
+    let replay = Replay(db, at: path, board: board)
+    let left = try LogReader(db, path: path).damages() + replay.play(kind).words
+    guard left.isEmpty else {
+      throw DocumentError(
+        .damaged,
+        "\(path): what is left of it makes no whole board: \(left.prefix(3).joined(separator: "; "))"
+      )
+    }
+    return losses
+  }
+
+  private func drop(_ check: DocumentHistory.Check) throws {
+    try db.execute(
+      sql: "DELETE FROM keyframe WHERE digest = ? AND time = ? AND name IS ?",
+      arguments: [Data(check.digest), check.time, check.name]
+    )
+  }
+
+  /// Puts the board that is there in the place of a state that is taken in and lacks something of it.
+  private func replace(_ mismatch: Replay.Mismatch) throws {
+    let rows = try Row.fetchAll(
+      db,
+      sql: "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE digest = ? AND time = ?",
+      arguments: [Data(mismatch.check.digest), mismatch.check.time]
+    )
+    for row in rows {
+      guard let keyframe = StoredKeyframe(StoredValue.columns(row)) else { continue }
+      try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [keyframe.id])
+      try LogWriter.store(
+        keyframe.replaced(digest: mismatch.digest, body: mismatch.keyframe),
+        db
+      )
+    }
+  }
+
+  /// Writes the log without some steps of it.
+  private func drop(_ steps: [Int]) throws {
+    let history = try DocumentHistory(db, at: path, board: board, name: "")
+    var left: [Int64: [DocumentEntry]] = [:]
+    let dropped = Set(steps)
+    for (number, step) in history.steps.enumerated() where !dropped.contains(number) {
+      switch step.content {
+      case .batch(let bytes):
+        left[step.row, default: []].append(.batch(bytes: bytes, time: step.time))
+      case .answer(let bytes):
+        left[step.row, default: []].append(.answer(bytes: bytes, time: step.time))
+      case .keyframe: break
+      }
+    }
+    let ids = try Int64.fetchAll(db, sql: "SELECT id FROM log ORDER BY id")
+    let keyframes = try Row.fetchAll(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
+      .compactMap { StoredKeyframe(StoredValue.columns($0)) }
+    let marks = try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id")
+      .compactMap { StoredMark(StoredValue.columns($0)) }
+    try db.execute(sql: "DELETE FROM log; DELETE FROM keyframe; DELETE FROM mark")
+    var tail = LogTail()
+    // Where the log is after each row that there was.
+    var tails: [(id: Int64, tail: LogTail)] = [(0, tail)]
+    for id in ids {
+      try LogWriter.append(left[id] ?? [], db, &tail)
+      tails.append((id, tail))
+    }
+    func place(_ log: Int64) -> LogTail { tails.last { $0.id <= log }?.tail ?? LogTail() }
+    for keyframe in keyframes {
+      let tail = place(keyframe.log)
+      let moved = keyframe.moved(
+        id: keyframe.id,
+        log: tail.id,
+        chain: Int64(tail.chain),
+        entries: tail.entriesBefore + tail.entriesSince
+      )
+      try LogWriter.store(moved, db)
+    }
+    for mark in marks {
+      try LogWriter.mark(mark.kind, mark.time, mark.until, place(mark.log).id, mark.name, db)
+    }
+  }
+}

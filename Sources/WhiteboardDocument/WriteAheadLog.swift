@@ -1,0 +1,456 @@
+import Foundation
+
+/// The write-ahead log beside an SQLite file, read and checked without SQLite; implements REC-16.
+///
+/// After a crash, SQLite uses the frames of the log up to the first one whose checksum does not match. It ignores
+/// the frames behind it without an error, and overwrites them soon after. This type reads all frames, and tells the
+/// end of a log from damage inside it:
+///
+/// - Frames with other salts are left from an earlier round. Their pages are in the file already.
+/// - An incomplete frame at the end, and frames without a commit behind them, belong to a transaction that was not
+///   finished.
+/// - A frame of the current round whose checksum fails is damaged if another frame of the round follows it, or if
+///   the index (`-shm`) says that it was committed.
+/// - If it is the last frame, it can be damaged, or half written over an older frame. The index of the killed writer
+///   decides. Without such an index, the frame counts as damaged.
+struct WriteAheadLog: Sendable {
+  /// One page as it is in the log.
+  struct Frame: Hashable, Sendable {
+    /// The number of the page, 0 if it is damaged.
+    let page: Int
+    /// The number of pages of the database after the commit; 0 if the frame ends no transaction.
+    let commit: Int
+    /// Whether page and content are what was written, after ``flip``.
+    fileprivate(set) var isIntact: Bool
+    /// The bit of the content that must be flipped back.
+    fileprivate(set) var flip: Flip?
+  }
+
+  /// One bit of a page.
+  struct Flip: Hashable, Sendable {
+    /// The byte.
+    let offset: Int
+    /// The bit in it.
+    let mask: UInt8
+  }
+
+  /// The size of a page, in bytes.
+  let pageSize: Int
+  /// The frames of the current round, in order, with those that SQLite does not reach.
+  private(set) var frames: [Frame] = []
+  /// The number of frames that SQLite uses: up to the last commit that it reaches.
+  private(set) var usable = 0
+  /// Whether every page that was committed is in an intact frame.
+  private(set) var isComplete = true
+  /// What is damaged, in words; nil if SQLite reads everything that was committed.
+  private(set) var damage: String?
+  /// Whether the log was written for another file.
+  private(set) var isForeign = false
+
+  /// The number of frames up to the last commit, whether SQLite reaches it or not.
+  var committed: Int { (frames.lastIndex { $0.commit > 0 } ?? -1) + 1 }
+
+  static let headerSize = 32
+  static let frameHeaderSize = 24
+
+  /// Reads the log beside the file at `path`.
+  ///
+  /// Another process may write meanwhile: damage counts if it is found twice.
+  /// - Returns: The log; nil if there is none, if it is empty, or if this process writes the file.
+  /// - Complexity: O(n) in the log.
+  static func examine(_ path: String) -> WriteAheadLog? {
+    OpenFiles.holding(path) { use in
+      guard use < .writing else { return nil }
+      var last = WriteAheadLog(path, onlyLog: use > .none)
+      for _ in 0..<8 {
+        guard last?.damage != nil else { break }
+        let again = WriteAheadLog(path, onlyLog: use > .none)
+        if again?.damage == last?.damage, again?.frames == last?.frames { break }
+        last = again
+      }
+      return last
+    }
+  }
+
+  /// Reads the log beside the file at `path` once.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - isOnly: Whether neither the file nor the index is read.
+  init?(_ path: String, onlyLog isOnly: Bool = false) {
+    let log = RawFile(path + "-wal")
+    let main = isOnly ? nil : RawFile(path)
+    // While a file is closed, nothing beside it says anything about it.
+    let index = main?.bytes(at: 18, 1) == [2] ? LogIndex(path + "-shm") : nil
+    guard let log, log.size > 0 else {
+      guard let index, index.committed > 0 else { return nil }
+      pageSize = index.pageSize
+      damage = "it is \(log == nil ? "gone" : "empty"), with \(Self.pages(index.committed)) in it"
+      isComplete = false
+      return
+    }
+    let mainPageSize = main.flatMap { Self.pageSize(of: $0.bytes(at: 16, 2)) }
+    let bytes = log.bytes(at: 0, Self.headerSize)
+    let header = Header(bytes)
+    pageSize = header?.pageSize ?? index?.pageSize ?? mainPageSize ?? 4096
+    let slots = max(0, log.size - Self.headerSize) / (Self.frameHeaderSize + pageSize)
+    let salts = header?.salts ?? index?.salts ?? commonSalts(log, slots)
+    read(log, slots, salts, header, ChecksumPair(bytes, at: 24), bytes.count > 3 ? bytes[3] : 0)
+    let current = index?.salts == salts ? index : nil
+    judge(header, current, slots)
+    let isOfIndex = current != nil || index?.committed ?? 0 == 0
+    if damage == nil, !isOfIndex {
+      damage = "it is not the log that its index (the file that ends in -shm) belongs to"
+    }
+    isComplete =
+      isOfIndex && frames.prefix(committed).allSatisfy(\.isIntact)
+      && current?.committed ?? 0 <= frames.count
+    guard let main, let mainPageSize, usable > 0, damage == nil else { return }
+    isForeign = mainPageSize != pageSize || (main.bytes(at: 18, 1) == [1] && differs(log, main))
+  }
+
+  /// Reads the frames up to the last one of the round.
+  private mutating func read(
+    _ log: RawFile,
+    _ slots: Int,
+    _ salts: [UInt8],
+    _ header: Header?,
+    _ start: ChecksumPair,
+    _ magic: UInt8
+  ) {
+    let last = (0..<slots).last { log.bytes(at: offset($0) + 8, 8) == salts } ?? -1
+    let isBigEndian = magic & 1 == 1
+    // What the frame before says that its checksum is, and the frame before if that does not match.
+    var (stored, suspect) = (start, Suspect?.none)
+    var isReached = header != nil
+    for slot in 0..<slots {
+      let head = log.bytes(at: offset(slot), Self.frameHeaderSize)
+      let content = log.bytes(at: offset(slot) + Self.frameHeaderSize, pageSize)
+      guard head.count == Self.frameHeaderSize, content.count == pageSize else { break }
+      let bytes = head[..<8] + content
+      let expected = ChecksumPair(head, at: 16)
+      let found = stored.adding(bytes, isBigEndian)
+      // If its stored checksum was damaged, the frame before is intact.
+      let follows = found != expected && suspect?.found.adding(bytes, isBigEndian) == expected
+      // Salts can be damaged too: the checksum does not cover them. Frames of an earlier round follow each other, but
+      // none of them follows an intact frame of this one.
+      guard slot <= last || (found == expected && suspect == nil) || follows else { break }
+      if let suspect, found == expected { correct(slot - 1, suspect, isBigEndian) }
+      if follows { frames[slot - 1].isIntact = true }
+      let page = Self.number(head, 0)
+      let isIntact = (found == expected || follows) && page > 0
+      frames.append(Frame(page: page, commit: Self.number(head, 4), isIntact: isIntact))
+      let isUsed = found == expected && page > 0 && Array(head[8..<16]) == salts
+      isReached = isReached && isUsed
+      if isReached, frames[slot].commit > 0 { usable = slot + 1 }
+      if !isReached, reach == nil { reach = slot }
+      suspect =
+        isIntact
+        ? nil
+        : Suspect(bytes: Array(bytes), before: stored, found: found, expected: expected)
+      stored = expected
+    }
+    // Of the last frame, a difference in the second sum alone can be damage to the checksum.
+    if let suspect, suspect.found.first != suspect.expected.first {
+      correct(frames.count - 1, suspect, isBigEndian)
+    }
+  }
+
+  /// A frame whose checksum does not match.
+  private struct Suspect {
+    /// The first eight bytes of its header, and its page.
+    let bytes: [UInt8]
+    /// The checksum before the frame.
+    let before: ChecksumPair
+    let found: ChecksumPair
+    let expected: ChecksumPair
+  }
+
+  /// Finds the one bit by which a frame does not match its checksum, if there is exactly one such bit.
+  private mutating func correct(_ slot: Int, _ suspect: Suspect, _ isBigEndian: Bool) {
+    let candidates = ChecksumPair.flips(
+      suspect.bytes.count,
+      from: suspect.found,
+      to: suspect.expected,
+      isBigEndian
+    )
+    let right = candidates.filter { flip in
+      var bytes = suspect.bytes
+      bytes[flip.offset] ^= flip.mask
+      return suspect.before.adding(bytes[...], isBigEndian) == suspect.expected
+    }
+    // The checksum does not tell high bits of different words apart.
+    guard let flip = right.first, right.count == 1 else { return }
+    var bytes = suspect.bytes
+    bytes[flip.offset] ^= flip.mask
+    let commit = Self.number(bytes, 4)
+    let content = flip.offset < 8 ? nil : Flip(offset: flip.offset - 8, mask: flip.mask)
+    frames[slot] = Frame(page: Self.number(bytes, 0), commit: commit, isIntact: true, flip: content)
+  }
+
+  /// The first frame that SQLite does not use, if there is one.
+  private var reach: Int?
+
+  /// Finds out whether anything that was committed lies behind what SQLite uses.
+  private mutating func judge(_ header: Header?, _ index: LogIndex?, _ slots: Int) {
+    guard header != nil else {
+      if slots > 0 {
+        let count = max(frames.count, index?.committed ?? 0)
+        damage = "its beginning is damaged, and SQLite ignores \(Self.pages(count)) in it"
+      }
+      return
+    }
+    if let index, index.committed > usable {
+      let missing = Self.pages(index.committed - usable)
+      damage =
+        reach.map { slot in
+          "it is damaged at frame \(slot + 1), and SQLite ignores \(missing) from there on"
+        } ?? "it is cut short, and \(missing) are missing"
+      return
+    }
+    guard let reach else { return }
+    // The index of the writer itself, and not of a later reader, says that there was no more.
+    let isKnown = index.map { $0.isOfWriter && $0.committed == usable } ?? false
+    let hasCommitBehind = frames[min(reach + 1, frames.count)...].contains { $0.commit > 0 }
+    guard !isKnown || hasCommitBehind else { return }
+    let missing = Self.pages(frames.count - reach)
+    damage = "it is damaged at frame \(reach + 1), and SQLite ignores \(missing) from there on"
+  }
+
+  /// Whether pages of the log are not those of a file that was closed.
+  private func differs(_ log: RawFile, _ main: RawFile) -> Bool {
+    newest(upTo: usable).contains { page, slot in
+      // The first page has the form of the journal and counters.
+      let from = page == 1 ? 100 : 0
+      let content = log.bytes(at: offset(slot) + Self.frameHeaderSize + from, pageSize - from)
+      return main.bytes(at: (page - 1) * pageSize + from, pageSize - from) != content
+    }
+  }
+
+  /// The newest frame of each page, of the first `count`.
+  private func newest(upTo count: Int) -> [Int: Int] {
+    var newest: [Int: Int] = [:]
+    for (slot, frame) in frames.prefix(count).enumerated() { newest[frame.page] = slot }
+    return newest
+  }
+
+  /// The salts that most of the first frames have.
+  private func commonSalts(_ log: RawFile, _ slots: Int) -> [UInt8] {
+    let first = (0..<min(3, slots)).map { log.bytes(at: offset($0) + 8, 8) }
+    return first.first { salts in first.count { $0 == salts } > 1 } ?? first.first ?? []
+  }
+
+  private func offset(_ slot: Int) -> Int {
+    Self.headerSize + slot * (Self.frameHeaderSize + pageSize)
+  }
+
+  private static func pages(_ count: Int) -> String { count == 1 ? "1 page" : "\(count) pages" }
+
+  fileprivate static func number(_ bytes: [UInt8], _ offset: Int) -> Int {
+    bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// The size of a page that these two bytes of the file's header say, if it is one.
+  private static func pageSize(of bytes: [UInt8]) -> Int? {
+    guard bytes.count == 2 else { return nil }
+    let size = Int(bytes[0]) << 8 | Int(bytes[1])
+    return isPageSize(size == 1 ? 65536 : size) ? (size == 1 ? 65536 : size) : nil
+  }
+
+  static func isPageSize(_ size: Int) -> Bool {
+    (512...65536).contains(size) && size & (size - 1) == 0
+  }
+}
+
+extension WriteAheadLog {
+  /// Which frames a merged file gets.
+  enum Choice: CaseIterable, Sendable {
+    /// All up to the last commit, damaged or not: pages are mostly whole, and rows prove themselves.
+    case all
+    /// All up to the last commit that are not damaged.
+    case intact
+    /// Those that SQLite uses.
+    case usable
+  }
+
+  /// Writes pages of the log of the file at `path` into a copy of that file, which needs no log from then on.
+  /// - Throws: `full`, `inputOutput`.
+  func merge(_ choice: Choice, of path: String, into copy: String) throws(DocumentError) {
+    let descriptor = open(copy, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .writing(copy) }
+    defer { close(descriptor) }
+    let log = RawFile(path + "-wal")
+    let chosen = frames.prefix(choice == .usable ? usable : committed)
+    // A number that is damaged must not make a file of any size.
+    let greatest = frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0
+    for (slot, frame) in chosen.enumerated() {
+      guard frame.isIntact || (choice == .all && (1...max(1, greatest)).contains(frame.page)) else {
+        continue
+      }
+      var content = log?.bytes(at: offset(slot) + Self.frameHeaderSize, pageSize) ?? []
+      guard content.count == pageSize else { throw .writing(path) }
+      frame.repair(&content)
+      guard
+        pwrite(descriptor, content, pageSize, off_t((frame.page - 1) * pageSize)) == pageSize
+      else { throw .writing(copy) }
+    }
+    if let end = chosen.last(where: { $0.isIntact && $0.commit > 0 }),
+      ftruncate(descriptor, off_t(end.commit * pageSize)) != 0
+    {
+      throw .writing(copy)
+    }
+    // A file with a rollback journal, says the header now.
+    guard pwrite(descriptor, [1, 1], 2, 18) == 2, fsync(descriptor) == 0 else {
+      throw .writing(copy)
+    }
+  }
+}
+
+extension WriteAheadLog.Frame {
+  /// Flips the damaged bit of the frame's page back.
+  func repair(_ content: inout [UInt8]) {
+    if let flip, flip.offset < content.count { content[flip.offset] ^= flip.mask }
+  }
+}
+
+/// The beginning of a log, if it is whole.
+private struct Header {
+  let pageSize: Int
+  let salts: [UInt8]
+
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count == WriteAheadLog.headerSize,
+      Array(bytes[..<3]) == [0x37, 0x7F, 0x06], bytes[3] & 0xFE == 0x82,
+      WriteAheadLog.number(bytes, 4) == 3_007_000
+    else { return nil }
+    let sum = ChecksumPair().adding(bytes[..<24], bytes[3] & 1 == 1)
+    pageSize = WriteAheadLog.number(bytes, 8)
+    guard sum == ChecksumPair(bytes, at: 24), WriteAheadLog.isPageSize(pageSize) else { return nil }
+    salts = Array(bytes[16..<24])
+  }
+}
+
+/// The beginning of the index of a log (`-shm`), if it is whole.
+///
+/// It is in the byte order of the machine.
+private struct LogIndex {
+  let pageSize: Int
+  let salts: [UInt8]
+  /// The number of frames that are committed.
+  let committed: Int
+  /// Whether a writer committed something with it; else a reader made it from the log.
+  let isOfWriter: Bool
+
+  init?(_ path: String) {
+    guard let bytes = RawFile(path)?.bytes(at: 0, 96), bytes.count == 96,
+      Array(bytes[..<48]) == Array(bytes[48...]), bytes[12] != 0
+    else { return nil }
+    func number(_ offset: Int) -> UInt32 {
+      bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
+    }
+    let sum = ChecksumPair().adding(bytes[..<40], UInt32(bigEndian: 1) == 1)
+    guard number(0) == 3_007_000, sum.first == number(40), sum.second == number(44) else {
+      return nil
+    }
+    let size = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 14, as: UInt16.self) }
+    pageSize = size == 1 ? 65536 : Int(size)
+    guard WriteAheadLog.isPageSize(pageSize) else { return nil }
+    salts = Array(bytes[32..<40])
+    committed = Int(number(16))
+    isOfWriter = number(8) > 0
+  }
+}
+
+/// The checksum of a log: two sums, each of which takes in the other.
+private struct ChecksumPair: Equatable {
+  let first: UInt32
+  let second: UInt32
+
+  init(_ first: UInt32 = 0, _ second: UInt32 = 0) {
+    self.first = first
+    self.second = second
+  }
+
+  /// The checksum that is stored at an offset, 0 if there are too few bytes.
+  init(_ bytes: [UInt8], at offset: Int) {
+    let isThere = bytes.count >= offset + 8
+    first = isThere ? UInt32(WriteAheadLog.number(bytes, offset)) : 0
+    second = isThere ? UInt32(WriteAheadLog.number(bytes, offset + 4)) : 0
+  }
+
+  /// The checksum with bytes added, a multiple of eight.
+  func adding(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) -> ChecksumPair {
+    var (first, second) = (first, second)
+    bytes.withUnsafeBytes { buffer in
+      var offset = 0
+      while offset &+ 8 <= buffer.count {
+        let one = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        let two = buffer.loadUnaligned(fromByteOffset: offset &+ 4, as: UInt32.self)
+        first = first &+ (isBigEndian ? one.bigEndian : one.littleEndian) &+ second
+        second = second &+ (isBigEndian ? two.bigEndian : two.littleEndian) &+ first
+        offset &+= 8
+      }
+    }
+    return ChecksumPair(first, second)
+  }
+
+  /// The bits of `count` bytes that may be why they came to one checksum and not to another; empty if there are
+  /// too many.
+  ///
+  /// The sums are linear: a bit adds to both, or takes away, a multiple that depends only on its place.
+  static func flips(
+    _ count: Int,
+    from found: ChecksumPair,
+    to expected: ChecksumPair,
+    _ isBigEndian: Bool
+  ) -> [WriteAheadLog.Flip] {
+    var flips: [WriteAheadLog.Flip] = []
+    let difference = (expected.first &- found.first, expected.second &- found.second)
+    // What 1 in the first word and 1 in the second word of a pair add, beginning with the last pair.
+    var factors = [(UInt32(1), UInt32(1)), (UInt32(0), UInt32(1))]
+    for pair in stride(from: count - 8, through: 0, by: -8) {
+      for (word, factor) in factors.enumerated() {
+        for bit in 0..<32 {
+          let change = (factor.0 << UInt32(bit), factor.1 << UInt32(bit))
+          let isIt = change == difference || (0 &- change.0, 0 &- change.1) == difference
+          guard isIt else { continue }
+          let byte = isBigEndian ? 3 - bit / 8 : bit / 8
+          flips.append(WriteAheadLog.Flip(offset: pair + 4 * word + byte, mask: 1 << (bit % 8)))
+          guard flips.count < 16 else { return [] }
+        }
+        let first = factor.0 &+ factor.1
+        factors[word] = (first, factor.1 &+ first)
+      }
+    }
+    return flips
+  }
+}
+
+/// A file that is read without SQLite.
+private final class RawFile {
+  private let descriptor: CInt
+  /// Its length, in bytes.
+  let size: Int
+
+  /// Opens the file at `path`; nil if it is none, or cannot be read.
+  init?(_ path: String) {
+    // A pipe that nobody writes would be waited for.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG
+    else {
+      size = 0
+      return nil
+    }
+    size = Int(status.st_size)
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Up to `count` bytes; fewer if the file ends or cannot be read.
+  func bytes(at offset: Int, _ count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
+      // The buffer has `count` bytes, and pread writes and reports at most as many.
+      filled = max(0, pread(descriptor, buffer.baseAddress, max(0, count), off_t(offset)))
+    }
+  }
+}

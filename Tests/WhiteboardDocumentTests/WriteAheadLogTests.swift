@@ -1,0 +1,236 @@
+import Foundation
+import Testing
+import WhiteboardDocument
+
+/// The log beside a file: its end, and damage inside it.
+@Suite struct WriteAheadLogTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static let frame = 24 + 4096
+
+  /// The files of a writer that was killed after 40 entries, at another path.
+  private func killed(
+    _ name: String = "killed.whiteboard",
+    board: [UInt8] = someBoard,
+    entries: Range<Int> = 0..<40,
+    afterPhoto isSecondRound: Bool = false
+  ) async throws -> String {
+    let path = directory.file("live-" + name)
+    let made = try await BoardDocument.create(at: path, board: board, name: "x", now: 0)
+    try await made.close()
+    let document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
+    if isSecondRound {
+      let photo = numberedBytes(3, size: 5_000_000)
+      try await document.storeAsset(photo, sha256: sha256(photo))
+    }
+    for number in entries { try await document.append([numbered(number, size: 300)]) }
+    let copy = directory.file(name)
+    for end in ["", "-wal", "-shm"] {
+      try FileManager.default.copyItem(atPath: path + end, toPath: copy + end)
+    }
+    try await document.close()
+    return copy
+  }
+
+  private func change(_ path: String, _ body: (inout Data) -> Void) throws {
+    var data = try Data(contentsOf: URL(fileURLWithPath: path))
+    body(&data)
+    try data.write(to: URL(fileURLWithPath: path))
+  }
+
+  /// The number of frames that are committed, as the index says.
+  private func committed(_ path: String) throws -> Int {
+    let index = try Data(contentsOf: URL(fileURLWithPath: path + "-shm"))
+    return (0..<4).reduce(0) { $0 | Int(index[16 + $1]) << (8 * $1) }
+  }
+
+  private func copies(_ path: String) -> [String] {
+    (1...9).map { "\(path).damaged-\($0)" }.filter { FileManager.default.fileExists(atPath: $0) }
+  }
+
+  /// Opens for writing; the entries, and what was said.
+  private func open(_ path: String) async throws -> (entries: [Int], damages: [String]) {
+    let document = try await BoardDocument.open(at: path, mode: .writing)
+    let found = numbers(try await document.load().entries)
+    let damages = document.damages
+    try await document.close()
+    return (found, damages)
+  }
+
+  @Test("[REC-16] what a killed writer leaves is no damage", arguments: [false, true])
+  func killedIsWhole(isSecondRound: Bool) async throws {
+    let path = try await killed(afterPhoto: isSecondRound)
+    let size = try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count
+    // In the second round, the log has frames of the first behind those of its own.
+    #expect(try (size - 32) / Self.frame > committed(path) || !isSecondRound)
+    let reader = try await BoardDocument.open(at: path, mode: .reading)
+    #expect(try await reader.verify() == [] && reader.damages == [])
+    try await reader.close()
+    #expect(try await open(path) == (Array(0..<40), []))
+    #expect(copies(path).isEmpty)
+  }
+
+  @Test("[REC-16] a last transaction that was not finished is no damage", arguments: 0..<5)
+  func torn(kind: Int) async throws {
+    let path = try await killed(afterPhoto: true)
+    let end = 32 + (try committed(path)) * Self.frame
+    try change(path + "-wal") { log in
+      let salts = log[16..<24]
+      switch kind {
+      case 0: log = log.prefix(end)
+      case 1: log = log.prefix(end) + Data(repeating: 7, count: 100)
+      case 2:
+        // The header of a frame is written before its page: an older page is still there.
+        log.replaceSubrange(end + 8..<(end + 24), with: salts + salts)
+      case 3:
+        log = log.prefix(end) + Data(count: 2 * Self.frame)
+      default:
+        // Two frames, and no commit: its bytes are 0.
+        for place in [end, end + Self.frame] {
+          log.replaceSubrange(place + 8..<(place + 24), with: salts + salts)
+          log.replaceSubrange(place + 4..<(place + 8), with: Data(count: 4))
+        }
+      }
+    }
+    let found = try await open(path)
+    #expect(found.entries == Array(0..<40) && found.damages == [], "kind \(kind): \(found.damages)")
+    #expect(copies(path).isEmpty)
+  }
+
+  @Test("[REC-16] one flipped bit in the log costs no change, and the damaged file is kept")
+  func flipped() async throws {
+    for (number, offset) in [3, 9, 17, 40, 2000, 24 + 4095].enumerated() {
+      let path = try await killed("flipped-\(number).whiteboard")
+      let frames = try committed(path)
+      try change(path + "-wal") { $0[32 + (frames / 2) * Self.frame + offset] ^= 4 }
+      let before = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+      let reader = try await BoardDocument.open(at: path, mode: .reading)
+      #expect(reader.damages.count == 1)
+      #expect(numbers(try await reader.load().entries) == Array(0..<40))
+      #expect(try await !reader.verify().isEmpty)
+      try await reader.close()
+      let list = try await BoardLibrary(directory: directory.path).list()
+      #expect(list.first { $0.path == path }?.damage != nil)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == before)
+      let found = try await open(path)
+      #expect(found.entries == Array(0..<40) && found.damages.count == 1, "offset \(offset)")
+      #expect(copies(path) == ["\(path).damaged-1"])
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".damaged-1-wal")) == before)
+      #expect(try await open(path) == (Array(0..<40), []))
+    }
+  }
+
+  @Test("[REC-16] a log that is shorter than its index says is damaged")
+  func cutShort() async throws {
+    let path = try await killed()
+    let frames = try committed(path)
+    try change(path + "-wal") { $0 = $0.prefix(32 + (frames / 2) * Self.frame) }
+    let found = try await open(path)
+    #expect(found.entries.count < 40 && found.entries == Array(0..<found.entries.count))
+    #expect(found.damages.first?.contains("may be missing") == true, "\(found.damages)")
+    #expect(copies(path).count == 1)
+  }
+
+  @Test("[REC-16] the log of another file is refused, and nothing is changed", arguments: 0..<3)
+  func foreign(kind: Int) async throws {
+    let path = try await killed()
+    let other = try await killed("other.whiteboard", board: kind == 0 ? otherBoard : someBoard)
+    if kind == 1 {
+      // A file that was closed has no log.
+      _ = try await open(path)
+      try FileManager.default.copyItem(atPath: other + "-wal", toPath: path + "-wal")
+    } else {
+      for end in ["-wal", "-shm"] {
+        try FileManager.default.removeItem(atPath: path + end)
+        try FileManager.default.copyItem(atPath: other + end, toPath: path + end)
+      }
+    }
+    // The log of the same board in the same state is no other.
+    guard kind < 2 else {
+      #expect(try await open(path) == (Array(0..<40), []))
+      return
+    }
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+    for mode in [BoardDocument.Mode.reading, .writing] {
+      #expect(
+        await code { _ = try await BoardDocument.open(at: path, mode: mode) } == .damaged,
+        "kind \(kind)"
+      )
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == log)
+    let saved = directory.file("saved.whiteboard")
+    let report = try await BoardDocument.recover(from: path, to: saved, now: 0)
+    #expect(report.board == someBoard && !report.losses.isEmpty)
+  }
+
+  @Test("[REC-17] copies are never overwritten, and their number is bounded")
+  func bounded() async throws {
+    let live = try await killed()
+    let path = directory.file("again.whiteboard")
+    for round in 1...9 {
+      for end in ["", "-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: path + end)
+        try FileManager.default.copyItem(atPath: live + end, toPath: path + end)
+      }
+      try change(path + "-wal") { $0[32 + round * Self.frame + 100] ^= 1 }
+      let before = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+      if round < 9 {
+        #expect(try await open(path).entries.count == 40)
+        let kept = try Data(contentsOf: URL(fileURLWithPath: "\(path).damaged-\(round)-wal"))
+        #expect(kept == before)
+      } else {
+        #expect(await code { _ = try await open(path) } == .exists)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == before)
+      }
+    }
+    #expect(copies(path).count == 8)
+  }
+
+  @Test("[REC-17] what a fork of the board got is merged with the copy that was kept")
+  func merged() async throws {
+    let path = try await killed()
+    let frames = try committed(path)
+    // Too much is damaged to correct it.
+    try change(path + "-wal") { log in
+      for offset in stride(from: 0, to: 4000, by: 40) {
+        log[32 + (frames - 2) * Self.frame + 24 + offset] ^= 0x55
+        log[32 + (frames - 1) * Self.frame + 24 + offset] ^= 0x55
+      }
+    }
+    let document = try await BoardDocument.open(at: path, mode: .writing)
+    let old = numbers(try await document.load().entries)
+    #expect(!document.damages.isEmpty && old.count < 40)
+    try await document.append((100..<110).map { numbered($0) })
+    try await document.close()
+    let saved = directory.file("saved.whiteboard")
+    _ = try await BoardDocument.recover(from: path, to: saved, now: 0)
+    let both = try await BoardDocument.open(at: saved, mode: .reading)
+    let found = Set(numbers(try await both.load().entries))
+    #expect(found.isSuperset(of: old) && found.isSuperset(of: 100..<110))
+    #expect(try await both.verify() == [])
+    try await both.close()
+  }
+
+  @Test("[REC-17] if no copy can be kept, the file is refused and stays as it is")
+  func noRoom() async throws {
+    let path = try await killed()
+    try change(path + "-wal") { $0[32 + 5 * Self.frame + 100] ^= 1 }
+    let before = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+    await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 20_000, rlim_max: rlim_t.max)
+      setrlimit(__rlimit_resource_t(1), &limit)
+      guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) != nil else {
+        exit(1)
+      }
+      exit(7)
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == before)
+    #expect(copies(path).isEmpty)
+    #expect(try await open(path).entries.count == 40)
+  }
+}
