@@ -17,6 +17,7 @@ struct BoardLine: Encodable {
   let error: String?
   /// Who on this network has the board open, where that was looked for and there is somebody.
   let openWith: [Member]?
+  let damage: String?
 
   /// A peer that announces the board.
   struct Member: Encodable {
@@ -44,13 +45,15 @@ struct BoardLine: Encodable {
     byteCount = summary.size
     thumbnail = summary.thumbnail
     error = summary.error?.message
+    damage = summary.damage
   }
 
   /// Who is on it, with the verb.
   private let line: String?
 
   private enum CodingKeys: String, CodingKey {
-    case path, name, board, objects, people, changedAt, byteCount, thumbnail, error, openWith
+    case path, name, board, objects, people, changedAt, byteCount, thumbnail, error, damage
+    case openWith
   }
 
   func text(_ event: String, json: Bool) -> String {
@@ -61,10 +64,11 @@ struct BoardLine: Encodable {
       return "\(lead)\(shown): \(TerminalText.cleaned(error, limit: 4096))\n"
     }
     let who = TerminalText.cleaned(people.joined(separator: ", "), limit: 256)
+    let mark = damage.map { "  DAMAGED: \(TerminalText.cleaned($0, limit: 4096))\n" } ?? ""
     return
       "\(lead)\(shown)  \(objects) objects  \(who.isEmpty ? "nobody yet" : who)  \(changedAt)  "
       + "\(byteCount) bytes  \(TerminalText.cleaned(path, limit: 4096))"
-      + (line.map { "  \($0) on it" } ?? "") + "\n"
+      + (line.map { "  \($0) on it" } ?? "") + "\n" + mark
   }
 
   /// The line of a board that is gone.

@@ -45,8 +45,12 @@ struct LobbyCommand: AsyncParsableCommand {
     let summaries = (try? await library.list(by: .changed)) ?? []
     return summaries.prefix(50).map { summary in
       let count = summary.objects == 1 ? "1 object" : "\(summary.objects) objects"
+      let damage = summary.damage.map { _ in
+        "DAMAGED: run whiteboard-peer boards recover \(summary.path)"
+      }
       let about =
-        summary.error?.message ?? "\(count)  \(BoardFile.time(summary.changed).prefix(10))"
+        damage ?? summary.error?.message
+        ?? "\(count)  \(BoardFile.time(summary.changed).prefix(10))"
       return LobbyClient.OwnBoard(
         name: summary.name,
         path: summary.path,

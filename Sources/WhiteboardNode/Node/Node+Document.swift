@@ -100,6 +100,9 @@ extension Node {
         self.document = document
       }
       keeper.open()
+      for damage in document.damages {
+        emit(.warning(.init(code: "document-damaged", message: damage)))
+      }
       let content = try await document.load()
       if content.keyframe == nil, content.entries.isEmpty { await tellUnreadable() }
       compareClock(with: content, for: replica)

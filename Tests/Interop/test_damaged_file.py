@@ -1,0 +1,114 @@
+"""The file of a program that was killed while it drew, with one bit of its log flipped (REC-16 to REC-18)."""
+
+import json
+import pathlib
+import random
+import struct
+import subprocess
+import unittest
+
+from program import BINARY, Program
+from support import InteropCase
+
+REPLAY = BINARY.with_name("whiteboard-replay")
+FRAME = 24 + 4096
+
+
+@unittest.skipUnless(BINARY.exists() and REPLAY.exists(), "whiteboard-peer or whiteboard-replay is not built")
+class DamagedFile(InteropCase):
+    def setUp(self):
+        self.home = self.directory()
+        self.data = self.home / "data"
+        self.data.mkdir(mode=0o700)
+
+    def run_program(self, program, *arguments, status=0):
+        """What a command that ends by itself writes on standard output."""
+        done = subprocess.run(
+            [str(program), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LC_ALL": "C.UTF-8"}, encoding="utf-8",
+        )
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def boards(self, *arguments, status=0):
+        output = self.run_program(BINARY, "boards", *arguments, "--json", "--data-dir", self.data, status=status)
+        return [json.loads(line) for line in output.splitlines()]
+
+    def killed(self, count):
+        """The file of a host that was killed while it wrote, after so many acknowledged texts."""
+        host = Program("host", "sketch", directory=self.data)
+        self.addCleanup(host.stop)
+        host.ready()
+        for number in range(count):
+            host.do("text", at=[number, number], text=f"note {number}")
+        for number in range(10):
+            host.begin("text", at=[number, -10], text=f"late note {number}")
+        host.process.kill()
+        host.process.wait()
+        (path,) = (self.data / "boards").glob("*.whiteboard")
+        return path
+
+    def damage(self, path, bits):
+        """Flips bits in the content of the middle frame that is committed; the log as it was then."""
+        log = pathlib.Path(f"{path}-wal")
+        data = bytearray(log.read_bytes())
+        committed = struct.unpack_from("=I", pathlib.Path(f"{path}-shm").read_bytes(), 16)[0]
+        self.assertGreater(committed, 10)
+        generator = random.Random(16)
+        start = 32 + (committed // 2) * FRAME + 24
+        for _ in range(bits):
+            data[start + generator.randrange(4096)] ^= 1 << generator.randrange(8)
+        log.write_bytes(data)
+        return bytes(data)
+
+    def test_a_flipped_bit_is_told_everywhere_and_costs_nothing(self):
+        path = self.killed(40)
+        log = self.damage(path, 1)
+        # Reading finds it, and changes nothing.
+        (listed,) = self.boards()
+        self.assertIn("boards recover", listed["damage"])
+        self.assertIn("board-damage", {line["event"] for line in self.boards("verify", path, status=1)})
+        self.assertIn("NOT OK", self.run_program(REPLAY, "verify", path, status=65))
+        self.assertEqual(pathlib.Path(f"{path}-wal").read_bytes(), log)
+        early = self.home / "early.whiteboard"
+        self.boards("recover", path, "-o", early)
+        # Opening says it, keeps the damaged file, and has everything.
+        again = Program("host", "sketch", directory=self.data)
+        self.addCleanup(again.stop)
+        again.ready()
+        warning = again.events.wait("warning", 10, code="document-damaged")
+        self.assertIn(f"{path}.damaged-1", warning["message"])
+        objects = len(again.objects())
+        self.assertGreaterEqual(objects, 40)
+        again.stop()
+        self.assertEqual(pathlib.Path(f"{path}.damaged-1-wal").read_bytes(), log)
+        (listed,) = self.boards()
+        self.assertIn("damaged-1", listed["damage"])
+        late = self.home / "late.whiteboard"
+        self.run_program(BINARY, "boards", "recover", path, "-o", late, "--data-dir", self.data)
+        for file in (path, early, late):
+            self.boards("verify", file)
+            self.assertEqual(self.run_program(REPLAY, "verify", file)[:2], "ok")
+            (shown,) = [line for line in self.boards("show", file) if line["event"] == "objects"]
+            self.assertEqual(len(shown["objects"]), objects)
+
+    def test_damage_that_cannot_be_corrected_is_told_and_what_is_left_is_recovered(self):
+        path = self.killed(40)
+        log = self.damage(path, 400)
+        self.boards("verify", path, status=1)
+        self.run_program(REPLAY, "verify", path, status=65)
+        again = Program("host", "sketch", directory=self.data)
+        self.addCleanup(again.stop)
+        again.ready()
+        again.events.wait("warning", 10, code="document-damaged")
+        again.do("text", at=[0, 0], text="later")
+        again.stop()
+        self.assertEqual(pathlib.Path(f"{path}.damaged-1-wal").read_bytes(), log)
+        saved = self.home / "saved.whiteboard"
+        self.run_program(BINARY, "boards", "recover", path, "-o", saved, "--data-dir", self.data, status=1)
+        self.boards("verify", saved)
+        self.assertEqual(self.run_program(REPLAY, "verify", saved)[:2], "ok")
+
+
+if __name__ == "__main__":
+    unittest.main()
