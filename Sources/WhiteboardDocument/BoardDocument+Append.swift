@@ -20,8 +20,9 @@ extension BoardDocument {
   /// Calls that come while a transaction runs, or within the group interval after it, share the
   /// next one. A caller that does not wait for one append before it makes the next keeps its order
   /// only if it makes them from one task.
-  /// - Throws: `full`, `readOnly`, `tooLarge`, `closed`, `inputOutput`: then nothing of these
+  /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed`, `inputOutput`: then nothing of these
   ///   entries was stored, nothing acknowledged before is lost, and later calls are tried anew.
+  ///   `removed`: the file is not where it was opened; ``reinstate()`` puts it there again.
   public func append(_ entries: [DocumentEntry]) async throws(DocumentError) {
     try checkWritable()
     for case .marker(let name, _) in entries { try DocumentName.check(name) }
@@ -96,20 +97,21 @@ extension BoardDocument {
   /// Does `steps` in one transaction; returns the error if none of them was done.
   private func commit(_ steps: [Step]) async -> DocumentError? {
     guard !steps.isEmpty else { return nil }
+    if let injectedFailure { return injectedFailure }
     let before = tail
-    let result = await onQueue { db in
+    let result = await onQueue { [files] db in
       var tail = before
       try db.inTransaction(.immediate) {
         for step in Self.joined(steps) { try LogWriter.perform(step, db, &tail) }
         return .commit
       }
-      return tail
+      return (tail, isThere: files?.areThere ?? true)
     }
-    if case .success(let after) = result {
-      tail = after
-      groupsCommitted += 1
-    }
-    return result.failure
+    guard case .success(let (after, isThere)) = result else { return result.failure }
+    tail = after
+    groupsCommitted += 1
+    // SQLite writes to a file that was removed as to any other, and nobody can open it again.
+    return isThere ? nil : .removed(path)
   }
 
   /// The same steps, with entries that follow on each other in one: they share rows then.

@@ -62,6 +62,7 @@ extension BoardDocument {
     // An empty group is a barrier: all that was appended before is in the file when it returns.
     if mode == .writing { _ = await enqueue([]) }
     let source = self.path
+    if let files, !files.areThere { throw .removed(source) }
     try await NewFile.publish(at: path) { temporary in
       try Self.write(source, into: temporary)
       let queue = try DatabaseQueue(path: temporary)

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import Whiteboard
 
 /// A `.whiteboard` file: the board as it is, and how it came to be.
@@ -45,6 +46,10 @@ public actor BoardDocument {
   /// The number of the last row of the log; tests count them.
   package var lastRow: Int64 { tail.id }
   private let lock: WriterLock?
+  /// The files that a document open for writing is in; nil for a reader.
+  nonisolated let files: StoredFiles?
+  /// The error of every write; tests inject it.
+  var injectedFailure: DocumentError?
 
   private init(_ opened: Opened, groupInterval: Duration, clock: any Clock<Duration>) {
     path = opened.path
@@ -55,6 +60,7 @@ public actor BoardDocument {
     database = opened.database
     tail = opened.tail
     lock = opened.lock
+    files = opened.lock.map { _ in StoredFiles(opened.path) }
     self.groupInterval = groupInterval
     self.clock = clock
   }
@@ -202,8 +208,14 @@ public actor BoardDocument {
     defer { lock?.release() }
     let tail = tail
     let mode = mode
+    let files = files
     let failure: DocumentError? = await onQueue { db in
       guard mode == .writing else { return }
+      do { try files?.check() } catch {
+        // SQLite would remove files by their names, which may be those of another document by now.
+        Self.leaveFiles(db)
+        throw error
+      }
       try db.execute(sql: "PRAGMA synchronous = FULL")
       try db.inTransaction(.immediate) {
         try Meta.set(db, .closed, tail.text)
@@ -233,6 +245,31 @@ public actor BoardDocument {
     }.get()
   }
 
+  /// Makes every write fail, as a broken disk does, until it is called with nil; tests use it.
+  package func failWrites(with error: DocumentError?) { injectedFailure = error }
+
+  /// Keeps SQLite from removing the log beside the file when the database is closed.
+  static func leaveFiles(_ db: Database) {
+    var isPersistent: CInt = 1
+    sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
+  }
+
+  /// The `errno` of the last write to the log or the file that failed; 0 if none did.
+  ///
+  /// SQLite has only one code for all of them, and `sqlite3_system_errno` is not set by a commit.
+  private static func systemError(of db: Database) -> Int32 {
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    var number: CInt = 0
+    sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    if let log, let methods = log.pointee.pMethods {
+      _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &number)
+    }
+    if number == 0 {
+      sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_LAST_ERRNO, &number)
+    }
+    return number
+  }
+
   /// Reads in one transaction.
   func read<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
@@ -254,12 +291,14 @@ public actor BoardDocument {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws(DocumentError) -> T {
     try checkWritable()
-    return try await onQueue { db in
+    if let injectedFailure { throw injectedFailure }
+    return try await onQueue { [files] db in
       var result: T?
       try db.inTransaction(.immediate) {
         result = try body(db)
         return .commit
       }
+      try files?.check()
       guard let result else { preconditionFailure("a transaction that ended ran its body") }
       return result
     }.get()
@@ -281,12 +320,23 @@ public actor BoardDocument {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async -> Result<T, DocumentError> {
     let path = path
+    let files = files
     return await withCheckedContinuation { continuation in
       database.asyncWriteWithoutTransaction { db in
         do {
           continuation.resume(returning: .success(try body(db)))
         } catch {
-          continuation.resume(returning: .failure(.from(error, at: path)))
+          let isDiskError =
+            ((error as? DatabaseError)?.resultCode).map {
+              [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains($0)
+            } ?? false
+          if isDiskError, let files, !files.areThere {
+            continuation.resume(returning: .failure(.removed(path)))
+          } else {
+            continuation.resume(
+              returning: .failure(.from(error, at: path, systemError: Self.systemError(of: db)))
+            )
+          }
         }
       }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// Why a document could not do what was asked: what is lost, and what to do.
@@ -20,6 +21,10 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case inUse
     /// The disk is full.
     case full
+    /// The user has used up the disk quota.
+    case quota
+    /// The file, its directory or its disk is gone, so that writes reach nothing that can be opened again.
+    case removed
     /// What is stored does not match its checksums.
     case damaged
     /// It is the document of another board.
@@ -57,8 +62,24 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   public static func == (lhs: DocumentError, rhs: DocumentError) -> Bool { lhs.code == rhs.code }
 
   /// What `error` means for the document at `path`.
-  static func from(_ error: any Error, at path: String) -> DocumentError {
+  ///
+  /// - Parameters:
+  ///   - error: The error of a statement or of the file system.
+  ///   - path: The document.
+  ///   - number: The `errno` behind an error of SQLite's input and output; 0 if it is not known.
+  /// - Returns: The error with its code and a sentence for a person.
+  static func from(
+    _ error: any Error,
+    at path: String,
+    systemError number: Int32 = 0
+  ) -> DocumentError {
     if let error = error as? DocumentError { return error }
+    if let database = error as? DatabaseError,
+      [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(database.resultCode),
+      let (code, text) = system(number)
+    {
+      return DocumentError(code, "\(path): \(text)", cause: error)
+    }
     // Our statements are right, so that what SQLite calls an error in one is a table that is gone.
     guard let database = error as? DatabaseError else {
       return DocumentError(.inputOutput, "\(path): \(error)", cause: error)
@@ -94,6 +115,29 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       code,
       "\(path): \(text) (\(database.message ?? database.resultCode.description))",
       cause: error
+    )
+  }
+
+  /// The code and the sentence of a system error that says more than that reading or writing failed.
+  private static func system(_ number: Int32) -> (Code, String)? {
+    switch number {
+    case ENOSPC:
+      (.full, "the disk is full; nothing saved before is lost; make room and repeat it")
+    case EDQUOT:
+      (.quota, "the disk quota is used up; nothing saved before is lost; make room and repeat it")
+    case EROFS, EACCES, EPERM:
+      (.readOnly, "the file may not be written; nothing saved before is lost")
+    case EIO:
+      (.inputOutput, "the disk reports an error; what was not acknowledged was not saved")
+    default: nil
+    }
+  }
+
+  /// The error of a file that is not where it was opened.
+  static func removed(_ path: String) -> DocumentError {
+    DocumentError(
+      .removed,
+      "\(path): the file was removed, or its disk is gone; save a copy elsewhere, or put it back"
     )
   }
 

@@ -33,10 +33,7 @@ final class WriterLock: Sendable {
       // Whoever had it before may have removed the file between our two steps: then this lock is
       // on a file nobody else will find.
       var ours = stat()
-      var there = stat()
-      if fstat(descriptor, &ours) == 0, stat(path, &there) == 0, ours.st_ino == there.st_ino,
-        ours.st_dev == there.st_dev
-      {
+      if fstat(descriptor, &ours) == 0, Self.isFile(descriptor, at: path) {
         self.descriptor = Mutex(descriptor)
         self.path = path
         // One that holds something is somebody else's file.
@@ -53,9 +50,18 @@ final class WriterLock: Sendable {
     descriptor.withLock { descriptor in
       guard let open = descriptor else { return }
       descriptor = nil
-      if isOurs { unlink(path) }
+      // The name may be that of another document's lock, if the directory was made anew.
+      if isOurs, Self.isFile(open, at: path) { unlink(path) }
       close(open)
     }
+  }
+
+  /// Whether a path leads to an open file.
+  private static func isFile(_ descriptor: CInt, at path: String) -> Bool {
+    var ours = stat()
+    var there = stat()
+    return fstat(descriptor, &ours) == 0 && stat(path, &there) == 0
+      && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev
   }
 
   deinit { release() }

@@ -266,7 +266,7 @@ extension NodeError {
       case .badName, .tooLarge, .ambiguous: .usage
       case .exists, .readOnly: .cannotCreate
       case .inUse: .timedOut
-      case .full, .closed, .inputOutput: .inputOutput
+      case .full, .quota, .removed, .closed, .inputOutput: .inputOutput
       }
     self.init(code, error.message)
   }

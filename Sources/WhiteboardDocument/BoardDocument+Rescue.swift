@@ -1,0 +1,167 @@
+import Foundation
+import GRDB
+
+/// The whole state of a board in memory, for a file that lacks the last changes.
+public struct BoardRescue: Sendable {
+  /// The state, as a keyframe holds it.
+  public let bytes: [UInt8]
+  /// The digest of a board made of it.
+  public let digest: [UInt8]
+  /// The time of the state, milliseconds since 1970.
+  public let time: Int64
+  /// The time since which changes are missing in the log; nil if none are.
+  public let lostSince: Int64?
+  /// The files of the photos on the board, by SHA-256.
+  public let photos: [[UInt8]: String]
+
+  /// Makes one.
+  ///
+  /// - Parameters:
+  ///   - bytes: The state, as a keyframe holds it.
+  ///   - digest: The digest of a board made of it.
+  ///   - time: The time of the state, milliseconds since 1970.
+  ///   - lostSince: The time since which changes are missing in the log; nil if none are.
+  ///   - photos: The files of the photos on the board, by SHA-256.
+  public init(
+    bytes: [UInt8],
+    digest: [UInt8],
+    time: Int64,
+    lostSince: Int64?,
+    photos: [[UInt8]: String]
+  ) {
+    self.bytes = bytes
+    self.digest = digest
+    self.time = time
+    self.lostSince = lostSince
+    self.photos = photos
+  }
+}
+
+/// Documents whose file cannot be written, or is gone.
+extension BoardDocument {
+  /// Writes a complete copy to another place while this document cannot be written.
+  ///
+  /// The copy has everything that is stored here, and the state in memory on top of it. If this
+  /// document cannot be read either, the copy has only the state in memory.
+  /// - Parameters:
+  ///   - path: The new file; its directory must be there.
+  ///   - rescue: The state in memory.
+  /// - Returns: Whether the copy has the history, too, and how many photos it lacks, as found by
+  ///   opening it.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`; then there is no new file.
+  public func rescue(
+    to path: String,
+    _ rescue: BoardRescue
+  ) async throws(DocumentError) -> (hasHistory: Bool, missingPhotos: Int) {
+    guard !isClosed else { throw Self.closed(self.path) }
+    let hasHistory = try await writeCopy(to: path, rescue)
+    let copy = try await Self.open(at: path, mode: .reading, expecting: board)
+    let stored = try await copy.assetIDs()
+    try await copy.close()
+    return (hasHistory, rescue.photos.keys.count { !stored.contains($0) })
+  }
+
+  /// Writes the copy of ``rescue(to:_:)``; whether it has the history.
+  private func writeCopy(
+    to path: String,
+    _ rescue: BoardRescue
+  ) async throws(DocumentError) -> Bool {
+    do throws(DocumentError) {
+      try await publish(at: path) { (queue, source) in
+        try queue.write { db in
+          var tail = try LogTail(db, at: source)
+          try rescue.write(db, &tail)
+          try Meta.set(db, .code, nil)
+          try Meta.set(db, .membership, nil)
+          try Meta.set(db, .closed, tail.text)
+        }
+      }
+      return true
+    } catch {
+      if error.code == .exists { throw error }
+    }
+    let name = (try? await name()) ?? "board"
+    try await NewFile.make(at: path, board: board, name: name, now: rescue.time) { queue in
+      try queue.write { db in
+        var tail = LogTail()
+        try rescue.write(db, &tail)
+        try Meta.set(db, .closed, tail.text)
+      }
+    }
+    return false
+  }
+
+  /// Puts the file back where it was, if it was removed and its directory is there.
+  ///
+  /// - Returns: The document that is at the path now: this one if its file is back, else a new one
+  ///   with everything that this one has stored. This one is closed then.
+  /// - Throws: `removed` if the directory is not there, is on another disk, or has another file of
+  ///   that name; `full`, `readOnly`, `inputOutput`. Then this document is as it was.
+  public func reinstate() async throws(DocumentError) -> BoardDocument {
+    try checkWritable()
+    guard let files, !files.areThere else { return self }
+    guard files.canBeMade else { throw .removed(path) }
+    try await publish(at: path) { (queue, source) in
+      try queue.write { db in
+        try Meta.set(db, .closed, try LogTail(db, at: source).text)
+      }
+    }
+    let document = try await Self.open(
+      at: path,
+      mode: .writing,
+      expecting: board,
+      groupInterval: groupInterval,
+      clock: clock
+    )
+    // It finds that its files are gone, and leaves those of the new document alone.
+    try? await close()
+    return document
+  }
+
+  /// Checks that the file is where it was opened.
+  ///
+  /// - Throws: `removed`.
+  public func checkPresence() async throws(DocumentError) {
+    guard let files else { return }
+    try await Blocking.run(path) { try files.check() }
+  }
+
+  /// Copies what is stored by the connection that is open, which reaches a removed file too, lets
+  /// `edit` complete the copy, and has it appear at `path` when it is on the disk.
+  private func publish(
+    at path: String,
+    _ edit: @escaping @Sendable (DatabaseQueue, _ source: String) throws -> Void
+  ) async throws(DocumentError) {
+    let source = self.path
+    let database = database
+    try await NewFile.publish(at: path) { temporary in
+      try database.writeWithoutTransaction { db in
+        try db.execute(sql: "VACUUM INTO ?", arguments: [temporary])
+      }
+      let queue = try DatabaseQueue(path: temporary)
+      defer { try? queue.close() }
+      try edit(queue, source)
+    }
+  }
+}
+
+extension BoardRescue {
+  /// Completes a document: the photos that it lacks, and the state.
+  fileprivate func write(_ db: Database, _ tail: inout LogTail) throws {
+    let stored = Set(try Data.fetchAll(db, sql: "SELECT sha256 FROM asset").map { Array($0) })
+    for (sha256, file) in photos where !stored.contains(sha256) {
+      // A photo that cannot be read here is asked from the others when the copy is opened.
+      guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: file)),
+        AssetHash.of(Array(bytes)) == sha256
+      else { continue }
+      try db.execute(
+        sql: "INSERT INTO asset (sha256, body) VALUES (?, ?)",
+        arguments: [Data(sha256), bytes]
+      )
+    }
+    if let lostSince {
+      try LogWriter.append([.gap(from: min(lostSince, time), to: time)], db, &tail)
+    }
+    try LogWriter.keyframe(bytes, digest, nil, time, db, &tail)
+  }
+}
