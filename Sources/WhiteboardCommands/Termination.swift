@@ -15,9 +15,24 @@ package final class Termination {
   /// - Parameters:
   ///   - ask: Called at the first signal, on a queue of its own.
   ///   - reload: Called at each SIGHUP, which then ends nothing; nil where it ends the program.
-  package init(
+  package convenience init(
     _ ask: @escaping @Sendable () async -> Void,
     reload: (@Sendable () async -> Void)? = nil
+  ) {
+    self.init(reload: reload) { _ in
+      await ask()
+      return true
+    }
+  }
+
+  /// Watches for signals from now on, in a program that may ask its user before it ends.
+  ///
+  /// - Parameters:
+  ///   - reload: Called at each SIGHUP, which then ends nothing; nil where it ends the program.
+  ///   - ask: Called with the signal, on a queue of its own, until it returns that the program ends.
+  package init(
+    reload: (@Sendable () async -> Void)? = nil,
+    asking ask: @escaping @Sendable (_ signal: Int32) async -> Bool
   ) {
     var ends: [Int32] = [-1, -1]
     _ = pipe(&ends)
@@ -43,11 +58,8 @@ package final class Termination {
       let status = 128 + Int32(number)
       // Ends when the node has been asked; whoever runs the node waits for that.
       Task {
-        if await first.isFirst() {
-          await ask()
-        } else {
-          exit(status)
-        }
+        guard await first.begin() else { exit(status) }
+        if !(await ask(Int32(number))) { await first.reset() }
       }
     }
     source.activate()
@@ -67,10 +79,14 @@ package final class Termination {
   private actor FirstSignal {
     private var isPast = false
 
-    func isFirst() -> Bool {
+    /// Returns whether this is the first signal that ends the program.
+    func begin() -> Bool {
       defer { isPast = true }
       return !isPast
     }
+
+    /// The signal did not end the program.
+    func reset() { isPast = false }
   }
 }
 

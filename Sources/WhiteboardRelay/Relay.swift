@@ -97,12 +97,13 @@ package actor Relay {
     if isEnding { return ["it is ending"] }
     guard isReady else { return ["boards are still being opened"] }
     // What comes now would be in memory alone.
-    let unsaved = boards.values.count { $0.unsaved != nil }
-    return unsaved == 0 ? [] : [Self.told(unsaved: unsaved)]
+    let causes = boards.values.compactMap { $0.unsaved?.cause }
+    return causes.isEmpty ? [] : [Self.told(unsaved: causes.count, causes)]
   }
 
-  private static func told(unsaved count: Int) -> String {
-    "\(count == 1 ? "1 board is" : "\(count) boards are") not saved: the log says why"
+  private static func told(unsaved count: Int, _ causes: [SaveProblem.Cause]) -> String {
+    let words = Set(causes).map(\.words).sorted().joined(separator: ", ")
+    return "NOT SAVED: \(words) (\(count == 1 ? "1 board" : "\(count) boards"))"
   }
 
   /// Has work run beside everything else, until it is over.
@@ -146,7 +147,13 @@ package actor Relay {
     }
     // One that ended as it should is not here any more.
     let unsaved = served.count { boards[$0] != nil }
-    if unsaved > 0 { loss = NodeError(.inputOutput, Self.told(unsaved: unsaved)) }
+    if unsaved > 0 {
+      let causes = served.compactMap { id -> SaveProblem.Cause? in
+        guard case .failed(let error)? = boards[id]?.state else { return nil }
+        return error.problem?.cause
+      }
+      loss = NodeError(.inputOutput, Self.told(unsaved: unsaved, causes))
+    }
     jobSource.finish()
   }
 

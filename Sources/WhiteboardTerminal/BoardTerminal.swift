@@ -115,8 +115,10 @@ package actor BoardTerminal: EventSink {
       browsing.cancel()
       _ = await browsing.value
       do throws(NodeError) {
+        self.lobby?.problem = nil
         guard try await open(choice, lobby) else { return }
       } catch {
+        self.lobby?.problem = error.problem
         var target: String?
         switch choice {
         case .join(let wanted, let code)
@@ -224,6 +226,19 @@ package actor BoardTerminal: EventSink {
     isEnding = true
     choose(.quit)
     await node?.requestEnd()
+  }
+
+  /// Asks whatever is shown to end, and the program after it; a person whose work would be lost is
+  /// asked first, but not twice.
+  ///
+  /// - Returns: Whether it ends without an answer of the person.
+  package func requestEndUnlessUnsaved() async -> Bool {
+    isEnding = true
+    choose(.quit)
+    let actions = board?.leaveAtRequest() ?? [.quit]
+    await carryOut(actions)
+    wakeUp.yield()
+    return !actions.isEmpty
   }
 
   private var time: Duration { clock.now - began }
@@ -431,6 +446,7 @@ private final class ChangeQueue: Sendable {
     var seen: Set<ObjectID> = []
     var members: Set<MemberID> = []
     var photos: Set<AssetID> = []
+    var isSavingSeen = false
     var kept: [BoardChange] = []
     for change in changes.reversed() {
       let isLatest: Bool =
@@ -440,7 +456,10 @@ private final class ChangeQueue: Sendable {
         case .preview(let preview): !seen.contains(preview.stroke)
         case .presence(let member, _): members.insert(member).inserted
         case .photo(let id, _): photos.insert(id).inserted
+        case .saving:
+          !isSavingSeen
         }
+      if case .saving = change { isSavingSeen = true }
       if isLatest { kept.append(change) }
     }
     changes = kept.reversed()

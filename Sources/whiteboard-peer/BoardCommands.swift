@@ -277,13 +277,18 @@ enum Program {
     }
     let ending = EndRequest()
     let source: any LineSource =
-      isatty(input) == 1 ? TerminalLines(reader: reader) { await ending.request() } : reader
+      isatty(input) == 1
+      ? TerminalLines(reader: reader) { await ending.request(asksFirst: true) } : reader
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     var configuration = configuration
     configuration.isTyped = isatty(input) == 1
     let node = Node(configuration, input: source, sink: LineSink(writer, isJSON: json))
     await ending.set(node)
-    let termination = Termination { await ending.request() }
+    let isTyped = configuration.isTyped
+    let termination = Termination { signal in
+      // Whoever hung up cannot answer.
+      await ending.request(asksFirst: isTyped && signal != SIGHUP)
+    }
     defer { withExtendedLifetime(termination) {} }
     try await node.run()
     do throws(OutputError) {
@@ -306,7 +311,7 @@ enum Program {
     let wanted = TerminalSettings(settings)
     let keys = try KeyMap(wanted.keys)
     let farewell =
-      "whiteboard-peer crashed. The board is kept in \(dataDirectory)/boards: open it again and it is as it was.\n"
+      "whiteboard-peer crashed. Everything that was saved is in \(dataDirectory)/boards: open the board again.\n"
     let terminal = Terminal(
       mouse: wanted.mouse,
       farewell: farewell,
@@ -322,7 +327,13 @@ enum Program {
       keys,
       home: Environment["HOME"]
     )
-    let termination = Termination { await screen.requestEnd() }
+    let termination = Termination { signal in
+      guard signal != SIGHUP else {
+        await screen.requestEnd()
+        return true
+      }
+      return await screen.requestEndUnlessUnsaved()
+    }
     defer { withExtendedLifetime(termination) {} }
     try await body(screen)
   }
@@ -335,8 +346,13 @@ enum Program {
       self.node = node
     }
 
-    func request() async {
-      await node?.requestEnd()
+    /// - Returns: Whether the node ends; false if the person is asked first.
+    func request(asksFirst: Bool) async -> Bool {
+      guard asksFirst, let node else {
+        await node?.requestEnd()
+        return true
+      }
+      return await node.requestEndUnlessUnsaved()
     }
   }
 }

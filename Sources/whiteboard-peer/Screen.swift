@@ -10,16 +10,16 @@ extension Console {
   }
 }
 
-/// A terminal as input: its end means that the person is done.
+/// A terminal as input: its end means that the person is done, unless work would be lost.
 struct TerminalLines: LineSource {
   let reader: LineReader
-  let ended: @Sendable () async -> Void
+  let ended: @Sendable () async -> Bool
 
   func next() async throws(InputError) -> LineReader.Line? {
-    let line = try await reader.next()
-    if line == nil, !Task.isCancelled {
-      await ended()
+    while true {
+      if let line = try await reader.next() { return line }
+      if Task.isCancelled { return nil }
+      if await ended() { return nil }
     }
-    return line
   }
 }

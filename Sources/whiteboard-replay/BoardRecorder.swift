@@ -62,7 +62,9 @@ actor BoardRecorder {
         try await node.markRecording(name)
         await tell("marked \(TerminalText.quoted(name))")
       case .status:
-        await tell(await node.isRecordingPaused ? "paused" : "recording")
+        let problem = await node.saveState.problem?.headline
+        let isPaused = await node.isRecordingPaused
+        await tell(problem ?? (isPaused ? "paused" : "recording"))
         try? Console.tell(RecorderLine.present(await node.presentNames))
       case .stop: await stop()
       case .discard:

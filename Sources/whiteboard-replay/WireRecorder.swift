@@ -148,8 +148,9 @@ actor WireRecorder {
     }
     let count = await recorder.count
     let present = session?.peers().map(\.peer.name.raw) ?? []
+    let problem = await recorder.failure.map { "\(SaveProblem($0).headline); " } ?? ""
     try? Console.tell(
-      "\(counted(count, "entry", "entries")); \(RecorderLine.present(present))"
+      "\(problem)\(counted(count, "entry", "entries")); \(RecorderLine.present(present))"
     )
   }
 }

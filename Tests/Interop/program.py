@@ -21,7 +21,7 @@ _libc = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 
 
-def _end_with_parent():
+def end_with_parent():
     """A test run that is killed leaves no program behind."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -37,8 +37,11 @@ class Failed(Exception):
 class Program:
     """One process, with its events."""
 
-    def __init__(self, *arguments, directory, name="swift", listen="127.0.0.1:0", options=()):
-        command = [str(BINARY), *arguments, "--json", "--as", name, "--data-dir", str(directory)]
+    def __init__(
+        self, *arguments, directory, name="swift", listen="127.0.0.1:0", options=(), under=(), environment=None
+    ):
+        """`under` is a command that runs the program, `environment` what it has beside ours."""
+        command = [*under, str(BINARY), *arguments, "--json", "--as", name, "--data-dir", str(directory)]
         command += ["--listen", listen, "--no-announce", *options]
         self.directory = pathlib.Path(directory)
         self.events = EventLog()
@@ -50,7 +53,8 @@ class Program:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
-            preexec_fn=_end_with_parent,
+            env={**os.environ, **(environment or {})},
+            preexec_fn=end_with_parent,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

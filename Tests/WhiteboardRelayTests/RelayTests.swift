@@ -191,7 +191,7 @@ struct RelayTests {
             try await guest.perform("text 0,\(n) \"\(String(repeating: "x", count: 2_000))\"")
           }
           try await relay.untilBoard { $0.unsaved != nil }
-          #expect(await relay.hindrances == ["1 board is not saved: the log says why"])
+          #expect(await relay.hindrances == ["NOT SAVED: disk full (1 board)"])
           #expect(await relay.onlyReport?.state == "serving")
           #expect(await relay.onlyReport?.problem?.contains("disk is full") == true)
           try await room.joined(link, as: "cy") { late in
@@ -228,7 +228,7 @@ struct RelayTests {
           }
         }
       } throws: {
-        ($0 as? NodeError)?.code == .inputOutput
+        ($0 as? NodeError) == NodeError(.inputOutput, "NOT SAVED: disk full (1 board)")
       }
     }
   }

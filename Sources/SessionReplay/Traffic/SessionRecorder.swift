@@ -14,8 +14,8 @@ public actor SessionRecorder {
   private let onFailure: @Sendable (DocumentError) -> Void
   /// Since when nothing was recorded, milliseconds since 1970; nil while all is.
   private var missingSince: Int64?
-  /// Why not; nil where nobody records for now.
-  private var failure: DocumentError?
+  /// Why the last entries could not be recorded; nil while all are, and in a pause.
+  public private(set) var failure: DocumentError?
   private var isPaused = false
   private var writer: Task<Void, Never>?
   private var lastWrite: Task<Void, Never>?

@@ -3,7 +3,8 @@ import PeerSession
 /// A node that a program drives verb by verb, seeing each answer and what happened meanwhile.
 package actor Puppet: EventSink {
   private let feed = LineFeed()
-  private(set) var node: Node?
+  /// The node, while it runs.
+  package private(set) var node: Node?
   private var nextMark: Int64 = 1
   private var answers: [Int64: CheckedContinuation<Result<NodeEvent.Done, VerbError>, Never>] = [:]
   private var witnesses:

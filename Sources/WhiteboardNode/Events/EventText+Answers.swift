@@ -58,7 +58,7 @@ extension EventText {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     switch done.verb {
     case "objects", "show", "find", "chat", "settings", "peers", "digest", "checkpoints", "diff",
-      "help", "profile", "invite":
+      "help", "profile", "invite", "save":
       return nil
     case "undo", "redo":
       return stepLine(done)

@@ -20,6 +20,8 @@ package enum EventText {
     case .data, .resourceStarted, .resourceProgress, .resourceFinished, .streamOpened,
       .streamData, .streamClosed:
       transferLine(event)
+    case .saveState(let saving):
+      saveLine(saving.shown)
     case .done(let done):
       doneLine(done)
     case .error(let failure):
@@ -27,6 +29,10 @@ package enum EventText {
     case .note(let remark) where remark.code == "help":
       // Our own words, of several lines.
       remark.message
+    case .note(let remark) where remark.code == NodeEvent.Remark.savedAgain,
+      .warning(let remark) where remark.code == NodeEvent.Remark.notSaved:
+      // The save state, which is told at the same time, says it.
+      nil
     case .note(let remark):
       "- \(TerminalText.cleaned(remark.message))"
     case .warning(let remark):

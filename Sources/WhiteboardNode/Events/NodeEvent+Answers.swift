@@ -147,6 +147,11 @@ extension NodeEvent {
     package var peer: String?
     /// The seconds by which a clock is ahead; negative if it is behind.
     package var difference: Double?
+
+    /// The code of the warning that some of the work is not on disk.
+    package static let notSaved = "not-saved"
+    /// The code of the note that everything is on disk again.
+    package static let savedAgain = "saved-again"
   }
 }
 

@@ -69,6 +69,8 @@ package enum NodeEvent: Sendable {
   case chatHistory(ChatHistory)
   /// The answer to `settings`.
   case settings(Settings)
+  /// Some of the work is not on disk, or all of it is again; the answer to `save`.
+  case saveState(Saving)
   /// The answer to `checkpoints`.
   case checkpoints(Checkpoints)
   /// The answer to `diff`.
@@ -120,6 +122,7 @@ package enum NodeEvent: Sendable {
     case .found: "found"
     case .chatHistory: "chat-history"
     case .settings: "settings"
+    case .saveState: "save-state"
     case .checkpoints: "checkpoints"
     case .diff: "diff"
     case .peers: "peers"
@@ -165,6 +168,7 @@ package enum NodeEvent: Sendable {
     case .found(let payload): payload
     case .chatHistory(let payload): payload
     case .settings(let payload): payload
+    case .saveState(let payload): payload
     case .checkpoints(let payload): payload
     case .diff(let payload): payload
     case .peers(let payload): payload

@@ -49,6 +49,8 @@ package actor LineReader {
         return line
       }
       if isAtEnd {
+        // A terminal can go on after its end was typed.
+        isAtEnd = false
         return takeRest()
       }
       let descriptor = descriptor

@@ -32,6 +32,12 @@ struct DocumentKeeper {
   private(set) var photos: [Photo] = []
   /// The photos that could not be stored, and why; they are tried again now and then.
   private(set) var missing: [Photo: DocumentError] = [:]
+  /// The photos that can never be stored, and why: their files are gone or are not the photos.
+  private var lost: [Photo: DocumentError] = [:]
+  /// Why the membership of the board is not stored; nil if it is.
+  var membershipFailure: DocumentError?
+  /// The last complete copy elsewhere, and how much was recorded when it was made.
+  private var copy: (mark: Int, path: String)?
   /// The photos that the next answer tells of.
   private var awaited: Set<Photo> = []
   /// The bytes of `entries`.
@@ -111,6 +117,7 @@ struct DocumentKeeper {
   mutating func record(_ photo: Photo, isAwaited: Bool = false) {
     guard isOpen else { return }
     if isAwaited { awaited.insert(photo) }
+    lost[photo] = nil
     // One that waits already is answered for when it is stored.
     guard isClosed || !photos.contains(photo) else { return }
     recorded += 1
@@ -135,10 +142,23 @@ struct DocumentKeeper {
     byteCount = 0
   }
 
-  /// A photo is stored, or never can be.
+  /// A photo is stored.
   mutating func didStore(_ photo: Photo) {
     missing[photo] = nil
   }
+
+  /// A photo can never be stored; the answer that tells of it fails.
+  mutating func didLose(_ photo: Photo, _ error: DocumentError) {
+    missing[photo] = nil
+    lost[photo] = error
+  }
+
+  /// The whole board is in a file elsewhere.
+  ///
+  /// - Parameters:
+  ///   - mark: How much was recorded when the copy was begun.
+  ///   - path: The copy.
+  mutating func didCopy(upTo mark: Int, to path: String) { copy = (mark, path) }
 
   /// A photo could not be stored, and may be later.
   ///
@@ -190,8 +210,18 @@ struct DocumentKeeper {
   mutating func resume() { isPaused = false }
 
   /// Has an answer told when all that was recorded by now is kept, after those before it.
-  mutating func answer(_ tell: @escaping (DocumentError?) -> Void) {
-    answers.append(Answer(mark: recorded, photos: awaited, tell: tell))
+  ///
+  /// - Parameters:
+  ///   - isAboutChanges: Whether the answer says that something is kept; one that does not never
+  ///     fails for want of that.
+  ///   - tell: Gives the answer; the error is why it is not kept.
+  mutating func answer(
+    isAboutChanges: Bool = true,
+    _ tell: @escaping (DocumentError?) -> Void
+  ) {
+    answers.append(
+      Answer(mark: isAboutChanges ? recorded : 0, photos: awaited, tell: tell)
+    )
     awaited = []
   }
 
@@ -205,7 +235,7 @@ struct DocumentKeeper {
       // What was kept before the failure was kept.
       let outcome =
         answer.mark > reached
-        ? failure : answer.photos.compactMap { missing[$0] }.first
+        ? failure : answer.photos.compactMap { missing[$0] ?? lost[$0] }.first
       return { answer.tell(outcome) }
     }
     answers.removeFirst(ready)
@@ -215,9 +245,20 @@ struct DocumentKeeper {
   /// Whether an answer given now may be told at once.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
 
-  /// Why something that was recorded is not in the document; nil where all is.
+  /// Why something that was recorded is not in the document; nil where all is, or is on its way.
   var loss: DocumentError? {
-    recorded > kept ? failure : missing.first?.value
+    if isBehind || recorded > kept, let failure { return failure }
+    return missing.min { $0.key.path < $1.key.path }?.value ?? membershipFailure
+  }
+
+  /// Whether the work is on disk: the one value that everything said of saving is made of.
+  var state: SaveState {
+    guard isOpen, !isPaused else { return .off }
+    if let loss {
+      let isCopied = copy?.mark == recorded
+      return .notSaved(SaveProblem(loss, copy: isCopied ? copy?.path : nil))
+    }
+    return recorded > kept || !photos.isEmpty ? .saving : .saved
   }
 
   /// Whether the disk keeps up, so that more may be made.

@@ -81,7 +81,8 @@ extension Node {
   /// Whoever types `quit` waits no longer; in a script it stands behind what is to be done first.
   private func isDueWhileJoining(_ verb: Verb, isFirst: Bool) -> Bool {
     switch verb {
-    case .quit, .leave: configuration.isTyped || (isFirst && configuration.script == .none)
+    case .quit, .quitAnyway, .leave:
+      configuration.isTyped || (isFirst && configuration.script == .none)
     default: isDue(verb)
     }
   }
@@ -188,14 +189,16 @@ extension Node {
       synced: outcome.sync?.synced,
       notSynced: outcome.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }
     )
-    whenKept { failure in
+    let isAboutChanges = outcome.hasChanged ?? !request.verb.name.changesNothing
+    whenKept(isAboutChanges: isAboutChanges) { failure in
       guard let failure else {
         self.emit(.done(done))
         return
       }
+      let problem = SaveProblem(failure)
       let error = VerbError(
         .notSaved,
-        "it is on the board and with the others, but not on the disk: \(failure.message)"
+        "\(problem.headline). The change is on the board, but not on disk: \(problem.message)"
       )
       self.fail(
         error.answering(verb: done.verb, request: request.request, line: request.line)

@@ -28,18 +28,24 @@ extension Node {
 
   /// Answers when all that was recorded by now is kept; at once where nothing waits.
   ///
-  /// - Parameter tell: gives the answer; the error is why it is not kept.
-  func whenKept(_ tell: @escaping (DocumentError?) -> Void) {
+  /// - Parameters:
+  ///   - isAboutChanges: Whether the answer says that something is kept; else it only keeps its turn.
+  ///   - tell: gives the answer; the error is why it is not kept.
+  func whenKept(
+    isAboutChanges: Bool = true,
+    _ tell: @escaping (DocumentError?) -> Void
+  ) {
     guard !keeper.isIdle else {
       tell(nil)
       return
     }
-    keeper.answer(tell)
+    keeper.answer(isAboutChanges: isAboutChanges, tell)
     tellKept()
   }
 
   private func tellKept() {
     for answer in keeper.takeAnswers() { answer() }
+    tellSaveState()
     changed()
   }
 
@@ -50,6 +56,7 @@ extension Node {
 
   /// Writes what there is to write, one group after another.
   func writeDocument() {
+    tellSaveState()
     guard let document, !keeper.isWriting, !keeper.isBehind else { return }
     keeper.isWriting = true
     spawn { node in
@@ -58,8 +65,9 @@ extension Node {
     }
   }
 
-  private func finishedWriting() {
+  func finishedWriting() {
     keeper.isWriting = false
+    tellSaveState()
     writingWaiter?.resume()
     writingWaiter = nil
     changed()
@@ -91,7 +99,7 @@ extension Node {
     for photo in work.photos {
       do throws(DocumentError) {
         try await document.storeAsset(file: photo.path, sha256: photo.sha256)
-        stored(photo)
+        keeper.didStore(photo)
       } catch {
         notStored(photo, error)
       }
@@ -99,19 +107,11 @@ extension Node {
     try await document.append(work.entries)
   }
 
-  private func stored(_ photo: DocumentKeeper.Photo) {
-    let wasMissing = !keeper.missing.isEmpty
-    keeper.didStore(photo)
-    if wasMissing, keeper.missing.isEmpty {
-      emit(.note(.init(code: "saved-again", message: "The photos are saved again.")))
-    }
-  }
-
   private func notStored(_ photo: DocumentKeeper.Photo, _ error: DocumentError) {
     let isNew: Bool
     if [.notFound, .damaged, .tooLarge].contains(error.code) {
       // The file is gone or another: trying again would not help.
-      keeper.didStore(photo)
+      keeper.didLose(photo, error)
       isNew = true
     } else {
       isNew = keeper.didMiss(photo, error)
@@ -119,9 +119,8 @@ extension Node {
     if isNew { emit(.warning(.init(code: "photo-not-saved", message: error.message))) }
   }
 
-  private func failed(_ error: DocumentError, _ work: DocumentKeeper.Work) {
+  func failed(_ error: DocumentError, _ work: DocumentKeeper.Work) {
     keeper.didFail(error, work, now: BoardFile.now)
-    documentFailed(error)
     tellKept()
   }
 
@@ -140,9 +139,12 @@ extension Node {
   /// Has the whole board written now and then, and what was deleted long ago removed.
   func lookAfterDocument() {
     if let due = nextKeyframe, clock.now >= due {
-      let isMending = keeper.isBehind || !keeper.missing.isEmpty
-      nextKeyframe = document.map { _ in clock.now + .seconds(isMending ? 5 : 1) }
+      nextKeyframe = document.map { _ in clock.now + .seconds(keeper.loss == nil ? 1 : 5) }
       spawn { node in await node.keepKeyframe() }
+    }
+    if clock.now >= nextPresenceCheck {
+      nextPresenceCheck = clock.now + Self.presenceInterval
+      spawn { node in await node.checkPresence() }
     }
     if clock.now >= nextPurge {
       nextPurge = clock.now + .seconds(60)
@@ -151,7 +153,7 @@ extension Node {
   }
 
   /// Has the document looked at in a while, now that something was recorded.
-  private func planKeyframe() {
+  func planKeyframe() {
     guard nextKeyframe == nil, document != nil else { return }
     let due = clock.now + .seconds(1)
     nextKeyframe = due
@@ -161,7 +163,7 @@ extension Node {
   /// Lets the document rest until something is recorded, where nothing is left to be done.
   private func restDocument(_ document: BoardDocument) async {
     guard await !document.hasEntriesSinceKeyframe else { return }
-    if !keeper.isBehind, keeper.missing.isEmpty, keeper.told == keeper.recorded {
+    if !keeper.isBehind, keeper.loss == nil, keeper.told == keeper.recorded {
       nextKeyframe = nil
     }
   }
@@ -229,10 +231,12 @@ extension Node {
   /// Writes the whole board where that is due, or where some of it could not be written before.
   func keepKeyframe() async {
     guard let document, !keeper.isWriting, !keeper.isPaused else { return }
+    if let record = unstoredMembership { await storeMembership(record, in: document) }
     let isDue = await document.needsKeyframe(now: BoardFile.now)
     // Whoever closes the document writes what there is by himself.
     guard !keeper.isWriting, self.document != nil else { return }
     keeper.retryPhotos()
+    if keeper.failure?.code == .removed { return await putBack(document) }
     guard isDue || keeper.isBehind else {
       if !keeper.photos.isEmpty { writeDocument() }
       await tellLibrary(document)
@@ -259,7 +263,7 @@ extension Node {
   }
 
   /// Writes the whole board, after what waits to be written.
-  private func writeKeyframe(to document: BoardDocument) async {
+  func writeKeyframe(to document: BoardDocument) async {
     guard let replica else { return }
     keeper.isWriting = true
     defer { finishedWriting() }
@@ -280,10 +284,7 @@ extension Node {
       keeper.didKeep(upTo: work.mark)
       keeper.isKeyframeDue = keeper.recorded > work.mark
       keeper.told = work.mark
-      if wasBehind, isUnsaved {
-        isUnsaved = false
-        emit(.note(.init(code: "saved-again", message: "The board is saved again.")))
-      }
+      tellKept()
       try await document.setSummary(
         objects: snapshots.count,
         people: people,
@@ -304,44 +305,46 @@ extension Node {
     tellKept()
   }
 
-  /// Says once what is wrong, until it is mended.
-  private func documentFailed(_ error: DocumentError) {
-    guard !isUnsaved else { return }
-    isUnsaved = true
-    emit(.warning(.init(code: "not-saved", message: error.message)))
-  }
-
   /// Not all of the board was saved: no other end is worse, unless it was a failure of its own.
-  private func endUnsaved(_ error: DocumentError) {
+  private func endUnsaved(_ problem: SaveProblem) {
     if case .failed(let failure) = ending, failure.code != .no { return }
     guard ending != nil else { return }
-    ending = .failed(NodeError(.inputOutput, "not all is saved: \(error.message)"))
+    ending = .failed(NodeError(problem))
   }
 
   /// Writes what is left and closes the document.
   func closeDocument() async {
-    guard let document else { return }
     keepTraffic()
-    // Nobody begins to write any more; what is being written is waited for.
+    // What is being written is waited for, and then nobody begins to write any more.
+    while keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
+    guard var document else { return }
     self.document = nil
-    if keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
+    if keeper.failure?.code == .removed, let there = try? await document.reinstate() {
+      document = there
+    }
     keeper.retryPhotos()
     if !keeper.isPaused, keeper.isKeyframeDue || keeper.isBehind {
       await writeKeyframe(to: document)
     }
+    if let record = unstoredMembership { await storeMembership(record, in: document) }
     // What was recorded meanwhile.
     if !keeper.isBehind {
       keeper.isWriting = true
       await write(to: document)
       finishedWriting()
     }
+    // What was kept before is lost all the same where the file is gone.
+    do throws(DocumentError) { try await document.checkPresence() } catch {
+      if !keeper.isBehind { failed(error, keeper.take()) }
+    }
     keeper.close()
-    if let loss = keeper.loss { endUnsaved(loss) }
+    if let problem = keeper.state.problem { endUnsaved(problem) }
     do throws(DocumentError) {
       let isRecording = configuration.recordingFile != nil && !keeper.isBehind
       try await document.close(recordedUntil: isRecording ? BoardFile.now : nil)
     } catch {
-      emit(.warning(.init(code: "not-saved", message: error.message)))
+      // What was acknowledged is in the log beside the file, from where the next opening takes it.
+      configuration.logger.warning("Document was not closed in order: \(error.message)")
     }
     tellKept()
   }

@@ -33,16 +33,29 @@ extension Node {
     guard !configuration.isOffline else { return }
     for await record in session.membership {
       guard let document, configuration.recordingFile == nil else { continue }
-      do throws(DocumentError) {
-        try await document.setMembership(record.json, code: code?.text)
-      } catch {
-        // Stored with the next change; until then a restart needs the code or a member's ticket.
-        configuration.logger.warning(
-          "Membership was not stored.",
-          metadata: ["reason": "\(error.message)"]
-        )
-      }
+      await storeMembership(record, in: document)
     }
+  }
+
+  /// Stores the membership, or reports that it is not on disk and has it stored with whatever is
+  /// written next; until then a restart needs the code or a member's ticket.
+  func storeMembership(_ record: MembershipRecord, in document: BoardDocument) async {
+    unstoredMembership = record
+    do throws(DocumentError) {
+      try await document.setMembership(record.json, code: code?.text)
+      // Another may have come meanwhile.
+      guard unstoredMembership == record else { return }
+      unstoredMembership = nil
+      keeper.membershipFailure = nil
+    } catch {
+      keeper.membershipFailure = error
+      planKeyframe()
+      configuration.logger.warning(
+        "Membership was not stored.",
+        metadata: ["reason": "\(error.message)"]
+      )
+    }
+    tellSaveState()
   }
 
   /// Tells the session which peers of its board discovery shows by now (MEM-9).

@@ -58,7 +58,7 @@ extension Node {
     }
   }
 
-  private func makeDirectories() throws(NodeError) {
+  func makeDirectories() throws(NodeError) {
     for directory in [
       configuration.dataDirectory, configuration.inboxDirectory, configuration.assetsDirectory,
       configuration.boardsDirectory, configuration.answersDirectory,
@@ -109,6 +109,7 @@ extension Node {
       await closeDocument()
       throw error
     }
+    tellSaveState()
     // A name of a handshake is within the limit of a profile.
     try? replica.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
     self.replica = replica

@@ -45,7 +45,7 @@ extension Node {
 
   /// When something is due next.
   private var nextDue: ContinuousClock.Instant {
-    var due = nextPurge
+    var due = document == nil ? nextPurge : min(nextPurge, nextPresenceCheck)
     if let nextKeyframe { due = min(due, nextKeyframe) }
     if let deadline = replica?.nextDeadline { due = min(due, instant(deadline)) }
     for queue in queues.values {

@@ -242,10 +242,10 @@ extension Node {
   func keepPhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(VerbError) {
     let path = assetPath(reference.id, reference.format)
     // Also where a file is there: it may be damaged.
-    do {
-      try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+    do throws(OutputFile.WriteError) {
+      try OutputFile.write(bytes, to: path, isReplacing: true)
     } catch {
-      throw VerbError(.internal, "the photo cannot be kept in \(configuration.assetsDirectory)")
+      throw VerbError(.fileUnwritable, "the photo is not on the board: \(error.message)")
     }
     photoIsHere(reference.id, at: path)
     keepPhoto(reference.id, at: path, isAwaited: true)

@@ -15,8 +15,8 @@ extension Node {
     }
   }
 
-  /// Why not all of the board is in its document, nil where it is or is on its way there.
-  package var unsavedReason: String? { keeper.loss?.message }
+  /// Whether the work on the board is on disk.
+  package var saveState: SaveState { keeper.state }
 
   /// Bytes of the document on the disk, nil where there is none.
   package var documentSize: Int? {

@@ -63,7 +63,11 @@ extension Node {
         done(request)
       case .wait(let condition, let timeout):
         done(request, try await wait(for: condition, timeout: timeout.map { .seconds($0) }))
-      case .quit:
+      case .save:
+        try await save(request)
+        done(request)
+      case .quit, .quitAnyway:
+        if request.verb == .quit { try await checkQuit() }
         done(request)
         end(firstFailure.map { .failed($0) } ?? .asked)
       }

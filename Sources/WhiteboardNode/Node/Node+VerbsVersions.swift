@@ -12,9 +12,7 @@ extension Node {
       switch request.verb {
       case .checkpoint(let name): try await checkpoint(name)
       case .checkpoints: try await tellCheckpoints(of: document, request)
-      case .saveAs(let file):
-        try await keepAll()
-        try await document.save(as: BoardFile.absolute(file))
+      case .saveAs(let file): try await saveCopy(to: BoardFile.absolute(file), of: document)
       default: preconditionFailure("\(request.verb.name.rawValue) is about no versions")
       }
     } catch {
@@ -106,7 +104,7 @@ extension VerbError {
     let code: Code =
       switch error.code {
       case .badName, .tooLarge: .badArgument
-      case .full, .inputOutput: .notSaved
+      case .full, .quota, .readOnly, .removed, .inputOutput: .notSaved
       default: .refused
       }
     self.init(code, TerminalText.cleaned(error.message))

@@ -36,8 +36,16 @@ package actor Node {
   var traffic: TrafficLog?
   /// Who waits until nobody writes to the document.
   var writingWaiter: CheckedContinuation<Void, Never>?
-  /// Whether it was told that the board is not saved.
-  var isUnsaved = false
+  /// The save state that was reported last; nil before the file is open.
+  var shownSaveState: SaveState?
+  /// The problem that was reported and is not over.
+  var toldProblem: SaveProblem?
+  /// Whether the person was warned that ending loses work, and nothing was saved since.
+  var wasAskedBeforeEnding = false
+  /// What is to be stored of the membership and is not.
+  var unstoredMembership: MembershipRecord?
+  /// When the file is looked for next.
+  var nextPresenceCheck: ContinuousClock.Instant
   /// When the document is looked at next; nil where all is in it as it should be.
   var nextKeyframe: ContinuousClock.Instant?
   var nextPurge: ContinuousClock.Instant
@@ -228,6 +236,7 @@ package actor Node {
     start = clock.now
     nextKeyframe = start
     nextPurge = start + .seconds(60)
+    nextPresenceCheck = start + Self.presenceInterval
     (jobs, jobSource) = AsyncStream.makeStream()
     (datagrams, datagramSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
     (participantChanges, participantSource) = AsyncStream.makeStream(

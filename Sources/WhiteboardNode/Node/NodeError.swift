@@ -4,11 +4,21 @@ package struct NodeError: Error, Equatable, Sendable {
   package let code: Code
   /// What went wrong and what to do, in one line that may be shown.
   package let message: String
+  /// Why some of the work was not saved, if that is what went wrong.
+  package let problem: SaveProblem?
 
   /// Makes an error.
   package init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
+    problem = nil
+  }
+
+  /// Makes the error of a node that ended although some of its work was not saved.
+  package init(_ problem: SaveProblem) {
+    code = .inputOutput
+    message = problem.sentence
+    self.problem = problem
   }
 
   /// The kinds of end; the raw values are exit statuses after sysexits.

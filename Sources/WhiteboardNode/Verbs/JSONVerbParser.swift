@@ -98,12 +98,13 @@ enum JSONVerbParser {
     case .diff: try diff(fields)
     case .restore: .restore(name: try fields.checkpoint("name"))
     case .saveAs: .saveAs(file: try fields.file())
+    case .save: .save
     case .export: try export(fields)
     case .copy: .copy(try fields.references())
     case .paste: .paste(at: try fields.pointIfAny("at"))
     case .import: .import(file: try fields.file(), at: try fields.pointIfAny("at"))
     case .wait: try wait(fields)
-    case .quit: .quit
+    case .quit: try fields.flag("anyway") ? .quitAnyway : .quit
     case .help: .help(topic: try fields.stringIfAny("topic"))
     }
   }

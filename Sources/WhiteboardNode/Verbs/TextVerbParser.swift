@@ -87,12 +87,13 @@ enum TextVerbParser {
     case .diff: try diff(&arguments)
     case .restore: .restore(name: try arguments.checkpoint())
     case .saveAs: .saveAs(file: try arguments.file())
+    case .save: .save
     case .export: try export(&arguments)
     case .import: try `import`(&arguments)
     case .copy: .copy(try arguments.references())
     case .paste: try paste(&arguments)
     case .wait: try wait(&arguments)
-    case .quit: .quit
+    case .quit: arguments.takeFlag("anyway") ? .quitAnyway : .quit
     case .help: .help(topic: arguments.nextIfAny()?.text)
     }
   }

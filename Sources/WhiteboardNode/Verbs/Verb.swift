@@ -131,6 +131,8 @@ package enum Verb: Equatable, Sendable {
   case restore(name: String)
   /// Writes the board to another file.
   case saveAs(file: String)
+  /// Saves what is not saved yet, and tells whether everything is.
+  case save
   /// Writes the board, or what a part of it touches, to a file of the kind that its name says; so many
   /// pixels for each board unit where it is of pixels.
   case export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
@@ -146,8 +148,10 @@ package enum Verb: Equatable, Sendable {
 
   /// Waits until a condition holds.
   case wait(WaitCondition, timeout: Double?)
-  /// Leaves and ends the program.
+  /// Leaves and ends the program, unless a person types it whose work would be lost.
   case quit
+  /// Leaves and ends the program, whatever is lost.
+  case quitAnyway
   /// Explains the verbs, or one of them.
   case help(topic: String?)
 

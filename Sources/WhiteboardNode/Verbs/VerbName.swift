@@ -110,6 +110,8 @@ package enum VerbName: String, CaseIterable, Sendable {
   case restore
   /// Writes the board to another file.
   case saveAs = "save-as"
+  /// Saves what is not saved yet, and tells whether everything is.
+  case save
   /// Writes the board to a file of another kind.
   case export
   /// Puts what is in a file on the board.
@@ -188,12 +190,13 @@ extension Verb {
     case .diff: .diff
     case .restore: .restore
     case .saveAs: .saveAs
+    case .save: .save
     case .export: .export
     case .import: .import
     case .copy: .copy
     case .paste: .paste
     case .wait: .wait
-    case .quit: .quit
+    case .quit, .quitAnyway: .quit
     case .help: .help
     }
   }
@@ -206,6 +209,18 @@ extension VerbName {
     case .text, .stroke, .pen, .photo, .game, .duplicate, .move, .scale, .rotate, .color, .width,
       .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete, .undelete, .purge,
       .play, .undo, .redo, .set, .restore, .say, .import, .paste:
+      true
+    default: false
+    }
+  }
+
+  /// Whether the answer to the verb says nothing of what is stored with the board, so that it need not fail for want
+  /// of that.
+  var changesNothing: Bool {
+    switch self {
+    case .objects, .show, .find, .chat, .settings, .peers, .digest, .help, .diff, .checkpoints,
+      .copy, .export, .save, .saveAs, .wait, .point, .view, .send, .resource, .stream, .cancel,
+      .quit:
       true
     default: false
     }

@@ -304,6 +304,8 @@ extension VerbTable {
       )
     case .saveAs:
       ("FILE", "write the board to another file", ["file"])
+    case .save:
+      ("", "save at once what is not on disk yet, and tell whether everything is", [])
     case .export:
       (
         "FILE [region=X,Y,W,H] [scale=N] [force]",
@@ -327,7 +329,11 @@ extension VerbTable {
         ["peers", "objects", "synced", "seconds", "timeout"]
       )
     case .quit:
-      ("", "leave the board and end the program", [])
+      (
+        "[anyway]",
+        "leave the board and end the program; `anyway` although the last changes are not saved",
+        ["anyway"]
+      )
     case .help:
       ("[VERB|verbs]", "explain one verb, or all", ["topic"])
     }

@@ -8,7 +8,7 @@ struct BoardSink: EventSink {
   func write(_ events: [NodeEvent]) async throws(OutputError) {
     for event in events {
       switch event {
-      case .ready, .joined, .left, .note, .warning: await take(event)
+      case .ready, .joined, .left, .saveState, .note, .warning: await take(event)
       default: break
       }
     }

@@ -123,7 +123,9 @@ extension Relay {
       metadata["reason"] = "\(person.reason)"
       logger.notice("left", metadata: metadata)
     case .note(let remark):
-      logger.info(
+      // Whoever reads that a board was not saved wants to read that it is again.
+      logger.log(
+        level: remark.code == NodeEvent.Remark.savedAgain ? .notice : .info,
         "\(remark.code)",
         metadata: ["board": "\(id.short)", "what": "\(remark.message)"]
       )
@@ -132,24 +134,10 @@ extension Relay {
         "\(remark.code)",
         metadata: ["board": "\(id.short)", "what": "\(remark.message)"]
       )
+    case .saveState(let saving): board.unsaved = saving.shown.problem
     default: break
     }
     boards[id] = board
-    boardsChanged()
-    switch event {
-    case .note(let remark), .warning(let remark):
-      if Self.aboutSaving.contains(remark.code) { await lookAtSaving(of: id) }
-    default: break
-    }
-  }
-
-  /// What a node says when its board is not saved, or is again.
-  private static let aboutSaving: Set = ["not-saved", "photo-not-saved", "saved-again"]
-
-  private func lookAtSaving(of id: SessionID) async {
-    // The next event of this board waits for this one.
-    let unsaved = await boards[id]?.node.unsavedReason
-    boards[id]?.unsaved = unsaved
     boardsChanged()
   }
 
@@ -175,7 +163,7 @@ extension Relay {
     let served = entry.id.flatMap { boards[$0] }
     let (state, problem): (String, String?) =
       switch served?.state {
-      case .serving: ("serving", served?.unsaved)
+      case .serving: ("serving", served?.unsaved?.sentence)
       case .failed(let error): ("failed", error.message)
       case .opening, nil: ("opening", nil)
       }

@@ -24,7 +24,7 @@ struct ServedBoard {
   /// When somebody left it last, milliseconds since 1970.
   var visited: Int64?
   /// Why not all of it is on the disk, where that is so; it is served all the same, from memory.
-  var unsaved: String?
+  var unsaved: SaveProblem?
   /// How much was refused on it that is counted already, by its reason.
   var refused = (viewer: 0, revoked: 0)
   /// What was passed on for its members that is counted already.

@@ -23,6 +23,7 @@ extension BoardClient {
     case .help(let first): drawHelp(from: first, on: &screen)
     case .invite: drawInvite(on: &screen)
     case .menu(let menu): draw(menu, on: &screen)
+    case .unsaved: draw(unsavedLines, on: &screen)
     case nil: break
     }
   }

@@ -29,6 +29,10 @@ extension BoardClient {
     if let notice, notice.until <= now { self.notice = nil }
     if let asked = isQuitAsked, now - asked > .seconds(2) { isQuitAsked = nil }
     follow()
+    if box == .unsaved, saveState?.wouldLoseWork == false, saveState != .saving {
+      box = nil
+      return [.quit]
+    }
     return handOnStroke() + handOnPointer() + handOnView()
   }
 
@@ -64,6 +68,7 @@ extension BoardClient {
     switch box {
     case .help(let first): scrollHelp(key, from: first)
     case .menu(let menu): return take(key, modifiers, in: menu)
+    case .unsaved: return answer(key, modifiers)
     case .invite, nil: box = nil
     }
     return []
@@ -187,10 +192,9 @@ extension BoardClient {
       layOut()
       return []
     case .saved:
-      say("everything is saved as it happens; :export FILE makes a picture of it")
-      return []
+      return sayWhetherSaved()
     case .redraw: return [.redraw]
-    case .quit: return [.quit]
+    case .quit: return leave()
     case .interrupt: return interrupt()
     case .game: return play()
     }
@@ -202,9 +206,9 @@ extension BoardClient {
   }
 
   private mutating func interrupt() -> [Action] {
-    if let asked = isQuitAsked, now - asked <= .seconds(2) { return [.quit] }
+    if let asked = isQuitAsked, now - asked <= .seconds(2) { return leave() }
     isQuitAsked = now
-    say("Ctrl+C again leaves the board; it is saved")
+    say("Ctrl+C again leaves the board" + (saveState == .saved ? "; it is saved" : ""))
     return endGesture()
   }
 

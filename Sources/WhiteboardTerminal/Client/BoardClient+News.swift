@@ -33,6 +33,7 @@ extension BoardClient {
       if people[member.description] == nil { earlyPresences[member.description] = presence }
       people[member.description]?.show(presence)
     case .photo: break
+    case .saving(let state): saveState = state
     }
   }
 
@@ -114,6 +115,8 @@ extension BoardClient {
       say(failure.message, isBad: true)
     case .settings(let answer): take(answer.settings)
     case .settingChanged(let change): take(change.settings)
+    // It stands on the screen as long as it is so.
+    case .warning(let warning) where warning.code == NodeEvent.Remark.notSaved: break
     case .warning(let warning): say(warning.message, isBad: true)
     case .note(let note): say(note.message)
     default: break
@@ -156,6 +159,7 @@ extension BoardClient {
         "copied \(done.ids?.count ?? 1); \(keys.key(for: .paste) ?? ":paste") puts it on any board"
       )
     case "export": say("written")
+    case "save-as": say("the copy is written")
     default: break
     }
   }

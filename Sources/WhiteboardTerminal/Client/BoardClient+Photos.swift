@@ -39,7 +39,7 @@ extension BoardClient {
     guard invitations.isEmpty else { return everything }
     return switch box {
     case .menu(let menu): area(of: menu)
-    case .help, .invite: everything
+    case .help, .invite, .unsaved: everything
     case nil: nil
     }
   }

@@ -25,6 +25,7 @@ extension BoardClient {
     let cursor = drawBottom(on: &screen)
     if let invitation = invitations.first { drawInvitation(invitation, on: &screen) }
     drawBox(on: &screen)
+    drawProblem(on: &screen)
     return (screen, cursor ?? typingCell ?? (isKeyboardPen ? pointer.flatMap(cell) : nil))
   }
 
@@ -41,7 +42,7 @@ extension BoardClient {
   static let bar = CellStyle(CellColor(rgb: 0xE8E8E8), on: CellColor(rgb: 0x303A46))
   static let quiet = CellStyle(.terminal, on: .terminal, .dim)
   static let strong = CellStyle(.terminal, on: .terminal, .bold)
-  private static let bad = CellStyle(CellColor(rgb: 0xFFFFFF), on: CellColor(rgb: 0x9A3324))
+  static let bad = CellStyle(CellColor(rgb: 0xFFFFFF), on: CellColor(rgb: 0x9A3324))
 
   /// The cell of the terminal where a place of the board shows; nil outside.
   private func cell(_ place: Point) -> (x: Int, y: Int)? {
@@ -174,7 +175,7 @@ extension BoardClient {
         + "\(key(.undo)) takes back.",
       people.isEmpty ? "\(key(.invite)) shows how others join." : "",
       "\(key(.menu)) shows what can be done, \(key(.help)) all keys. "
-        + "Everything is saved as it happens.",
+        + (saveState == .saved ? "Everything is saved as it happens." : ""),
     ].filter { !$0.isEmpty }
     let top = boardArea.rows.lowerBound + (boardArea.height - lines.count) / 2
     for (row, line) in lines.enumerated() {
@@ -197,11 +198,7 @@ extension BoardClient {
       : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
     let x = screen.put(" \(shown(boardName)) ", x: 0, y: 0, Self.bar.bold, in: area)
     screen.put(" \(dot) \(who)", x: x, y: 0, Self.bar, in: area)
-    let zoom = Int((canvas.viewport.zoom * 100).rounded())
-    let following =
-      followed.flatMap { people[$0] }.map { "following \(shown($0.name))  " } ?? ""
-    let right =
-      "\(following)\(tool.rawValue)  \(Pens.name(of: ink)) \(Self.text(width))  \(zoom)% "
+    let right = titleEnd
     let start = max(x, columns - CharacterWidth.columns(right) - 2)
     let sign = CellStyle(
       ink.map { CellColor(rgb: $0) } ?? Self.bar.foreground,
@@ -209,6 +206,14 @@ extension BoardClient {
     )
     screen.put(dot, x: start, y: 0, sign, in: area)
     screen.put(right, x: start + 2, y: 0, Self.bar, in: area)
+  }
+
+  /// What stands at the right of the title.
+  var titleEnd: String {
+    let zoom = Int((canvas.viewport.zoom * 100).rounded())
+    let following =
+      followed.flatMap { people[$0] }.map { "following \(shown($0.name))  " } ?? ""
+    return "\(following)\(tool.rawValue)  \(Pens.name(of: ink)) \(Self.text(width))  \(zoom)% "
   }
 
   private func drawPanel(on screen: inout Screen) {
@@ -264,7 +269,8 @@ extension BoardClient {
       return nil
     }
     screen.fill(area, with: Cell(.space, Self.bar))
-    let x = screen.put(" \(status)", x: 0, y: y, Self.bar, in: area)
+    let style = saveState?.problem == nil ? Self.bar : Self.bad
+    let x = screen.put(" \(status) ", x: 0, y: y, style, in: area) - 1
     // The longest that there is room for.
     for hints in [hints, always] {
       let start = columns - CharacterWidth.columns(hints) - 1
@@ -277,6 +283,8 @@ extension BoardClient {
 
   /// How things stand, in plain words.
   private var status: String {
+    let others = othersWords
+    if let problem = saveState?.problem { return "\(problem.headline); \(others)" }
     let away = people.filter { $0.value.state != .connected }.sorted { $0.key < $1.key }
     if let (_, person) = away.first, let since = person.silentSince {
       let seconds = Int((now - since) / .seconds(1))
@@ -287,17 +295,22 @@ extension BoardClient {
           ? "1 change waiting" : "\(person.waitingChanges) changes waiting"
       return "\(shown(person.name)) unreachable for \(seconds) s; \(kept)"
     }
-    let saved = waiting.isEmpty ? "saved" : "saving \(waiting.count)"
+    guard let saveState else { return others }
+    let words = waiting.isEmpty ? saveState.words : "saving \(waiting.count)"
+    return "\(words); \(others)"
+  }
+
+  /// How things stand with the others.
+  private var othersWords: String {
     if lacksBoard {
       let names = people.values.map { shown($0.name) }.sorted()
       return names.isEmpty
-        ? "\(saved); looking for the others"
-        : "\(saved); getting the board from \(EventText.listed(names))"
+        ? "looking for the others" : "getting the board from \(EventText.listed(names))"
     }
     let missing = missing
-    guard people.isEmpty else { return "\(saved); synced with \(people.count)" }
+    guard people.isEmpty else { return "synced with \(people.count)" }
     return missing.isEmpty
-      ? "\(saved); nobody else is here" : "\(saved); looking for \(EventText.listed(missing))"
+      ? "nobody else is here" : "looking for \(EventText.listed(missing))"
   }
 
   /// What keys do now.

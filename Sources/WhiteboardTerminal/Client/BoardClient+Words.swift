@@ -153,7 +153,7 @@ extension BoardClient {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = words.count > 1 ? words[1].trimmed : ""
     switch words.first {
-    case "q", "quit": return [.quit]
+    case "q", "quit": return rest == "anyway" ? [.quit] : leave()
     case "suspend": return [.suspend]
     case "go" where !rest.isEmpty: return go(toWhat: rest)
     case "follow" where !rest.isEmpty:

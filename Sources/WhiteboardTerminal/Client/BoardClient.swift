@@ -58,6 +58,8 @@ package struct BoardClient: Sendable {
     case help(from: Int)
     case invite
     case menu(Menu)
+    /// The question whether to leave although some of the work is not on disk.
+    case unsaved
   }
 
   /// What the mouse or the keyboard is in the middle of.
@@ -132,6 +134,8 @@ package struct BoardClient: Sendable {
   var announcers: [String: [String: String]] = [:]
   var link = ""
   var code: String?
+  /// Whether the work is on disk, as the node reported it last; nil until it has opened the board.
+  var saveState: SaveState?
   var people: [String: Person] = [:]
   /// Where those point who are heard of before they are told to be here.
   var earlyPresences: [String: Presence] = [:]

@@ -53,6 +53,8 @@ package struct LobbyClient: Sendable {
   private var purpose = Purpose.name
   /// What went wrong last.
   private var trouble: String?
+  /// Why the last changes of the board that was left were not saved, until the next board is opened.
+  package var problem: SaveProblem?
   /// What keeps boards from being found.
   private var blindness: String?
   private var now = Duration.zero
@@ -302,6 +304,10 @@ package struct LobbyClient: Sendable {
     let title = CellArea(x: 0, y: 0, width: columns, height: 1)
     screen.fill(title, with: Cell(.space, Self.bar))
     screen.put(" whiteboard", x: 0, y: 0, Self.bar.bold, in: title)
+    if let problem {
+      screen.fill(title, with: Cell(.space, BoardClient.bad))
+      screen.put(" \(problem.headline) ", x: 0, y: 0, BoardClient.bad.bold, in: title)
+    }
     let bottom = CellArea(x: 0, y: rows - 1, width: columns, height: 1)
     screen.fill(bottom, with: Cell(.space, Self.bar))
     if let trouble, rows > 2 {

@@ -130,6 +130,67 @@ import WhiteboardDocument
     #expect(keeper.hasRoom)
   }
 
+  @Test("the state is saved only when nothing waits, nothing failed and no photo is missing")
+  func state() {
+    var keeper = DocumentKeeper()
+    #expect(keeper.state == .off)
+    keeper.open()
+    #expect(keeper.state == .saved)
+    keeper.record(entry)
+    #expect(keeper.state == .saving)
+    let work = keeper.take()
+    #expect(keeper.state == .saving)
+    keeper.didFail(full, work, now: 0)
+    #expect(keeper.state == .notSaved(SaveProblem(full)))
+    // What is recorded and taken meanwhile is as little saved.
+    keeper.record(entry)
+    let whole = keeper.take()
+    #expect(keeper.state == .notSaved(SaveProblem(full)))
+    keeper.didCopy(upTo: whole.mark, to: "copy")
+    #expect(keeper.state == .notSaved(SaveProblem(full, copy: "copy")))
+    keeper.record(entry)
+    #expect(keeper.state == .notSaved(SaveProblem(full)), "the copy lacks it")
+    let photo = DocumentKeeper.Photo(sha256: [1], path: "sun.png")
+    _ = keeper.didMiss(photo, full)
+    keeper.didKeep(upTo: keeper.take().mark)
+    #expect(keeper.state == .notSaved(SaveProblem(full)), "a photo is missing")
+    keeper.didStore(photo)
+    #expect(keeper.state == .saved)
+    // Nothing is new, and the file is gone.
+    keeper.didFail(DocumentError(.removed, "gone"), keeper.take(), now: 0)
+    #expect(keeper.state.problem?.cause == .removed && keeper.state.wouldLoseWork)
+    keeper.close()
+    #expect(keeper.state.problem?.cause == .removed)
+  }
+
+  @Test("an answer that says nothing of the disk keeps its turn and does not fail")
+  func answersAboutNothing() {
+    var keeper = DocumentKeeper()
+    keeper.open()
+    keeper.record(entry)
+    let told = Told()
+    keeper.answer { told.outcomes.append($0?.code) }
+    keeper.answer(isAboutChanges: false) { told.outcomes.append($0?.code) }
+    #expect(keeper.takeAnswers().isEmpty, "the one before it waits")
+    keeper.didFail(full, keeper.take(), now: 0)
+    for answer in keeper.takeAnswers() { answer() }
+    #expect(told.outcomes == [.full, nil])
+  }
+
+  @Test("a photo whose file is gone fails the answer that tells of it, and is not tried again")
+  func photoGone() {
+    var keeper = DocumentKeeper()
+    keeper.open()
+    let photo = DocumentKeeper.Photo(sha256: [1], path: "sun.png")
+    keeper.record(photo, isAwaited: true)
+    let work = keeper.take()
+    keeper.didLose(photo, DocumentError(.notFound, "gone"))
+    keeper.didKeep(upTo: work.mark)
+    #expect(tell(&keeper) == [.notFound])
+    keeper.retryPhotos()
+    #expect(keeper.take().isEmpty && keeper.state == .saved)
+  }
+
   @Test("where no document is, there is nothing to wait for")
   func none() {
     var keeper = DocumentKeeper()

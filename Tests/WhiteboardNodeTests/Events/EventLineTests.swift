@@ -290,7 +290,7 @@ struct EventTextTests {
       let isTold = EventText.line(.done(.init(verb: name.rawValue, id: "1-a"))) == nil
       let asks: Set<VerbName> = [
         .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help,
-        .profile, .invite,
+        .profile, .invite, .save,
       ]
       #expect(isTold == asks.contains(name), "\(name)")
     }

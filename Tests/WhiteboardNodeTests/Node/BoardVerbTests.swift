@@ -290,7 +290,7 @@ struct BoardVerbTests: NodeSuite {
           case .presence(_, let presence):
             let isWhole = presence.cursor?.y == 7 && presence.isLaser && presence.view?.width == 80
             hasPresence = hasPresence || isWhole
-          case .shown, .removed, .photo: break
+          case .shown, .removed, .photo, .saving: break
           }
           if hasPreview, hasPresence { break }
         }

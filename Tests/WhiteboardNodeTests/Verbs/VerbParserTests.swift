@@ -305,6 +305,8 @@ struct VerbParserTests {
       ("wait synced", #"{"verb":"wait","synced":true}"#, .wait(.synced, timeout: nil)),
       ("wait 0.25", #"{"verb":"wait","seconds":0.25}"#, .wait(.seconds(0.25), timeout: nil)),
       ("quit", #"{"verb":"quit"}"#, .quit),
+      ("quit anyway", #"{"verb":"quit","anyway":true}"#, .quitAnyway),
+      ("save", #"{"verb":"save"}"#, .save),
       (
         "export a.svg region=-10,0,20.5,30 scale=2 force",
         #"{"verb":"export","file":"a.svg","region":[-10,0,20.5,30],"scale":2,"force":true}"#,

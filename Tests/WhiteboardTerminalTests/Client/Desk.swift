@@ -38,6 +38,7 @@ struct Desk {
         )
       )
     )
+    client.take(.saving(.saved))
     _ = client.take(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
   }
 

@@ -130,6 +130,7 @@ struct KeyMapTests {
     switch client.box {
     case .help: state["box"] = "help"
     case .invite: state["box"] = "invite"
+    case .unsaved: state["box"] = "unsaved"
     case .menu(let menu):
       state["box"] =
         "menu from \(menu.items.first?.words ?? "") to \(menu.items.last?.words ?? "")"

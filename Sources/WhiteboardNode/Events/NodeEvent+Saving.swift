@@ -1,0 +1,42 @@
+extension NodeEvent {
+  /// Whether the work on the board is on disk.
+  package struct Saving: Encodable, Sendable {
+    /// `saved`, `saving`, `not-saved` or `off`.
+    package var state: String
+    /// The code of the cause, if it is not saved.
+    package var cause: String?
+    /// The file and the reason, if it is not saved.
+    package var message: String?
+    /// A file elsewhere that has all of the work, if there is one.
+    package var copy: String?
+    /// The mark of the verb that asked.
+    package var request: RequestMark?
+
+    /// Describes a state.
+    ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - request: The mark of the verb that asked; nil if none did.
+    init(_ state: SaveState, request: RequestMark? = nil) {
+      self.state =
+        switch state {
+        case .off: "off"
+        case .saved: "saved"
+        case .saving: "saving"
+        case .notSaved: "not-saved"
+        }
+      cause = state.problem?.cause.rawValue
+      message = state.problem?.message
+      copy = state.problem?.copy
+      self.request = request
+      shown = state
+    }
+
+    /// The state itself, of which text is made.
+    package let shown: SaveState
+
+    private enum CodingKeys: String, CodingKey {
+      case state, cause, message, copy, request
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Reporting whether the work is on disk, and saving it when it is not.
+extension Node {
+  /// The time between two looks at whether the file is where it was opened.
+  static let presenceInterval = Duration.seconds(5)
+
+  /// Reports the save state if it is another than before: every change to the screen, and to all when
+  /// a problem begins, changes or is over.
+  func tellSaveState() {
+    let state = keeper.state
+    guard state != shownSaveState else { return }
+    shownSaveState = state
+    sink.show(.saving(state))
+    switch state {
+    case .notSaved(let problem):
+      guard problem != toldProblem else { return }
+      let isNew = problem.cause != toldProblem?.cause
+      toldProblem = problem
+      emit(.saveState(.init(state)))
+      if isNew {
+        emit(.warning(.init(code: NodeEvent.Remark.notSaved, message: problem.message)))
+      }
+    case .saved:
+      wasAskedBeforeEnding = false
+      guard toldProblem != nil else { return }
+      toldProblem = nil
+      emit(.saveState(.init(state)))
+      emit(
+        .note(
+          .init(code: NodeEvent.Remark.savedAgain, message: "Everything is on disk again.")
+        )
+      )
+    case .saving, .off: break
+    }
+  }
+
+  /// Tries at once to save what is not saved, and reports how things stand.
+  ///
+  /// - Throws: `not-saved` if some of the work is still not on disk.
+  func save(_ request: VerbRequest) async throws(VerbError) {
+    await saveNow()
+    emit(.saveState(.init(keeper.state, request: request.request)))
+    if let problem = keeper.state.problem { throw VerbError(.notSaved, problem.sentence) }
+  }
+
+  /// Tries once to save everything.
+  func saveNow() async {
+    _ = await wait { !$0.keeper.isWriting }
+    if keeper.loss != nil { await keepKeyframe() }
+    writeDocument()
+    _ = await wait { node in
+      !node.keeper.isWriting
+        && (node.keeper.isBehind || node.keeper.isClosed || node.keeper.state != .saving)
+    }
+  }
+
+  /// Writes the whole board to another file, also while it cannot be saved in its own.
+  ///
+  /// - Throws: Why there is no copy.
+  func saveCopy(to path: String, of document: BoardDocument) async throws(DocumentError) {
+    let isWhole = (try? await keepAll()) != nil && keeper.loss == nil
+    if isWhole { return try await document.save(as: path) }
+    guard let replica else { throw DocumentError(.closed, "the board is closed") }
+    // All of this moment, before anything else changes the board.
+    let mark = keeper.recorded
+    var photos: [[UInt8]: String] = [:]
+    for (_, record) in replica.board.state.records {
+      if let id = record.asset?.id { photos[id.bytes] = assetPaths[id] }
+    }
+    let rescue = BoardRescue(
+      bytes: replica.snapshotForKeeping(),
+      digest: replica.digest.bytes,
+      time: BoardFile.now,
+      lostSince: keeper.behindSince,
+      photos: photos
+    )
+    let (hasHistory, missing) = try await document.rescue(to: path, rescue)
+    if !hasHistory { warnOfCopy("The copy has no history: the file of the board cannot be read.") }
+    if missing > 0 {
+      warnOfCopy("The copy lacks \(EventText.count(missing, "photo")): the files cannot be read.")
+    } else {
+      keeper.didCopy(upTo: mark, to: path)
+      tellSaveState()
+    }
+  }
+
+  private func warnOfCopy(_ message: String) {
+    emit(.warning(.init(code: "copy-incomplete", message: message)))
+  }
+
+  // MARK: - A file that is gone
+
+  /// Finds out whether the file is still where it was opened, although nothing is written.
+  func checkPresence() async {
+    guard let document, !keeper.isWriting, !keeper.isBehind else { return }
+    do throws(DocumentError) {
+      try await document.checkPresence()
+    } catch {
+      guard !keeper.isWriting, !keeper.isBehind, self.document != nil else { return }
+      failed(error, keeper.take())
+      planKeyframe()
+    }
+  }
+
+  /// Puts the file back and writes the whole board, if its directory is there; else that is tried
+  /// again later.
+  func putBack(_ document: BoardDocument) async {
+    keeper.isWriting = true
+    do throws(DocumentError) {
+      let there = try await document.reinstate()
+      self.document = there
+      // Those beside it may be gone as well; what needs them tells if they cannot be made.
+      try? makeDirectories()
+      await writeKeyframe(to: there)
+    } catch {
+      finishedWriting()
+      if keeper.failure != error { failed(error, keeper.take()) }
+    }
+    writeDocument()
+  }
+
+  // MARK: - Ending
+
+  /// Asks the node to end as a person asks: the first time that would lose work, it warns instead.
+  ///
+  /// - Returns: Whether the node ends.
+  package func requestEndUnlessUnsaved() async -> Bool {
+    if ending == nil, !wasAskedBeforeEnding {
+      if keeper.state == .saving || keeper.state.wouldLoseWork { await saveNow() }
+      if keeper.state.wouldLoseWork {
+        wasAskedBeforeEnding = true
+        emit(.warning(.init(code: "quit-unsaved", message: unsavedAdvice)))
+        return false
+      }
+    }
+    requestEnd()
+    return true
+  }
+
+  /// Checks that `quit` loses no work.
+  ///
+  /// - Throws: `not-saved` if it would, and a person is there to answer.
+  func checkQuit() async throws(VerbError) {
+    guard configuration.isTyped else { return }
+    if keeper.state == .saving || keeper.state.wouldLoseWork { await saveNow() }
+    guard keeper.state.wouldLoseWork else { return }
+    throw VerbError(.notSaved, unsavedAdvice)
+  }
+
+  private var unsavedAdvice: String {
+    "\(keeper.state.words): quitting now loses the last changes. `save` tries again, "
+      + "`save-as FILE` saves a copy elsewhere, `quit anyway` or Ctrl+C again quits."
+  }
+}

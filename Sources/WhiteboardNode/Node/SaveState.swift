@@ -1,0 +1,105 @@
+import WhiteboardDocument
+import WhiteboardRendering
+
+/// Whether the work on a board is on disk.
+///
+/// ``DocumentKeeper`` owns the value. Status lines, events, answers, exit messages and metrics are made
+/// of it and of nothing else.
+package enum SaveState: Hashable, Sendable {
+  /// Nothing is stored, as the user asked: the board is ephemeral, or its recording is paused.
+  case off
+  /// Everything is on disk.
+  case saved
+  /// Changes are on their way to the disk.
+  case saving
+  /// Some of the work is not on disk. The program tries again by itself.
+  case notSaved(SaveProblem)
+
+  /// The problem, if some of the work is not on disk.
+  package var problem: SaveProblem? {
+    if case .notSaved(let problem) = self { problem } else { nil }
+  }
+
+  /// Whether ending the program now would lose work that is in no file.
+  package var wouldLoseWork: Bool { problem.map { $0.copy == nil } ?? false }
+
+  /// The state in a word or two, for a status line.
+  package var words: String {
+    switch self {
+    case .off: "not stored"
+    case .saved: "saved"
+    case .saving: "saving"
+    case .notSaved(let problem): problem.headline
+    }
+  }
+}
+
+/// Why some of the work is not on disk.
+package struct SaveProblem: Hashable, Sendable {
+  /// The kind of problem; the raw values are codes for programs and never change.
+  package enum Cause: String, Hashable, Sendable {
+    /// The disk is full.
+    case diskFull = "disk-full"
+    /// The disk quota is used up.
+    case quota
+    /// The file or its file system may not be written.
+    case readOnly = "read-only"
+    /// The file or its directory was removed, or its disk was unmounted.
+    case removed
+    /// The file is damaged.
+    case damaged
+    /// Another program locks the file.
+    case inUse = "in-use"
+    /// Reading or writing failed for another reason.
+    case inputOutput = "io-error"
+
+    /// The cause in everyday words.
+    package var words: String {
+      switch self {
+      case .diskFull: "disk full"
+      case .quota: "disk quota used up"
+      case .readOnly: "disk is read-only"
+      case .removed: "file or disk removed"
+      case .damaged: "file damaged"
+      case .inUse: "file in use"
+      case .inputOutput: "disk error"
+      }
+    }
+  }
+
+  /// The kind of problem.
+  package let cause: Cause
+  /// The file and the reason, in one sentence.
+  package let message: String
+  /// A file elsewhere that has all of the work, if there is one.
+  package let copy: String?
+
+  /// The problem that an error of a document is.
+  ///
+  /// - Parameters:
+  ///   - error: The error.
+  ///   - copy: A file elsewhere that has all of the work, if there is one.
+  package init(_ error: DocumentError, copy: String? = nil) {
+    cause =
+      switch error.code {
+      case .full: .diskFull
+      case .quota: .quota
+      case .readOnly: .readOnly
+      case .removed, .notFound: .removed
+      case .damaged, .wrongKind, .wrongBoard: .damaged
+      case .inUse: .inUse
+      default: .inputOutput
+      }
+    message = error.message
+    self.copy = copy
+  }
+
+  /// The problem with its cause, for a status line.
+  package var headline: String { "NOT SAVED: \(cause.words)" }
+
+  /// The problem with its cause first, the file, and the copy if there is one.
+  package var sentence: String {
+    let rescued = copy.map { " All of it is in \(TerminalText.quoted($0, limit: 256))." } ?? ""
+    return "\(headline). \(TerminalText.cleaned(message)).\(rescued)"
+  }
+}

@@ -1,0 +1,305 @@
+"""The real program on disks that are full, fail, may not be written or are gone: nothing is reported as saved that
+is not, the program saves it when it can, and a copy elsewhere has all of it."""
+
+import errno
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import time
+import unittest
+import zlib
+
+from program import BINARY, Failed, Program, end_with_parent
+from support import InteropCase
+from whiteboard_peer.events import PATIENCE
+
+HERE = pathlib.Path(__file__).resolve().parent
+RELAY = BINARY.with_name("whiteboard-relay")
+
+
+@unittest.skipUnless(BINARY.exists(), "whiteboard-peer is not built")
+class SavingCase(InteropCase):
+    def program(self, *arguments, directory, **options):
+        program = Program(*arguments, directory=directory, **options)
+        self.addCleanup(program.stop)
+        return program
+
+    def objects_in(self, file):
+        """How many objects a copy has when it is opened."""
+        program = self.program("host", str(file), directory=self.directory() / "other")
+        program.ready()
+        count = len(program.objects())
+        self.assertEqual(program.stop(), 0)
+        checked = subprocess.run([BINARY, "boards", "verify", file], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        return count
+
+    def refuse(self, program, verb, **arguments):
+        """A verb that is answered by `not-saved`."""
+        with self.assertRaises(Failed) as failure:
+            program.do(verb, **arguments)
+        self.assertEqual(failure.exception.code, "not-saved", failure.exception)
+        return str(failure.exception)
+
+    def draw(self, program, count):
+        """Strokes, none of which is done."""
+        for row in range(count):
+            self.refuse(program, "stroke", points=[[0, row * 9], [50, row * 9]])
+
+    def state(self, program):
+        """What the program tells of saving when it is asked; asking tries again."""
+        mark = program.begin("save")
+        event = program.events.wait("save-state", 30, request=mark)
+        try:
+            program.finish(mark)
+            self.assertEqual(event["state"], "saved")
+        except Failed as failure:
+            self.assertEqual((failure.code, event["state"]), ("not-saved", "not-saved"))
+        return event
+
+    def rescue(self, program, objects):
+        """Saves a copy elsewhere, and opens it."""
+        copy = self.directory() / "copy.whiteboard"
+        program.do("save-as", file=str(copy))
+        self.assertEqual(self.objects_in(copy), objects)
+
+    def goes_through(self, program, cause, mend, before=0):
+        """Draws six strokes on a disk that fails, and has it mended."""
+        self.draw(program, 6)
+        began = program.events.wait("save-state", 10, state="not-saved")
+        self.assertEqual(began["cause"], cause)
+        self.assertEqual(self.state(program)["cause"], cause)
+        self.assertEqual(len(program.objects()), before + 6, "they are on the board")
+        self.rescue(program, before + 6)
+        mend()
+        # By itself, since nobody asks.
+        program.events.wait("save-state", 30, state="saved")
+        self.assertEqual(self.state(program)["state"], "saved")
+        program.do("stroke", points=[[0, 0], [9, 9]])
+        self.assertEqual(program.stop(), 0)
+
+
+class FailingDisk(SavingCase):
+    """Writes fail by a library that is loaded before all others; reading goes on."""
+
+    def setUp(self):
+        self.place = self.directory()
+        self.data = self.place / "data"
+        self.data.mkdir(mode=0o700)
+        self.fault = self.place / "error"
+        library = self.place / "failing_disk.so"
+        subprocess.run(
+            ["gcc", "-shared", "-fPIC", "-O1", "-o", library, HERE / "failing_disk.c", "-ldl"], check=True
+        )
+        self.preload = {
+            "LD_PRELOAD": str(library), "FAILING_DISK_DIRECTORY": str(self.data) + "/",
+            "FAILING_DISK_ERROR": str(self.fault),
+        }
+
+    def fail(self, number):
+        beside = self.place / "error.part"
+        beside.write_text(str(number))
+        beside.rename(self.fault)
+
+    def start(self, *arguments):
+        return self.program(*arguments, directory=self.data, environment=self.preload)
+
+    def causes(self, number, cause):
+        program = self.start("host", "sprint")
+        program.ready()
+        program.do("text", at=[0, 0], text="before")
+        self.fail(number)
+        self.goes_through(program, cause, self.fault.unlink, before=1)
+        again = self.start("host", "sprint")
+        again.ready()
+        self.assertEqual(len(again.objects()), 8)
+
+    def test_a_disk_error(self):
+        self.causes(errno.EIO, "io-error")
+
+    def test_a_disk_that_became_read_only(self):
+        self.causes(errno.EROFS, "read-only")
+
+    def test_a_quota_that_is_used_up(self):
+        self.causes(errno.EDQUOT, "quota")
+
+    def test_a_photo_and_a_checkpoint_are_not_done_on_a_failing_disk(self):
+        photo = self.place / "sun.png"
+        program = self.start("host", "sprint")
+        program.ready()
+        self.png(photo)
+        self.fail(errno.EIO)
+        with self.assertRaises(Failed) as failure:
+            program.do("photo", at=[0, 0], file=str(photo))
+        self.assertIn(failure.exception.code, ("file-unwritable", "not-saved"))
+        self.refuse(program, "text", at=[0, 0], text="words")
+        self.refuse(program, "checkpoint", name="one")
+        self.refuse(program, "say", text="hello")
+        self.refuse(program, "undo")
+        self.fault.unlink()
+        program.events.wait("save-state", 30, state="saved")
+        program.do("photo", at=[0, 0], file=str(photo))
+        program.do("checkpoint", name="one")
+
+    def png(self, path):
+        def chunk(kind, body):
+            return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+        head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+        path.write_bytes(
+            b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0abc")) + chunk(b"IEND", b"")
+        )
+
+    def test_a_script_whose_work_is_not_saved_fails_cause_first(self):
+        program = self.start("host", "sprint")
+        program.ready()
+        self.assertEqual(program.stop(), 0)
+        run = subprocess.Popen(
+            [BINARY, "run", "--host", "sprint", "--keep-going", "--data-dir", self.data, "--listen", "127.0.0.1:0",
+             "--no-announce"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=end_with_parent, env={**os.environ, **self.preload},
+        )
+        self.addCleanup(run.kill)
+        run.stdin.write("text 0,0 before\n")
+        run.stdin.flush()
+        for line in run.stdout:
+            if line.startswith("ok: "):
+                break
+        self.fail(errno.EIO)
+        said, complaints = run.communicate("text 0,9 later\n", timeout=60)
+        self.assertEqual(run.returncode, 74, complaints)
+        self.assertIn("! NOT SAVED: disk error. ", said)
+        self.assertRegex(complaints.splitlines()[-1], r"^whiteboard-peer: NOT SAVED: disk error\. ")
+
+    def test_a_relay_is_not_ready_while_a_board_is_not_saved_and_recovers(self):
+        if not RELAY.exists():
+            self.skipTest("whiteboard-relay is not built")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        log = open(self.place / "relay.log", "wb")
+        self.addCleanup(log.close)
+        relay = subprocess.Popen(
+            [RELAY, "serve", "--data-dir", self.data, "--listen", "127.0.0.1:0", "--http", f"127.0.0.1:{port}",
+             "--no-announce"],
+            preexec_fn=end_with_parent, stdout=log, stderr=log, env={**os.environ, **self.preload},
+        )
+        self.addCleanup(relay.wait)
+        self.addCleanup(relay.kill)
+
+        def ask(path):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            try:
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                return answer.status, answer.read().decode()
+            except OSError:
+                return None, ""
+            finally:
+                connection.close()
+
+        def until(holds, what):
+            deadline = time.monotonic() + 30 * PATIENCE
+            while not holds():
+                self.assertLess(time.monotonic(), deadline, f"{what}: {ask('/readyz')}")
+                self.assertIsNone(relay.poll(), "the relay runs")
+                time.sleep(0.05)
+
+        until(lambda: ask("/readyz")[0] == 200, "ready")
+        made = subprocess.run(
+            [RELAY, "boards", "create", "sprint", "--json", "--data-dir", self.data], capture_output=True, text=True, check=True
+        )
+        link = json.loads(made.stdout.splitlines()[-1])["link"]
+        member = self.program("join", link, directory=self.directory() / "member")
+        member.ready()
+        member.do("wait", peers=1, timeout=30)
+        self.fail(errno.EDQUOT)
+        member.do("text", at=[0, 0], text="words")
+        until(lambda: ask("/readyz")[0] == 503, "not ready")
+        self.assertIn("NOT SAVED: disk quota used up (1 board)", ask("/readyz")[1])
+        self.assertIn("whiteboard_boards_unsaved 1", ask("/metrics")[1])
+        self.assertIn("not-saved", (self.place / "relay.log").read_text())
+        self.fault.unlink()
+        until(lambda: ask("/readyz")[0] == 200, "ready again")
+        self.assertIn("whiteboard_boards_unsaved 0", ask("/metrics")[1])
+        self.assertIn("saved-again", (self.place / "relay.log").read_text())
+
+
+class MissingDisk(SavingCase):
+    """Directories that go away, and disks of a few hundred kilobytes in mounts of the program's own."""
+
+    def test_a_directory_that_is_removed_and_made_again(self):
+        data = self.directory() / "data"
+        program = self.program("host", "sprint", directory=data)
+        program.ready()
+        program.do("text", at=[0, 0], text="before")
+        shutil.rmtree(data / "boards")
+        self.goes_through(program, "removed", lambda: (data / "boards").mkdir(0o700), before=1)
+        again = self.program("host", "sprint", directory=data)
+        again.ready()
+        self.assertEqual(len(again.objects()), 8, "what was there before, too")
+
+    def mounted(self, size):
+        """A program whose data directory is a disk of its own; the disk, and the program."""
+        point = self.directory() / "disk"
+        point.mkdir(mode=0o700)
+        unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+        mount = f'mount -t tmpfs -o size={size},mode=700 tmpfs "$0" && exec "$@"'
+        program = self.program(
+            "host", "sprint", directory=point, under=[*unshare, "sh", "-c", mount, str(point)]
+        )
+        program.ready()
+        return point, program
+
+    @staticmethod
+    def inside(program, *command):
+        """Runs a command where the program's mounts are."""
+        enter = ["nsenter", f"--target={program.process.pid}", "--mount"]
+        if os.geteuid() != 0:
+            enter += ["--user", "--preserve-credentials"]
+        return subprocess.run([*enter, *command], capture_output=True, text=True)
+
+    def test_a_full_disk(self):
+        disk, program = self.mounted("400k")
+        self.inside(program, "dd", "if=/dev/zero", f"of={disk}/ballast", "bs=1k")
+        self.goes_through(program, "disk-full", lambda: self.inside(program, "rm", f"{disk}/ballast"))
+
+    def test_a_full_disk_at_the_end(self):
+        disk, program = self.mounted("400k")
+        self.inside(program, "dd", "if=/dev/zero", f"of={disk}/ballast", "bs=1k")
+        self.draw(program, 6)
+        self.assertEqual(program.stop(), 74)
+        said = pathlib.Path(f"{disk}.log").read_text()
+        self.assertRegex(said.splitlines()[-1], r"^whiteboard-peer: NOT SAVED: disk full\. ")
+
+    def test_a_disk_that_is_unmounted(self):
+        disk, program = self.mounted("4m")
+        program.do("text", at=[0, 0], text="before")
+        self.assertEqual(self.inside(program, "umount", "--lazy", disk).returncode, 0)
+        self.draw(program, 6)
+        self.assertEqual(program.events.wait("save-state", 10, state="not-saved")["cause"], "removed")
+        # What is written below the mount point would be hidden when the disk is back.
+        self.inside(program, "mkdir", "-p", f"{disk}/boards")
+        self.assertEqual(self.state(program)["cause"], "removed")
+        self.rescue(program, 7)
+        self.assertEqual(program.stop(), 74)
+
+    def test_a_directory_that_is_gone_is_noticed_although_nothing_is_drawn(self):
+        data = self.directory() / "data"
+        program = self.program("host", "sprint", directory=data)
+        program.ready()
+        shutil.rmtree(data)
+        began = program.events.wait("save-state", 30, state="not-saved")
+        self.assertEqual(began["cause"], "removed")
+        program.process.send_signal(signal.SIGHUP)
+        self.assertEqual(program.ended(30), 74)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+import Testing
+import WhiteboardDocument
+import WhiteboardRendering
+
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("Work that is not on disk, on a terminal")
+struct SavingTests {
+  private static let full = SaveState.notSaved(SaveProblem(DocumentError(.full, "FILE: full")))
+
+  private func isRed(_ screen: Screen, row: Int) -> Bool {
+    screen[0, row].style == BoardClient.bad.bold
+  }
+
+  @Test(
+    "the problem stands first in red on every screen of the board, whatever its size",
+    arguments: [(120, 40), (80, 24), (40, 12), (30, 3), (24, 1)]
+  )
+  func everywhere(_ columns: Int, _ rows: Int) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: columns, rows: rows)
+    desk.client.take(.saving(Self.full))
+    // The board, the menu, all keys, how others join, a prompt, a text, the question, a message.
+    for keys in ["", " ", "^?", "^J", "^:move", "^^q", "^" + "q", "^:undo\r"] {
+      _ = desk.type(keys)
+      desk.client.say("a message")
+      let screen = desk.client.frame().screen
+      #expect(screen.lines[0].hasPrefix(" NOT SAVED: disk full"), "\(keys)")
+      #expect(isRed(screen, row: 0), "\(keys)")
+      desk.client.notice = nil
+      #expect(!desk.lines().contains { $0.contains("aved;") || $0.contains("Everything is saved") })
+    }
+  }
+
+  @Test("the line at the bottom is made of the save state, and never says saved too early")
+  func status() throws {
+    var desk = try Desk()
+    func bottom() -> String { desk.lines().last ?? "" }
+    #expect(bottom().contains(" saved; synced with 1"))
+    desk.client.take(.saving(.saving))
+    #expect(bottom().contains(" saving; synced with 1"))
+    desk.client.take(.saving(Self.full))
+    #expect(bottom().contains(" NOT SAVED: disk full; synced with 1"))
+    // An answer that failed is no reason to say that all is well.
+    #expect(desk.type("u") == ["undo"])
+    _ = desk.client.take(
+      .error(VerbError(.notSaved, "no").answering(verb: "undo", request: .number(1), line: nil))
+    )
+    desk.now += .seconds(60)
+    _ = desk.tick()
+    #expect(bottom().contains(" NOT SAVED: disk full"))
+    desk.client.take(.saving(.off))
+    #expect(bottom().contains(" not stored; synced with 1"))
+    desk.client.take(.saving(.saved))
+    #expect(bottom().contains(" saved; synced with 1"))
+    #expect(!desk.lines()[0].contains("NOT SAVED"))
+  }
+
+  @Test(
+    "leaving asks while work would be lost, however one leaves",
+    arguments: ["q", ":q\r", ":quit\r", "\u{3}\u{3}"]
+  )
+  func asks(_ keys: String) throws {
+    var desk = try Desk()
+    desk.client.take(.saving(Self.full))
+    #expect(desk.type(keys) == [])
+    let lines = desk.lines()
+    for words in [
+      "Quitting now loses", "r try again", "s save a copy elsewhere", "x quit anyway", "Esc stay",
+    ] {
+      #expect(lines.contains { $0.contains(words) }, "\(words)")
+    }
+    #expect(desk.type("qy") == [], "no key that is easily hit twice quits")
+    #expect(desk.type("r") == ["save"])
+    #expect(desk.type("^") == [])
+    #expect(!desk.lines().contains { $0.contains("Quitting now") })
+    _ = desk.type(keys)
+    #expect(desk.type("s/tmp/b.whiteboard\r") == ["save-as /tmp/b.whiteboard"])
+    _ = desk.type(keys)
+    #expect(desk.type("x") == ["QUIT"])
+  }
+
+  @Test("whoever waits in the question leaves when everything is saved or is in a copy")
+  func leavesWhenSaved() throws {
+    for end in [SaveState.saved, .notSaved(SaveProblem(DocumentError(.full, ""), copy: "copy"))] {
+      var desk = try Desk()
+      desk.client.take(.saving(Self.full))
+      #expect(desk.type("q") == [])
+      desk.client.take(.saving(.saving))
+      #expect(!desk.tick().contains("QUIT"))
+      desk.client.take(.saving(end))
+      #expect(desk.tick() == ["QUIT"])
+      // Then nothing is asked either.
+      #expect(desk.type("q") == ["QUIT"])
+    }
+  }
+
+  @Test("a program that is told to end asks once, and the second time it ends")
+  func toldToEnd() throws {
+    var desk = try Desk()
+    desk.client.take(.saving(Self.full))
+    #expect(desk.client.leaveAtRequest() == [])
+    #expect(desk.client.leaveAtRequest() == [.quit])
+    desk = try Desk()
+    #expect(desk.client.leaveAtRequest() == [.quit])
+    #expect(desk.type(":quit anyway\r") == ["QUIT"])
+  }
+
+  @Test(
+    "the lobby says what was not saved on the board that was left",
+    arguments: [(120, 40), (40, 12)]
+  )
+  func lobby(_ columns: Int, _ rows: Int) {
+    var lobby = LobbyClient(columns: columns, rows: rows, isASCII: false, suggestion: "board")
+    lobby.problem = Self.full.problem
+    _ = lobby.take(.key(.down, []), now: .seconds(9))
+    let screen = lobby.frame().screen
+    #expect(screen.lines[0].hasPrefix(" NOT SAVED: disk full"))
+    #expect(isRed(screen, row: 0))
+  }
+}
