@@ -82,8 +82,9 @@ extension Board {
 
 /// Since when this replica has seen objects deleted, by a clock that is never set.
 ///
-/// The time of the deletion itself says nothing if its author's wall clock was wrong: an object that a
-/// clock of 1970 deletes would be purged at once, and one that a clock of 2046 deletes never.
+/// The time of the deletion itself says nothing if its author's wall clock was wrong: an object
+/// that a clock of 1970 deletes would be purged at once, and one that a clock of 2046 deletes
+/// never.
 public struct DeletionAges: Sendable {
   private struct Sighting {
     let deletion: Dot
@@ -123,7 +124,7 @@ public struct DeletionAges: Sendable {
 }
 
 extension Cell {
-  /// What the cells of one batch have in common, and those of batches of one author in one millisecond:
-  /// there, sequences and times run on together (BRD-11).
+  /// What the cells of one batch have in common, and those of batches of one author in one
+  /// millisecond: there, sequences and times run on together (BRD-11).
   fileprivate var offset: UInt64 { time.rawValue &- dot.sequence }
 }

@@ -201,8 +201,8 @@ public final class Board {
     authors[incarnation] = member
   }
 
-  /// Applies what was staged: as one batch, or as several if it overwrites times that lie far ahead of
-  /// the wall clock (BRD-32).
+  /// Applies what was staged: as one batch, or as several if it overwrites times that lie far ahead
+  /// of the wall clock (BRD-32).
   private func commit() {
     guard let staged = staging else { return }
     staging = nil
@@ -265,7 +265,8 @@ public final class Board {
   ///   - id: the object.
   ///   - property: what is written of it; an earlier operation of the gesture on it is replaced.
   ///   - value: the value.
-  ///   - earlier: a time that this write has to be later than, beside that of the cell it overwrites.
+  ///   - earlier: a time that this write has to be later than, beside that of the cell it
+  ///     overwrites.
   /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
   func stage(
     _ id: ObjectID,

@@ -92,9 +92,10 @@ public enum BoardLimits {
   public static let photoBytes = 32 << 20
   /// Pixels of a photo.
   public static let photoPixels = 64_000_000
-  /// The milliseconds by which a stamp may lead the local wall clock and still advance the local clock
-  /// (BRD-7).
+  /// The milliseconds by which a stamp may lead the local wall clock and still advance the local
+  /// clock (BRD-7).
   public static let drift: UInt64 = 60_000
-  /// The milliseconds by which the wall clocks of members may differ before they are warned (SYN-43).
+  /// The milliseconds by which the wall clocks of members may differ before they are warned
+  /// (SYN-43).
   public static let clockDifference: UInt64 = 300_000
 }

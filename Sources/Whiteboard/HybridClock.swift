@@ -45,8 +45,9 @@ public struct Stamp: Hashable, Comparable, Sendable {
 
 /// The clock that gives local writes their times; wall time comes in from outside.
 ///
-/// It stays within `BoardLimits.drift` of the wall clock, whatever it hears (BRD-7). A write that must
-/// be later than a time beyond that gets a time of its own, which advances nothing else (BRD-32).
+/// It stays within `BoardLimits.drift` of the wall clock, whatever it hears (BRD-7). A write that
+/// must be later than a time beyond that gets a time of its own, which advances nothing else
+/// (BRD-32).
 public struct HybridClock: Sendable {
   /// Operations that follow on each other and go out as one batch.
   public struct Run: Hashable, Sendable {
@@ -63,14 +64,15 @@ public struct HybridClock: Sendable {
 
   /// Gives times to operations that are written together.
   ///
-  /// Operations whose floors lie near the wall clock share one time. If others come between them, their
-  /// times count on as if they were one batch. An operation whose floor lies further ahead than
-  /// `BoardLimits.drift` gets a time just above its floor, and so its own batch.
+  /// Operations whose floors lie near the wall clock share one time. If others come between them,
+  /// their times count on as if they were one batch. An operation whose floor lies further ahead
+  /// than `BoardLimits.drift` gets a time just above its floor, and so its own batch.
   /// - Parameters:
   ///   - wall: The wall clock, in milliseconds since 1970.
-  ///   - floors: For each operation the time that it must be later than, such as that of the cell it
-  ///     overwrites (BRD-6); nil if there is none.
-  /// - Returns: The batches in which the operations go out, in their order; nil if no legal time is left.
+  ///   - floors: For each operation the time that it must be later than, such as that of the cell
+  ///     it overwrites (BRD-6); nil if there is none.
+  /// - Returns: The batches in which the operations go out, in their order; nil if no legal time is
+  ///   left.
   public mutating func next(wall: UInt64, after floors: [HybridTime?]) -> [Run]? {
     let limit = Self.limit(wall)
     // The wall clock was ahead and was set back: what it said then is no reason to stay ahead.
@@ -103,8 +105,8 @@ public struct HybridClock: Sendable {
     if time.rawValue <= Self.limit(wall) { last = max(last, time.rawValue) }
   }
 
-  /// Takes as many operations together as have floors within the limit of each other, so that none is
-  /// driven further ahead than that.
+  /// Takes as many operations together as have floors within the limit of each other, so that none
+  /// is driven further ahead than that.
   private static func farRun(
     _ floors: ArraySlice<HybridTime?>,
     _ limit: UInt64

@@ -31,9 +31,9 @@ public struct ClockReport: Hashable, Sendable {
 
 /// Measures how far the wall clock of one member is ahead of the local one.
 ///
-/// Each sample is what that clock said when a datagram left, held against a local clock that is never
-/// set. A sample is too low by the time that the datagram took, and never too high. So the greatest of
-/// the last samples is low by the shortest of those times only.
+/// Each sample is what that clock said when a datagram left, held against a local clock that is
+/// never set. A sample is too low by the time that the datagram took, and never too high. So the
+/// greatest of the last samples is low by the shortest of those times only.
 struct ClockSamples {
   /// The milliseconds from one sample to the next, at least.
   static let interval: UInt64 = 900
@@ -41,7 +41,8 @@ struct ClockSamples {
   static let patience: UInt64 = 15_000
   /// The number of samples that count.
   private static let limit = 8
-  /// The number of samples without which nothing is said: what waited in a queue arrives all at once.
+  /// The number of samples without which nothing is said: what waited in a queue arrives all at
+  /// once.
   private static let least = 4
 
   private var samples: [Int64] = []
@@ -115,7 +116,8 @@ struct ClockComparison {
     return reports
   }
 
-  /// The time, as the difference from the local clock, on which more than half of the members agree.
+  /// The time, as the difference from the local clock, on which more than half of the members
+  /// agree.
   private static func majority(of differences: [Int64]) -> Int64? {
     let sorted = differences.sorted()
     let middle = sorted[sorted.count / 2]

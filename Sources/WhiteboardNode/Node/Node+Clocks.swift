@@ -1,5 +1,4 @@
 import PeerSession
-import PeerWire
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
@@ -19,8 +18,8 @@ extension Node {
     emit(report.finding == .isRight ? .note(remark) : .warning(remark))
   }
 
-  /// Warns if the document was last written at a time that lies ahead of the local clock: the clock was
-  /// wrong then, or was set back since.
+  /// Warns if the document was last written at a time that lies ahead of the local clock: the clock
+  /// was wrong then, or was set back since.
   func compareClock(with content: DocumentContent, for replica: Replica) {
     let now = BoardFile.now
     guard

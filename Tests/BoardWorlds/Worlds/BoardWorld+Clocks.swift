@@ -27,8 +27,8 @@ extension BoardWorld {
     }
   }
 
-  /// A right clock gives no time that is far ahead, but to a write that must follow one that is (I13);
-  /// and a line of the chat follows all that its author has seen (I14).
+  /// A right clock gives no time that is far ahead, but to a write that must follow one that is
+  /// (I13); and a line of the chat follows all that its author has seen (I14).
   func checkTimes(
     of batches: [Batch],
     of one: Int,

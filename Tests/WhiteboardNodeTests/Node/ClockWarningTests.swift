@@ -2,7 +2,6 @@ import Foundation
 import Testing
 import Whiteboard
 import WhiteboardDocument
-import WhiteboardSync
 
 @testable import WhiteboardNode
 
@@ -24,30 +23,25 @@ struct ClockWarningTests: NodeSuite {
   @Test("[SYN-43] a warning says whose clock is off, by how much, and what to do")
   func wording() throws {
     let member = try #require(MemberID([UInt8](repeating: 1, count: 32)))
-    func text(
-      _ finding: ClockReport.Finding,
-      _ difference: Int64,
-      _ name: String?
-    ) -> String {
-      let report = ClockReport(member: member, finding: finding, difference: difference)
-      return ClockText.message(report, of: name)
-    }
     #expect(
-      text(.isOff, -7_200_000, nil)
+      ClockText.message(.init(member: member, finding: .isOff, difference: -7_200_000), of: nil)
         == "The clock of this computer is 2 hours behind the clocks of most others here. "
         + "Set it, or what you write will show wrong times."
     )
     #expect(
-      text(.isOff, 7_200_000, "ben")
+      ClockText.message(.init(member: member, finding: .isOff, difference: 7_200_000), of: "ben")
         == "The clock of ben is 2 hours ahead of the clocks of most others here. "
         + "Until it is set, what they write will show wrong times."
     )
     #expect(
-      text(.differs, 360_000, "ben")
+      ClockText.message(.init(member: member, finding: .differs, difference: 360_000), of: "ben")
         == "The clock of ben is 6 minutes ahead of the clock of this computer. "
         + "Check the date and time on both."
     )
-    #expect(text(.isRight, 1, "ben") == "The clock of ben agrees with the others again.")
+    #expect(
+      ClockText.message(.init(member: member, finding: .isRight, difference: 1), of: "ben")
+        == "The clock of ben agrees with the others again."
+    )
   }
 
   @Test("a board that was last saved at a time the clock has not reached is reported when it opens")
