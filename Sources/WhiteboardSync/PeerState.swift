@@ -13,7 +13,7 @@ final class PeerState {
   var lastHeard: UInt64
   /// The hash of its context, as it last reported.
   var contextHash: UInt64?
-  /// The context and the revision here at which its sums were the same as ours (SYN-43).
+  /// The context and the revision here at which its sums were the same as ours (SYN-44).
   var agreed: (contextHash: UInt64, revision: UInt64)?
   /// The hash of the context whose sums it was sent last.
   var sumsSentFor: UInt64?

@@ -264,7 +264,7 @@ extension Replica {
       if isProvingEquality { sendSums(to: member, now) }
       return
     }
-    // The member may be waiting for them (SYN-43).
+    // The member may be waiting for them (SYN-44).
     sendSums(to: member, now)
     let buckets = selfCheck.diverged(from: report.sums, board.state)
     peers[member]?.agreed =
@@ -334,7 +334,7 @@ extension Replica {
 
   // MARK: - Is all of it there
 
-  /// Starts or stops proving that boards are equal, for an application that waits for it (SYN-43).
+  /// Starts or stops proving that boards are equal, for an application that waits for it (SYN-44).
   ///
   /// While it is on, each member that reports the same context is sent our sums at once and answers
   /// with its own.
@@ -346,7 +346,7 @@ extension Replica {
     }
   }
 
-  /// Whether a member reported the context and the sums that this replica has now (SYN-43).
+  /// Whether a member reported the context and the sums that this replica has now (SYN-44).
   public func isEqual(to member: MemberID) -> Bool {
     guard let peer = peers[member], !peer.isClosed, let agreed = peer.agreed else { return false }
     return peer.contextHash == currentContextHash && agreed.contextHash == currentContextHash

@@ -2,7 +2,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Waiting until boards are equal; implements SYN-43.
+/// Waiting until boards are equal; implements SYN-44.
 extension Node {
   /// Which members a wait is about.
   enum SyncScope {

@@ -271,7 +271,7 @@ struct CatchUpTests: NodeSuite {
 
   // MARK: - Synced
 
-  @Test("[SYN-43] nobody is synced alone, and the answer says that nobody else is connected")
+  @Test("[SYN-44] nobody is synced alone, and the answer says that nobody else is connected")
   func alone() async throws {
     try await withHost { host in
       do throws(VerbError) {
@@ -284,7 +284,7 @@ struct CatchUpTests: NodeSuite {
     }
   }
 
-  @Test("[SYN-43] the answer names the members that have the same board, on both sides")
+  @Test("[SYN-44] the answer names the members that have the same board, on both sides")
   func names() async throws {
     try await withPair { _, host, guest in
       try await host.perform("text 0,0 x")
@@ -300,7 +300,7 @@ struct CatchUpTests: NodeSuite {
   }
 
   @Test(
-    "[SYN-43] a member without a board is named, keeps nobody waiting, and is nobody to be synced with"
+    "[SYN-44] a member without a board is named, keeps nobody waiting, and is nobody to be synced with"
   )
   func withoutBoard() async throws {
     try await withRoom { room in
