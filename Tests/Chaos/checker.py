@@ -1,0 +1,615 @@
+"""Judges a history by what the programs printed. Pure functions; each returns the violations that it found.
+
+`assertions` names all of them. Every one has tests in test_checker.py with a history that it must reject.
+"""
+
+import collections
+import json
+
+from history import History, outcome
+
+NEVER_SHOWN = ("path", "selectedBy", "game", "isAssetAvailable")  # of an object: a local view
+CONNECTED_WITHIN = 10.0  # seconds from the heal, or from the moment that an announcement is visible
+VISIBLE_WITHIN = 20.0  # seconds from the heal, or the start, to the first announcement
+AGREED_WITHIN = 10.0  # seconds from the first look at the digests to equal ones
+MEMORY = 400 << 20
+DESCRIPTORS = 150
+FILE_SIZE = 24 << 20
+FINAL = ("not-known", "no-such-session", "not-admitted", "wrong-code", "locked-out", "protocol-error", "full")
+
+Violation = collections.namedtuple("Violation", "assertion detail")
+
+
+def check(value):
+    """Returns all violations of a history."""
+    history = History(value)
+    found = []
+    for assertion in ASSERTIONS:
+        found += assertion(history)
+    return found
+
+
+# --- The board -------------------------------------------------------------------------------
+
+
+class Field:
+    """The values that a cell with one writer may have."""
+
+    def __init__(self, initial):
+        self.sure = initial
+        self.recent = []  # by commands without a clear answer in the life that runs
+        self.ever = []  # by such commands of lives that have ended: they can come back at any time
+
+    def attempt(self, value):
+        self.recent.append(value)
+
+    def set(self, value):
+        self.sure, self.recent = value, []
+
+    def life_ended(self):
+        self.ever += self.recent
+        self.recent = []
+
+    def allows(self, value):
+        return value == self.sure or value in self.recent or value in self.ever
+
+    @property
+    def values(self):
+        return [self.sure, *self.recent, *self.ever]
+
+
+class Expected:
+    """What must be, and what may be, on the board: the commands of each life, run in their order."""
+
+    def __init__(self, history):
+        self.history = history
+        self.objects = {}  # n of the command that made it: {field: Field}
+        self.words = {}  # word of the text that grows: "done" or "maybe"
+        self.moves = [None]  # where the shared object may be
+        self.undone_by = collections.defaultdict(set)  # n of an object: peers that took something back
+        self.undoers = set()
+        # A field has one writer, so that lives of one peer, in order, are all that matters.
+        for command in history.commands:
+            if command["verb"] in ("text", "stroke"):
+                self._make(command)
+        for peer in sorted({life["peer"] for life in history.lives}):
+            for life in history.lives_of(peer):
+                self._live(life)
+                for fields in self.objects.values():
+                    for field in fields.values():
+                        if field is not None and field.writer == peer:
+                            field.life_ended()
+
+    def _field(self, initial, writer):
+        field = Field(initial)
+        field.writer = writer
+        return field
+
+    def _make(self, command):
+        n, peer, keys = command["n"], command["peer"], command["keys"]
+        count = self.history.schedule["peers"]
+        self.objects[n] = {
+            "exists": self._field(False, peer),
+            "centerPosition": self._field(_center(command["verb"], keys), peer),
+            "text": self._field(keys.get("text"), peer),
+            "color": self._field(_color(keys.get("color")), peer if command["verb"] == "stroke" else peer % count + 1),
+        }
+
+    def _live(self, life):
+        undo, redo, is_sure = [], [], True
+        for command in self.history.by_life[life["number"]]:
+            result = outcome(command)
+            if result == "refused":
+                continue
+            verb = command["verb"]
+            if verb in ("undo", "redo"):
+                is_sure = self._take_back(command, result, *((undo, redo) if verb == "undo" else (redo, undo)), is_sure)
+                continue
+            changes = self._changes(command)
+            if changes is None:
+                continue
+            if result == "done" and (command["answer"] or {}).get("changed") is False:
+                continue
+            step = [(field, field.sure, value, n) for n, field, value in changes]
+            for field, _, value, _ in step:
+                field.set(value) if result == "done" else field.attempt(value)
+            if verb == "insert":
+                self.words[command["keys"]["text"]] = result
+            if result == "done":
+                undo.append((verb, step, command))
+                redo.clear()
+            else:
+                is_sure = False
+
+    def _changes(self, command):
+        """The fields that a command writes: (object, field, value)."""
+        verb, keys, n = command["verb"], command["keys"], command["n"]
+        if verb in ("text", "stroke"):
+            return [(n, self.objects[n]["exists"], True)]
+        if verb not in ("move", "edit", "color", "delete", "insert"):
+            return None
+        made = self.of(keys["id"])
+        if verb == "insert":
+            return []
+        if made == 1 and verb == "move":
+            self.moves.append(keys["to"])
+            return []
+        if made is None:
+            return None
+        name, value = {
+            "move": ("centerPosition", keys.get("to")), "edit": ("text", keys.get("text")),
+            "color": ("color", _color(keys.get("color"))), "delete": ("exists", False),
+        }[verb]
+        return [(made, self.objects[made][name], value)]
+
+    def _take_back(self, command, result, stack, other, is_sure):
+        """Follows `undo` or `redo`; returns whether the stacks are still known."""
+        forward = command["verb"] == "redo"
+        self.undoers.add(command["peer"])
+        answer = command["answer"] or {}
+        if result == "done" and is_sure and answer.get("changed", True) and not answer.get("skipped") and stack:
+            verb, step, made_by = stack.pop()
+            if verb == "insert":  # inserts within a second are one step, so that it is not known how many
+                self._doubt_words(command["life"])
+                is_sure = False
+            for field, before, after, n in step:
+                field.set(after if forward else before)
+                self.undone_by[n].add(command["peer"])
+            other.append((verb, step, made_by))
+            return is_sure
+        # It is not known what was taken back: anything of this life may have been.
+        for _, step, _ in stack + other:
+            for field, before, after, n in step:
+                field.ever += [before, after]
+                self.undone_by[n].add(command["peer"])
+        self._doubt_words(command["life"])
+        for made in self.history.by_life[command["life"]]:
+            for n, field, value in (outcome(made) != "refused" and self._changes(made)) or []:
+                field.ever += [value, field.sure]
+        return False
+
+    def _doubt_words(self, life):
+        for command in self.history.by_life[life]:
+            if command["verb"] == "insert" and command["keys"]["text"] in self.words:
+                self.words[command["keys"]["text"]] = "maybe"
+
+    def of(self, id):
+        """The command that made an object."""
+        if not hasattr(self, "_by_id"):
+            self._by_id = {
+                command["answer"]["id"]: command["n"] for command in self.history.commands
+                if command["verb"] in ("text", "stroke") and outcome(command) == "done"
+            }
+        return self._by_id.get(id)
+
+    def id_of(self, n):
+        return next((id for id, made in self._by_id.items() if made == n), None)
+
+
+def _center(verb, keys):
+    if verb == "text":
+        return keys["at"]
+    (a, b), (c, d) = keys["points"]
+    return [(a + c) / 2, (b + d) / 2]
+
+
+def _color(text):
+    return text and text + "ff"
+
+
+def board_is_what_was_commanded(history):
+    """Every acknowledged command is on every board, nothing is there that no peer commanded, and undo is one's own."""
+    expected = Expected(history)
+    expected.of("")
+    found = []
+    for peer, objects in sorted(history.final["objects"].items()):
+        if objects is None:
+            continue
+        shown = {one["id"]: one for one in objects}
+        found += _compare(history, expected, f"p{peer}", shown)
+    return found
+
+
+def _compare(history, expected, where, shown):
+    found = []
+    by_mark = {}
+    for id, one in shown.items():
+        by_mark.setdefault(expected.of(id) if expected.of(id) is not None else _mark(one), []).append(id)
+    for n, fields in sorted(expected.objects.items()):
+        command = next(command for command in history.commands if command["n"] == n)
+        author = f"p{command['peer']}"
+        ids = by_mark.pop(n, [])
+        if len(ids) > 1:
+            found.append(Violation("twice", f"c{n} of {author} is {len(ids)} objects at {where}"))
+        one = shown.get(ids[0]) if ids else None
+        exists = fields["exists"]
+        if one is None:
+            if not exists.allows(False):
+                others = expected.undone_by[n] - {command["peer"]}
+                name = "undo-of-others" if others else "acknowledged-lost"
+                found.append(Violation(name, f"c{n} ({command['verb']} by {author}, {ids or expected.id_of(n)}) is not at {where}"))
+            continue
+        if not exists.allows(True):
+            found.append(Violation("from-nowhere", f"c{n} of {author} is at {where}, though it was deleted or never made"))
+            continue
+        if n in (0, 1):
+            continue
+        for name, field in fields.items():
+            if name == "exists" or name == "text" and command["verb"] == "stroke":
+                continue
+            if not field.allows(one.get(name)):
+                undone = expected.undone_by[n] - {field.writer}
+                kind = "undo-of-others" if undone else "acknowledged-lost"
+                found.append(Violation(
+                    kind, f"{name} of c{n} by {author} is {one.get(name)} at {where}, not one of {field.values}"
+                    + (f"; {sorted(undone)} took something back" if undone else "")))
+    for mark, ids in by_mark.items():
+        found.append(Violation("from-nowhere", f"{where} has {ids} ({mark}), which no peer made: {json.dumps(shown[ids[0]])[:200]}"))
+    return found + _compare_shared(expected, where, shown)
+
+
+def _mark(one):
+    """Which command made an object whose answer never came, by what it wrote into it."""
+    text, color = one.get("text"), one.get("color")
+    if one.get("type") == "text" and text is not None and text[:1] == "c":
+        number = text[1:].split(" ")[0]
+        if number.isdigit():
+            return int(number)
+    if one.get("type") == "drawing" and color:
+        return int(color[1:7], 16)
+    return f"unknown {one.get('type')}"
+
+
+def _compare_shared(expected, where, shown):
+    found = []
+    grown, moved = (shown.get(expected.id_of(n)) for n in (0, 1))
+    if grown is not None:
+        words = [word + ">" for word in grown.get("text", "").split(">")[:-1]]
+        if "".join(words) != grown.get("text", ""):
+            found.append(Violation("torn-word", f"{where}: {grown['text']!r}"))
+        counts = collections.Counter(words)
+        for word, result in expected.words.items():
+            if counts[word] > 1 or counts[word] == 0 and result == "done":
+                found.append(Violation("acknowledged-lost" if counts[word] == 0 else "twice",
+                                       f"the word {word} is {counts[word]} times in the text at {where}"))
+        for word in counts.keys() - expected.words.keys():
+            found.append(Violation("from-nowhere", f"nobody wrote {word} into the text at {where}"))
+    if moved is not None:
+        first = next((one["keys"]["at"] for one in expected.history.commands if one["n"] == 1), None)
+        if moved["centerPosition"] not in expected.moves + [first]:
+            found.append(Violation("from-nowhere", f"nobody moved the shared object to {moved['centerPosition']}, where it is at {where}"))
+    return found
+
+
+def chat_is_whole_and_in_order(history):
+    """Chat lines appear exactly once, in their author's order, and the same everywhere."""
+    found = []
+    said = {command["keys"]["text"]: command for command in history.commands if command["verb"] == "say"}
+    for peer, lines in sorted(history.final["chats"].items()):
+        if lines is None:
+            continue
+        where, texts = f"p{peer}", collections.Counter(line["text"] for line in lines)
+        for text, command in said.items():
+            result = outcome(command)
+            if result == "done" and texts[text] == 0:
+                found.append(Violation("chat-lost", f"{text} of p{command['peer']} is not at {where}"))
+            if result == "refused" and texts[text]:
+                found.append(Violation("from-nowhere", f"the line {text} was refused and is at {where}"))
+        for text, count in texts.items():
+            if text not in said:
+                found.append(Violation("from-nowhere", f"nobody said {text!r}, which is at {where}"))
+            elif count > 1:
+                found.append(Violation("chat-twice", f"{text} is {count} times at {where}"))
+        numbers = collections.defaultdict(list)
+        for line in lines:
+            numbers[line["peer"]].append(line["text"])
+        for author, texts in numbers.items():
+            issued = [int(text[1:]) for text in texts if text in said]
+            if any(history.ids.get(said[text]["peer"]) != author for text in texts if text in said):
+                found.append(Violation("from-nowhere", f"{where} shows lines of others as those of {history.name(author)}"))
+            if issued != sorted(issued):
+                found.append(Violation("chat-order", f"{where} shows the lines of {history.name(author)} as {issued}"))
+    orders = {peer: [line["id"] for line in lines] for peer, lines in history.final["chats"].items() if lines is not None}
+    if len({tuple(order) for order in orders.values()}) > 1 and len({frozenset(order) for order in orders.values()}) == 1:
+        found.append(Violation("chat-order", "members show the same lines in different orders"))
+    for life in history.lives:
+        again = [id for id, count in collections.Counter(
+            event["id"] for event in life["events"] if event["event"] == "chat").items() if count > 1]
+        if again:
+            found.append(Violation("chat-twice", f"p{life['peer']} printed {again} more than once"))
+    return found
+
+
+# --- Messages --------------------------------------------------------------------------------
+
+
+def messages_arrive_once_in_order_or_are_reported(history):
+    """A `send` that was answered `done` arrived at all recipients, none arrives twice, and order is kept."""
+    found = []
+    sent = {command["keys"]["text"]: command for command in history.commands if command["verb"] == "send"}
+    received = collections.defaultdict(list)  # (message, recipient): [(life, place)]
+    for life in history.lives:
+        orders = collections.defaultdict(list)
+        for event in life["events"]:
+            if event["event"] != "data":
+                continue
+            command = sent.get(event.get("text"))
+            if command is None or history.ids.get(command["peer"]) != event["from"]:
+                found.append(Violation("from-nowhere", f"p{life['peer']} got {event.get('text')!r}, which nobody sent"))
+                continue
+            if outcome(command) == "refused":
+                found.append(Violation("from-nowhere", f"p{life['peer']} got {event['text']}, which was refused"))
+            received[event["text"], life["peer"]].append(life["number"])
+            orders[command["life"]].append(command["n"])
+        for sender, numbers in orders.items():
+            if numbers != sorted(numbers):
+                found.append(Violation("message-order", f"p{life['peer']} got {numbers} from p{history.life(sender)['peer']}"))
+    for (text, peer), lives in received.items():
+        if len(lives) > 1:
+            found.append(Violation("message-twice", f"p{peer} got {text} {len(lives)} times"))
+    for text, command in sent.items():
+        if command["answer"] is None:
+            continue
+        excused = _undelivered(history, command)
+        for peer in _recipients(history, command):
+            if peer in excused or received.get((text, peer)):
+                continue
+            # Its process was killed before it could print what it had confirmed.
+            if any(command["issued"] - 0.1 <= at <= command["answered"] + history.allowed(1, at) for at in history.kills(peer)):
+                continue
+            found.append(Violation(
+                "message-lost", f"{text} of p{command['peer']} to p{peer} was answered {_brief(command['answer'])} "
+                f"at {command['answered']} and never came"))
+    return found
+
+
+def _undelivered(history, command):
+    """The peers that an answer excuses: all, unless it names them."""
+    answer = command["answer"]
+    if answer["event"] == "done":
+        return set()
+    named = answer.get("undelivered") or answer.get("recipients") or answer.get("peers")
+    if answer.get("code") != "undelivered" or not isinstance(named, list):
+        return set(history.ids)
+    ids = [one.get("peer") if isinstance(one, dict) else one for one in named]
+    return {history.peer_of.get(id) for id in ids}
+
+
+def _recipients(history, command):
+    """The peers that a message certainly was for: those named, or all that were joined from its issue to its answer."""
+    to = command["keys"].get("to")
+    if to:
+        return [history.peer_of[to]] if to in history.peer_of else []
+    joined = {}
+    for event in history.life(command["life"])["events"]:
+        if event["event"] not in ("joined", "left"):
+            continue
+        if event["when"] <= command["issued"] - 0.05:
+            joined[event["peer"]] = event["event"] == "joined"
+        elif event["when"] <= command["answered"] + 0.05:
+            joined[event["peer"]] = False
+    return [history.peer_of[id] for id, is_in in joined.items() if is_in and history.peer_of.get(id)]
+
+
+def _brief(answer):
+    return answer["event"] if answer["event"] == "done" else f"error {answer.get('code')}"
+
+
+# --- The end ---------------------------------------------------------------------------------
+
+
+def all_boards_are_one(history):
+    """At the end all digests, object lists and chats are equal."""
+    digests = history.final["digests"]
+    found = []
+    silent = sorted(peer for peer, digest in digests.items() if digest is None)
+    if silent:
+        found.append(Violation("unanswered", f"{silent} did not print their digest"))
+    known = {peer: digest for peer, digest in digests.items() if digest}
+    if len(set(known.values())) > 1:
+        found.append(Violation("digests-differ", " ".join(f"p{peer}:{digest[:8]}" for peer, digest in sorted(known.items()))))
+    boards = {
+        peer: {one["id"]: {key: value for key, value in one.items() if key not in NEVER_SHOWN} for one in objects}
+        for peer, objects in history.final["objects"].items() if objects is not None
+    }
+    first = next(iter(sorted(boards)), None)
+    for peer in sorted(boards):
+        if boards[peer] != boards[first]:
+            keys = [id for id in boards[first].keys() | boards[peer].keys() if boards[first].get(id) != boards[peer].get(id)]
+            found.append(Violation("objects-differ", f"p{first} and p{peer} differ in {sorted(keys)[:8]}"))
+    chats = {peer: {line["id"] for line in lines} for peer, lines in history.final["chats"].items() if lines is not None}
+    if len({frozenset(ids) for ids in chats.values()}) > 1:
+        found.append(Violation("chats-differ", str({peer: len(ids) for peer, ids in chats.items()})))
+    agreed, began = history.final["agreed"], history.final["at"]
+    if agreed is not None and agreed - began > history.allowed(AGREED_WITHIN, began):
+        found.append(Violation("late-agreement", f"digests were equal only {agreed - began:.1f} s after all were connected"))
+    return found
+
+
+def files_are_whole(history):
+    """Every file verifies, also right after a SIGKILL, and all files end in one board."""
+    found = []
+    for one in history.value["verified"]:
+        if one["status"] not in (0, None):
+            found.append(Violation("file-damaged", f"p{one['peer']} after SIGKILL: {one['status']} {one['output'][:3]} {one['errors'][-2:]}"))
+    for one in history.final["files"]["each"]:
+        if one["status"] is None:
+            found.append(Violation("files-differ", f"p{one['peer']} has {one['files']}, not one board"))
+        elif one["status"] != 0:
+            found.append(Violation("file-damaged", f"p{one['peer']}: {one['status']} {one['output'][:3]} {one['errors'][-2:]}"))
+    together = history.final["files"]["together"]
+    if together and together["status"] != 0:
+        found.append(Violation("files-differ", f"{together['status']} {together['output'][-6:]} {together['errors'][-3:]}"))
+    return found
+
+
+def use_is_bounded(history):
+    """Memory, descriptors and files stay within bounds."""
+    found = []
+    for life in history.lives:
+        use = life["resources"]
+        if use.get("memory", 0) > MEMORY:
+            found.append(Violation("memory", f"p{life['peer']} used {use['memory'] >> 20} MiB"))
+        if use.get("descriptors", 0) > DESCRIPTORS:
+            found.append(Violation("descriptors", f"p{life['peer']} has {use['descriptors']} descriptors"))
+    for path, size in history.final["files"]["sizes"].items():
+        if size > FILE_SIZE:
+            found.append(Violation("file-size", f"{path} has {size >> 20} MiB"))
+    return found
+
+
+# --- Membership ------------------------------------------------------------------------------
+
+
+def nobody_is_lost_early(history):
+    """A peer is reported lost no earlier than --lost-after after its last sign of life, and no member finally refused."""
+    found = []
+    for life in history.lives:
+        heard = {}
+        for event in life["events"]:
+            kind = event["event"]
+            about = event.get("peer") or event.get("from") or event.get("by")
+            is_lost = kind == "left" and event.get("reason") == "lost" or kind == "peer-state" and event["state"] == "lost"
+            if is_lost:
+                last = heard.get(about)
+                silent = None if last is None else event["when"] - last
+                if silent is not None and silent < history.lost_after - 1:
+                    found.append(Violation(
+                        "lost-early", f"p{life['peer']} reported {history.name(about)} lost after {silent:.1f} s, "
+                        f"at {event['when']}"))
+            elif kind == "joined" or kind == "peer-state" and event["state"] == "connected" or kind == "data":
+                heard[about] = event["when"]
+            if kind == "left" and event.get("reason") in FINAL:
+                found.append(Violation(
+                    "refused", f"p{life['peer']} was refused by, or refused, {history.name(about)} with {event['reason']}"))
+    return found
+
+
+def healed_network_is_connected(history):
+    """All members that can see each other are connected within 10 s of the heal."""
+    found = []
+    for start, one in connection_times(history):
+        a, b = one["pair"]
+        pair = f"{'the relay' if a == 0 else f'p{a}'} and p{b}"
+        limit = history.allowed(CONNECTED_WITHIN, start)
+        if one["since"] is None:
+            found.append(Violation("not-connected", f"{pair} are not connected {history.final['at'] - start:.1f} s after they could be"))
+        elif one["since"] - start > limit:
+            found.append(Violation("late-connection", f"{pair} took {one['since'] - start:.1f} s, {limit:.1f} s allowed"))
+    return found
+
+
+def connection_times(history):
+    """For each pair: when it could connect at the earliest, and since when it was connected."""
+    result = []
+    for one in history.value["connected"]:
+        a, b = one["pair"]
+        ready = [history.healed]
+        for peer in (a, b):
+            lives = history.lives_of(peer) if peer else history.value["relayLives"]
+            if lives:
+                ready.append(lives[-1]["started"] if peer == 0 else _ready(lives[-1]))
+        ready = max(ready)
+        visible = [_visible(history, *pair, ready) for pair in ((a, b), (b, a)) if pair[0]]
+        visible = min((at for at in visible if at is not None), default=ready + VISIBLE_WITHIN)
+        result.append((max(ready, min(visible, ready + VISIBLE_WITHIN)), one))
+    return result
+
+
+def _ready(life):
+    return next((event["when"] for event in life["events"] if event["event"] == "ready"), life["started"])
+
+
+def _visible(history, viewer, other, ready):
+    """When a peer's announcement was visible to another one: `ready` if it was so before."""
+    id = next((id for id, peer in history.peer_of.items() if peer == other), None)
+    visible_since = None
+    for event in history.lives_of(viewer)[-1]["events"]:
+        if event.get("peer") != id:
+            continue
+        if event["event"] in ("peer-found", "peer-updated") and visible_since is None:
+            visible_since = event["when"]
+        elif event["event"] == "peer-lost":
+            visible_since = None
+        if visible_since is not None and event["when"] > ready:
+            break
+    return None if visible_since is None else max(visible_since, ready)
+
+
+def synced_is_true(history):
+    """`wait synced` is never answered `done` while the members that it names have other digests."""
+    found = []
+    for probe in history.probes:
+        before, after = probe["before"], probe["after"]
+        steady = {
+            peer: digest for peer, digest in before.items() if digest is not None and after.get(peer) == digest
+        }
+        for peer, answer in probe["answers"].items():
+            if not answer or answer["event"] != "done" or peer not in steady:
+                continue
+            named = _named(history, answer)
+            others = [other for other in steady if str(other) != str(peer) and (named is None or int(other) in named)]
+            differ = [other for other in others if steady[other] != steady[peer]]
+            if differ:
+                found.append(Violation(
+                    "synced-while-different", f"in a network with {probe['name']}, p{peer} reported synced with "
+                    f"{'all' if named is None else sorted(named)}, and {['p' + str(other) for other in differ]} have other boards"))
+    return found
+
+
+def _named(history, answer):
+    """The members that a `done` of `wait synced` names; None where it names none, and so means all."""
+    for key in ("with", "members", "peers", "synced"):
+        if isinstance(answer.get(key), list):
+            ids = [one.get("peer") if isinstance(one, dict) else one for one in answer[key]]
+            return {history.peer_of.get(id) for id in ids}
+    return None
+
+
+# --- The programs ----------------------------------------------------------------------------
+
+
+def programs_behave(history):
+    """Every command of a running process is answered, nothing but events is printed, and processes end as they should."""
+    found = []
+    for n in history.value["unanswered"]:
+        command = next(command for command in history.commands if command["n"] == n)
+        found.append(Violation("unanswered", f"c{n} ({command['verb']}) of p{command['peer']}, issued at {command['issued']}"))
+    full = [(fault["at"], fault["peer"]) for fault in history.faults if fault["do"] == "fill"]
+    for life in history.lives:
+        who = f"p{life['peer']} (life {life['number']}, {life['how']})"
+        if life["notEvents"]:
+            found.append(Violation("not-an-event", f"{who}: {life['notEvents'][:2]}"))
+        crash = [line for line in life["errors"] if "Fatal error" in line or "Crash:" in line or "Precondition" in line]
+        if crash:
+            found.append(Violation("crash", f"{who}: {crash[:3]}"))
+        diverged = [event for event in life["events"] if event["event"] == "warning" and event.get("code") == "diverged"]
+        if diverged:
+            found.append(Violation("diverged", f"{who}: {diverged[0].get('message')}"))
+        end, status = life["end"], life["status"]
+        if end == "hung":
+            found.append(Violation("hung", f"{who} did not end within 20 s of `quit`"))
+        elif end in ("quit", "leave", "term") and status != 0 and not any(peer == life["peer"] for _, peer in full):
+            found.append(Violation("ended-badly", f"{who} ended with status {status} after {end}: {life['errors'][-2:]}"))
+        elif end == "itself" and not any(peer == life["peer"] for _, peer in full):
+            joined = any(event["event"] == "joined" for event in life["events"])
+            if status == 77 or joined or life["how"] != "join" or status not in (69, 75, 77):
+                found.append(Violation("ended-by-itself", f"{who} ended with status {status}: {_last_words(life)}"))
+    for peer in {life["peer"] for life in history.lives} - {int(peer) for peer in history.final["digests"]}:
+        found.append(Violation("cannot-return", f"p{peer} could not be started again after the heal: {_last_words(history.lives_of(peer)[-1])}"))
+    for life in history.value["relayLives"]:
+        if life.get("status") not in (None, 0):
+            found.append(Violation("ended-badly", f"the relay ended with status {life['status']}"))
+    return found
+
+
+def _last_words(life):
+    said = [event.get("message") or event.get("reason") for event in life["events"] if event["event"] in ("error", "warning", "left")]
+    return f"{said[-2:]} {life['errors'][-2:]}"
+
+
+ASSERTIONS = (
+    board_is_what_was_commanded, chat_is_whole_and_in_order, messages_arrive_once_in_order_or_are_reported,
+    all_boards_are_one, files_are_whole, use_is_bounded, nobody_is_lost_early, healed_network_is_connected,
+    synced_is_true, programs_behave,
+)

@@ -1,0 +1,88 @@
+"""Reads a history: the lives of the processes, their commands and the faults, by peer and by time."""
+
+import collections
+
+# `error` answers after which the command has no effect. After all others it may have one.
+REFUSED = {
+    "syntax", "unknown-verb", "missing-argument", "bad-argument", "unknown-argument", "no-such-object", "ambiguous",
+    "wrong-kind", "held", "locked", "viewer", "nothing-to-undo", "nothing-to-redo", "no-such-peer", "not-connected",
+    "line-too-long", "too-big",
+}
+
+
+class History:
+    """A history as `world.py` writes it, with what the checker asks of it again and again."""
+
+    def __init__(self, value):
+        self.value = value
+        self.schedule = value["schedule"]
+        self.lost_after = self.schedule["lostAfter"]
+        self.lives, self.commands = value["lives"], value["commands"]
+        self.faults, self.final, self.probes = value["faults"], value["final"], value["probes"]
+        self.healed = value["healed"]
+        self.by_life = collections.defaultdict(list)
+        for command in self.commands:
+            self.by_life[command["life"]].append(command)
+        self.ids = {}
+        for life in self.lives:
+            if life["id"]:
+                self.ids.setdefault(life["peer"], life["id"])
+        self.peer_of = {id: peer for peer, id in self.ids.items()}
+        for life in value.get("relayLives", []):
+            self.peer_of[life["id"]] = 0
+
+    def life(self, number):
+        return next(life for life in self.lives if life["number"] == number)
+
+    def lives_of(self, peer):
+        return [life for life in self.lives if life["peer"] == peer]
+
+    def name(self, id):
+        """`p2` for a peer's id, as people read it."""
+        peer = self.peer_of.get(id)
+        return id if peer is None else "the relay" if peer == 0 else f"p{peer}"
+
+    def slack(self, begin, end):
+        """How much longer than on an idle machine things may take between two times.
+
+        Returns a factor and seconds: how slowly a reference process computed, and how late it woke.
+        """
+        samples = [one for one in self.value.get("machine", []) if begin - 1 <= one[0] <= end + 1]
+        if not samples:
+            return 1.0, 0.0
+        slow = sorted(one[2] for one in samples)
+        return max(1.0, slow[len(slow) * 9 // 10]), max(one[1] for one in samples)
+
+    def allowed(self, seconds, begin):
+        """How long something that takes at most so many seconds on an idle machine may take here."""
+        factor, late = self.slack(begin, begin + seconds)
+        return seconds * factor + late
+
+    def kills(self, peer):
+        """When a peer's process was killed."""
+        return [fault["at"] for fault in self.faults if fault["do"] == "kill" and fault["peer"] == peer]
+
+    def stopped(self, peer, begin, end):
+        """How many seconds a peer's process stood still between two times."""
+        total, since = 0.0, None
+        for fault in self.faults:
+            if fault.get("peer") != peer:
+                continue
+            if fault["do"] == "stop":
+                since = fault["at"]
+            elif fault["do"] in ("continue", "kill") and since is not None:
+                total += max(0.0, min(fault["at"], end) - max(since, begin))
+                since = None
+        if since is not None:
+            total += max(0.0, end - max(since, begin))
+        return total
+
+
+def outcome(command):
+    """What is known of a command: `done`, `refused`, or `maybe`."""
+    answer = command["answer"]
+    if answer is None:
+        return "maybe"
+    if answer["event"] == "done":
+        return "done"
+    return "refused" if answer.get("code") in REFUSED else "maybe"

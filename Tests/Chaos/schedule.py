@@ -1,0 +1,176 @@
+"""Draws schedules: what the peers do and which faults they meet, from a seed alone.
+
+A schedule is JSON: how the peers start (`setup`) and a list of `steps`, each with the second at which it runs. A step
+that does not apply any more (a command for a process that has ended) has no effect, so every subset of the
+steps is a schedule too. The shrinker relies on this. Peer 0 is the relay.
+"""
+
+import json
+import random
+
+VERSION = 1
+PARTITIONS = (1, 3, 10)
+LONG_PARTITIONS = (30, 65)  # seconds; the second one is longer than the default of --lost-after
+STOPS = (1, 2, 5, 10, 20)
+RETURNS = (0.1, 0.5, 1, 3, 8)  # seconds between the end of a process and its restart
+CLOCKS = (-86400, -3600, -60, 60, 3600, 86400, 20 * 365 * 86400)
+FAULTS = {
+    "kill": 30, "stop": 12, "unplug": 12, "partition": 16, "cable": 10, "goodbye": 14, "fill": 8, "clock": 8,
+}
+COMMANDS = {
+    "text": 14, "stroke": 8, "move": 12, "edit": 8, "color": 12, "delete": 3, "insert": 8, "shared": 6,
+    "undo": 9, "redo": 3, "say": 10, "send": 12,
+}
+
+
+def draw(seed, relay="random", peers=None):
+    """Returns the schedule of a seed.
+
+    `relay` is `always`, `never` or `random`; `peers` fixes the number of peers, else it is 3 to 6.
+    """
+    dice = random.Random(f"whiteboard chaos {VERSION} {seed}")
+    count = dice.choices((3, 4, 5, 6), (40, 30, 18, 12))[0]
+    with_relay = dice.random() < 0.25
+    schedule = {
+        "version": VERSION,
+        "seed": seed,
+        "peers": peers or count,
+        "relay": with_relay if relay == "random" else relay == "always",
+        "admit": dice.choices(("code", "anyone"), (60, 40))[0],
+        "lostAfter": dice.choices((60, 12), (75, 25))[0],
+        "disk": dice.random() < 0.3,
+        "clock": dice.random() < 0.3,
+    }
+    count = schedule["peers"]
+    is_long = dice.random() < 0.1
+    late = {peer for peer in range(3, count + 1) if dice.random() < 0.2}
+    schedule["setup"] = [
+        {"peer": peer, **_first_start(dice, peer, schedule["relay"], late)}
+        for peer in range(1, count + 1) if peer not in late
+    ]
+    length = dice.uniform(10, 22)
+    steps = []
+    for peer in late:
+        steps.append({"at": dice.uniform(1, length), "do": "start", "peer": peer,
+                      **_first_start(dice, peer, schedule["relay"], late)})
+    for _ in range(dice.randint(2, 6)):
+        steps += _fault(dice, schedule, dice.uniform(0.5, length), is_long)
+    length = max([length] + [step["at"] + 1 for step in steps])
+    steps += _commands(dice, count, length, rate=dice.uniform(1, 2.5) * count)
+    for step in steps:
+        step["at"] = round(step["at"], 2)
+    schedule["steps"] = sorted(steps, key=lambda step: step["at"])
+    return schedule
+
+
+def _first_start(dice, peer, relay, late):
+    if relay:
+        return {"how": "join", "through": 0}
+    if peer == 1:
+        return {"how": "host"}
+    return {"how": "join", "through": dice.choice([other for other in range(1, peer) if other not in late])}
+
+
+def _return(dice, peer, count):
+    """Returns how a peer that has a copy of the board comes back."""
+    how = dice.choices(("same", "join", "open"), (60, 25, 15))[0]
+    if how == "join":
+        return {"how": "join", "through": dice.choice([other for other in range(1, count + 1) if other != peer])}
+    return {"how": how}
+
+
+def _fault(dice, schedule, at, is_long):
+    count = schedule["peers"]
+    kind = dice.choices(list(FAULTS), list(FAULTS.values()))[0]
+    if kind == "fill" and not schedule["disk"] or kind == "clock" and not schedule["clock"]:
+        kind = "kill"
+    first = 0 if schedule["relay"] else 1
+    if kind in ("kill", "goodbye"):
+        peer = dice.randint(first, count)
+        end = {"at": at, "do": kind, "peer": peer}
+        if kind == "goodbye":
+            end["by"] = dice.choice(("quit", "leave", "term")) if peer else "term"
+        steps = [end]
+        back = at + dice.choice(RETURNS)
+        if kind == "kill" and peer and dice.random() < 0.3:
+            steps.append({"at": at + 0.05, "do": "verify", "peer": peer})
+        if schedule["clock"] and peer and dice.random() < 0.5:
+            steps.append({"at": at + 0.05, "do": "clock", "peer": peer, "offset": dice.choice(CLOCKS)})
+        if dice.random() < 0.8:  # the others come back only after the network is healed
+            steps.append({"at": back, "do": "start", "peer": peer, **_return(dice, peer, count)})
+        return steps
+    peer = dice.randint(1, count)
+    if kind == "stop":
+        peer = dice.randint(first, count)
+        return _span(at, dice.choice(STOPS), {"do": "stop", "peer": peer}, {"do": "continue", "peer": peer})
+    if kind == "unplug":
+        return _span(at, dice.choice(PARTITIONS), {"do": "unplug", "peer": peer}, {"do": "plug", "peer": peer})
+    if kind == "partition":
+        everyone = list(range(first, count + 1))
+        island = sorted(dice.sample(everyone, dice.randint(1, len(everyone) - 1)))
+        lasts = dice.choice(LONG_PARTITIONS if is_long else PARTITIONS)
+        return _span(at, lasts, {"do": "partition", "island": island}, {"do": "mend"})
+    if kind == "cable":
+        quality = {"loss": dice.choice((0, 0.02, 0.1, 0.2)), "delay": dice.choice((5, 40, 150)), "jitter": 3}
+        return _span(at, dice.uniform(3, 12), {"do": "cable", "peer": peer, **quality}, {"do": "cable", "peer": peer})
+    if kind == "fill":
+        return _span(at, dice.uniform(2, 8), {"do": "fill", "peer": peer}, {"do": "drain", "peer": peer})
+    return [{"at": at, "do": "clock", "peer": peer, "offset": dice.choice(CLOCKS)}]
+
+
+def _span(at, lasts, begin, end):
+    return [{"at": at, **begin}, {"at": at + lasts, **end}]
+
+
+def _commands(dice, count, length, rate):
+    """Returns the commands of all peers, in order of time, and a few probes of `wait synced`."""
+    steps, objects, number = [], [], 2
+    # Two objects that all peers edit: a text that grows and a text that is moved.
+    steps.append({"at": 0.0, "do": "command", "peer": 1, "n": 0, "verb": "text"})
+    steps.append({"at": 0.0, "do": "command", "peer": 1, "n": 1, "verb": "text"})
+    for _ in range(int(length * rate)):
+        at, peer = dice.uniform(0.3, length), dice.randint(1, count)
+        steps.append({"at": at, "do": "command", "peer": peer})
+    steps.sort(key=lambda step: step["at"])
+    for step in steps[2:]:
+        peer = step["peer"]
+        own = [n for n, author, _ in objects if author == peer]
+        near = [n for n, author, kind in objects if kind == "text" and author % count + 1 == peer]
+        verb = dice.choices(list(COMMANDS), list(COMMANDS.values()))[0]
+        if verb in ("move", "delete") and not own or verb == "edit" and not any(
+            author == peer and kind == "text" for _, author, kind in objects
+        ) or verb == "color" and not near:
+            verb = "text"
+        step.update(n=number, verb=verb)
+        number += 1
+        if verb in ("text", "stroke"):
+            objects.append((step["n"], peer, verb))
+        elif verb in ("move", "delete"):
+            step["object"] = dice.choice(own)
+        elif verb == "edit":
+            step["object"] = dice.choice([n for n, author, kind in objects if author == peer and kind == "text"])
+        elif verb == "color":
+            step["object"] = dice.choice(near)
+        elif verb == "insert":
+            step["object"] = 0
+        elif verb == "shared":
+            step.update(verb="move", object=1)
+        elif verb == "send":
+            step["to"] = dice.choice([0] + [other for other in range(1, count + 1) if other != peer])
+    for _ in range(dice.randint(0, 2)):
+        steps.append({"at": dice.uniform(3, length), "do": "probe", "peer": dice.randint(1, count)})
+    return steps
+
+
+# The steps that begin a fault.
+BEGINNINGS = ("kill", "stop", "unplug", "partition", "cable", "goodbye", "fill", "clock")
+
+
+def text(schedule):
+    """Returns a schedule as JSON with one step in a line."""
+    head = {key: value for key, value in schedule.items() if key not in ("setup", "steps")}
+    lines = [json.dumps(head)[:-1] + ","]
+    for key in ("setup", "steps"):
+        rows = ",\n".join("  " + json.dumps(step) for step in schedule[key])
+        lines.append(f' "{key}": [\n{rows}\n ]' + ("," if key == "setup" else "\n}"))
+    return "\n".join(lines) + "\n"
