@@ -304,11 +304,11 @@ def chat_is_whole_and_in_order(history):
         for line in lines:
             numbers[line["peer"]].append(line["text"])
         for author, texts in numbers.items():
-            issued = [int(text[1:]) for text in texts if text in said]
+            issued = [history.place[said[text]["n"]] for text in texts if text in said]
             if any(history.ids.get(said[text]["peer"]) != author for text in texts if text in said):
                 found.append(Violation("from-nowhere", f"{where} shows lines of others as those of {history.name(author)}"))
             if issued != sorted(issued):
-                found.append(Violation("chat-order", f"{where} shows the lines of {history.name(author)} as {issued}"))
+                found.append(Violation("chat-order", f"{where} shows the lines of {history.name(author)} as {' '.join(texts)}"))
     orders = {peer: [line["id"] for line in lines] for peer, lines in history.final["chats"].items() if lines is not None}
     if len({tuple(order) for order in orders.values()}) > 1 and len({frozenset(order) for order in orders.values()}) == 1:
         found.append(Violation("chat-order", "members show the same lines in different orders"))
@@ -342,7 +342,7 @@ def messages_arrive_once_in_order_or_are_reported(history):
             received[event["text"], life["peer"]].append(life["number"])
             orders[command["life"]].append(command["n"])
         for sender, numbers in orders.items():
-            if numbers != sorted(numbers):
+            if numbers != sorted(numbers, key=history.place.get):
                 found.append(Violation("message-order", f"p{life['peer']} got {numbers} from p{history.life(sender)['peer']}"))
     for (text, peer), lives in received.items():
         if len(lives) > 1:
@@ -595,7 +595,8 @@ def programs_behave(history):
             joined = any(event["event"] == "joined" for event in life["events"])
             if status == 77 or joined or life["how"] != "join" or status not in (69, 75, 77):
                 found.append(Violation("ended-by-itself", f"{who} ended with status {status}: {_last_words(life)}"))
-    for peer in {life["peer"] for life in history.lives} - {int(peer) for peer in history.final["digests"]}:
+    missing = {life["peer"] for life in history.lives} - {int(peer) for peer in history.final["digests"]}
+    for peer in missing - set(history.schedule.get("away", ())):
         found.append(Violation("cannot-return", f"p{peer} could not be started again after the heal: {_last_words(history.lives_of(peer)[-1])}"))
     for life in history.value["relayLives"]:
         if life.get("status") not in (None, 0):

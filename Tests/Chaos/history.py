@@ -23,6 +23,7 @@ class History:
         self.by_life = collections.defaultdict(list)
         for command in self.commands:
             self.by_life[command["life"]].append(command)
+        self.place = {command["n"]: place for place, command in enumerate(self.commands)}  # in order of issue
         self.ids = {}
         for life in self.lives:
             if life["id"]:

@@ -42,6 +42,7 @@ def draw(seed, relay="random", peers=None):
         "clock": dice.random() < 0.3,
     }
     count = schedule["peers"]
+    schedule["away"] = [dice.randint(1, count)] if dice.random() < 0.2 else []  # do not return once they have ended
     is_long = dice.random() < 0.1
     late = {peer for peer in range(3, count + 1) if dice.random() < 0.2}
     schedule["setup"] = [
@@ -56,7 +57,7 @@ def draw(seed, relay="random", peers=None):
     for _ in range(dice.randint(2, 6)):
         steps += _fault(dice, schedule, dice.uniform(0.5, length), is_long)
     length = max([length] + [step["at"] + 1 for step in steps])
-    steps += _commands(dice, count, length, rate=dice.uniform(1, 2.5) * count)
+    steps += _commands(dice, count, length, rate=dice.uniform(1, 5) * count)
     for step in steps:
         step["at"] = round(step["at"], 2)
     schedule["steps"] = sorted(steps, key=lambda step: step["at"])
@@ -104,12 +105,14 @@ def _fault(dice, schedule, at, is_long):
         peer = dice.randint(first, count)
         return _span(at, dice.choice(STOPS), {"do": "stop", "peer": peer}, {"do": "continue", "peer": peer})
     if kind == "unplug":
-        return _span(at, dice.choice(PARTITIONS), {"do": "unplug", "peer": peer}, {"do": "plug", "peer": peer})
+        span = _span(at, dice.choice(PARTITIONS), {"do": "unplug", "peer": peer}, {"do": "plug", "peer": peer})
+        return span[: 1 if dice.random() < 0.2 else 2]  # some last until the network is healed
     if kind == "partition":
         everyone = list(range(first, count + 1))
         island = sorted(dice.sample(everyone, dice.randint(1, len(everyone) - 1)))
         lasts = dice.choice(LONG_PARTITIONS if is_long else PARTITIONS)
-        return _span(at, lasts, {"do": "partition", "island": island}, {"do": "mend"})
+        span = _span(at, lasts, {"do": "partition", "island": island}, {"do": "mend"})
+        return span[: 1 if dice.random() < 0.2 else 2]
     if kind == "cable":
         quality = {"loss": dice.choice((0, 0.02, 0.1, 0.2)), "delay": dice.choice((5, 40, 150)), "jitter": 3}
         return _span(at, dice.uniform(3, 12), {"do": "cable", "peer": peer, **quality}, {"do": "cable", "peer": peer})
@@ -123,7 +126,7 @@ def _span(at, lasts, begin, end):
 
 
 def _commands(dice, count, length, rate):
-    """Returns the commands of all peers, in order of time, and a few probes of `wait synced`."""
+    """Returns the commands of all peers, in order of time."""
     steps, objects, number = [], [], 2
     # Two objects that all peers edit: a text that grows and a text that is moved.
     steps.append({"at": 0.0, "do": "command", "peer": 1, "n": 0, "verb": "text"})
@@ -157,8 +160,6 @@ def _commands(dice, count, length, rate):
             step.update(verb="move", object=1)
         elif verb == "send":
             step["to"] = dice.choice([0] + [other for other in range(1, count + 1) if other != peer])
-    for _ in range(dice.randint(0, 2)):
-        steps.append({"at": dice.uniform(3, length), "do": "probe", "peer": dice.randint(1, count)})
     return steps
 
 

@@ -24,7 +24,7 @@ import relays  # noqa: E402
 
 BOARD = "Team"
 DISK = "6m"  # a data directory that can be filled
-CONNECTED_WATCH = 40  # seconds in which a healed network is watched until all are connected
+CONNECTED_WATCH = 30  # seconds in which a healed network is watched until all are connected
 AGREE_WATCH = 20
 BACKLOG = 200  # commands that may wait for one process, so that the driver never waits for its pipe
 
@@ -46,7 +46,7 @@ class Life:
     def __init__(self, number, peer, how, process, started):
         self.number, self.peer, self.how, self.process = number, peer, how, process
         self.started, self.ended, self.end = started, None, None
-        self.is_stopped = False
+        self.is_stopped = self.is_member_at_the_end = False
         self.requests = []
         self.resources = {}
 
@@ -459,9 +459,10 @@ class World:
     def _start_the_dead(self):
         dead = [
             peer for peer in sorted(self.starts)
-            if peer in self.current and not self.current[peer].process.is_running
+            if peer not in self.schedule.get("away", ())
+            and (peer in self.current and not self.current[peer].process.is_running
             or peer not in self.current and any(
-                step["do"] == "start" and step["peer"] == peer for step in self.schedule["steps"])
+                step["do"] == "start" and step["peer"] == peer for step in self.schedule["steps"]))
         ]
         # One that needs no other comes first.
         dead.sort(key=lambda peer: self.starts[peer]["how"] != "host")
@@ -593,8 +594,8 @@ class World:
             }
 
     def _quit(self):
-        members = self._members()
-        for life in members.values():
+        for life in self._members().values():
+            life.is_member_at_the_end = True
             with contextlib.suppress(lan.RigError):
                 self._goodbye(life, "quit")
         for life in self.lives:
@@ -615,7 +616,10 @@ class World:
         """What the programs say about every file, one by one and all together."""
         each = [self._verify(peer, self.data(peer)) for peer in sorted(self.current)]
         # Copies, where one program can read those of all hosts.
-        homes = {f"p{peer}": (self.host(peer), self.data(peer)) for peer in sorted(self.current)}
+        homes = {
+            f"p{peer}": (self.host(peer), self.data(peer))
+            for peer, life in sorted(self.current.items()) if life.is_member_at_the_end
+        }
         if self.schedule["relay"]:
             homes["relay"] = (self.host(0), self.host(0).home / "relay")
         files, sizes = [], {}
