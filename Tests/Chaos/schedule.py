@@ -15,11 +15,11 @@ STOPS = (1, 2, 5, 10, 20)
 RETURNS = (0.1, 0.5, 1, 3, 8)  # seconds between the end of a process and its restart
 CLOCKS = (-86400, -3600, -60, 60, 3600, 86400, 20 * 365 * 86400)
 FAULTS = {
-    "kill": 30, "stop": 12, "unplug": 12, "partition": 16, "cable": 10, "goodbye": 14, "fill": 8, "clock": 8,
+    "kill": 30, "stop": 12, "unplug": 12, "partition": 16, "cable": 10, "goodbye": 14, "fill": 8, "clock": 8, "outage": 4,
 }
 COMMANDS = {
     "text": 14, "stroke": 8, "move": 12, "edit": 8, "color": 12, "delete": 3, "insert": 8, "shared": 6,
-    "undo": 9, "redo": 3, "say": 10, "send": 12,
+    "undo": 9, "redo": 1, "say": 10, "send": 12,
 }
 
 
@@ -100,6 +100,12 @@ def _fault(dice, schedule, at, is_long):
         if dice.random() < 0.8:  # the others come back only after the network is healed
             steps.append({"at": back, "do": "start", "peer": peer, **_return(dice, peer, count)})
         return steps
+    if kind == "outage":  # everything is killed at once, and returns in any order
+        steps = [{"at": at, "do": "kill", "peer": peer} for peer in range(first, count + 1)]
+        return steps + [
+            {"at": at + dice.uniform(0.3, 3), "do": "start", "peer": peer, "how": dice.choice(("same", "same", "open"))}
+            for peer in range(first, count + 1)
+        ]
     peer = dice.randint(1, count)
     if kind == "stop":
         peer = dice.randint(first, count)
@@ -117,7 +123,7 @@ def _fault(dice, schedule, at, is_long):
         quality = {"loss": dice.choice((0, 0.02, 0.1, 0.2)), "delay": dice.choice((5, 40, 150)), "jitter": 3}
         return _span(at, dice.uniform(3, 12), {"do": "cable", "peer": peer, **quality}, {"do": "cable", "peer": peer})
     if kind == "fill":
-        return _span(at, dice.uniform(2, 8), {"do": "fill", "peer": peer}, {"do": "drain", "peer": peer})
+        return _span(at, dice.uniform(4, 12), {"do": "fill", "peer": peer}, {"do": "drain", "peer": peer})
     return [{"at": at, "do": "clock", "peer": peer, "offset": dice.choice(CLOCKS)}]
 
 
@@ -135,6 +141,7 @@ def _commands(dice, count, length, rate):
         at, peer = dice.uniform(0.3, length), dice.randint(1, count)
         steps.append({"at": at, "do": "command", "peer": peer})
     steps.sort(key=lambda step: step["at"])
+    undid = set()
     for step in steps[2:]:
         peer = step["peer"]
         own = [n for n, author, _ in objects if author == peer]
@@ -144,6 +151,11 @@ def _commands(dice, count, length, rate):
             author == peer and kind == "text" for _, author, kind in objects
         ) or verb == "color" and not near:
             verb = "text"
+        if peer in undid and dice.random() < 0.4:
+            verb = "redo"
+        undid.discard(peer)
+        if verb == "undo":
+            undid.add(peer)
         step.update(n=number, verb=verb)
         number += 1
         if verb in ("text", "stroke"):

@@ -170,6 +170,11 @@ class Checker(unittest.TestCase):
         self.everywhere(lambda objects: objects[2].pop("color"))
         self.expect("undo-of-others")
 
+    def test_work_that_did_not_come_to_one_member_was_not_undone(self):
+        self.history["final"]["objects"]["3"][2].pop("color")
+        self.history["final"]["digests"]["3"] = "d2"
+        self.expect("acknowledged-lost", "digests-differ", "objects-differ")
+
     def test_a_color_that_is_missing_though_nobody_undid_anything(self):
         self.history["commands"] = [one for one in self.history["commands"] if one["n"] not in (6, 7)]
         self.everywhere(lambda objects: objects[2].pop("color"))
@@ -350,6 +355,23 @@ class Checker(unittest.TestCase):
             self.history["lives"][0]["events"].append(event)
             self.expect("lost-early")
 
+    def test_a_member_that_is_lost_too_early_after_it_was_suspect(self):
+        self.history["lives"][0]["events"] += [
+            {"event": "peer-state", "when": 50.0, "peer": IDS[2], "state": "suspect"},
+            {"event": "left", "when": 68.0, "peer": IDS[2], "reason": "lost"},
+        ]
+        self.expect("lost-early")
+
+    def test_a_program_that_stood_still_heard_nothing_for_longer(self):
+        self.history["schedule"]["lostAfter"] = 12
+        self.history["lives"][0]["events"] += [
+            {"event": "peer-state", "when": 30.0, "peer": IDS[2], "state": "suspect"},
+            {"event": "left", "when": 30.1, "peer": IDS[2], "reason": "lost"},
+        ]
+        self.expect("lost-early")
+        self.history["faults"] += [{"at": 10, "do": "stop", "peer": 1}, {"at": 29.9, "do": "continue", "peer": 1}]
+        self.expect()
+
     def test_a_member_that_is_lost_in_time(self):
         self.history["lives"][0]["events"].append({"event": "left", "when": 68.0, "peer": IDS[2], "reason": "lost"})
         self.expect()
@@ -410,6 +432,15 @@ class Checker(unittest.TestCase):
         self.replace(3, answer=None, answered=None)
         self.history["unanswered"] = [3]
         self.expect("unanswered")
+
+    def test_a_message_to_a_member_that_is_away_may_wait(self):
+        self.replace(13, answer=None, answered=None)
+        self.history["unanswered"] = [13]
+        self.expect("unanswered")
+        self.history["schedule"]["away"] = [2]
+        for key in ("digests", "objects", "chats"):
+            self.history["final"][key].pop("2")
+        self.expect()
 
     def test_a_line_that_is_no_event(self):
         self.history["lives"][0]["notEvents"] = ["hello"]
