@@ -334,7 +334,7 @@ def messages_arrive_once_in_order_or_are_reported(history):
     """A `send` that was answered `done` arrived at all recipients, none arrives twice, and order is kept."""
     found = []
     sent = {command["keys"]["text"]: command for command in history.commands if command["verb"] == "send"}
-    received = collections.defaultdict(list)  # (message, recipient): [(life, place)]
+    received = collections.Counter()  # (message, recipient)
     for life in history.lives:
         orders = collections.defaultdict(list)
         for event in life["events"]:
@@ -346,28 +346,38 @@ def messages_arrive_once_in_order_or_are_reported(history):
                 continue
             if outcome(command) == "refused":
                 found.append(Violation("from-nowhere", f"p{life['peer']} got {event['text']}, which was refused"))
-            received[event["text"], life["peer"]].append(life["number"])
+            received[event["text"], life["peer"]] += 1
             orders[command["life"]].append(command["n"])
         for sender, numbers in orders.items():
             if numbers != sorted(numbers, key=history.place.get):
                 found.append(Violation("message-order", f"p{life['peer']} got {numbers} from p{history.life(sender)['peer']}"))
-    for (text, peer), lives in received.items():
-        if len(lives) > 1:
-            found.append(Violation("message-twice", f"p{peer} got {text} {len(lives)} times"))
-    for text, command in sent.items():
-        if command["answer"] is None:
-            continue
-        excused = _undelivered(history, command)
-        for peer in _recipients(history, command):
-            if peer in excused or received.get((text, peer)):
-                continue
-            # Its process was killed before it could print what it had confirmed.
-            if any(command["issued"] - 0.1 <= at <= command["answered"] + history.allowed(1, at) for at in history.kills(peer)):
-                continue
+    for (text, peer), count in received.items():
+        if count > 1:
+            found.append(Violation("message-twice", f"p{peer} got {text} {count} times"))
+    for command, peer, is_excused in missing_messages(history):
+        if not is_excused:
             found.append(Violation(
-                "message-lost", f"{text} of p{command['peer']} to p{peer} was answered {_brief(command['answer'])} "
-                f"at {command['answered']} and never came"))
+                "message-lost", f"{command['keys']['text']} of p{command['peer']} to p{peer} was answered "
+                f"{_brief(command['answer'])} at {command['answered']} and never came"))
     return found
+
+
+def missing_messages(history):
+    """Each message that was confirmed and that its receiver did not print: (command, peer, whether that is excused).
+
+    It is excused when the receiver was killed so soon that what it had confirmed may not have been printed yet.
+    """
+    came = {
+        (event.get("text"), life["peer"]) for life in history.lives for event in life["events"] if event["event"] == "data"
+    }
+    for command in history.commands:
+        if command["verb"] != "send" or command["answer"] is None:
+            continue
+        undelivered = _undelivered(history, command)
+        for peer in _recipients(history, command):
+            if peer not in undelivered and (command["keys"]["text"], peer) not in came:
+                until = command["answered"] + history.allowed(1, command["answered"])
+                yield command, peer, any(command["issued"] - 0.1 <= at <= until for at in history.kills(peer))
 
 
 def _undelivered(history, command):
