@@ -527,7 +527,10 @@ def healed_network_is_connected(history):
 
 
 def connection_times(history):
-    """For each pair: when it could connect at the earliest, and since when it was connected."""
+    """For each pair: when it could connect at the earliest, and since when it was connected.
+
+    `since` of the history is when the driver looked. The events say more precisely when it was so for the first time.
+    """
     result = []
     for one in history.value["connected"]:
         a, b = one["pair"]
@@ -539,8 +542,37 @@ def connection_times(history):
         ready = max(ready)
         visible = [_visible(history, *pair, ready) for pair in ((a, b), (b, a)) if pair[0]]
         visible = min((at for at in visible if at is not None), default=ready + VISIBLE_WITHIN)
-        result.append((max(ready, min(visible, ready + VISIBLE_WITHIN)), one))
+        start = max(ready, min(visible, ready + VISIBLE_WITHIN))
+        if one["since"] is not None:
+            one = {**one, "since": min(one["since"], _first_connected(history, a, b, ready))}
+        result.append((start, one))
     return result
+
+
+def _first_connected(history, a, b, after):
+    """The first moment at which both peers reported that they were connected."""
+    views = [_connected_spans(history, *pair) for pair in ((a, b), (b, a)) if pair[0]]
+    begins = [after] + [begin for view in views for begin, _ in view]
+    return min((
+        at for at in begins
+        if at >= after and all(any(begin <= at < end for begin, end in view) for view in views)
+    ), default=float("inf"))
+
+
+def _connected_spans(history, viewer, other):
+    """From when to when the last life of a peer reported another one as connected."""
+    id = next((id for id, peer in history.peer_of.items() if peer == other), None)
+    spans, since = [], None
+    for event in history.lives_of(viewer)[-1]["events"]:
+        if event.get("peer") != id or event["event"] not in ("peer-state", "joined", "left"):
+            continue
+        is_in = event["event"] == "joined" or event.get("state") in ("connected", "suspect")
+        if is_in and since is None:
+            since = event["when"]
+        elif not is_in and since is not None:
+            spans.append((since, event["when"]))
+            since = None
+    return spans + ([(since, float("inf"))] if since is not None else [])
 
 
 def _ready(life):

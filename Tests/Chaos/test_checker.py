@@ -346,6 +346,16 @@ class Checker(unittest.TestCase):
 
     # Membership
 
+    def reconnect(self, first, second, at):
+        """Lets two peers lose each other at second 11, and find each other again."""
+        for peer, other in ((first, second), (second, first)):
+            self.history["lives"][peer - 1]["events"] += [
+                {"event": "peer-state", "when": 11.0, "peer": IDS[other], "state": "reconnecting"},
+                {"event": "peer-state", "when": at, "peer": IDS[other], "state": "connected"},
+            ]
+        pair = next(one for one in self.history["connected"] if one["pair"] == [first, second])
+        pair["since"] = at + 0.2
+
     def test_a_member_that_is_lost_too_early(self):
         for event in (
             {"event": "peer-state", "when": 30.0, "peer": IDS[2], "state": "lost"},
@@ -385,16 +395,27 @@ class Checker(unittest.TestCase):
         self.expect("not-connected")
 
     def test_a_pair_that_is_connected_too_late(self):
-        self.history["connected"][0]["since"] = 23.0
+        self.reconnect(1, 2, 23.0)
+        self.expect("late-connection")
+
+    def test_a_pair_that_was_connected_before_the_driver_looked(self):
+        self.reconnect(1, 2, 13.0)
+        self.history["connected"][0]["since"] = 40.0
+        self.expect()
+
+    def test_a_pair_of_which_one_side_is_connected_too_late(self):
+        self.reconnect(1, 2, 13.0)
+        self.history["lives"][1]["events"][-1]["when"] = 23.0
+        self.history["connected"][0]["since"] = 23.2
         self.expect("late-connection")
 
     def test_a_slow_machine_widens_the_limit(self):
-        self.history["connected"][0]["since"] = 23.0
+        self.reconnect(1, 2, 23.0)
         self.history["machine"] = [[at / 2, 0.1, 2.0] for at in range(100)]
         self.expect()
 
     def test_the_limit_runs_from_the_announcement(self):
-        self.history["connected"][0]["since"] = 23.0
+        self.reconnect(1, 2, 23.0)
         for peer, other in ((1, 2), (2, 1)):
             for event in self.history["lives"][peer - 1]["events"]:
                 if event["event"] == "peer-found" and event["peer"] == IDS[other]:
@@ -402,7 +423,7 @@ class Checker(unittest.TestCase):
         self.expect()
 
     def test_a_pair_that_never_sees_an_announcement_has_a_limit_too(self):
-        self.history["connected"][0]["since"] = 60.0
+        self.reconnect(1, 2, 60.0)
         for one in self.history["lives"]:
             one["events"] = [event for event in one["events"] if event["event"] != "peer-found"]
         self.expect("late-connection")
