@@ -60,8 +60,19 @@ class History:
         return seconds * factor + late
 
     def kills(self, peer):
-        """When a peer's process was killed."""
-        return [fault["at"] for fault in self.faults if fault["do"] == "kill" and fault["peer"] == peer]
+        """When a peer's process was killed; if it stood still then, when it was stopped."""
+        times, stopped_at = [], None
+        for fault in self.faults:
+            if fault.get("peer") != peer:
+                continue
+            if fault["do"] == "stop":
+                stopped_at = fault["at"]
+            elif fault["do"] == "continue":
+                stopped_at = None
+            elif fault["do"] == "kill":
+                times.append(fault["at"] if stopped_at is None else stopped_at)
+                stopped_at = None
+        return times
 
     def stopped(self, peer, begin, end):
         """How many seconds a peer's process stood still between two times."""

@@ -297,6 +297,8 @@ class Checker(unittest.TestCase):
         self.expect()
         self.history["faults"][0]["at"] = 9.0
         self.expect("message-lost")
+        self.history["faults"].insert(0, {"at": 7.11, "do": "stop", "peer": 2})
+        self.expect()
 
     def test_a_message_to_all_does_not_concern_one_who_joined_later(self):
         self.drop(3, "m15")
