@@ -64,7 +64,7 @@ class World:
         self.machine = []
         self.island, self.unplugged = set(), set()
         for step in schedule["setup"] + [step for step in schedule["steps"] if step["do"] == "start"]:
-            if step["how"] != "same":
+            if step["peer"] and step["how"] in ("host", "join"):
                 self.starts.setdefault(step["peer"], {"how": step["how"], "through": step.get("through")})
 
     def now(self):
@@ -232,7 +232,7 @@ class World:
                 if self.schedule["relay"] and not self.relay.is_running:
                     self._start_relay()
                     self._note("start", peer=0)
-            elif step["peer"] in self.starts:
+            elif step["peer"] in self.current or step["how"] in ("host", "join"):
                 self._start(step["peer"], step)
         elif kind in ("kill", "goodbye", "stop", "continue") and step["peer"] == 0:
             self._strike_relay(kind)
