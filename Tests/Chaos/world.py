@@ -93,9 +93,10 @@ class World:
         self._probe("faults", timeout=2)
         healed = self._heal()
         connected = self._watch_connections()
+        is_whole = all(one["since"] is not None for one in connected)
         unanswered = self._drain(15)
-        self._probe("healed", timeout=20)
-        final = self._final_state()
+        self._probe("healed", timeout=20 if is_whole else 5)
+        final = self._final_state(AGREE_WATCH if is_whole else 3)
         self._quit()
         final["files"] = self._verify_files()
         watch.kill()
@@ -562,9 +563,9 @@ class World:
             "name": name, "at": at, "before": before, "answers": answers, "after": self._digests(), "ended": self.now(),
         })
 
-    def _final_state(self):
+    def _final_state(self, within):
         began, agreed = self.now(), None
-        deadline = began + AGREE_WATCH * lan.PATIENCE
+        deadline = began + within * lan.PATIENCE
         while True:
             digests = self._digests()
             if len(set(digests.values())) == 1:

@@ -350,6 +350,7 @@ class Host:
         self.processes = []
         self.bus = self.avahi = self._wire = self._holder = None
         self._switch = f"br{subnet}"
+        self._is_blackholed = False
         self._starts = 0
 
     # Life
@@ -502,10 +503,14 @@ class Host:
     def blackhole(self):
         """Every frame is dropped while the link looks up, as behind a broken switch."""
         command("bridge", "link", "set", "dev", self._switch_port, "state", 0)
+        self._is_blackholed = True
 
     def unblackhole(self):
         """Ends `blackhole`."""
-        command("bridge", "link", "set", "dev", self._switch_port, "state", 3)
+        # The kernel refuses this for a moment after a cable was plugged in, so it is done only where it is needed.
+        if self._is_blackholed:
+            command("bridge", "link", "set", "dev", self._switch_port, "state", 3)
+        self._is_blackholed = False
 
     def cable(self, direction="both", **quality):
         """Makes the cable bad from now on, in the words of wire.c; with none it is perfect again.
