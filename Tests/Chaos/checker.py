@@ -409,10 +409,11 @@ def _recipients(history, command):
 
 
 def _recipients_there(history, command):
-    """Whether all peers that a message may be for are running members at the end."""
-    to = command["keys"].get("to")
-    peers = {history.peer_of.get(to)} if to else set(history.ids)
-    return peers <= {int(peer) for peer in history.final["digests"]}
+    """Whether all peers that a message may be for are running at the end, and connected with its sender."""
+    to, sender = command["keys"].get("to"), command["peer"]
+    peers = ({history.peer_of.get(to)} if to else set(history.ids)) - {sender}
+    apart = {peer for one in history.value["connected"] if one["since"] is None and sender in one["pair"] for peer in one["pair"]}
+    return peers <= {int(peer) for peer in history.final["digests"]} - apart
 
 
 def _brief(answer):

@@ -465,6 +465,12 @@ class Checker(unittest.TestCase):
             self.history["final"][key].pop("2")
         self.expect()
 
+    def test_a_message_to_a_member_that_is_not_connected_may_wait(self):
+        self.replace(13, answer=None, answered=None)
+        self.history["unanswered"] = [13]
+        self.history["connected"][0]["since"] = None
+        self.expect("not-connected")
+
     def test_a_line_that_is_no_event(self):
         self.history["lives"][0]["notEvents"] = ["hello"]
         self.expect("not-an-event")
