@@ -381,15 +381,13 @@ def missing_messages(history):
 
 
 def _undelivered(history, command):
-    """The peers that an answer excuses: all, unless it names them."""
+    """The peers to which a message was not delivered, as the answer says: all, where it is another error."""
     answer = command["answer"]
     if answer["event"] == "done":
         return set()
-    named = answer.get("undelivered") or answer.get("recipients") or answer.get("peers")
-    if answer.get("code") != "undelivered" or not isinstance(named, list):
+    if answer.get("code") != "undelivered":
         return set(history.ids)
-    ids = [one.get("peer") if isinstance(one, dict) else one for one in named]
-    return {history.peer_of.get(id) for id in ids}
+    return {history.peer_of.get(one["peer"]) for one in answer["undelivered"]}
 
 
 def _recipients(history, command):
@@ -608,6 +606,8 @@ def synced_is_true(history):
             if not answer or answer["event"] != "done" or peer not in steady:
                 continue
             named = _named(history, answer)
+            if named is not None and not named:
+                found.append(Violation("synced-alone", f"p{peer} reported synced, with no member"))
             others = [other for other in steady if str(other) != str(peer) and (named is None or int(other) in named)]
             differ = [other for other in others if steady[other] != steady[peer]]
             if differ:
@@ -619,11 +619,8 @@ def synced_is_true(history):
 
 def _named(history, answer):
     """The members that a `done` of `wait synced` names; None where it names none, and so means all."""
-    for key in ("with", "members", "peers", "synced"):
-        if isinstance(answer.get(key), list):
-            ids = [one.get("peer") if isinstance(one, dict) else one for one in answer[key]]
-            return {history.peer_of.get(id) for id in ids}
-    return None
+    members = answer.get("synced")
+    return None if members is None else {history.peer_of.get(member["peer"]) for member in members}
 
 
 # --- The programs ----------------------------------------------------------------------------

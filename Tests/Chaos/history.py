@@ -6,7 +6,7 @@ import collections
 REFUSED = {
     "syntax", "unknown-verb", "missing-argument", "bad-argument", "unknown-argument", "no-such-object", "ambiguous",
     "wrong-kind", "held", "locked", "viewer", "nothing-to-undo", "nothing-to-redo", "no-such-peer", "not-connected",
-    "line-too-long", "too-big",
+    "line-too-long", "too-big", "not-synced",
 }
 
 

@@ -439,11 +439,15 @@ class Checker(unittest.TestCase):
         for moment in ("before", "after"):
             self.history["probes"][0][moment] = {"1": "d1", "2": "d1", "3": "d2"}
         answers = self.history["probes"][0]["answers"]
-        answers["1"], answers["2"] = ({"event": "done", "members": [IDS[other]]} for other in (2, 1))
+        answers["1"], answers["2"] = ({"event": "done", "synced": [{"peer": IDS[other]}]} for other in (2, 1))
         answers["3"] = {"event": "error", "code": "timed-out"}
         self.expect()
-        answers["3"] = {"event": "done", "members": [IDS[1]]}
+        answers["3"] = {"event": "done", "synced": [{"peer": IDS[1]}]}
         self.expect("synced-while-different")
+
+    def test_synced_with_nobody(self):
+        self.history["probes"][0]["answers"]["1"] = {"event": "done", "synced": []}
+        self.expect("synced-alone")
 
     def test_nothing_is_said_of_synced_while_boards_change(self):
         self.history["probes"][0]["before"] = {"1": "d1", "2": "d0", "3": "d0"}
