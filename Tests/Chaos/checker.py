@@ -18,6 +18,9 @@ FILE_SIZE = 24 << 20
 SILENT_FOR = {"suspect": 2.5, "reconnecting": 7}  # at most so long after the last sign of life: LIV
 FINAL = ("not-known", "no-such-session", "not-admitted", "wrong-code", "locked-out", "protocol-error", "full")
 
+# The faults without which a peer cannot have left for that reason.
+WITHOUT_CAUSE = {"left": ("goodbye",), "shutting-down": ("goodbye",), "restarted": ("start",)}
+
 Violation = collections.namedtuple("Violation", "assertion detail")
 
 
@@ -453,8 +456,10 @@ def files_are_whole(history):
     """Every file verifies, also right after a SIGKILL, and all files end in one board."""
     found = []
     for one in history.value["verified"]:
-        if one["status"] not in (0, None):
-            found.append(Violation("file-damaged", f"p{one['peer']} after SIGKILL: {one['status']} {one['output'][:3]} {one['errors'][-2:]}"))
+        if one["status"] not in (0, None) or one["replay"] not in (0, None):
+            found.append(Violation(
+                "file-damaged", f"p{one['peer']} after SIGKILL: {one['status']} {one['output'][:3]} {one['errors'][-2:]}, "
+                f"whiteboard-replay verify: {one['replay']}"))
     for one in history.final["files"]["each"]:
         if one["status"] is None:
             found.append(Violation("files-differ", f"p{one['peer']} has {one['files']}, not one board"))
@@ -485,7 +490,8 @@ def use_is_bounded(history):
 
 
 def nobody_is_lost_early(history):
-    """A peer is reported lost no earlier than --lost-after after its last sign of life, and no member finally refused."""
+    """A peer is reported lost no earlier than --lost-after after its last sign of life, no member finally refused, none
+    reported to have left without a cause."""
     found = []
     for life in history.lives:
         silent_since = {}
@@ -505,6 +511,13 @@ def nobody_is_lost_early(history):
             elif kind == "peer-state" and state in SILENT_FOR:
                 since = silent_since.get(about, 0)
                 silent_since[about] = max(since, event["when"] - SILENT_FOR[state])
+            reason = event.get("reason") if kind == "left" else None
+            if reason in WITHOUT_CAUSE and history.peer_of.get(about) is not None:
+                peer, kinds = history.peer_of[about], WITHOUT_CAUSE[reason]
+                causes = [fault["at"] for fault in history.faults if fault["do"] in kinds and fault["peer"] == peer]
+                causes += [one["ended"] for one in history.lives_of(peer) if one["end"] == "itself"]
+                if len([at for at in causes if at <= event["when"] + 0.1]) < (2 if reason == "restarted" else 1):
+                    found.append(Violation("false-left", f"p{life['peer']} reported at {event['when']} that {history.name(about)} {reason}"))
             if kind == "left" and event.get("reason") in FINAL:
                 found.append(Violation(
                     "refused", f"p{life['peer']} was refused by, or refused, {history.name(about)} with {event['reason']}"))
@@ -595,14 +608,17 @@ def _visible(history, viewer, other, ready):
 
 
 def synced_is_true(history):
-    """`wait synced` is never answered `done` while the members that it names have other digests."""
+    """`wait synced` is never answered `done` while the members that it names have other digests, and is answered in the end."""
     found = []
     for probe in history.probes:
         before, after = probe["before"], probe["after"]
         steady = {
             peer: digest for peer, digest in before.items() if digest is not None and after.get(peer) == digest
         }
+        are_connected = probe["name"] == "healed" and all(one["since"] is not None for one in history.value["connected"])
         for peer, answer in probe["answers"].items():
+            if are_connected and len(probe["answers"]) > 1 and (not answer or answer["event"] != "done"):
+                found.append(Violation("not-synced", f"p{peer} is connected with all, and answered {answer} to `wait synced`"))
             if not answer or answer["event"] != "done" or peer not in steady:
                 continue
             named = _named(history, answer)

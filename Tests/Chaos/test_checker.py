@@ -330,8 +330,9 @@ class Checker(unittest.TestCase):
         self.expect("file-damaged")
 
     def test_a_file_that_is_damaged_after_a_kill(self):
-        self.history["verified"].append({"peer": 2, "status": 1, "output": [], "errors": []})
-        self.expect("file-damaged")
+        for status, replay in ((1, 0), (0, 65)):
+            self.history["verified"] = [{"peer": 2, "status": status, "replay": replay, "output": [], "errors": []}]
+            self.expect("file-damaged")
 
     def test_a_member_without_a_file(self):
         self.history["final"]["files"]["each"][1].update(status=None, files=[])
@@ -392,6 +393,15 @@ class Checker(unittest.TestCase):
         self.history["lives"][0]["events"].append({"event": "left", "when": 8.0, "peer": IDS[2], "reason": "not-known"})
         self.expect("refused")
 
+    def test_a_member_that_is_said_to_have_left_and_did_not(self):
+        for reason in ("left", "shutting-down", "restarted"):
+            self.history = good()
+            self.history["faults"] += [{"at": 0.1, "do": "start", "peer": 2}]
+            self.history["lives"][0]["events"].append({"event": "left", "when": 9.0, "peer": IDS[2], "reason": reason})
+            self.expect("false-left")
+            self.history["faults"] += [{"at": 8.0, "do": "goodbye", "peer": 2}, {"at": 8.5, "do": "start", "peer": 2}]
+            self.expect()
+
     def test_a_pair_that_is_not_connected(self):
         self.history["connected"][0]["since"] = None
         self.expect("not-connected")
@@ -444,6 +454,12 @@ class Checker(unittest.TestCase):
         self.expect()
         answers["3"] = {"event": "done", "synced": [{"peer": IDS[1]}]}
         self.expect("synced-while-different")
+
+    def test_never_synced_in_a_healed_network(self):
+        probe = copy.deepcopy(self.history["probes"][0])
+        probe["name"], probe["answers"]["2"] = "healed", {"event": "error", "code": "timed-out"}
+        self.history["probes"].append(probe)
+        self.expect("not-synced")
 
     def test_synced_with_nobody(self):
         self.history["probes"][0]["answers"]["1"] = {"event": "done", "synced": []}

@@ -419,13 +419,14 @@ class World:
         inside = pathlib.Path(str(directory))
         files = list((root / str(inside).lstrip("/")).glob("boards/*.whiteboard"))
         if len(files) != 1:
-            return {"peer": peer, "status": None, "output": [], "files": [file.name for file in files]}
+            return {"peer": peer, "status": None, "replay": None, "output": [], "files": [file.name for file in files]}
         file = inside / "boards" / files[0].name
         done = self.host(peer).run(
             peers.program(), "boards", "verify", file, "--json", "--data-dir", inside, check=False, within=60
         )
+        replayed = self.host(peer).run(replay_program(), "verify", file, check=False, within=60)
         return {
-            "peer": peer, "status": done.returncode, "output": done.stdout.splitlines()[:20],
+            "peer": peer, "status": done.returncode, "replay": replayed.returncode, "output": done.stdout.splitlines()[:20],
             "errors": done.stderr.splitlines()[-20:], "files": [files[0].name],
         }
 
@@ -632,9 +633,8 @@ class World:
             shutil.copytree(boards, copy)
             files += sorted(copy.glob("*.whiteboard"))
             sizes |= {f"{name}/{path.name}": path.stat().st_size for path in copy.iterdir() if path.is_file()}
-        replay = peers.program().with_name("whiteboard-replay")
         done = subprocess.run(
-            [replay, "verify", *files], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+            [replay_program(), "verify", *files], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
         ) if files else None
         return {
             "each": each, "sizes": sizes,
@@ -642,6 +642,11 @@ class World:
                 "status": done.returncode, "output": done.stdout.splitlines()[-30:], "errors": done.stderr.splitlines()[-30:],
             },
         }
+
+
+def replay_program():
+    """The `whiteboard-replay` beside the `whiteboard-peer` under test."""
+    return peers.program().with_name("whiteboard-replay")
 
 
 def go_on(process):
