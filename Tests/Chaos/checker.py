@@ -515,7 +515,9 @@ def nobody_is_lost_early(history):
             if reason in WITHOUT_CAUSE and history.peer_of.get(about) is not None:
                 peer, kinds = history.peer_of[about], WITHOUT_CAUSE[reason]
                 causes = [fault["at"] for fault in history.faults if fault["do"] in kinds and fault["peer"] == peer]
-                causes += [one["ended"] for one in history.lives_of(peer) if one["end"] == "itself"]
+                causes += [one["started"] for one in history.lives_of(peer) if one["end"] == "itself"]
+                if reason == "restarted" and peer == 0:
+                    causes = [one["started"] for one in history.value["relayLives"]]
                 if len([at for at in causes if at <= event["when"] + 0.1]) < (2 if reason == "restarted" else 1):
                     found.append(Violation("false-left", f"p{life['peer']} reported at {event['when']} that {history.name(about)} {reason}"))
             if kind == "left" and event.get("reason") in FINAL:
