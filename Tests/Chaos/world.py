@@ -560,6 +560,10 @@ class World:
         before = self._digests()
         at = self.now()
         answers = self._ask_all("wait", timeout + 8, synced=True, timeout=timeout)
+        # A program that could not save tries again by and by; until then it answers so.
+        while any(answer and answer.get("code") == "not-saved" for answer in answers.values()) and self.now() < at + timeout:
+            time.sleep(1)
+            answers = self._ask_all("wait", timeout + 8, synced=True, timeout=timeout)
         self.probes.append({
             "name": name, "at": at, "before": before, "answers": answers, "after": self._digests(), "ended": self.now(),
         })
