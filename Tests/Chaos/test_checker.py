@@ -338,6 +338,13 @@ class Checker(unittest.TestCase):
         self.history["final"]["files"]["each"][1].update(status=None, files=[])
         self.expect("files-differ")
 
+    def test_one_who_never_joined_and_stays_away_needs_no_file(self):
+        self.history["schedule"]["away"] = [2]
+        for key in ("digests", "objects", "chats"):
+            self.history["final"][key].pop("2")
+        self.history["final"]["files"]["each"][1].update(status=None, files=[])
+        self.expect()
+
     def test_files_that_do_not_end_in_one_board(self):
         self.history["final"]["files"]["together"]["status"] = 65
         self.expect("files-differ")
