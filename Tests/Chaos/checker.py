@@ -108,7 +108,7 @@ class Expected:
     def _live(self, life):
         undo, redo, is_sure = [], [], True
         for command in self.history.by_life[life["number"]]:
-            result = outcome(command)
+            result = self.history.outcome(command)
             if result == "refused":
                 continue
             verb = command["verb"]
@@ -300,7 +300,7 @@ def chat_is_whole_and_in_order(history):
             continue
         where, texts = f"p{peer}", collections.Counter(line["text"] for line in lines)
         for text, command in said.items():
-            result = outcome(command)
+            result = history.outcome(command)
             if result == "done" and texts[text] == 0:
                 found.append(Violation("chat-lost", f"{text} of p{command['peer']} is not at {where}"))
             if result == "refused" and texts[text]:

@@ -32,6 +32,14 @@ class History:
         for life in value.get("relayLives", []):
             self.peer_of[life["id"]] = 0
 
+        # What they drew alone may be on their disks only.
+        self.gone = {peer for peer in self.schedule.get("away", ()) if str(peer) not in self.final["digests"]}
+
+    def outcome(self, command):
+        """What is known of a command and the boards of the others: `done`, `refused`, or `maybe`."""
+        result = outcome(command)
+        return "maybe" if result == "done" and command["peer"] in self.gone else result
+
     def life(self, number):
         return next(life for life in self.lives if life["number"] == number)
 

@@ -137,6 +137,14 @@ class Checker(unittest.TestCase):
         self.everywhere(lambda objects: objects.pop(3))
         self.expect()
 
+    def test_work_of_a_member_that_stays_away_may_be_missing(self):
+        self.everywhere(lambda objects: objects.pop(3))
+        self.chats(lambda lines: lines.pop(2))
+        self.history["schedule"]["away"] = [2]
+        for key in ("digests", "objects", "chats"):
+            self.history["final"][key].pop("2")
+        self.expect()
+
     def test_a_refused_object_that_is_there(self):
         self.replace(3, answer={"event": "error", "code": "bad-argument"})
         self.expect("from-nowhere")
