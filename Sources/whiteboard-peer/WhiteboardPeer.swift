@@ -43,7 +43,7 @@ struct WhiteboardPeer: DocumentedProgram {
   static let about = ManualPage.Program(
     version: configuration.version,
     settings: CommonOptions.entries,
-    sections: [("VERBS", VerbTable.text)],
+    sections: [("VERBS", VerbTable.text), ("WHAT THE WORDS MEAN", ReportedWord.text)],
     files: [
       ("$XDG_CONFIG_HOME/whiteboard/config", "The settings, else ~/.config/whiteboard/config."),
       (

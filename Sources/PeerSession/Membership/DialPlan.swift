@@ -125,7 +125,14 @@ struct DialPlan: Sendable, Equatable {
   mutating func lost(now: NIODeadline, jitter: Double) {
     lostAt = now
     failures = 0
-    planAfterLoss(now: now, jitter: jitter)
+    // The network may heal at this very moment.
+    set(1_000, now, jitter)
+  }
+
+  /// Another peer came back: the network may have healed (LIV-4).
+  mutating func mayBeBack(now: NIODeadline) {
+    guard isLost, !isBarred, !isDialling else { return }
+    next = min(next ?? .distantFuture, now)
   }
 
   /// The peer must not be dialled.

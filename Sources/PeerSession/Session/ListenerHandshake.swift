@@ -357,7 +357,6 @@ final class ListenerHandshake: LinkDelegate {
         ticket: accept.ticket ?? hello.ticket
       )
     )
-    if basis.isNew && !session.relaying.isRelaying { session.announce(peer) }
     if let id = invitation.take() { session.invitations[id] = nil }
     finish()
   }

@@ -48,6 +48,22 @@ extension SessionCore {
     link.send(.members, Control.Members(members: [], ticket: ticket).encoded())
   }
 
+  /// A peer joined, or is back after its delivery state was lost: others may not know that (MEM-1).
+  func spreadWord(of entry: PeerEntry, _ link: ControlLink) {
+    // A relay says more, to everyone (RLY-3).
+    if !relaying.isRelaying {
+      announce(entry.id)
+      if link.side == .dialler {
+        for members in Control.Members.split(members(besides: entry.id)) {
+          link.send(.members, members.encoded())
+        }
+      }
+    }
+    // A network that brings one back may bring back all.
+    for other in entries.values { other.plan.mayBeBack(now: .now()) }
+    planTick()
+  }
+
   /// A member signed that this peer belongs to the session (TCK-4).
   func received(_ ticket: Ticket) {
     if update({ $0.received(ticket) }) { proofChanged() }

@@ -239,6 +239,7 @@ final class SessionCore {
     entry.unacknowledgedBytes = 0
     previous?.close(crossed ? .duplicateLink : .replaced)
 
+    let joinedBefore = entry.delivery?.outbox.joining
     do throws(AcknowledgementError) {
       try takeUpDelivery(entry, opening)
     } catch {
@@ -253,6 +254,7 @@ final class SessionCore {
     bulk?.linkOpened(entry, link)
     relaying.linkOpened(entry, link)
     met(entry)
+    if entry.delivery?.outbox.joining != joinedBefore { spreadWord(of: entry, link) }
     publish()
     deliverEvents()
     flush(entry)

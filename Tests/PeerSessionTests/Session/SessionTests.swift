@@ -126,6 +126,43 @@ struct SessionTests {
     }
   }
 
+  @Test("[MEM-1] a member that is dialled when it returns hears of the others, and they of it")
+  func wordSpreads() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let identity = PeerIdentity.ephemeral()
+        try await withPeer("carol", identity: identity) { carol in
+          let id = SessionID.random()
+          let hosted = try await alice.host(id, admission: .anyone)
+          let joined = try await bob.join(id, of: alice)
+          let (log, atCarol) = (EventLog(), EventLog())
+          // Carol was in the session before, and met none of the two.
+          var record = MembershipRecord(host: alice.peerID)
+          record.ticket = try await hosted.onLoop { core in
+            core.membership.renewed(
+              for: identity.peerID,
+              showing: nil,
+              by: core.configuration.identity
+            )
+          }
+          let opened = try await carol.host(id, admission: .known, membership: record)
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await log.follow(joined) }
+            group.addTask { await atCarol.follow(opened) }
+            // Discovery shows carol to alice alone.
+            hosted.found(carol.peerID, at: [carol.loopback], as: opened.incarnation)
+            await atCarol.waitForPeers(2)
+            await log.waitForPeers(2)
+            #expect(Set(opened.connectedPeers()) == [alice.peerID, bob.peerID])
+            await opened.leave()
+            await joined.leave()
+          }
+          await hosted.leave()
+        }
+      }
+    }
+  }
+
   @Test("transports that share threads end one by one, and the others go on")
   func sharedThreads() async throws {
     try await TransportThreads.withThreads(1) { threads in

@@ -1,0 +1,86 @@
+/// A word that the programs report, and what is true when they do.
+///
+/// The manual prints these rows, and `Protocol/README.md` has the same table with the tests.
+package struct ReportedWord: Sendable {
+  /// The word, as events and answers spell it.
+  package let word: String
+  /// What is true when it is reported.
+  package let meaning: String
+  /// The faults after which it is still true, or what it does not promise.
+  package let limits: String
+
+  /// All of them.
+  package static let all = [
+    ReportedWord(
+      word: "done",
+      meaning: "The change is on the board and in the board's file.",
+      limits: "Survives kill -9. After a power cut the last second may be lost."
+    ),
+    ReportedWord(
+      word: "done (send)",
+      meaning: "The process of every recipient holds the message, also behind a relay.",
+      limits: "Survives broken links. A recipient that is killed right after may not have read it. "
+        + "With --unreliable: the message was given to the network."
+    ),
+    ReportedWord(
+      word: "undelivered",
+      meaning: "The named recipients did not confirm the message and will not.",
+      limits: "They may have received it. The message is not sent again."
+    ),
+    ReportedWord(
+      word: "not-saved",
+      meaning: "The change is on the board and sent to the others, but not on this disk.",
+      limits: "The program keeps trying, and reports when everything is saved."
+    ),
+    ReportedWord(
+      word: "saved",
+      meaning: "Every change, photo and member that this program knows of is on this disk.",
+      limits: "Survives kill -9. A file that is removed is noticed within 5 s."
+    ),
+    ReportedWord(
+      word: "synced",
+      meaning: "The board equals that of each named member now, and there is at least one.",
+      limits: "Members that are not connected are named as not synced."
+    ),
+    ReportedWord(
+      word: "caught-up",
+      meaning: "Everything that the named member had when it answered is on this board.",
+      limits: "Later changes follow as they are made."
+    ),
+    ReportedWord(
+      word: "whole, ok",
+      meaning: "Every byte of the file and of the log beside it was read and checked.",
+      limits: "Says nothing of damage that comes later."
+    ),
+    ReportedWord(
+      word: "suspect, reconnecting",
+      meaning: "Nothing was heard of the peer for 2 s or 6 s. What was sent to it is kept.",
+      limits: "Ends with connected, or with left."
+    ),
+    ReportedWord(
+      word: "lost",
+      meaning: "The peer was not reachable for --lost-after (60 s) on this side's clock.",
+      limits: "Members that come back are connected within 10 s of being seen."
+    ),
+    ReportedWord(
+      word: "reset",
+      meaning: "The peer, or the relay between, gave up on the connection first.",
+      limits: "Messages that were not confirmed are reported as undelivered."
+    ),
+    ReportedWord(
+      word: "left",
+      meaning: "The peer is out of the session, for the reason that is given.",
+      limits: "It is connected again when it returns, whichever side restarted."
+    ),
+    ReportedWord(
+      word: "full",
+      meaning: "The board holds as many peers as its host allows: 16, or --max-peers.",
+      limits: "A relay (--relay auto) carries more with less traffic."
+    ),
+  ]
+
+  /// The rows as lines for a page of the manual.
+  package static let text: String = all.map { row in
+    "  \(row.word)\n      \(row.meaning)\n      \(row.limits)"
+  }.joined(separator: "\n")
+}
