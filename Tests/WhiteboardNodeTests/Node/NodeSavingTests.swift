@@ -78,6 +78,8 @@ struct NodeSavingTests: NodeSuite {
       let copy = room.path("copy.whiteboard")
       try await host(room) { host, node in
         try await host.perform("text 0,0 before as=first")
+        // Other facts, such as who belongs to the board, may still be on their way to the disk.
+        try await host.perform("save")
         #expect(await node.saveState == .saved)
         let document = try #require(await node.document)
         await document.failWrites(with: DocumentError(code, "FILE: why"))
