@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import Synchronization
 
@@ -7,21 +6,9 @@ import Synchronization
 /// When a process closes any descriptor of a file, it loses all of SQLite's locks on it. So a file that SQLite has
 /// open here, and its index, are read by SQLite alone.
 enum OpenFiles {
-  private struct File: Hashable {
-    let device: UInt64
-    let number: UInt64
-
-    init?(_ path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      device = UInt64(status.st_dev)
-      number = UInt64(status.st_ino)
-    }
-  }
-
-  /// Who in this process has a file open.
+  /// How this process has a file open.
   enum Use: Comparable, Sendable {
-    /// Nobody: everything may be read without SQLite.
+    /// Not at all: everything may be read without SQLite.
     case none
     /// Readers: only the log may be read without SQLite, since SQLite locks nothing in it.
     case reading
@@ -38,10 +25,10 @@ enum OpenFiles {
   }
 
   private struct State {
-    var connections: [File: [Connection]] = [:]
+    var connections: [FileIdentity: [Connection]] = [:]
     var count = 0
 
-    func use(of file: File) -> Use {
+    func use(of file: FileIdentity) -> Use {
       (connections[file] ?? []).filter { $0.isOpening || $0.queue != nil }.map(\.use).max() ?? .none
     }
   }
@@ -54,7 +41,7 @@ enum OpenFiles {
     _ mode: BoardDocument.Mode,
     _ open: () throws -> DatabaseQueue
   ) throws -> DatabaseQueue {
-    guard let file = File(path) else { return try open() }
+    guard let file = FileIdentity(path) else { return try open() }
     let number = state.withLock { state in
       state.connections = state.connections.filter { state.use(of: $0.key) > .none }
       state.count += 1
@@ -87,7 +74,7 @@ enum OpenFiles {
 
   /// Runs `body` with who has the file open; no connection is opened meanwhile, so that `body` must be short.
   static func holding<T: Sendable>(_ path: String, _ body: (Use) throws -> T) rethrows -> T {
-    let file = File(path)
+    let file = FileIdentity(path)
     return try state.withLock { state in try body(file.map { state.use(of: $0) } ?? .none) }
   }
 }

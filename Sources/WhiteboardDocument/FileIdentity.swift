@@ -1,0 +1,15 @@
+import Foundation
+
+/// A file or directory as the kernel tells it from all others, whatever its name.
+struct FileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+
+  /// Identifies the file at `path`; nil if there is none.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = UInt64(status.st_dev)
+    inode = UInt64(status.st_ino)
+  }
+}
