@@ -34,16 +34,26 @@ extension Node {
   /// - Parameter requirement: What the command needs.
   /// - Returns: Why the command must not run; nil when it may.
   func hold(for requirement: CommandRequirement) async -> VerbError? {
-    guard holdsCommands, !has(requirement) else { return nil }
-    let deadline = catchUpDeadline ?? clock.now + configuration.catchUpTimeout
-    catchUpDeadline = deadline
-    isHolding = true
-    changed()
-    let isHere = await wait(timeout: deadline - clock.now) { $0.has(requirement) }
-    isHolding = false
-    if isHere { return nil }
-    guard ending == nil else { return VerbError(.ending, "the program ends") }
-    return VerbError(.notSynced, notHere)
+    guard holdsCommands else { return nil }
+    if !has(requirement) {
+      let deadline = catchUpDeadline ?? clock.now + configuration.catchUpTimeout
+      catchUpDeadline = deadline
+      isHolding = true
+      changed()
+      let isHere = await wait(timeout: deadline - clock.now) { $0.has(requirement) }
+      isHolding = false
+      guard isHere else {
+        guard ending == nil else { return VerbError(.ending, "the program ends") }
+        return VerbError(.notSynced, notHere)
+      }
+    }
+    // The board that a command saw is here, also if all members leave before the next command.
+    if requirement == .board, let replica,
+      let member = replica.members.first(where: { replica.hasSameContext(as: $0) })
+    {
+      caughtUp(with: member)
+    }
+    return nil
   }
 
   /// Why the board is not here, and what to do.

@@ -15,7 +15,6 @@ extension Node {
     let peers = try recipients(names)
     let message = SyncMessage.application(bytes).encode()
     let number = deliveries.add(request, byteCount: message.count, to: peers)
-    verbsBeside += 1
     carryOutActions()
     queue(message, for: peers, as: number)
   }
@@ -64,7 +63,6 @@ extension Node {
   private func answer(_ answers: [MessageDeliveries.Answer]) {
     guard !answers.isEmpty else { return }
     for answer in answers {
-      verbsBeside -= 1
       let request = answer.request
       if answer.report.undelivered.isEmpty {
         // Nothing of it is on the disk, so that it need not wait for that.

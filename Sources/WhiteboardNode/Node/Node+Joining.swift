@@ -214,7 +214,8 @@ extension Node {
         admission = .known
       }
     default:
-      request.admission = admissionPolicy(default: .known)
+      // The code that admits us admits others too: a board has one code, whoever is asked for it.
+      request.admission = admissionPolicy(default: .known, kept: request.code)
     }
     emit(
       .peerState(

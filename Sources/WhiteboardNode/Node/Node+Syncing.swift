@@ -82,7 +82,10 @@ extension Node {
 
   /// Whether nothing waits here, and each member that is compared has the same.
   private func isSettled(_ scope: SyncScope) -> Bool {
-    guard let replica, verbsBeside == 0 else { return false }
+    // A message past the board waits for its recipient, which may be away for long.
+    guard let replica, verbsBeside == 0, scope == .connected || deliveries.isEmpty else {
+      return false
+    }
     let peers = compared(scope)
     guard scope == .everybody || !peers.isEmpty else { return false }
     let ids = peers.compactMap { MemberID($0.bytes) }

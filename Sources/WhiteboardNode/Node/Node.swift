@@ -116,7 +116,7 @@ package actor Node {
   var nextCondition = 0
   /// Messages past the board that are not confirmed yet.
   var deliveries = MessageDeliveries()
-  /// Verbs that run beside the others and are not answered yet.
+  /// Transfers that run beside other commands and are not answered yet.
   var verbsBeside = 0
 
   // What is pending.
