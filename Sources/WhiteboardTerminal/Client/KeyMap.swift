@@ -239,7 +239,7 @@ package struct KeyMap: Hashable, Sendable {
       Binding("redraw", ["ctrl+l"], .redraw, "draw the screen anew"),
       Binding("save", ["ctrl+s"], .saved),
       Binding("help", ["?", "f1"], .help, "these keys"),
-      Binding("quit", ["q"], .quit, "leave the board; asks if work is not saved. Ctrl+C twice, too"),
+      Binding("quit", ["q"], .quit, "leave the board; asks if work is unsaved. Ctrl+C twice, too"),
       Binding("interrupt", ["ctrl+c"], .interrupt),
     ]
 

@@ -206,9 +206,9 @@ private struct Run {
           hello,
           answering: introduction("b", 2),
           membership: Membership(
-            local: facts.local,
+            local: world.listener,
             session: introduction("b", 2).session,
-            host: facts.local
+            host: world.listener
           ),
           now: now
         )
