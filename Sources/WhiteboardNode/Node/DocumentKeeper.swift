@@ -93,7 +93,14 @@ struct DocumentKeeper {
   /// Takes note of something to keep.
   mutating func record(_ entry: DocumentEntry) {
     guard isOpen else { return }
+    let isCopied = copy?.mark == recorded
     recorded += 1
+    switch entry {
+    case .head, .name, .traffic:
+      // A copy without it lacks nothing of the board.
+      if isCopied { copy?.mark = recorded }
+    case .author, .batch, .answer, .marker, .gap, .end: break
+    }
     guard !isClosed, !isPaused else { return }
     switch entry {
     case .batch:

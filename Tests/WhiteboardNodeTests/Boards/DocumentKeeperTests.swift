@@ -148,6 +148,8 @@ import WhiteboardDocument
     #expect(keeper.state == .notSaved(SaveProblem(full)))
     keeper.didCopy(upTo: whole.mark, to: "copy")
     #expect(keeper.state == .notSaved(SaveProblem(full, copy: "copy")))
+    keeper.record(.head(bytes: [1], incarnation: 1, sequence: 1))
+    #expect(keeper.state == .notSaved(SaveProblem(full, copy: "copy")), "a signature is no work")
     keeper.record(entry)
     #expect(keeper.state == .notSaved(SaveProblem(full)), "the copy lacks it")
     let photo = DocumentKeeper.Photo(sha256: [1], path: "sun.png")
