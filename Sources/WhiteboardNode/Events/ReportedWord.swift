@@ -28,6 +28,11 @@ package struct ReportedWord: Sendable {
       limits: "They may have received it. The message is not sent again."
     ),
     ReportedWord(
+      word: "delivered",
+      meaning: "The receiver of a file has all of it, and its hash is right.",
+      limits: "Survives broken links: the transfer continues while the peer is not lost."
+    ),
+    ReportedWord(
       word: "not-saved",
       meaning: "The change is on the board and sent to the others, but not on this disk.",
       limits: "The program keeps trying, and reports when everything is saved."
