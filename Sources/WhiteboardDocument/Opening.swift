@@ -99,7 +99,7 @@ struct Opened: Sendable {
     try connectNoting(path, mode).database
   }
 
-  /// Opens the database itself, and says what is damaged in the log beside it.
+  /// Opens the database, and returns the damage in the log beside it.
   ///
   /// Where a process was killed as it began or ended writing, its last step must be undone first. Who only reads
   /// undoes it on a copy: nothing is written to a recording that is only read (REC-1). If the log is damaged, a

@@ -152,7 +152,7 @@ struct Settling {
   }
 
   /// Leaves out what is not the board that it should be, until nothing is.
-  /// - Returns: What is lost by that, in words.
+  /// - Returns: A description of what is lost.
   /// - Throws: `damaged` if the document does not become whole.
   func settle() throws -> [String] {
     var losses: [String] = []

@@ -1,4 +1,4 @@
-"""A checker that cannot fail is worthless: hand-made bad histories, each of which one assertion must reject."""
+"""Gives the checker hand-made bad histories. One assertion must reject each of them."""
 
 import copy
 import pathlib

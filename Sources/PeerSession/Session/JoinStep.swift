@@ -8,6 +8,6 @@ public enum JoinStep: Equatable, Sendable {
   case awaitingAnswer(PeerAddress)
   /// The peer at the other end asked for the code, and is sent a proof of it.
   case provingCode
-  /// The person at the other end, who goes by this name, is asked.
+  /// The user of the other program, with this display name, decides.
   case awaitingAcceptance(UntrustedText)
 }

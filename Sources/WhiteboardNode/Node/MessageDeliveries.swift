@@ -63,7 +63,7 @@ struct MessageDeliveries {
   /// - Parameters:
   ///   - number: The message's number.
   ///   - receipt: Its receipt.
-  /// - Returns: The recipients that nobody asks for confirmation yet; the caller does from now on.
+  /// - Returns: The recipients that were not asked for confirmation yet; the caller must ask them.
   mutating func taken(_ number: Int, _ receipt: SendReceipt) -> [PeerID] {
     var unasked: [PeerID] = []
     for peer in receipt.peers {
@@ -96,7 +96,7 @@ struct MessageDeliveries {
 
   /// Notes that a recipient has confirmed everything up to a message.
   ///
-  /// - Returns: The answers to messages of which nothing is open any more.
+  /// - Returns: The answers to messages that no recipient still has to confirm.
   mutating func confirmed(upTo number: Int, by peer: PeerID) -> [Answer] {
     guard var recipient = recipients[peer] else { return [] }
     let count = recipient.messages.prefix { $0.number <= number }.count

@@ -42,7 +42,7 @@ package actor Node {
   var toldProblem: SaveProblem?
   /// Whether the person was warned that ending loses work, and nothing was saved since.
   var wasAskedBeforeEnding = false
-  /// What is to be stored of the membership and is not.
+  /// The membership record that could not be stored yet.
   var unstoredMembership: MembershipRecord?
   /// When the file is looked for next.
   var nextPresenceCheck: ContinuousClock.Instant

@@ -341,7 +341,7 @@ struct CatchUpTests: NodeSuite {
 
   // MARK: - Ends of scripts
 
-  @Test("a script that drew for nobody says so at its end, and one that only read does not")
+  @Test("a script whose work reached no member reports that at its end, unless it only read")
   func endAlone() async throws {
     try await withRoom { room in
       var hosting = await room.configuration(.host(boardName: "board"), "ada")
