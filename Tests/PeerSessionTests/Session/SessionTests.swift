@@ -146,7 +146,7 @@ struct SessionTests {
             )
           }
           let opened = try await carol.host(id, admission: .known, membership: record)
-          try await withThrowingTaskGroup(of: Void.self) { group in
+          await withTaskGroup(of: Void.self) { group in
             group.addTask { await log.follow(joined) }
             group.addTask { await atCarol.follow(opened) }
             // Discovery shows carol to alice alone.
