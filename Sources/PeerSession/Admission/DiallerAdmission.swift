@@ -54,7 +54,7 @@ struct DiallerAdmission: Sendable {
     var codeKey: CodeKey?
     /// What to send first.
     var hello: Control.DiallerHello
-    /// What is known of the session's membership; nil for a peer that joins for the first time.
+    /// The membership that a returning member knows; nil for a peer that joins for the first time.
     var membership: MemberDial?
     /// Our random bytes for the words (4.3).
     var nonce = Bytes32.random()
@@ -241,7 +241,7 @@ struct DiallerAdmission: Sendable {
       deadline = now + AdmissionTimes.step
       return [.computeCodeKey(code, session, listener: facts.remote)]
     case .ask where facts.hello.invitation == nil:
-      // Nobody is there to compare words: a member comes back by its ticket, or by the code.
+      // No user is waiting to compare verification words. A member returns with its ticket or the code.
       return close(.withdrawn, "A member does not ask a person again.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {

@@ -228,9 +228,9 @@ final class StagingDirectory: Sendable {
     return survey
   }
 
-  /// Removes what is older than seven days, and what cannot be gone on with.
+  /// Removes partial transfers that are older than seven days or cannot be resumed.
   ///
-  /// What another process has under way stays.
+  /// Transfers that another process is using stay.
   ///
   /// - Parameter now: Seconds since 1970.
   /// - Throws: `system`.

@@ -1,12 +1,12 @@
-/// What ``Session/send(_:to:mode:)`` returns for a reliable message: to which peers it is on its way, and
-/// whether they have it.
+/// The receipt that ``Session/send(_:to:mode:)`` returns for a reliable message: its recipients, and
+/// whether each of them has confirmed it.
 ///
-/// It stays valid after a peer left the session. Then a message that is not confirmed counts as undelivered,
-/// also in `undelivered` of ``SessionEvent/peerLeft(_:_:undelivered:)``.
+/// A receipt stays valid after a peer leaves the session. From then on, an unconfirmed message counts as
+/// undelivered, also in `undelivered` of ``SessionEvent/peerLeft(_:_:undelivered:)``.
 public struct SendReceipt: Sendable {
   struct Track: Sendable {
     var peer: PeerID
-    /// Which of all the times it is that somebody came into the session.
+    /// The join generation of the peer.
     var joining: UInt64
     var means: Means
 
@@ -22,20 +22,20 @@ public struct SendReceipt: Sendable {
   }
 
   enum Means: Sendable {
-    /// The peer's own outbox, and the number whose acknowledgement means delivered.
+    /// The peer's own outbox, and the message number whose acknowledgement confirms delivery.
     case link(Outbox, UInt64)
-    /// The count of what went to the peer through a relay, and the message's number in it.
+    /// The ledger of messages relayed to the peer, and the message's number in it.
     case relay(RouteLedger, UInt64)
   }
 
   var tracks: [Track]
 
-  /// The peers that the message is on its way to; none for a datagram.
+  /// The recipients; empty for a datagram.
   public var peers: [PeerID] { tracks.map(\.peer) }
 
   /// Returns whether a peer's process is known to hold the message.
   ///
-  /// A relayed peer confirms only when it is asked: ``Session/confirmation(of:by:)`` asks it.
+  /// A relayed peer confirms only on request: ``Session/confirmation(of:by:)`` sends the request.
   ///
   /// - Parameter peer: One of ``peers``.
   /// - Returns: Whether it has the message; `false` for a peer that is not one of them.
@@ -49,7 +49,7 @@ public struct SendReceipt: Sendable {
 }
 
 extension Outbox {
-  /// Describes how the message of a number goes to the peer.
+  /// Returns the track of the message with the given number.
   func track(_ sequence: UInt64) -> SendReceipt.Track {
     SendReceipt.Track(peer: peer, joining: joining, means: .link(self, sequence))
   }

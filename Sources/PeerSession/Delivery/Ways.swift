@@ -1,25 +1,25 @@
-/// How reliable messages get to one peer of a session.
+/// The route of reliable messages to one peer of a session.
 struct Way: Sendable {
-  /// The peer's own, or that of the relay which passes messages on to it.
+  /// The outbox of the peer, or of the relay that forwards messages to it.
   var outbox: Outbox
-  /// Present where a relay does.
+  /// The route through a relay; nil if there is a link to the peer.
   var route: RelayRoute?
-  /// Counts what is sent to a peer behind a relay.
+  /// Counts the messages sent to a peer behind a relay.
   var ledger: RouteLedger?
-  /// Which of all the times it is that somebody came into the session.
+  /// The join generation of the peer.
   var joining: UInt64
 }
 
-/// The ways to several peers: an outbox for each that has a link, and one for all that a relay carries
-/// us to, so that they cost one copy.
+/// The routes to several peers: one outbox for each linked peer, and one for all peers behind the
+/// same relay, so that a message to them is sent once.
 struct Ways: Sendable {
-  /// Peers that one relay carries us to, as they came in.
+  /// The peers behind one relay, in the order in which they joined.
   struct Relayed: Sendable {
     var relay: PeerID
     var peers: [Carried]
   }
 
-  /// One of them.
+  /// A relayed peer and its join generation.
   struct Carried: Sendable {
     var peer: PeerID
     var joining: UInt64

@@ -38,7 +38,7 @@ struct DialPlan: Sendable, Equatable {
   /// The waits after failed dials, in milliseconds; the last one repeats (LIV-3).
   private static let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
 
-  // MARK: What is heard of the peer
+  // MARK: News of the peer
 
   /// A member names the peer, as this process.
   mutating func heard(of incarnation: SessionIncarnation, dialAt due: NIODeadline) {
@@ -157,7 +157,7 @@ struct DialPlan: Sendable, Equatable {
     return true
   }
 
-  /// The peer is dialled anew after a while.
+  /// Plans a first dial after the given wait.
   mutating func plan(after wait: TimeAmount, now: NIODeadline, jitter: Double) {
     failures = 0
     set(wait.nanoseconds / 1_000_000, now, jitter)

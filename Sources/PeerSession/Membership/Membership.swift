@@ -19,7 +19,7 @@ struct Membership: Sendable {
   /// The best ticket that this peer received.
   private(set) var ticket: Ticket?
 
-  /// Creates the membership of a session that nobody has joined yet.
+  /// Creates the membership of a session that no other peer has joined yet.
   init(local: PeerID, session: SessionID, host: PeerID) {
     self.local = local
     self.session = session
@@ -37,7 +37,7 @@ struct Membership: Sendable {
     return record
   }
 
-  /// Restores what a program stored, beside what is known by now.
+  /// Adds a stored record to the membership known so far.
   mutating func restore(_ record: MembershipRecord) {
     host = record.host
     removed.formUnion(record.removed)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import PeerDiscovery
 import PeerWire
 
-/// What a program stores of a session's membership, so that a restart forgets nobody (MEM-7).
+/// The part of a session's membership that a program stores to keep it across restarts (MEM-7).
 ///
 /// ``Session/membership`` delivers it whenever it changes; give it back to
 /// ``PeerTransport/host(_:admission:membership:)`` or ``JoinRequest/membership`` after a restart. It
@@ -42,7 +42,7 @@ public struct MembershipRecord: Equatable, Sendable {
   /// The local peer's proof that it belongs to the session.
   var ticket: Ticket?
 
-  /// Creates the record of a session that nobody has joined yet.
+  /// Creates the record of a session that no other peer has joined yet.
   public init(host: PeerID) {
     self.host = host
     members = []

@@ -2,7 +2,7 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-// Who belongs to the session: what is learnt, stored and proved (5).
+// The members of the session: learning, storing and proving them (5).
 extension SessionCore {
   /// Continues with what a program stored before it restarted (MEM-7); the members are dialled at once.
   func restore(_ record: MembershipRecord) {

@@ -269,7 +269,7 @@ final class SessionCore {
       if let received = opening.received {
         return try delivery.outbox.resume(received: received)
       }
-      // Where the other side gave up what it had, it may have had some of what is queued (RSM-6).
+      // If the other side gave up its state, it may already have received queued messages (RSM-6).
       if delivery.isUntouched, opening.ended == nil {
         delivery.since = opening.number
         return try delivery.outbox.resume(received: 0)

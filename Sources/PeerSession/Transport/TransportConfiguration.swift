@@ -26,20 +26,20 @@ public struct TransportConfiguration: Sendable {
   ///
   /// Made on first use, with mode 0700.
   public var inboxDirectory: String
-  /// How many bytes the inbox may hold, unfinished transfers counted.
+  /// The maximum size of the inbox in bytes, including unfinished transfers.
   ///
-  /// Unfinished ones that nobody goes on with give way; then offers are refused with `quota`.
+  /// When the inbox is full, abandoned transfers are removed first; then offers are refused with `quota`.
   public var inboxQuota = 8 << 30
-  /// Whether a resource that a peer of a session offers is wanted; `nil` takes all.
+  /// Returns whether to accept a resource that a peer of a session offers; `nil` accepts all.
   ///
-  /// Asked at every offer, before a byte of it comes, again when it goes on over another link; the
-  /// sender waits meanwhile. One that is not wanted ends at the sender with `declined`, and is no
-  /// event here unless it had begun.
+  /// It is called for every offer before any data arrives, and again when the transfer resumes over
+  /// another link. The sender waits for the result. A declined transfer fails at the sender with
+  /// `declined`; the receiver gets an event only if the transfer had begun.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
-  /// Whether a resource of that name is of use to the process alone that receives it; `nil` says none is.
+  /// Returns whether a resource with that name is useful only to the process that receives it; `nil`
+  /// means that none is.
   ///
-  /// What there is of such a one is removed at the next start where its process died, as there is
-  /// nobody to go on with it.
+  /// If that process died, the next start removes the unfinished transfer, because nothing can resume it.
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
   /// How long a broken peer is waited for (LIV-4).
   public var lostAfter = Duration.seconds(60)
