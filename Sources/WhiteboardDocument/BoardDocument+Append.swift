@@ -110,7 +110,7 @@ extension BoardDocument {
     guard case .success(let (after, isThere)) = result else { return result.failure }
     tail = after
     groupsCommitted += 1
-    // SQLite writes to a file that was removed as to any other, and nobody can open it again.
+    // SQLite also writes to a removed file, but no program can open that file again.
     return isThere ? nil : .removed(path)
   }
 

@@ -126,8 +126,9 @@ extension BoardDocument {
     try await Blocking.run(path) { try files.check() }
   }
 
-  /// Copies what is stored by the connection that is open, which reaches a removed file too, lets
-  /// `edit` complete the copy, and has it appear at `path` when it is on the disk.
+  /// Copies the document, completes the copy with `edit`, and publishes it at `path` once it is on disk.
+  ///
+  /// The copy is made through the open connection, so that it works for a removed file too.
   private func publish(
     at path: String,
     _ edit: @escaping @Sendable (DatabaseQueue, _ source: String) throws -> Void
@@ -146,11 +147,11 @@ extension BoardDocument {
 }
 
 extension BoardRescue {
-  /// Completes a document: the photos that it lacks, and the state.
+  /// Completes a document with the missing photos and the state.
   fileprivate func write(_ db: Database, _ tail: inout LogTail) throws {
     let stored = Set(try Data.fetchAll(db, sql: "SELECT sha256 FROM asset").map { Array($0) })
     for (sha256, file) in photos where !stored.contains(sha256) {
-      // A photo that cannot be read here is asked from the others when the copy is opened.
+      // When the copy is opened, it requests unreadable photos from the other members.
       guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: file)),
         AssetHash.of(Array(bytes)) == sha256
       else { continue }

@@ -53,8 +53,8 @@ extension BoardLibrary {
   }
 
   /// The file of a board, or nil if the library does not have it.
-  /// - Throws: `inputOutput` where the directory cannot be read; `ambiguous` where several files are of it.
-  /// - Complexity: O(n) in the files, of which only ids are read.
+  /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the board.
+  /// - Complexity: O(n) in the number of files; only their ids are read.
   public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
     let directory = directory
     return try await Blocking.run(directory) {

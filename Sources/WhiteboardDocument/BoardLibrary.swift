@@ -20,11 +20,12 @@ public struct DocumentSummary: Hashable, Sendable {
   public let size: Int64
   /// A small picture of it as SVG.
   public let thumbnail: String?
-  /// Why it cannot be read; nil where it can.
+  /// The error that keeps the file from being read; nil if it can be read.
   public let error: DocumentError?
-  /// What is damaged, or was and is kept aside, and what to do, in words; nil if nothing is known to be.
+  /// A description of the known damage, of copies of damaged files, and of the remedy; nil if there is
+  /// none.
   ///
-  /// A list reads the log beside a file to its end, but not the whole file: it never says that one is whole.
+  /// A listing reads the whole log beside a file, but not the whole file. It never reports a file as whole.
   public let damage: String?
 
   /// Feeds the path and what shows that the file is another now.

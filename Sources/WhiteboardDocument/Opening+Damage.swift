@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// What is done about damage before a writer changes anything; implements REC-16 and REC-17.
+/// The checks and repairs that precede a writer's first change; implements REC-16 and REC-17.
 extension Opened {
   /// What a writer knows before it writes.
   struct Look: Sendable {
@@ -188,7 +188,7 @@ extension WriteAheadLog {
     guard let readable else {
       throw DocumentError(
         .damaged,
-        "\(path): the file beside it that ends in -wal is damaged, and what is left is no board; "
+        "\(path): its -wal file is damaged, and the board cannot be read without it; "
           + "'whiteboard-peer boards recover' saves what both still hold; nothing was changed"
       )
     }

@@ -25,7 +25,7 @@ final class PageScanner {
   private let framePageSize: Int
   /// The newest frame of each page.
   private let newest: [Int: Int]
-  /// What is damaged in the log, or why it is left out, in words.
+  /// A description of the damage in the log, or the reason for leaving it out.
   private(set) var logDamage: String?
   /// No row can have more bytes than these.
   private let totalSize: Int
@@ -87,7 +87,7 @@ final class PageScanner {
     known = []
     if found?.isForeign ?? false || !logged.isPart(of: own) {
       leavesOutLog = true
-      logDamage = "what is in the log beside the file, which belongs to another file"
+      logDamage = "the contents of the log beside the file, which belongs to another file"
     }
   }
 

@@ -115,7 +115,7 @@ private struct Salvage: Sendable {
   private var assets: [Asset] = []
   private(set) var traffic: [LogRow] = []
   private(set) var lostRows: [ClosedRange<Int64>] = []
-  /// What is lost besides rows of the log.
+  /// Descriptions of losses other than rows of the log.
   private var otherLosses: [String] = []
   private var rowLosses: [String] = []
   private var listedAssets: Set<[UInt8]> = []
@@ -221,7 +221,7 @@ private struct Salvage: Sendable {
     findLostRows()
   }
 
-  /// The first number of which both have a row, and not the same one.
+  /// The first number at which the two logs have different rows.
   private static func fork(_ own: [LogRow], _ other: [LogRow]) -> Int64? {
     let known = Dictionary(other.map { ($0.id, $0) }) { first, _ in first }
     return own.first { row in known[row.id].map { $0 != row } ?? false }?.id

@@ -3,7 +3,7 @@ import GRDB
 import Whiteboard
 
 extension BoardDocument {
-  /// Reads everything that is stored in a file, plays it, and says what is not as it was written; implements REC-18.
+  /// Reads and plays all stored data, and returns every deviation from what was written; implements REC-18.
   ///
   /// A file is *whole* if this returns nothing. It is the only definition of the word: the log beside the file is
   /// read to its end, each page, row, photo and index is checked, each state has its digest, and the log makes each
@@ -30,7 +30,7 @@ extension BoardDocument {
       return try await read { db in
         let stored = known + LogReader(db, path: path).damages()
         let replay = Replay(db, at: path, board: board)
-        // What is damaged has been told of.
+        // The damage is reported already.
         let played = try? replay.play(played)
         let unplayed = stored.isEmpty && played == nil ? ["it cannot be played"] : []
         return stored + unplayed + (played?.words ?? [])
@@ -61,7 +61,7 @@ struct Replay {
     /// The numbers of the keyframes that are another board than their digest says.
     var wrong: [Int64] = []
 
-    /// What is wrong, in words.
+    /// Descriptions of the faults.
     var words: [String] {
       faults.map { "step \($0 + 1) cannot be applied" }
         + mismatches.map { mismatch in
@@ -151,8 +151,8 @@ struct Settling {
     self.kind = kind
   }
 
-  /// Leaves out what is not the board that it should be, until nothing is.
-  /// - Returns: A description of what is lost.
+  /// Leaves out or replaces entries and keyframes that do not make the recorded board, until none is left.
+  /// - Returns: Descriptions of what is lost.
   /// - Throws: `damaged` if the document does not become whole.
   func settle() throws -> [String] {
     var losses: [String] = []
@@ -184,7 +184,7 @@ struct Settling {
     guard left.isEmpty else {
       throw DocumentError(
         .damaged,
-        "\(path): what is left of it makes no whole board: \(left.prefix(3).joined(separator: "; "))"
+        "\(path): the remaining data is not a whole board: \(left.prefix(3).joined(separator: "; "))"
       )
     }
     return losses

@@ -42,7 +42,7 @@ struct WriteAheadLog: Sendable {
   private(set) var usable = 0
   /// Whether every page that was committed is in an intact frame.
   private(set) var isComplete = true
-  /// What is damaged, in words; nil if SQLite reads everything that was committed.
+  /// A description of the damage; nil if SQLite reads everything that was committed.
   private(set) var damage: String?
   /// Whether the log was written for another file.
   private(set) var isForeign = false
@@ -360,7 +360,7 @@ private struct LogIndex {
   }
 }
 
-/// The checksum of a log: two sums, each of which takes in the other.
+/// The checksum of a log: two running sums, each added to the other.
 private struct ChecksumPair: Equatable {
   let first: UInt32
   let second: UInt32
@@ -431,9 +431,9 @@ private final class RawFile {
   /// Its length, in bytes.
   let size: Int
 
-  /// Opens the file at `path`; nil if it is none, or cannot be read.
+  /// Opens the file at `path`; nil if it is not a regular file or cannot be read.
   init?(_ path: String) {
-    // A pipe that nobody writes would be waited for.
+    // Without O_NONBLOCK, opening a pipe that has no writer would block.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG

@@ -50,7 +50,7 @@ final class WriterLock: Sendable {
     descriptor.withLock { descriptor in
       guard let open = descriptor else { return }
       descriptor = nil
-      // The name may be that of another document's lock, if the directory was made anew.
+      // If the directory was recreated, the path may be another document's lock.
       if isOurs, Self.isFile(open, at: path) { unlink(path) }
       close(open)
     }
