@@ -149,7 +149,7 @@ package actor BoardTerminal: EventSink {
       guard error.code == .unreachable || error.code == .timedOut,
         let own = try await lobby.configuration(.host(path))
       else { throw error }
-      try await show(own, notice: "Nobody answered, so this is your own copy. \(error.message)")
+      try await show(own, notice: "No member answered. This is your own copy. \(error.message)")
     }
     return true
   }

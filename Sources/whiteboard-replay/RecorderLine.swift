@@ -19,13 +19,13 @@ enum RecorderLine {
 
   private static let help = "pause, resume, mark NAME, status, stop, discard"
 
-  /// Tells who is there, whatever they call themselves.
+  /// Returns the line that lists the present members by display name.
   static func present(_ names: [String]) -> String {
     let shown = names.map { TerminalText.cleaned($0, limit: 64) }
-    return "there: \(shown.isEmpty ? "nobody" : shown.joined(separator: ", "))\n"
+    return "present: \(shown.isEmpty ? "no member" : shown.joined(separator: ", "))\n"
   }
 
-  /// Reads lines until there are no more; what is none of these is said on standard error.
+  /// Reads lines until the end of input; unknown lines are reported on standard error.
   static func read(_ take: @Sendable (RecorderLine) async -> Void) async {
     guard let reader = try? LineReader(descriptor: STDIN_FILENO) else { return }
     while let line = try? await reader.next() {
@@ -46,7 +46,7 @@ enum RecorderLine {
     }
   }
 
-  /// What stands between quotes, where it does.
+  /// Returns the text without its surrounding quotes, if it has them.
   private static func unquoted(_ text: Substring) -> String {
     guard text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return String(text) }
     return String(text.dropFirst().dropLast())

@@ -82,7 +82,7 @@ struct VerifyCommand: AsyncParsableCommand {
       "    digest \(found.digest.hex)",
     ]
     lines += found.damages.map { "    damaged: \(TerminalText.cleaned($0))" }
-    // What is wrong with the file says this too.
+    // The reported damage covers this already.
     guard found.damages.isEmpty || !found.divergences.isEmpty else {
       return lines.joined(separator: "\n") + "\n"
     }

@@ -41,7 +41,7 @@ class Recorder(InteropCase):
         recorder.stdin.flush()
         said, complaints = recorder.communicate(timeout=60)
         self.assertEqual(recorder.returncode, 0, complaints)
-        self.assertIn("there: host", said)
+        self.assertIn("present: host", said)
         self.assertRegex(said, r"host \([a-z2-7]{8}\) is here\n")
         self.assertEqual(host.events.wait("closed")["code"], "left")
 

@@ -51,13 +51,13 @@ def a_full_disk_is_told_of_on_every_screen_and_leaving_asks(directory):
     data = disk()
     ada = Screen("ada", directory, "host sprint --no-announce", columns=120, rows=40, WHITEBOARD_DATA_DIR=str(data))
     ada.wait("only you")
-    ada.wait("saved; nobody else is here")
+    ada.wait("saved; no other members")
     fill(data)
     draw_six(ada)
     for columns, rows in ((120, 40), (80, 24), (40, 12)):
         ada.resize(columns, rows)
         # The messages at the bottom go, the problem stays.
-        ada.wait(lambda lines: problem(lines) and lines[rows - 1].startswith(f"{FULL}; nobody"), 25)
+        ada.wait(lambda lines: problem(lines) and lines[rows - 1].startswith(f"{FULL}; no other"), 25)
         for key in ("Space", "?", "J"):
             ada.key(key)
             ada.wait(lambda lines: problem(lines) and is_framed(lines))
@@ -90,7 +90,7 @@ def a_full_disk_is_told_of_on_every_screen_and_leaving_asks(directory):
 def a_disk_with_room_again_is_written_to_by_itself(directory):
     data = disk()
     ada = Screen("ada", directory, "host sprint --no-announce", columns=80, rows=24, WHITEBOARD_DATA_DIR=str(data))
-    ada.wait("saved; nobody else is here")
+    ada.wait("saved; no other members")
     fill(data)
     draw_six(ada)
     ada.wait(problem)
@@ -109,7 +109,7 @@ def who_leaves_anyway_reads_in_the_lobby_what_was_lost(directory):
     ada = Screen("ada", directory, columns=80, rows=24, WHITEBOARD_DATA_DIR=str(data))
     ada.wait("boards nearby")
     ada.type("n")
-    ada.wait("saved; nobody else is here")
+    ada.wait("saved; no other members")
     fill(data)
     draw_six(ada)
     ada.type("q")

@@ -98,9 +98,9 @@ package enum BoardFile {
     }
   }
 
-  /// Saves to a new file what a damaged one, and the copies that were kept of it, still hold.
+  /// Saves the intact data of a damaged file, and of the copies made of it, to a new file.
   ///
-  /// - Returns: What was saved, and what is lost.
+  /// - Returns: Counts of the saved data, and descriptions of the losses.
   /// - Throws: ``NodeError`` if nothing can be saved.
   package static func recover(
     _ source: String,

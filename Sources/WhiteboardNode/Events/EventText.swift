@@ -31,7 +31,7 @@ package enum EventText {
       remark.message
     case .note(let remark) where remark.code == NodeEvent.Remark.savedAgain,
       .warning(let remark) where remark.code == NodeEvent.Remark.notSaved:
-      // The save state, which is told at the same time, says it.
+      // The save state reports this at the same time.
       nil
     case .note(let remark):
       "- \(TerminalText.cleaned(remark.message))"

@@ -32,7 +32,7 @@ extension NodeEvent {
       shown = state
     }
 
-    /// The state itself, of which text is made.
+    /// The state from which text output is made.
     package let shown: SaveState
 
     private enum CodingKeys: String, CodingKey {

@@ -1,12 +1,12 @@
-/// A word that the programs report, and what is true when they do.
+/// A word that the programs report, and its guarantee.
 ///
 /// The manual prints these rows, and `Protocol/README.md` has the same table with the tests.
 package struct ReportedWord: Sendable {
   /// The word, as events and answers spell it.
   package let word: String
-  /// What is true when it is reported.
+  /// The guarantee at the time of the report.
   package let meaning: String
-  /// The faults after which it is still true, or what it does not promise.
+  /// The faults that the guarantee survives, or its limits.
   package let limits: String
 
   /// All of them.

@@ -109,14 +109,14 @@ struct MessageDeliveries {
     }
   }
 
-  /// Ends what is on its way to a recipient that is gone.
+  /// Ends the deliveries to a recipient that left.
   ///
   /// - Parameters:
   ///   - peer: The recipient.
   ///   - name: Its name.
-  ///   - reason: Why it is gone, in a word.
-  /// - Returns: The answers to messages of which nothing is open any more, and how many messages the
-  ///   recipient has not confirmed.
+  ///   - reason: The reason for its departure, in one word.
+  /// - Returns: The answers to messages that have no other open recipient, and the number of
+  ///   messages that the recipient did not confirm.
   mutating func left(
     _ peer: PeerID,
     name: String,

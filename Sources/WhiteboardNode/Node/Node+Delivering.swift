@@ -43,8 +43,8 @@ extension Node {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - reason: Why it is gone, in a word.
-  ///   - tell: Emits its departure before the answers, with how many messages it did not confirm.
+  ///   - reason: The reason for its departure, in one word.
+  ///   - tell: Emits its departure before the answers; receives the number of unconfirmed messages.
   func endDeliveries(to peer: PeerID, reason: String, _ tell: (Int) -> Void = { _ in }) {
     let name = members[peer]?.name ?? ""
     let (answers, undelivered) = deliveries.left(peer, name: name, reason: reason)
@@ -52,7 +52,8 @@ extension Node {
     answer(answers)
   }
 
-  /// Waits a moment for messages to be confirmed, and ends what is on its way then.
+  /// Waits until all messages are confirmed, or until `limit`, and then ends the remaining
+  /// deliveries.
   func finishDeliveries(before limit: ContinuousClock.Instant) async {
     while clock.now < limit, !deliveries.isEmpty {
       try? await clock.sleep(for: .milliseconds(5))
@@ -65,7 +66,7 @@ extension Node {
     for answer in answers {
       let request = answer.request
       if answer.report.undelivered.isEmpty {
-        // Nothing of it is on the disk, so that it need not wait for that.
+        // Messages are not stored, so the answer need not wait for the disk.
         emit(.done(.init(verb: request.verb.name.rawValue, request: request.request)))
       } else {
         fail(VerbError(answer.report), answering: request)

@@ -205,7 +205,7 @@ extension Node {
     if let board = request.session { request.membership = await storedMembership(of: board) }
     switch configuration.admission {
     case nil:
-      // Whoever knows what let us in is let in by us.
+      // A peer with the code that admitted the local peer is admitted too.
       if let code = request.code {
         request.admission = .code(code)
         self.code = code
@@ -214,7 +214,8 @@ extension Node {
         admission = .known
       }
     default:
-      // The code that admits us admits others too: a board has one code, whoever is asked for it.
+      // The code that admits the local peer admits others too: all members use one code for a
+      // board.
       request.admission = admissionPolicy(default: .known, kept: request.code)
     }
     emit(

@@ -136,7 +136,7 @@ extension Node {
     }
   }
 
-  /// Has the whole board written now and then, and what was deleted long ago removed.
+  /// Starts the periodic work: keyframes, checks that the file exists, and purges of old deletions.
   func lookAfterDocument() {
     if let due = nextKeyframe, clock.now >= due {
       nextKeyframe = document.map { _ in clock.now + .seconds(keeper.loss == nil ? 1 : 5) }
@@ -152,7 +152,7 @@ extension Node {
     }
   }
 
-  /// Has the document looked at in a while, now that something was recorded.
+  /// Plans the next keyframe check after something was recorded.
   func planKeyframe() {
     guard nextKeyframe == nil, document != nil else { return }
     let due = clock.now + .seconds(1)
@@ -160,7 +160,7 @@ extension Node {
     nap.wake(by: due)
   }
 
-  /// Lets the document rest until something is recorded, where nothing is left to be done.
+  /// Stops the keyframe checks until something is recorded, if no work is left.
   private func restDocument(_ document: BoardDocument) async {
     guard await !document.hasEntriesSinceKeyframe else { return }
     if !keeper.isBehind, keeper.loss == nil, keeper.told == keeper.recorded {
@@ -315,7 +315,7 @@ extension Node {
   /// Writes what is left and closes the document.
   func closeDocument() async {
     keepTraffic()
-    // What is being written is waited for, and then nobody begins to write any more.
+    // Wait for the write in progress. No new write starts after that.
     while keeper.isWriting { await withCheckedContinuation { writingWaiter = $0 } }
     guard var document else { return }
     self.document = nil

@@ -2,7 +2,7 @@ import Logging
 import PeerSession
 import WhiteboardDocument
 
-/// Who belongs to the board, as it is stored with the board, so that a restart forgets nobody (MEM-7).
+/// Storing the membership with the board, so that it survives a restart (MEM-7).
 extension Node {
   /// Returns what a document stores of its board's membership; nil where it stores nothing.
   ///
@@ -16,7 +16,7 @@ extension Node {
     return record
   }
 
-  /// Returns what the library stores of the membership of a board that is to be joined.
+  /// Returns the stored membership of a board that the node is about to join.
   func storedMembership(of board: SessionID) async -> MembershipRecord? {
     guard configuration.remembersBoards, configuration.recordingFile == nil else { return nil }
     let library = BoardLibrary(directory: configuration.boardsDirectory)

@@ -38,7 +38,7 @@ extension Node {
     }
   }
 
-  /// Tries at once to save what is not saved, and reports how things stand.
+  /// Saves unsaved work immediately, and reports the save state.
   ///
   /// - Throws: `not-saved` if some of the work is still not on disk.
   func save(_ request: VerbRequest) async throws(VerbError) {

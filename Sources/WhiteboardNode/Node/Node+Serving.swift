@@ -207,7 +207,7 @@ extension Node {
     var membership: MembershipRecord?
     if configuration.remembersBoards {
       (id, boardName, code) = try await openHosted(meant, orMaking: new)
-      // Offline no member is dialled, and what is stored of them stays as it is.
+      // An offline node dials no members and leaves the stored membership unchanged.
       if let document, !configuration.isOffline {
         membership = await storedMembership(in: document)
       }

@@ -21,10 +21,10 @@ extension Node {
     /// Whether it came to be so in time.
     var isComplete = false
 
-    /// Why it did not come to be so.
+    /// The reason for not being synced.
     var problem: String {
       let line = EventText.syncLine(synced, notSynced)
-      return line.isEmpty ? "nobody else is connected" : line
+      return line.isEmpty ? "no other member is connected" : line
     }
   }
 
@@ -140,7 +140,7 @@ extension Node {
     let report = await waitUntilSynced(.everybody, timeout: configuration.lostAfter + .seconds(60))
     guard report.isComplete else {
       return .failed(
-        NodeError(.timedOut, "not everything has reached every peer: \(report.problem)")
+        NodeError(.timedOut, "some changes have not reached every member: \(report.problem)")
       )
     }
     let written = replica?.board.written ?? DotSet()
@@ -148,7 +148,7 @@ extension Node {
       if !report.notSynced.isEmpty { tellNotSynced(report.problem) }
       return .asked
     }
-    let message = "what was done has not reached any other peer: \(report.problem)"
+    let message = "the changes have not reached any other member: \(report.problem)"
     if isGuest {
       return .failed(
         NodeError(

@@ -153,7 +153,7 @@ extension Node {
     return peers
   }
 
-  /// Sends a message past the board as a datagram, of which nothing is known afterwards.
+  /// Sends an application message as a datagram, without confirmation.
   func sendDatagram(_ bytes: [UInt8], to names: [String]) throws(VerbError) {
     let peers = try recipients(names)
     guard bytes.count <= VerbParser.maximumDatagramLength else {

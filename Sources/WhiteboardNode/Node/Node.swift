@@ -44,14 +44,14 @@ package actor Node {
   var wasAskedBeforeEnding = false
   /// The membership record that could not be stored yet.
   var unstoredMembership: MembershipRecord?
-  /// When the file is looked for next.
+  /// When to check next that the file still exists.
   var nextPresenceCheck: ContinuousClock.Instant
-  /// When the document is looked at next; nil where all is in it as it should be.
+  /// When to check next whether the document needs a keyframe; nil until something is recorded.
   var nextKeyframe: ContinuousClock.Instant?
   var nextPurge: ContinuousClock.Instant
-  /// Since when what is deleted was seen so.
+  /// The times since which objects were seen as deleted.
   var deletionAges = DeletionAges()
-  /// Says to other programs that the board is open, while it is.
+  /// Tells other programs that the board is open.
   var openBoard: OpenBoardFile?
 
   // When something is due.

@@ -118,7 +118,7 @@ package struct NodeConfiguration: Sendable {
   package var maximumPeers = 16
   /// How long a peer whose link broke is waited for (LIV-4).
   package var lostAfter = Duration.seconds(60)
-  /// How long commands of a peer that joined wait for the board, where nobody types them.
+  /// How long piped commands of a joined peer wait for the board.
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether a copy of another peer's board is used by itself: nothing is announced or looked for.
   package var isOffline = false

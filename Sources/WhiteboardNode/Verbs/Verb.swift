@@ -131,7 +131,7 @@ package enum Verb: Equatable, Sendable {
   case restore(name: String)
   /// Writes the board to another file.
   case saveAs(file: String)
-  /// Saves what is not saved yet, and tells whether everything is.
+  /// Saves unsaved work, and reports whether everything is saved.
   case save
   /// Writes the board, or what a part of it touches, to a file of the kind that its name says; so many
   /// pixels for each board unit where it is of pixels.

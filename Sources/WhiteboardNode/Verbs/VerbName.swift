@@ -110,7 +110,7 @@ package enum VerbName: String, CaseIterable, Sendable {
   case restore
   /// Writes the board to another file.
   case saveAs = "save-as"
-  /// Saves what is not saved yet, and tells whether everything is.
+  /// Saves unsaved work, and reports whether everything is saved.
   case save
   /// Writes the board to a file of another kind.
   case export
@@ -214,8 +214,7 @@ extension VerbName {
     }
   }
 
-  /// Whether the answer to the verb says nothing of what is stored with the board, so that it need not fail for want
-  /// of that.
+  /// Whether the verb stores nothing with the board, so that its answer does not depend on saving.
   var changesNothing: Bool {
     switch self {
     case .objects, .show, .find, .chat, .settings, .peers, .digest, .help, .diff, .checkpoints,

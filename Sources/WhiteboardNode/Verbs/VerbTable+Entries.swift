@@ -305,7 +305,7 @@ extension VerbTable {
     case .saveAs:
       ("FILE", "write the board to another file", ["file"])
     case .save:
-      ("", "save at once what is not on disk yet, and tell whether everything is", [])
+      ("", "save unsaved work now, and report whether everything is on disk", [])
     case .export:
       (
         "FILE [region=X,Y,W,H] [scale=N] [force]",

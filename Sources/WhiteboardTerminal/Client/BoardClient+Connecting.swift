@@ -1,9 +1,9 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// What is shown until the session is there, and who is looked for after that.
+/// The screen while connecting, and the search for members after that.
 ///
-/// Nothing can be drawn before the session is there, so that nothing drawn is lost if it never is.
+/// Drawing is disabled until the session is connected, so that no work is lost if connecting fails.
 extension BoardClient {
   /// An attempt to join.
   struct Connecting: Hashable, Sendable {

@@ -53,7 +53,7 @@ extension BoardClient {
     switch saveState {
     case .saved: say("everything is saved as it happens; :export FILE makes a picture of it")
     case .saving: say("saving")
-    case .off: say("nothing of this board is stored; :export FILE writes what is on it")
+    case .off: say("this board is not saved; :export FILE saves a copy of what is on it")
     case .notSaved, nil: return [verb("save")]
     }
     return []

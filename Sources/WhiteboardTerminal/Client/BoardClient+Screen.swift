@@ -300,7 +300,7 @@ extension BoardClient {
     return "\(words); \(others)"
   }
 
-  /// How things stand with the others.
+  /// The state of the other members.
   private var othersWords: String {
     if lacksBoard {
       let names = people.values.map { shown($0.name) }.sorted()
@@ -310,7 +310,7 @@ extension BoardClient {
     let missing = missing
     guard people.isEmpty else { return "synced with \(people.count)" }
     return missing.isEmpty
-      ? "nobody else is here" : "looking for \(EventText.listed(missing))"
+      ? "no other members" : "looking for \(EventText.listed(missing))"
   }
 
   /// What keys do now.

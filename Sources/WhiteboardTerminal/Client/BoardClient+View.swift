@@ -35,11 +35,11 @@ extension BoardClient {
 
   // MARK: - Following
 
-  /// Follows the next person who is here, and nobody after the last.
+  /// Follows the next present member, and stops following after the last one.
   mutating func followNext() {
     let here = people.keys.sorted { (people[$0]?.name ?? "", $0) < (people[$1]?.name ?? "", $1) }
     guard !here.isEmpty else {
-      say("nobody else is here")
+      say("there is no other member to follow")
       return
     }
     guard let key = followed, let index = here.firstIndex(of: key) else {

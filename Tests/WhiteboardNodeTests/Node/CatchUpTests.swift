@@ -271,15 +271,15 @@ struct CatchUpTests: NodeSuite {
 
   // MARK: - Synced
 
-  @Test("[SYN-44] nobody is synced alone, and the answer says that nobody else is connected")
+  @Test("[SYN-44] a peer alone is not synced, and the answer says that no other peer is connected")
   func alone() async throws {
     try await withHost { host in
       do throws(VerbError) {
         try await host.perform("wait synced timeout=0.2")
-        Issue.record("it was synced with nobody")
+        Issue.record("it was synced without any other member")
       } catch {
         #expect(error.code == .timedOut)
-        #expect(error.message == "not synced: nobody else is connected")
+        #expect(error.message == "not synced: no other member is connected")
       }
     }
   }
@@ -300,7 +300,7 @@ struct CatchUpTests: NodeSuite {
   }
 
   @Test(
-    "[SYN-44] a member without a board is named, keeps nobody waiting, and is nobody to be synced with"
+    "[SYN-44] a member without a board is named, and is neither waited for nor counted as synced"
   )
   func withoutBoard() async throws {
     try await withRoom { room in
@@ -353,7 +353,7 @@ struct CatchUpTests: NodeSuite {
           if case .note(let note) = event, note.code == "not-synced" { note.message } else { nil }
         }
         let expected =
-          "what was done has not reached any other peer: nobody else is connected"
+          "the changes have not reached any other member: no other member is connected"
         #expect(notes == (isTold ? [expected] : []))
       }
     }
@@ -388,7 +388,7 @@ struct CatchUpTests: NodeSuite {
         await feed.finish()
         let error = try #require(await ending.value, "it ended as if others had it")
         #expect(error.code == .timedOut)
-        #expect(error.message.contains("has not reached any other peer"), "\(error.message)")
+        #expect(error.message.contains("have not reached any other member"), "\(error.message)")
       }
     }
   }
