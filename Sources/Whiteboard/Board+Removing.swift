@@ -93,10 +93,10 @@ public struct DeletionAges: Sendable {
 
   private var seen: [ObjectID: Sighting] = [:]
 
-  /// Ages of a board of which nothing was seen yet.
+  /// Creates the ages for a board that was not inspected yet.
   public init() {}
 
-  /// Takes note of what is deleted now, and finds what has been so for `BoardLimits.purgeDelay`.
+  /// Records the objects that are deleted now, and returns those deleted for `BoardLimits.purgeDelay`.
   ///
   /// - Parameters:
   ///   - board: The board.

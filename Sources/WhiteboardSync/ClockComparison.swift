@@ -82,7 +82,7 @@ struct ClockComparison {
 
   /// Judges all clocks.
   /// - Parameter differences: By how much the clock of each other member is ahead of the local one.
-  /// - Returns: What is new, by ascending member.
+  /// - Returns: The new reports, by ascending member.
   mutating func judge(_ differences: [MemberID: Int64]) -> [ClockReport] {
     guard !differences.isEmpty else { return [] }
     var all = differences
@@ -127,14 +127,15 @@ struct ClockComparison {
 }
 
 extension Replica {
-  /// A member said what its wall clock shows.
+  /// Handles a wall clock reading of a member.
   func takeClock(_ wall: UInt64, _ counter: UInt64, of member: MemberID, _ now: Moment) {
-    // A datagram that was overtaken waited somewhere.
+    // A datagram that arrives late was delayed on the way, so its reading is too old.
     guard let peer = peers[member], peer.presenceCounter == counter,
       peer.clock.note(wall: wall, at: now.uptime)
     else { return }
     let differences = peers.compactMapValues { $0.clock.difference(now) }
-    // Whoever came just now may be the one who decides. Who sends no clock is not waited for.
+    // Wait for the reading of a member that just joined, since it may decide the majority.
+    // A member that never sends one does not hold up the comparison.
     let isEarly = peers.contains {
       differences[$0.key] == nil && now.uptime < $0.value.joinedAt + ClockSamples.patience
     }

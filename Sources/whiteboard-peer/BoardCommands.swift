@@ -286,7 +286,7 @@ enum Program {
     await ending.set(node)
     let isTyped = configuration.isTyped
     let termination = Termination { signal in
-      // Whoever hung up cannot answer.
+      // After a hangup there is no user to ask.
       await ending.request(asksFirst: isTyped && signal != SIGHUP)
     }
     defer { withExtendedLifetime(termination) {} }

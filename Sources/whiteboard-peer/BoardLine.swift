@@ -15,7 +15,7 @@ struct BoardLine: Encodable {
   let byteCount: Int64
   let thumbnail: String?
   let error: String?
-  /// Who on this network has the board open, where that was looked for and there is somebody.
+  /// The members on this network that have the board open; nil if none were found or searched for.
   let openWith: [Member]?
   let damage: String?
 
@@ -28,8 +28,8 @@ struct BoardLine: Encodable {
   /// Describes a board of the library.
   ///
   /// - Parameters:
-  ///   - summary: What its file says.
-  ///   - nearby: What is announced on this network.
+  ///   - summary: The summary of its file.
+  ///   - nearby: The boards announced on this network.
   init(_ summary: DocumentSummary, nearby: Nearby = Nearby()) {
     let announced = nearby.boards.first { $0.id.bytes == summary.board }
     openWith = announced?.peers.map {
@@ -48,7 +48,7 @@ struct BoardLine: Encodable {
     damage = summary.damage
   }
 
-  /// Who is on it, with the verb.
+  /// The names of those members, followed by "is" or "are".
   private let line: String?
 
   private enum CodingKeys: String, CodingKey {

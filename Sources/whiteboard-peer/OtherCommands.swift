@@ -48,7 +48,7 @@ struct NearbyCommand: AsyncParsableCommand {
     let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
     let seconds = timeout ?? (watch ? 365 * 86_400 : 3)
     let limit = Duration.seconds(seconds)
-    // The boards that are kept here are told as one's own; a listing that fails is said by `boards`.
+    // Stored boards are shown as the user's own. If listing them fails, `boards` reports why.
     let own = await common.ownBoards()
     let look = Look(groups: !common.json, own: own)
     let (ends, end) = AsyncStream<Void>.makeStream()

@@ -123,7 +123,7 @@ extension Relay {
       metadata["reason"] = "\(person.reason)"
       logger.notice("left", metadata: metadata)
     case .note(let remark):
-      // Whoever reads that a board was not saved wants to read that it is again.
+      // A log reader who saw "not saved" also wants to see that saving works again.
       logger.log(
         level: remark.code == NodeEvent.Remark.savedAgain ? .notice : .info,
         "\(remark.code)",
