@@ -283,11 +283,11 @@ def _compare_shared(expected, where, shown):
                 found.append(Violation("acknowledged-lost" if counts[word] == 0 else "twice",
                                        f"the word {word} is {counts[word]} times in the text at {where}"))
         for word in counts.keys() - expected.words.keys():
-            found.append(Violation("from-nowhere", f"nobody wrote {word} into the text at {where}"))
+            found.append(Violation("from-nowhere", f"no peer wrote {word} into the text at {where}"))
     if moved is not None:
         first = next((one["keys"]["at"] for one in expected.history.commands if one["n"] == 1), None)
         if moved["centerPosition"] not in expected.moves + [first]:
-            found.append(Violation("from-nowhere", f"nobody moved the shared object to {moved['centerPosition']}, where it is at {where}"))
+            found.append(Violation("from-nowhere", f"no peer moved the shared object to {moved['centerPosition']}, where it is at {where}"))
     return found
 
 
@@ -307,7 +307,7 @@ def chat_is_whole_and_in_order(history):
                 found.append(Violation("from-nowhere", f"the line {text} was refused and is at {where}"))
         for text, count in texts.items():
             if text not in said:
-                found.append(Violation("from-nowhere", f"nobody said {text!r}, which is at {where}"))
+                found.append(Violation("from-nowhere", f"no peer said {text!r}, which is in the chat at {where}"))
             elif count > 1:
                 found.append(Violation("chat-twice", f"{text} is {count} times at {where}"))
         numbers = collections.defaultdict(list)
@@ -345,7 +345,7 @@ def messages_arrive_once_in_order_or_are_reported(history):
                 continue
             command = sent.get(event.get("text"))
             if command is None or history.ids.get(command["peer"]) != event["from"]:
-                found.append(Violation("from-nowhere", f"p{life['peer']} got {event.get('text')!r}, which nobody sent"))
+                found.append(Violation("from-nowhere", f"p{life['peer']} got {event.get('text')!r}, which no peer sent"))
                 continue
             if outcome(command) == "refused":
                 found.append(Violation("from-nowhere", f"p{life['peer']} got {event['text']}, which was refused"))

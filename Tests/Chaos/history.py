@@ -32,11 +32,11 @@ class History:
         for life in value.get("relayLives", []):
             self.peer_of[life["id"]] = 0
 
-        # What they drew alone may be on their disks only.
+        # Work that they drew alone may be only on their disks.
         self.gone = {peer for peer in self.schedule.get("away", ()) if str(peer) not in self.final["digests"]}
 
     def outcome(self, command):
-        """What is known of a command and the boards of the others: `done`, `refused`, or `maybe`."""
+        """The known effect of a command on the boards of the others: `done`, `refused`, or `maybe`."""
         result = outcome(command)
         return "maybe" if result == "done" and command["peer"] in self.gone else result
 
@@ -99,7 +99,7 @@ class History:
 
 
 def outcome(command):
-    """What is known of a command: `done`, `refused`, or `maybe`."""
+    """The known outcome of a command: `done`, `refused`, or `maybe`."""
     answer = command["answer"]
     if answer is None:
         return "maybe"

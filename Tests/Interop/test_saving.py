@@ -41,19 +41,19 @@ class SavingCase(InteropCase):
         return count
 
     def refuse(self, program, verb, **arguments):
-        """A verb that is answered by `not-saved`."""
+        """Runs a command that must be answered by `not-saved`, and returns the message."""
         with self.assertRaises(Failed) as failure:
             program.do(verb, **arguments)
         self.assertEqual(failure.exception.code, "not-saved", failure.exception)
         return str(failure.exception)
 
     def draw(self, program, count):
-        """Strokes, none of which is done."""
+        """Draws strokes; each must be answered by `not-saved`."""
         for row in range(count):
             self.refuse(program, "stroke", points=[[0, row * 9], [50, row * 9]])
 
     def state(self, program):
-        """What the program tells of saving when it is asked; asking tries again."""
+        """Returns the program's save state; the `save` command also tries to save again."""
         mark = program.begin("save")
         event = program.events.wait("save-state", 30, request=mark)
         try:

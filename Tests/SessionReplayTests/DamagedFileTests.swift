@@ -7,9 +7,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The files of a killed program, damaged at seeded places: nothing is lost without a word.
+/// Damages the files of a killed program at seeded places, and expects every loss to be reported.
 @Suite struct DamagedFileTests {
-  /// What is done to the files.
+  /// A kind of damage to the files.
   enum Damage: String, CaseIterable {
     case bitInLog, bitsInLog, sectorInLog, bitInLogHeader, logCut, logTorn, logGone, logOfAnother
     case bitInFile, fileCut, bitInIndex, indexGone, bitInLogWithoutIndex
@@ -49,7 +49,7 @@ import WhiteboardSync
     var merged = 0
   }
 
-  /// A board that somebody drew, and its files as they were before it was closed.
+  /// A board with content, and its files as they were before it was closed.
   private struct Live {
     let world: RecordedWorld
     let files: [String: Data]
@@ -177,7 +177,7 @@ import WhiteboardSync
     if second.steps.count > kept.count, !kept.isEmpty { tally.merged += 1 }
   }
 
-  /// Whether the file and its log are the same; SQLite makes the index anew, and an empty log.
+  /// Whether the file and its log are equal; SQLite may recreate the index and an empty log.
   private static func isSame(_ one: [String: Data], _ other: [String: Data]) -> Bool {
     one[""] == other[""] && (one["-wal"] ?? Data()) == (other["-wal"] ?? Data())
   }

@@ -1,4 +1,4 @@
-"""Scenes of joining: what is shown until the session is there, and boards that one has a copy of."""
+"""Scenes of joining: the screen while connecting, and boards with a copy on this computer."""
 
 import re
 import socket

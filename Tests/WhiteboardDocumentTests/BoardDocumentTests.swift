@@ -310,7 +310,7 @@ import WhiteboardDocument
   }
 
   @Test(
-    "[REC-6] a recording whose end has no room on the disk is closed all the same, and that is told"
+    "[REC-6] a recording is closed, with a report, even if the disk has no room for its last entries"
   )
   func fullAtItsEnd() async throws {
     let document = try await create()

@@ -28,7 +28,7 @@ import Whiteboard
   )
 
   @Test(
-    "what is written to a removed file is not stored; the file is made again with all of it, and locked"
+    "a write to a removed file fails; the file is recreated with all entries, and locked"
   )
   func reinstated() async throws {
     let document = try await create()
@@ -85,7 +85,7 @@ import Whiteboard
   }
 
   @Test(
-    "a copy of a document that cannot be written has what is stored, and the state on top of it"
+    "a copy of an unwritable document has the stored entries and the newest state"
   )
   func rescued() async throws {
     let document = try await create()
@@ -118,7 +118,7 @@ import Whiteboard
   }
 
   @Test(
-    "the system's reason for a failed write is told",
+    "a failed write reports the system's reason",
     arguments: [
       (ENOSPC, DocumentError.Code.full), (EDQUOT, .quota), (EROFS, .readOnly), (EIO, .inputOutput),
       (0, .inputOutput),

@@ -25,19 +25,19 @@ import Testing
     ClockReport(member: member, finding: finding, difference: difference)
   }
 
-  @Test("[SYN-43] of two members nobody knows whose clock is wrong, and both are told once")
+  @Test("[SYN-43] with two members it is unknown whose clock is wrong, and each reports it once")
   func two() {
     var (here, there) = (ClockComparison(own: me), ClockComparison(own: ben))
     #expect(here.judge([ben: 300_001]) == [report(ben, .differs, 300_001)])
     #expect(there.judge([me: -300_001]) == [report(me, .differs, -300_001)])
     #expect(here.judge([ben: 300_001]) == [])
-    // It is right again well within the limit only.
+    // A clock counts as right again only well within the limit.
     #expect(here.judge([ben: 299_000]) == [])
     #expect(here.judge([ben: 150_000]) == [report(ben, .isRight, 150_000)])
     #expect(here.judge([ben: 300_000]) == [])
   }
 
-  @Test("[SYN-43] where most clocks agree, the one that does not is off, here and elsewhere")
+  @Test("[SYN-43] if most clocks agree, all members report the one that does not")
   func majority() {
     var here = ClockComparison(own: me)
     let off = here.judge([ben: 20 * year, cleo: 20 * year + 7])
@@ -59,7 +59,7 @@ import Testing
     #expect(there.judge([ben: year, cleo: 0]) == [report(ben, .isOff, year)])
   }
 
-  @Test("[SYN-43] where no clocks agree, nobody is said to be wrong")
+  @Test("[SYN-43] if no clocks agree, no clock is reported as wrong")
   func none() {
     var here = ClockComparison(own: me)
     #expect(

@@ -104,7 +104,7 @@ import Testing
     let world = World(seed: 14, nodes: 3, weather: calm)
     let (anna, bo) = (world.nodes[0], world.nodes[1])
     anna.replica.proveEquality(true, now: world.now(0))
-    #expect(!anna.replica.isEqual(to: bo.member), "nobody is connected")
+    #expect(!anna.replica.isEqual(to: bo.member), "no other member is connected")
     world.connectAll()
     for _ in 0..<20 { world.edit(1) }
     // Well below the 5 s after which sums are sent in any case.

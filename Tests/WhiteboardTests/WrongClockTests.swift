@@ -49,12 +49,12 @@ import Testing
     try boards.share()
     #expect(anna.chat.map(\.text) == ["far ahead", "answer", "and more", "set back"])
     #expect(bob.chat == anna.chat)
-    // Nothing but what decides the order is driven ahead.
+    // Only the time that decides the order is moved ahead.
     #expect(try time(anna, answer, .chatText) == now)
     #expect(anna.chat[1].sentAt == now)
   }
 
-  @Test("[BRD-31] lines that nobody saw of the other are in the order of their times")
+  @Test("[BRD-31] concurrent lines are in the order of their times")
   func concurrent() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     bob.wallClock = now + 5

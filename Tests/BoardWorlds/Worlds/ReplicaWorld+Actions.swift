@@ -59,7 +59,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// What is said of clocks is true, but for the time that datagrams take (SYN-43).
+  /// Checks a clock report against the true skew, allowing for the delay of datagrams (SYN-43).
   private func checkClock(_ report: ClockReport, _ number: Int) {
     tally[.clockReports] += 1
     nodes[number].clockReports.append(report)

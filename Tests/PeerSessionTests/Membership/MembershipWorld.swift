@@ -88,7 +88,7 @@ struct MembershipWorld {
   /// How many dials there were, so that a test can show that the search did something.
   private(set) var dials = 0
 
-  /// A world in which the first peer hosts and nobody has joined.
+  /// Creates a world in which the first peer hosts and no other peer has joined.
   init(count: Int, mode: Mode, isAnnounced: Bool = true) {
     self.mode = mode
     self.isAnnounced = isAnnounced
@@ -400,7 +400,7 @@ struct MembershipWorld {
 
   // MARK: Time
 
-  /// Lets time pass, dialling whoever is due.
+  /// Advances the time and makes the dials that are due.
   mutating func run(for duration: TimeAmount) {
     let end = now + duration
     while let (due, peer, other) = nextDial, due <= end {

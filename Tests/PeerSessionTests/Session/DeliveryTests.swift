@@ -78,7 +78,7 @@ struct DeliveryTests {
     }
   }
 
-  @Test("[RSM-6] a side whose peer gave up first is told so, and not that the peer was lost")
+  @Test("[RSM-6] if the peer gave up first, a side reports a reset and not a lost peer")
   func reset() async throws {
     try await DeliveryWorld.run { world in
       for side in world.sides {
@@ -98,8 +98,8 @@ struct DeliveryTests {
 }
 
 extension DeliveryWorld {
-  /// Expects that each side has what the other knows as delivered, in order and once, and that all that
-  /// was not delivered was counted.
+  /// Expects that each side received every confirmed message once and in order, and that every
+  /// other message was counted as undelivered.
   func expectExactlyOnce() async throws {
     for (sender, receiver) in [(alice, bob), (bob, alice)] {
       try await sender.confirm()

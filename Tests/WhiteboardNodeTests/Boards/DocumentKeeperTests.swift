@@ -142,7 +142,7 @@ import WhiteboardDocument
     #expect(keeper.state == .saving)
     keeper.didFail(full, work, now: 0)
     #expect(keeper.state == .notSaved(SaveProblem(full)))
-    // What is recorded and taken meanwhile is as little saved.
+    // Entries that are recorded and taken in the meantime are not saved either.
     keeper.record(entry)
     let whole = keeper.take()
     #expect(keeper.state == .notSaved(SaveProblem(full)))

@@ -5,7 +5,7 @@ import WhiteboardDocument
 
 @testable import WhiteboardNode
 
-/// What people are told of clocks that are far off.
+/// The warnings about clocks that are far off.
 @Suite(.timeLimit(.minutes(2)))
 struct ClockWarningTests: NodeSuite {
   private let minute: UInt64 = 60_000

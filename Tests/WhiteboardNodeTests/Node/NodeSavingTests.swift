@@ -176,7 +176,7 @@ struct NodeSavingTests: NodeSuite {
     }
   }
 
-  @Test("whoever types `quit` or interrupts is asked once before work is lost")
+  @Test("a user who types `quit` or interrupts is asked once before work is lost")
   func asked() async throws {
     try await withRoom { room in
       let copy = room.path("copy.whiteboard")

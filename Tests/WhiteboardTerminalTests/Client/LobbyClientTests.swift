@@ -65,7 +65,7 @@ struct LobbyClientTests {
     #expect(!lobby.frame().screen.lines.contains { $0.contains("Art") })
   }
 
-  @Test("one entry stands for a board, whoever announces it and whether it is one's own")
+  @Test("a board has one entry, even if it is the user's own and several members announce it")
   func groups() {
     var lobby = Self.lobby()
     lobby.keep([
@@ -83,7 +83,7 @@ struct LobbyClientTests {
     lobby.found(Self.found("Team", "teamid", by: "Ben", "benid"))
     lines = lobby.frame().screen.lines
     #expect(lines[4].contains("Team  yours, Ada and Ben are on it"))
-    // Opening joins what is running, with the copy that is kept here.
+    // Opening the entry joins the running board with the local copy.
     #expect(
       Self.type("^[B\r", &lobby) == [.rejoin(board: "teamid", path: "/boards/team.whiteboard")]
     )

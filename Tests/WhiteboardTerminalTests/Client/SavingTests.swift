@@ -81,7 +81,7 @@ struct SavingTests {
     #expect(desk.type("x") == ["QUIT"])
   }
 
-  @Test("whoever waits in the question leaves when everything is saved or is in a copy")
+  @Test("the question before quitting ends when everything is saved or in a copy")
   func leavesWhenSaved() throws {
     for end in [SaveState.saved, .notSaved(SaveProblem(DocumentError(.full, ""), copy: "copy"))] {
       var desk = try Desk()
@@ -91,12 +91,12 @@ struct SavingTests {
       #expect(!desk.tick().contains("QUIT"))
       desk.client.take(.saving(end))
       #expect(desk.tick() == ["QUIT"])
-      // Then nothing is asked either.
+      // Quitting again asks no question.
       #expect(desk.type("q") == ["QUIT"])
     }
   }
 
-  @Test("a program that is told to end asks once, and the second time it ends")
+  @Test("a request to end the program asks once, and a second request ends it")
   func toldToEnd() throws {
     var desk = try Desk()
     desk.client.take(.saving(Self.full))
