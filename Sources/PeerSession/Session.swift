@@ -28,9 +28,11 @@ public final class Session: Sendable {
   public let incarnation: SessionIncarnation
   /// What happens, in order; for one consumer, which must go on taking (``SessionEvents``).
   public let events: SessionEvents
-  /// What to store, so that the session continues after a restart (MEM-7): each time that it changed.
+  /// The records to store so that the session continues after a restart (MEM-7), one for each
+  /// change.
   ///
-  /// For one consumer. A slow consumer gets the latest record alone. Ends with the session.
+  /// The stream supports one consumer. A slow consumer gets only the latest record. It ends with
+  /// the session.
   public let membership: AsyncStream<MembershipRecord>
   /// The thread that serves the session's links, for tasks that must answer at once.
   ///
@@ -82,22 +84,23 @@ public final class Session: Sendable {
 
   /// Sends a message of at most 16 MiB, or a datagram of at most 64 KiB.
   ///
-  /// A reliable message is taken by every peer's outbox, in which the order of calls is the order
-  /// of arrival; the call suspends while one of them is full. It returns when the message is taken,
-  /// not when it is delivered: see ``sendConfirmed(_:to:)``. Where it throws while it waits for one
-  /// of several peers, the others may have taken the message.
+  /// A reliable message goes into the outbox of every recipient. Messages arrive in the order of
+  /// the calls. If an outbox is full, the call suspends. It returns when all outboxes accepted the
+  /// message, not when it is delivered: see ``sendConfirmed(_:to:)``. If the call throws while it
+  /// waits for one of several peers, the message may still reach the others.
   ///
-  /// A datagram is never waited for. At most 256 of them or 1 MiB wait for the session's event loop,
-  /// beyond which the oldest are dropped.
+  /// For a datagram the call never suspends. At most 256 datagrams or 1 MiB wait for the session's
+  /// event loop; beyond that the oldest are dropped.
   ///
   /// - Parameters:
-  ///   - bytes: The message; the session never looks into it.
-  ///   - peers: Whom to send to; `nil` means everyone in the session.
-  ///   - mode: How.
-  /// - Returns: Tells later whether the message has arrived; nothing of a datagram.
-  /// - Throws: `messageTooLarge`; `notConnected` when a named peer is not in the session, or leaves
-  ///   while the call waits; `peerLost` when it is given up meanwhile; `sessionEnded`; `cancelled`
-  ///   when the task is cancelled while it waits.
+  ///   - bytes: The message; the session does not interpret it.
+  ///   - peers: The recipients; `nil` means every peer in the session.
+  ///   - mode: Whether to send a reliable message or a datagram.
+  /// - Returns: A receipt that reports later whether the message was delivered; it is empty for a
+  ///   datagram.
+  /// - Throws: `messageTooLarge`; `notConnected` if a named peer is not in the session or leaves
+  ///   while the call waits; `peerLost` if it is given up in the meantime; `sessionEnded`;
+  ///   `cancelled` if the task is cancelled while it waits.
   @discardableResult
   nonisolated(nonsending) public func send(
     _ bytes: [UInt8],
@@ -134,17 +137,18 @@ public final class Session: Sendable {
     return receipt
   }
 
-  /// Sends a message to some peers as they came in with those events, and to nothing that took the place
-  /// of one since: what was meant for one process of it says nothing to another.
+  /// Sends a message to peers of the given join generations.
   ///
-  /// Who is gone, or goes meanwhile, keeps it from nobody else.
+  /// A peer that joined again since then does not get the message, because it was meant for another
+  /// process. A peer that left, or leaves in the meantime, does not keep the message from the
+  /// others.
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - joinings: Whom to send to, and which of all the times that somebody came in they came.
-  /// - Returns: Tells who of them it is on its way to, and later whether it has arrived.
-  /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`; where nobody has taken it, what
-  ///   ``send(_:to:mode:)`` throws, `notConnected` also for who came in anew.
+  ///   - joinings: The recipients, each with its join generation.
+  /// - Returns: The receipt for the peers that the message was sent to.
+  /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`. If no outbox accepted the message,
+  ///   the errors of ``send(_:to:mode:)``, with `notConnected` also for a peer that joined again.
   @discardableResult
   nonisolated(nonsending) package func send(
     _ bytes: [UInt8],
@@ -360,12 +364,13 @@ public final class Session: Sendable {
     }
   }
 
-  /// Removes a peer from the session for everybody, also after restarts (MEM-3).
+  /// Removes a peer from the session for all members, also after restarts (MEM-3).
   ///
   /// - Parameters:
-  ///   - peer: Whom to remove.
-  ///   - reason: In words, for the peer and the others; cut to 512 bytes.
-  /// - Throws: `notHost` when another peer is the host; `notConnected` when the peer is not here.
+  ///   - peer: The peer to remove.
+  ///   - reason: The reason, shown to the peer and the others; truncated to 512 bytes.
+  /// - Throws: `notHost` if another peer is the host; `notConnected` if the peer is not in the
+  ///   session.
   public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
     try await onLoop { core in
       guard core.host == core.localPeer else {
@@ -378,14 +383,15 @@ public final class Session: Sendable {
 
   /// Reports that discovery shows a peer of this session (MEM-9).
   ///
-  /// The peer is dialled soon, and again for as long as it is shown, unless it has a link. A peer that
-  /// discovery alone shows must prove that it belongs to the session (MEM-8), so a false announcement
-  /// does no harm.
+  /// Unless the peer has a link, it is dialled soon, and again while discovery shows it. A peer
+  /// that only discovery reported must prove its membership (MEM-8), so a false announcement does
+  /// no harm.
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - addresses: Where it is, best first; the latest 16 are kept.
-  ///   - incarnation: Its process in this session: a new one is dialled although the one before left.
+  ///   - addresses: Its addresses, best first; the latest 16 are kept.
+  ///   - incarnation: Its process in this session; a new process is dialled even if the one before
+  ///     left.
   public func found(
     _ peer: PeerID,
     at addresses: [PeerAddress],
@@ -395,7 +401,7 @@ public final class Session: Sendable {
     eventLoop.execute { core.value.found(peer, at: addresses, as: incarnation) }
   }
 
-  /// Restores what was stored of the membership of a session that was made meanwhile (MEM-7).
+  /// Restores a stored membership into a session that is already open (MEM-7).
   package func restore(_ record: MembershipRecord) async {
     try? await onLoop { $0.restore(record) }
   }

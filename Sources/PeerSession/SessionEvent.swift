@@ -10,10 +10,11 @@ public enum SessionEvent: Sendable {
   indirect case peerJoined(Peer)
   /// The connection to a peer of the session changed; its end is `peerLeft`.
   case peerStateChanged(PeerID, PeerState)
-  /// A peer is out of the session; `undelivered` messages were never confirmed by it (LIV-4).
+  /// A peer is out of the session; it did not confirm the last `undelivered` messages (LIV-4).
   ///
-  /// They are the last that were sent to it; ``SendReceipt/isConfirmed(by:)`` tells of each. A relayed peer
-  /// confirms only when it is asked (``Session/confirmation(of:by:)``): what was sent to it after that counts.
+  /// ``SendReceipt/isConfirmed(by:)`` reports this for each message. A relayed peer confirms only
+  /// on request (``Session/confirmation(of:by:)``), so messages sent after the last request count
+  /// as undelivered.
   indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
   /// A reliable message: exactly once, in order per sender.
   case message([UInt8], from: PeerID)
@@ -139,7 +140,8 @@ public enum DepartureReason: Sendable, Equatable {
   case disconnected
   /// It was silent for longer than ``TransportConfiguration/lostAfter``.
   case lost
-  /// It, or the relay between us, had given up on this connection; it may join again at once (RSM-6).
+  /// The peer, or the relay, gave up on this connection first; the peer may join again at once
+  /// (RSM-6).
   case reset
   /// A new process of the same peer took its place (DUP-3).
   case restarted

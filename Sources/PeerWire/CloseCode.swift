@@ -60,9 +60,9 @@ public enum CloseCode: String, Sendable, CaseIterable {
   public enum Redial: Sendable {
     /// Not unless a person asks for it.
     case never
-    /// Not until the peer starts again: a new process may answer otherwise.
+    /// Not until the peer starts again, since a new process may answer differently.
     case afterRestart
-    /// Not until either side has another proof of membership, or the peer starts again.
+    /// Not until either side has a new proof of membership, or the peer starts again.
     case withProof
     /// Yes, with the back-off of LIV-3; but for ``CloseCode/timedOut`` where a person had the time.
     case later

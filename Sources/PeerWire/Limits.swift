@@ -22,7 +22,7 @@ public enum Limits {
   public static let invitationCodes = 15
   /// Wrong proofs before a lock (ADM-3).
   public static let wrongProofs = 3
-  /// Removed peers a session remembers (MEM-7).
+  /// Removed peers that a session remembers (MEM-7).
   public static let removedPeers = 1_024
   /// Members a session remembers (MEM-1).
   public static let members = 256

@@ -198,7 +198,7 @@ public enum RouteEnd: UInt8, Sendable, CaseIterable {
   case protocolError = 8
   /// It says that we are too slow.
   case tooSlow = 9
-  /// It, or the relay, gave up on the connection.
+  /// The peer, or the relay, gave up on the connection.
   case reset = 10
 
   static func read(

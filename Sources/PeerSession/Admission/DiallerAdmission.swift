@@ -20,11 +20,11 @@ enum DiallerAction: Equatable, Sendable {
   case ended(CloseCode, UntrustedText)
 }
 
-/// What a peer that was in the session before expects of another that it dials.
+/// The proof that a returning member expects from a member that it dials.
 struct MemberDial: Sendable {
   /// The session's membership.
   var membership: Membership
-  /// Whether the other must prove that it belongs to the session: discovery alone shows it (MEM-8).
+  /// Whether the other must prove its membership, because only discovery reported it (MEM-8).
   var mustProve: Bool
 
   /// Creates an expectation.
@@ -64,7 +64,7 @@ struct DiallerAdmission: Sendable {
       trust != .pinnedByLink && (code != nil || trust == .unverified)
     }
 
-    /// Whether a listener that asks for nothing is who it should be (HEL-4, MEM-8).
+    /// Returns whether to trust a listener that demands no code or confirmation (HEL-4, MEM-8).
     func accepts(_ ticket: Ticket?) -> Bool {
       guard let membership else { return !insistsOnProof }
       return membership.membership.proves(ticket, of: remote)
@@ -241,8 +241,9 @@ struct DiallerAdmission: Sendable {
       deadline = now + AdmissionTimes.step
       return [.computeCodeKey(code, session, listener: facts.remote)]
     case .ask where facts.hello.invitation == nil:
-      // No user is waiting to compare verification words. A member returns with its ticket or the code.
-      return close(.withdrawn, "A member does not ask a person again.")
+      // No user is waiting to compare verification words. A member returns with its ticket or the
+      // code.
+      return close(.withdrawn, "A returning member cannot wait for a user to answer.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
         return close(.notVerified, "The listener does not ask for the code that was given.")

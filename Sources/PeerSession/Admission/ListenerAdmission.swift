@@ -55,7 +55,7 @@ struct ListenerAdmission: Sendable {
     case code(CodeKey, besides: [CodeChoice] = [])
     /// By a person.
     case ask
-    /// By a code whose key is still being computed.
+    /// Admission by a code whose key is still being computed.
     case notReady
   }
 
@@ -118,8 +118,8 @@ struct ListenerAdmission: Sendable {
   ///
   /// - Parameters:
   ///   - hello: The dialler's HELLO.
-  ///   - own: What we say of ourselves.
-  ///   - membership: Who belongs to the session, and our own ticket.
+  ///   - own: The introduction of the local peer.
+  ///   - membership: The members of the session, and the local peer's ticket.
   ///   - now: The time.
   /// - Returns: What to do.
   mutating func helloReceived(
@@ -150,7 +150,8 @@ struct ListenerAdmission: Sendable {
         try membership.check(ticket, of: facts.remote)
         return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
       } catch {
-        // A ticket that proves nothing here takes nothing away: the mode decides (TCK-2).
+        // If the ticket's signer is unknown here, the admission mode decides as without a ticket
+        // (TCK-2).
         guard error == .unknownAdmitter else {
           return close(.protocolError, "The ticket does not verify.")
         }
@@ -168,7 +169,7 @@ struct ListenerAdmission: Sendable {
     case .notReady:
       return close(.busy, "This peer is not ready yet.")
     case .known(false) where isReturning, .ask where isReturning:
-      return close(.unknownAdmitter, "No member that is known here signed the ticket.")
+      return close(.unknownAdmitter, "The ticket is not signed by a known member.")
     case .known(let isKnown):
       guard isKnown else { return close(.notKnown, "This session admits only known peers.") }
       return admit(answering: own, basis: .known)

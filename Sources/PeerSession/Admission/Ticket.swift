@@ -2,11 +2,11 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// Why a ticket does not admit; each says how admission goes on (TCK-2).
+/// The reason why a ticket does not admit; it determines the next step of admission (TCK-2).
 enum TicketError: Error, Equatable, Sendable {
   /// A signature does not verify: `protocol-error`.
   case invalid
-  /// It verifies, but leads to no peer that may admit here.
+  /// The signatures verify, but do not lead to a peer that may admit here.
   case unknownAdmitter
 }
 
@@ -56,7 +56,7 @@ struct Ticket: Equatable, Sendable {
 
   /// The peer that signed for the one that shows the ticket.
   var admitter: PeerID { signature.admitter }
-  /// How many signatures lead from the peer that shows the ticket towards the host.
+  /// The number of signatures in the chain from the peer that shows the ticket towards the host.
   var length: Int { via.count + 1 }
 
   /// Creates a ticket from its signatures.

@@ -47,7 +47,7 @@ actor ResourceInbox {
   private let threads: NIOThreadPool
   private let isTemporary: @Sendable (UntrustedText) -> Bool
   private var active: [TransferID: Active] = [:]
-  /// The files of those, which are locked.
+  /// The locked files of the active transfers.
   private var files: [TransferID: StagingFile] = [:]
   private var kept: [TransferID: Kept] = [:]
   private var delivered: [TransferID: Delivered] = [:]
@@ -65,11 +65,12 @@ actor ResourceInbox {
     self.isTemporary = isTemporary
   }
 
-  /// Opens the inbox with what it holds, or makes it, private to its owner.
+  /// Opens the inbox with its contents, or creates it with access for its owner only.
   ///
-  /// Unfinished transfers of which nothing was heard for seven days before `now`, in seconds since
-  /// 1970, are removed, and those that a process left whose names `isTemporary` says. `quota` is how many bytes finished and unfinished resources may take together;
-  /// `threads` may wait for the disk; `calls` are those of the system that a full disk makes fail.
+  /// Removes unfinished transfers that did not change for seven days before `now` (seconds since
+  /// 1970), and those of ended processes whose names are `isTemporary`. `quota` is the maximum
+  /// total size of finished and unfinished resources in bytes; `threads` run blocking disk
+  /// operations; `calls` are the system calls that fail when the disk is full.
   ///
   /// - Throws: `system`.
   static func open(
@@ -122,14 +123,15 @@ actor ResourceInbox {
     var survey = try await Self.run(threads) { () throws(SessionError) in
       try directory.survey()
     }
-    // What another process has under way takes its room, and is neither gone on with nor removed.
+    // A transfer of another process counts toward the quota. It is neither resumed nor removed
+    // here.
     let foreign = survey.partials.filter { part in
       part.isInUse && active[part.id] == nil && !busy.contains(part.id)
     }
     survey.deliveredBytes += foreign.reduce(0) { $0 + $1.size }
     let foreignIDs = Set(foreign.map(\.id))
     guard !foreignIDs.contains(offer.id) else {
-      throw SessionError(.declined, "Another program has that transfer under way.")
+      throw SessionError(.declined, "Another program is receiving this transfer.")
     }
     // Nothing below waits until the space is reserved.
     try checkUnused(offer.id)

@@ -40,7 +40,7 @@ struct StagingRecord: Codable, Equatable, Sendable {
   var size: Int
   /// The sender's modification time, if it said one.
   var modified: Int?
-  /// Whether it is of use to the process alone that began it.
+  /// Whether the file is useful only to the process that began the transfer.
   var isTemporary: Bool?
 
   /// Whether a file that is offered under another id is this one.
@@ -62,12 +62,12 @@ final class StagingFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Tells other processes that the transfer is under way, for as long as this lives.
+  /// Locks the file against other processes while this object exists.
   ///
-  /// - Returns: Whether none of them has it under way.
+  /// - Returns: Whether no other process has locked it.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
-  /// Lets others go on with the transfer, which is over or interrupted here.
+  /// Unlocks the file, so that another process may resume a transfer that ended or broke off here.
   func unlock() { flock(descriptor, LOCK_UN) }
 
   /// Writes `pieces` one after the other from `offset` on, and hashes them.
@@ -150,7 +150,7 @@ final class StagingDirectory: Sendable {
     /// Seconds since 1970.
     var modified: Int
     var record: StagingRecord?
-    /// Whether a process has it under way.
+    /// Whether a process is using it.
     var isInUse: Bool
   }
 
@@ -280,7 +280,7 @@ final class StagingDirectory: Sendable {
     }
     let file = StagingFile(descriptor: descriptor, calls: calls)
     guard file.lock() else {
-      throw SessionError(.declined, "Another program has that transfer under way.")
+      throw SessionError(.declined, "Another program is receiving this transfer.")
     }
     if old != id {
       guard renameat(partial, old.text, partial, id.text) == 0 else {

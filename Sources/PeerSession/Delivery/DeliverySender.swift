@@ -24,7 +24,7 @@ struct DeliverySender {
   /// The highest number acknowledged.
   private(set) var acknowledged: UInt64 = 0
 
-  /// The last numbers of the application's messages that are owed.
+  /// The last part numbers of the application's unacknowledged messages.
   private var ends = CircularBuffer<UInt64>()
   private var chunks = CircularBuffer<Chunk>()
   private var sentChunks = 0
@@ -44,7 +44,7 @@ struct DeliverySender {
   /// How many numbered parts are owed.
   var unacknowledgedParts: UInt64 { lastSequence - acknowledged }
 
-  /// How many of the application's messages are owed.
+  /// The number of the application's unacknowledged messages.
   var unacknowledgedMessages: Int { ends.count }
 
   /// Whether a message of `count` bytes may be taken now.

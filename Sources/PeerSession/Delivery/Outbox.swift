@@ -23,7 +23,7 @@ final class Outbox: Sendable {
     var failure: SessionError?
   }
 
-  /// Whose it is.
+  /// The peer that receives the messages.
   let peer: PeerID
   /// Which of all the times it is that somebody came into the session.
   let joining: UInt64
@@ -230,11 +230,11 @@ final class Outbox: Sendable {
     for waiter in try result.get() { waiter.continuation.resume(returning: .success(())) }
   }
 
-  /// Ends everything: the peer is gone.
+  /// Closes the outbox because the peer left.
   ///
   /// Later calls fail with `error`.
   ///
-  /// - Returns: How many of the application's messages were not acknowledged.
+  /// - Returns: The number of the application's unacknowledged messages.
   @discardableResult
   func fail(_ error: SessionError) -> Int {
     let (woken, owed): ([Waiter], Int) = state.withLockedValue { state in

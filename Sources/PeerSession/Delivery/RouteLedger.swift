@@ -2,17 +2,17 @@ import NIOConcurrencyHelpers
 
 /// Counts the messages that were sent to one relayed peer, and those that it confirmed (RLY-9).
 ///
-/// An acknowledgement by the relay says nothing of the peer behind it. Senders count under the lock of
-/// the session's published state, so that numbers and CONFIRM are in the order of the outbox.
+/// An acknowledgement by the relay does not cover the peer behind it. Senders count under the lock
+/// of the session's published state, so that numbers and CONFIRM are in the order of the outbox.
 final class RouteLedger: Sendable {
   private struct State {
     var sent: UInt64 = 0
     var confirmed: UInt64 = 0
-    /// How many messages were sent before each CONFIRM that is not answered.
+    /// The number of messages sent before each unanswered CONFIRM.
     var asked: [(token: UInt64, sent: UInt64)] = []
   }
 
-  /// How many unanswered CONFIRMs are remembered; an answer to an older one tells nothing.
+  /// The maximum number of remembered CONFIRMs; an answer to an older one is ignored.
   private static let maximumAsked = 1_024
 
   private let state = NIOLockedValueBox(State())
@@ -27,9 +27,9 @@ final class RouteLedger: Sendable {
     }
   }
 
-  /// Notes that CONFIRM was sent behind all messages so far.
+  /// Records that CONFIRM was sent after all messages so far.
   ///
-  /// - Parameter token: Its token; tokens rise.
+  /// - Parameter token: Its token; each token is greater than the one before.
   func asked(_ token: UInt64) {
     state.withLockedValue { state in
       if state.asked.count >= Self.maximumAsked { state.asked.removeFirst() }
@@ -37,9 +37,9 @@ final class RouteLedger: Sendable {
     }
   }
 
-  /// Notes the answer to CONFIRM.
+  /// Records the answer to a CONFIRM.
   ///
-  /// - Parameter token: The token in it; an unknown one changes nothing.
+  /// - Parameter token: The token in the answer; an unknown token is ignored.
   func confirmed(_ token: UInt64) {
     state.withLockedValue { state in
       guard let index = state.asked.firstIndex(where: { $0.token == token }) else { return }
@@ -54,6 +54,6 @@ final class RouteLedger: Sendable {
   /// - Returns: Whether it did.
   func isConfirmed(_ number: UInt64) -> Bool { state.withLockedValue { number <= $0.confirmed } }
 
-  /// How many messages the peer has not confirmed.
+  /// The number of messages that the peer has not confirmed.
   var unconfirmed: Int { state.withLockedValue { Int($0.sent - $0.confirmed) } }
 }

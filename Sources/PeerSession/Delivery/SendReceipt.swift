@@ -1,8 +1,8 @@
-/// The receipt that ``Session/send(_:to:mode:)`` returns for a reliable message: its recipients, and
-/// whether each of them has confirmed it.
+/// The receipt that ``Session/send(_:to:mode:)`` returns for a reliable message: its recipients,
+/// and whether each of them has confirmed it.
 ///
-/// A receipt stays valid after a peer leaves the session. From then on, an unconfirmed message counts as
-/// undelivered, also in `undelivered` of ``SessionEvent/peerLeft(_:_:undelivered:)``.
+/// A receipt stays valid after a peer leaves the session. From then on, an unconfirmed message
+/// counts as undelivered, also in `undelivered` of ``SessionEvent/peerLeft(_:_:undelivered:)``.
 public struct SendReceipt: Sendable {
   struct Track: Sendable {
     var peer: PeerID
@@ -56,7 +56,8 @@ extension Outbox {
 }
 
 extension Session {
-  /// Waits until a peer's process holds a message, and asks it where a relay is between (RLY-9).
+  /// Waits until a peer's process holds a message; a relayed peer is asked for a confirmation
+  /// (RLY-9).
   ///
   /// - Parameters:
   ///   - receipt: The receipt of the message.

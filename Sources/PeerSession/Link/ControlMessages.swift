@@ -224,7 +224,7 @@ extension Control {
 
     var introduction: Introduction
     var resume: Resume?
-    /// Why the dialler gave up its delivery state with the listener (RSM-6).
+    /// The reason why the dialler gave up its delivery state with the listener (RSM-6).
     var ended: String?
     var ticket: Ticket?
     var invitation: InvitationRequest?
@@ -344,7 +344,8 @@ extension Control {
     var resume: Received?
     /// The listener's proof in admission by code (4.2).
     var proof: Bytes32?
-    /// Why the listener gave up the delivery state that the dialler wants to resume (CLS-3, RSM-6).
+    /// The reason why the listener gave up the delivery state that the dialler wants to resume
+    /// (CLS-3, RSM-6).
     var ended: String?
 
     init(

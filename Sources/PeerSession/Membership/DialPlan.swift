@@ -3,17 +3,18 @@ import PeerWire
 
 /// Decides when one peer of a session is dialled (LIV-3, LIV-4, MEM-6, MEM-9).
 ///
-/// A value without I/O, clock or randomness: the caller passes the time, and how much of the jitter
-/// to add (0 for none, 1 for all of it).
+/// The plan does no I/O and has no clock or random source. The caller passes the time and the
+/// fraction of the jitter to add (from 0 to 1).
 struct DialPlan: Sendable, Equatable {
-  /// Why a peer is not dialled at all.
+  /// The reason for not dialling a peer.
   enum Bar: Sendable, Equatable {
-    /// It left, or refused for a reason that a new process may not have: until it starts again.
+    /// The peer left, or refused for a reason that may not hold for a new process. The bar ends
+    /// when the peer starts again.
     case untilRestart(of: SessionIncarnation)
-    /// It did not accept the proof of membership, or gave none: until either side has a better one,
-    /// or it starts again.
+    /// The peer did not accept the proof of membership, or gave none. The bar ends when either side
+    /// has a better proof, or when the peer starts again.
     case untilProof(of: SessionIncarnation)
-    /// A person declined, or the host removed one of the two.
+    /// A user declined, or the host removed one of the two peers. The bar never ends.
     case always
   }
 
@@ -21,9 +22,9 @@ struct DialPlan: Sendable, Equatable {
   private(set) var isDialling = false
   /// When the peer is dialled next; `nil` if no dial is planned.
   private(set) var next: NIODeadline?
-  /// How many dials failed since the peer was last reached.
+  /// The number of failed dials since the peer was last reached.
   private(set) var failures = 0
-  /// Why the peer is not dialled.
+  /// The reason for not dialling the peer; nil if it may be dialled.
   private(set) var bar: Bar?
   /// When the peer was given up after a broken link.
   private(set) var lostAt: NIODeadline?
@@ -32,7 +33,7 @@ struct DialPlan: Sendable, Equatable {
 
   /// Whether the peer must not be dialled.
   var isBarred: Bool { bar != nil }
-  /// Whether the peer was given up after a broken link, and is not back.
+  /// Whether the peer was given up after a broken link, and has not returned.
   var isLost: Bool { lostAt != nil }
 
   /// The waits after failed dials, in milliseconds; the last one repeats (LIV-3).
@@ -89,7 +90,7 @@ struct DialPlan: Sendable, Equatable {
     }
   }
 
-  // MARK: What becomes of links and dials
+  // MARK: Links and dials
 
   /// A dial begins.
   mutating func began() {
@@ -97,7 +98,7 @@ struct DialPlan: Sendable, Equatable {
     next = nil
   }
 
-  /// A dial is over, whatever came of it.
+  /// Records the end of a dial, whether it succeeded or failed.
   mutating func ended() { isDialling = false }
 
   /// The peer has a link, whichever side dialled.
@@ -125,11 +126,11 @@ struct DialPlan: Sendable, Equatable {
   mutating func lost(now: NIODeadline, jitter: Double) {
     lostAt = now
     failures = 0
-    // The network may heal at this very moment.
+    // The network may be about to recover.
     set(1_000, now, jitter)
   }
 
-  /// Another peer came back: the network may have healed (LIV-4).
+  /// Another peer returned, so the network may have recovered (LIV-4).
   mutating func mayBeBack(now: NIODeadline) {
     guard isLost, !isBarred, !isDialling else { return }
     next = min(next ?? .distantFuture, now)
@@ -144,9 +145,9 @@ struct DialPlan: Sendable, Equatable {
   /// Either side closed, with a code that says when to dial again (3.6).
   ///
   /// - Parameters:
-  ///   - redial: What the code says.
-  ///   - incarnation: The process of the peer that the code is from, or about.
-  /// - Returns: Whether the peer is barred, so that it is out of the session.
+  ///   - redial: The code's rule for the next dial.
+  ///   - incarnation: The process of the peer that sent or received the code.
+  /// - Returns: Whether the peer is barred and thus out of the session.
   mutating func closed(_ redial: CloseCode.Redial, by incarnation: SessionIncarnation) -> Bool {
     switch redial {
     case .never: bar(.always)
@@ -163,36 +164,37 @@ struct DialPlan: Sendable, Equatable {
     set(wait.nanoseconds / 1_000_000, now, jitter)
   }
 
-  /// What a session knows of a peer whose dial failed.
+  /// The state of a peer whose dial failed.
   struct Circumstances {
-    /// The process that the peer was when it was last heard of.
+    /// The peer's process according to the last report of it.
     var incarnation: SessionIncarnation
-    /// Whether the peer is dialled until it is lost: a link to it broke.
+    /// Whether a link to the peer broke, so that it is dialled until it is lost.
     var isAwaited = false
-    /// Whether it belongs to the session for certain, or a relay may reach it.
+    /// Whether the peer is a proven member, or a relay may reach it.
     var isKept = false
-    /// Whether the next dial is not urgent: a relay carries us to the peer, or it has no room.
+    /// Whether the next dial is not urgent, because a relay reaches the peer or the peer has no
+    /// room.
     var isRare = false
   }
 
-  /// What becomes of a peer after a failed dial.
+  /// The consequence of a failed dial.
   enum Outcome: Equatable {
     /// It is dialled again.
     case planned
     /// It is not dialled until something changes.
     case barred
-    /// It was only heard of and never answered: it is forgotten until it is heard of again (MEM-6).
+    /// The peer never answered. It is forgotten until a member names it again (MEM-6).
     case forgotten
   }
 
   /// A dial failed.
   ///
   /// - Parameters:
-  ///   - redial: What the peer's answer says about the next dial; `later` if it gave none.
-  ///   - circumstances: What the session knows of the peer.
+  ///   - redial: The rule for the next dial in the peer's answer; `later` if it gave none.
+  ///   - circumstances: The state of the peer.
   ///   - now: The time.
   ///   - jitter: How much jitter to add.
-  /// - Returns: What becomes of the peer.
+  /// - Returns: The consequence for the peer.
   mutating func failed(
     _ redial: CloseCode.Redial,
     _ circumstances: Circumstances,
@@ -228,7 +230,8 @@ struct DialPlan: Sendable, Equatable {
     planRarely(now: now, jitter: jitter)
   }
 
-  /// Plans an attempt after 15 s, doubling up to 5 minutes; `quick` attempts were not of this kind.
+  /// Plans an attempt after 15 s, doubling up to 5 minutes; the first `quick` attempts do not
+  /// count.
   private mutating func planRarely(now: NIODeadline, jitter: Double, after quick: Int = 0) {
     let exponent = min(max(Int64(failures - quick), 0), 5)
     set(min(15_000 << exponent, 300_000), now, jitter)

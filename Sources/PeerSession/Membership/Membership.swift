@@ -1,16 +1,16 @@
 import PeerDiscovery
 import PeerWire
 
-/// Who belongs to a session, and how this peer proves that it does (5).
+/// The members of a session, and the local peer's proof that it is one of them (5).
 ///
-/// A value without I/O. A peer belongs to the session if it made the session, if it proved itself on a
-/// link before, or if a chain of signatures leads from it to such a peer (TCK-3).
+/// It does no I/O. A peer belongs to the session if it created the session, if it proved itself on
+/// a link before, or if a chain of signatures leads from it to such a peer (TCK-3).
 struct Membership: Sendable {
   /// The local peer.
   let local: PeerID
-  /// The session; named by the first ACCEPT if the local peer did not know it.
+  /// The session id; the first ACCEPT supplies it if the local peer did not know it.
   var session: SessionID
-  /// The peer that made the session.
+  /// The peer that created the session.
   var host: PeerID
   /// The peers that proved themselves, those met most recently last.
   private(set) var members: [MembershipRecord.Member]
@@ -28,7 +28,7 @@ struct Membership: Sendable {
     removed = []
   }
 
-  /// What a program stores.
+  /// The record for a program to store.
   var record: MembershipRecord {
     var record = MembershipRecord(host: host)
     record.members = members
@@ -48,7 +48,7 @@ struct Membership: Sendable {
     if let ticket = record.ticket { _ = received(ticket) }
   }
 
-  // MARK: Who belongs
+  // MARK: Members
 
   /// Whether a peer proved before that it belongs to the session.
   func contains(_ peer: PeerID) -> Bool { members.contains { $0.peer == peer } }
@@ -56,7 +56,7 @@ struct Membership: Sendable {
   /// Whether the host removed a peer.
   func isRemoved(_ peer: PeerID) -> Bool { removed.contains(peer) }
 
-  /// Whether tickets that a peer signed count here (TCK-1).
+  /// Whether this peer accepts tickets that `peer` signed (TCK-1).
   func mayAdmit(_ peer: PeerID) -> Bool {
     !isRemoved(peer) && (peer == host || peer == local || contains(peer))
   }
@@ -76,7 +76,7 @@ struct Membership: Sendable {
     return (try? check(ticket, of: peer)) != nil
   }
 
-  /// Records that a peer proved itself, and where it is.
+  /// Records that a peer proved itself, and its addresses.
   ///
   /// - Returns: Whether it had not proved itself before.
   mutating func met(_ member: MembershipRecord.Member) -> Bool {
@@ -88,7 +88,7 @@ struct Membership: Sendable {
     return index == nil
   }
 
-  /// Removes a peer for good (MEM-3).
+  /// Removes a peer permanently (MEM-3).
   mutating func remove(_ peer: PeerID) {
     members.removeAll { $0.peer == peer }
     guard removed.count < Limits.removedPeers else { return }
@@ -101,7 +101,7 @@ struct Membership: Sendable {
 
   // MARK: Tickets
 
-  /// How many signatures lead from this peer to the host; `nil` if none do.
+  /// The number of signatures from this peer to the host; `nil` if there is no chain.
   private var depth: Int? {
     if local == host { return 0 }
     guard let ticket, leadsToHost(ticket) else { return nil }
@@ -113,10 +113,10 @@ struct Membership: Sendable {
     return signatures.last?.admitter == host && !signatures.contains { isRemoved($0.admitter) }
   }
 
-  /// Keeps a ticket for this peer if it is better than the one it holds: if it alone leads to the
-  /// host, or is not longer.
+  /// Stores a ticket for this peer if it is better than the current one: if only the new one leads
+  /// to the host, or if it is not longer.
   ///
-  /// - Returns: Whether it was kept and differs from the one before.
+  /// - Returns: Whether the ticket was stored and differs from the one before.
   mutating func received(_ new: Ticket) -> Bool {
     guard local != host, new != ticket else { return false }
     var holder = local
@@ -135,11 +135,11 @@ struct Membership: Sendable {
     return true
   }
 
-  /// A ticket for a member, if it is better than the one that the member showed (TCK-4).
+  /// Returns a ticket for a member, if it is better than the one that the member showed (TCK-4).
   ///
   /// - Parameters:
   ///   - peer: The member.
-  ///   - shown: What it showed on this link.
+  ///   - shown: The ticket that it showed on this link.
   ///   - identity: The local peer's key.
   /// - Returns: The ticket; `nil` if the member needs none.
   func renewed(for peer: PeerID, showing shown: Ticket?, by identity: PeerIdentity) -> Ticket? {

@@ -4,17 +4,17 @@ import PeerWire
 
 /// The part of a session's membership that a program stores to keep it across restarts (MEM-7).
 ///
-/// ``Session/membership`` delivers it whenever it changes; give it back to
-/// ``PeerTransport/host(_:admission:membership:)`` or ``JoinRequest/membership`` after a restart. It
-/// contains the local peer's ticket, which admits that peer alone, and addresses of others.
+/// ``Session/membership`` delivers a record whenever it changes. After a restart, pass it to
+/// ``PeerTransport/host(_:admission:membership:)`` or ``JoinRequest/membership``. It contains the
+/// local peer's ticket, which admits only that peer, and addresses of other members.
 public struct MembershipRecord: Equatable, Sendable {
   /// A peer that proved that it belongs to the session.
   public struct Member: Equatable, Sendable {
     /// The peer.
     public var peer: PeerID
-    /// Its display name, which proves nothing.
+    /// Its display name, which is not verified.
     public var name: UntrustedText
-    /// Where it was reached or said to be, best first; at most 16.
+    /// Its known addresses, best first; at most 16.
     public var addresses: [PeerAddress]
     /// Whether it is a relay.
     public var isRelay: Bool
@@ -33,7 +33,7 @@ public struct MembershipRecord: Equatable, Sendable {
     }
   }
 
-  /// The peer that made the session.
+  /// The peer that created the session.
   public var host: PeerID
   /// The members, those met most recently last; at most 256.
   public var members: [Member]
@@ -62,9 +62,9 @@ extension MembershipRecord: Codable {
     case ticket
   }
 
-  /// Reads what ``json`` wrote.
+  /// Reads a record from the output of ``json``.
   ///
-  /// - Returns: `nil` if it is not a record, or one of a later release.
+  /// - Returns: `nil` if the text is not a record, or if a later release wrote it.
   public init?(json text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count <= Self.maximumBytes, (try? JSONBounds.check(bytes.span)) != nil,
@@ -112,7 +112,7 @@ extension MembershipRecord.Member: Codable {
     case role
   }
 
-  /// Reads an entry; addresses that are none are left out.
+  /// Reads an entry; malformed addresses are left out.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     peer = try container.decode(PeerID.self, forKey: .peer)

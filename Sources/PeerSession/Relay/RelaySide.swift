@@ -102,7 +102,7 @@ final class RelaySide {
     guard entry.isSessionRelay else { return }
     entry.isSessionRelay = false
     session.published.withLockedValue { $0.paces[entry.id] = nil }
-    // Only a relay that was silent for so long makes those behind it lost.
+    // The peers behind a relay are lost only if the relay itself is lost; otherwise they are reset.
     for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
 

@@ -59,16 +59,16 @@ extension Session {
     }
   }
 
-  /// Puts one copy of a message into a relay's outbox for all whom it carries us to, and then waits for
-  /// as long as the relay needs to pass that many on (RLY-14).
+  /// Sends one copy of a message to a relay for all recipients behind it, and then waits for as
+  /// long as the relay needs to forward that many copies (RLY-14).
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - group: For whom; who came in anew or left meanwhile is passed over.
-  ///   - isNamed: Whether it is an error when somebody was passed over.
-  ///   - token: With one, CONFIRM is sent instead of a message.
-  /// - Returns: How it goes to each of them.
-  /// - Throws: What ``send(_:to:mode:)`` throws.
+  ///   - group: The recipients; those that left or joined again in the meantime are skipped.
+  ///   - isNamed: Whether it is an error if a recipient is skipped.
+  ///   - token: If present, CONFIRM is sent instead of a message.
+  /// - Returns: The track of the message to each recipient.
+  /// - Throws: The errors of ``send(_:to:mode:)``.
   @discardableResult
   nonisolated(nonsending) func sendRelayed(
     _ bytes: [UInt8],
@@ -80,7 +80,7 @@ extension Session {
     while true {
       switch try appendRelayed(bytes, group, token, hasWaited: hasWaited) {
       case .taken(let tracks, let passedOver, let pause):
-        // It is on its way: what waits is what comes next.
+        // The message is sent; the pause delays only the next one.
         if pause > .zero { try? await Task.sleep(for: pause) }
         if let peer = passedOver, isNamed { throw .notInSession(peer) }
         return tracks
@@ -92,13 +92,16 @@ extension Session {
   }
 
   private enum Attempt {
-    /// The outbox has it; somebody may have been passed over, and the caller is to pause (RLY-14).
+    /// The outbox accepted the message. A recipient may have been skipped, and the caller must
+    /// pause (RLY-14).
     case taken([SendReceipt.Track], passedOver: PeerID?, pause: Duration)
     case full(Outbox)
   }
 
-  /// Holds the lock over the look-up and the outbox: a number that the event loop takes out of use is
-  /// out of use at the relay only behind what was sent with it (RLY-5).
+  /// Appends a message while holding the lock for both the look-up and the outbox.
+  ///
+  /// So if the event loop retires a number, the relay learns of it only after all messages that use
+  /// the number (RLY-5).
   private func appendRelayed(
     _ bytes: [UInt8],
     _ group: Ways.Relayed,

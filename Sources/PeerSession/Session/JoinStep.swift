@@ -1,12 +1,12 @@
 import PeerDiscovery
 
-/// One step of an attempt to join, for people who wait for it.
+/// One step of an attempt to join, to show to a waiting user.
 public enum JoinStep: Equatable, Sendable {
   /// An address is dialled.
   case connecting(PeerAddress)
-  /// Something at the address accepted the connection and has not answered yet.
+  /// A program at the address accepted the connection and has not answered yet.
   case awaitingAnswer(PeerAddress)
-  /// The peer at the other end asked for the code, and is sent a proof of it.
+  /// The peer asked for the code; the local peer sends a proof that it knows the code.
   case provingCode
   /// The user of the other program, with this display name, decides.
   case awaitingAcceptance(UntrustedText)

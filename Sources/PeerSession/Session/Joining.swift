@@ -65,7 +65,7 @@ final class Joining {
     fail(.cancelled)
   }
 
-  /// What was stored of the session, if this peer was in it before.
+  /// The stored membership, if this peer was in the session before.
   private var storedMembership: Membership? {
     guard let record = request.membership, let id = request.session else { return nil }
     var membership = Membership(local: transport.localPeer, session: id, host: record.host)

@@ -2,18 +2,19 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// What is owed to and expected from one incarnation of a peer; it outlives links (3.4).
+/// The delivery state shared with one incarnation of a peer; it outlives links (3.4).
 final class Delivery {
   let incarnation: SessionIncarnation
   let outbox: Outbox
   var assembler = MessageAssembler()
-  /// The message under way, when it came in parts.
+  /// The parts received so far of an incomplete message.
   var partial: [UInt8] = []
-  /// Whether that one is between a member and a relay (11.2).
+  /// Whether the incomplete message is between a member and a relay (11.2).
   var isPartialRelays = false
   /// The number of the link with which it began, the same at both ends (RSM-5).
   var since: Int
-  /// The number of the last link that we dialled for it and that opened, 0 for none (DUP-1).
+  /// The number of the last link that this side dialled and that opened; 0 if there is none
+  /// (DUP-1).
   var lastDialled = 0
 
   init(incarnation: SessionIncarnation, outbox: Outbox, since: Int) {
@@ -22,17 +23,18 @@ final class Delivery {
     self.since = since
   }
 
-  /// Whether nothing has come of it yet, so that both sides may begin anew with what is queued (RSM-4).
+  /// Whether nothing was received or acknowledged yet, so that both sides may start again with the
+  /// queued messages (RSM-4).
   var isUntouched: Bool { assembler.received == 0 && outbox.isUntouched }
 }
 
-/// A peer's being in the session by way of a relay.
+/// The presence of a peer in the session through a relay.
 struct RelayedWay {
   var route: RelayRoute
   let incarnation: SessionIncarnation
-  /// Which of all the times it is that somebody came into the session.
+  /// The join generation of the peer.
   let joining: UInt64
-  /// How many messages were sent to it, and how many of them it confirmed.
+  /// Counts the messages sent to the peer, and those that it confirmed.
   let ledger = RouteLedger()
 }
 
@@ -41,22 +43,23 @@ struct RelayedWay {
 /// Confined to the session's event loop.
 final class PeerEntry {
   let id: PeerID
-  /// What it said of itself last.
+  /// Its latest introduction.
   var member: Control.Member
   /// Present while the peer is in the session: from `peerJoined` to `peerLeft`.
   var delivery: Delivery?
   var state = PeerState.connecting
-  /// Present instead of that while the peer is in the session by way of a relay (11).
+  /// The relayed route; present instead of `delivery` while the peer is in the session through a
+  /// relay (11).
   var relayed: RelayedWay?
-  /// On what ground it was let in here.
+  /// The basis on which the peer was admitted here.
   var admission: PeerAdmission?
   /// Since when there is neither a link nor a route (RLY-6).
   var apartSince = NIODeadline.now()
   /// Whether too much waited on its last route: then it is not asked for at once.
   var wasOverrun = false
-  /// What it had acknowledged of what a relay owes it, and since when it acknowledges no more (RLY-12).
+  /// The last number that the peer acknowledged to this relay, and since when it stalls (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
-  /// The delivery state that was given up here last: with which incarnation, and why.
+  /// The incarnation and the reason of the last delivery state that this side gave up.
   var gaveUp: (incarnation: SessionIncarnation, code: String)?
   /// Whether it is not read for a moment, since it sends more than we pass on (RLY-14).
   var isThrottled = false
@@ -69,7 +72,7 @@ final class PeerEntry {
   var link: ControlLink?
   /// The number of the last link opened (3.1, `links`).
   var linkNumber = 0
-  /// What it showed on that link to prove that it belongs to the session (TCK-4).
+  /// The ticket that it showed on that link (TCK-4).
   var shownTicket: Ticket?
   /// Whether we dialled the last link: who did dials again at once (LIV-3).
   var dialledLast = true
@@ -80,10 +83,11 @@ final class PeerEntry {
   var observed: [PeerAddress] = []
   /// When it is dialled.
   var plan = DialPlan()
-  /// Whether a member named it, or it was stored: one that discovery alone shows must prove itself
-  /// when it is dialled (MEM-8).
+  /// Whether a member named the peer, or it was stored.
+  ///
+  /// A peer that only discovery reported must prove its membership when it is dialled (MEM-8).
   var isVouched = false
-  /// Whether it refused the session's code, which is then not offered again (ADM-3).
+  /// Whether it refused the session's code; then the code is not offered again (ADM-3).
   var hasRefusedCode = false
 
   // Acknowledgements owed on the open link (MSG-4).
@@ -99,15 +103,15 @@ final class PeerEntry {
     self.member = member
   }
 
-  /// Why delivery state was given up here that the peer may still hold (RSM-6).
+  /// The reason why this side gave up delivery state that the peer may still hold (RSM-6).
   ///
-  /// `nil` once both use a later one.
+  /// `nil` once both sides use newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
 
   /// Whether it is in the session.
   var isJoined: Bool { delivery != nil || relayed != nil }
 
-  /// Where it is, as others and the store learn it.
+  /// The peer's entry in the membership record and in messages to other members.
   var stored: MembershipRecord.Member {
     MembershipRecord.Member(
       peer: id,

@@ -43,9 +43,9 @@ extension SessionCore {
       && resume.incarnation == incarnation && resume.since ?? delivery.since == delivery.since
   }
 
-  /// Whether the dialler began before a link that we dialled was open (DUP-1).
+  /// Whether the dialler began before a link that the local peer dialled was open (DUP-1).
   ///
-  /// That link may be broken again: what its HELLO says of delivery state is out of date all the same.
+  /// Even if that link broke again, the delivery state in the dialler's HELLO is outdated.
   func isDuplicate(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
     guard let delivery = entries[peer]?.delivery,
       delivery.incarnation == hello.introduction.incarnation
@@ -53,12 +53,12 @@ extension SessionCore {
     return hello.introduction.links < delivery.lastDialled
   }
 
-  /// Whether what a dialler's HELLO said of delivery state was true no longer when ACCEPT came (DUP-5).
+  /// Whether the delivery state in the dialler's HELLO was outdated when ACCEPT arrived (DUP-5).
   ///
   /// - Parameters:
-  ///   - hello: The HELLO that we sent.
-  ///   - accept: Its answer.
-  ///   - theirs: How the listener introduced itself.
+  ///   - hello: The HELLO that the local peer sent.
+  ///   - accept: The answer.
+  ///   - theirs: The listener's introduction.
   ///   - peer: The listener.
   /// - Returns: Whether the link must be closed and the peer dialled again.
   func isOutdated(
@@ -75,7 +75,7 @@ extension SessionCore {
     return accept.resume != nil || present?.isUntouched == false
   }
 
-  /// Whether our own dial must give way to a link that the peer dialled meanwhile (DUP-2).
+  /// Whether the local dial must give way to a link that the peer dialled in the meantime (DUP-2).
   func mustYield(to peer: PeerID, _ theirs: Control.Introduction) -> Bool {
     guard let entry = entries[peer], let link = entry.link, link.side == .listener,
       entry.delivery?.incarnation == theirs.incarnation
@@ -140,8 +140,7 @@ extension SessionCore {
 
   // MARK: Dialling members
 
-  /// Dials a member of the session with everything that may admit us: our delivery state, our ticket
-  /// and the session's code.
+  /// Dials a member with everything that may admit the local peer: delivery state, ticket and code.
   func dial(_ entry: PeerEntry) {
     entry.plan.began()
     let dial = LinkDial(transport, entry.addresses, expecting: entry.id) { [unowned self] result in

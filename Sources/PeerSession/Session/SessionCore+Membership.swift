@@ -4,7 +4,7 @@ import PeerWire
 
 // The members of the session: learning, storing and proving them (5).
 extension SessionCore {
-  /// Continues with what a program stored before it restarted (MEM-7); the members are dialled at once.
+  /// Restores the record that a program stored before a restart (MEM-7), and dials the members.
   func restore(_ record: MembershipRecord) {
     update { $0.restore(record) }
     // A relay is dialled by its members; it may have many sessions.
@@ -15,7 +15,7 @@ extension SessionCore {
         member: Control.Member(
           peer: member.peer,
           name: member.name,
-          // No process has this one, so that whatever process it is now lifts a bar.
+          // No process has this incarnation, so any process of the peer lifts a bar.
           incarnation: SessionIncarnation(0),
           port: 0,
           addresses: [],
@@ -48,9 +48,10 @@ extension SessionCore {
     link.send(.members, Control.Members(members: [], ticket: ticket).encoded())
   }
 
-  /// A peer joined, or is back after its delivery state was lost: others may not know that (MEM-1).
+  /// Announces to the other members a peer that joined, or returned without its delivery state
+  /// (MEM-1).
   func spreadWord(of entry: PeerEntry, _ link: ControlLink) {
-    // A relay says more, to everyone (RLY-3).
+    // A relay sends a more detailed message to all members (RLY-3).
     if !relaying.isRelaying {
       announce(entry.id)
       if link.side == .dialler {
@@ -59,7 +60,7 @@ extension SessionCore {
         }
       }
     }
-    // A network that brings one back may bring back all.
+    // If one peer returned, the network may have recovered for all.
     for other in entries.values { other.plan.mayBeBack(now: .now()) }
     planTick()
   }
@@ -69,13 +70,13 @@ extension SessionCore {
     if update({ $0.received(ticket) }) { proofChanged() }
   }
 
-  /// Peers that did not accept our proof, or that had none for us, may do now.
+  /// Allows dialling peers again that did not accept the local proof of membership, or gave none.
   private func proofChanged() {
     for entry in entries.values { entry.plan.proofChanged(now: .now()) }
     planTick()
   }
 
-  /// Changes the membership, and has it stored if that made a difference.
+  /// Changes the membership, and publishes a new record if it differs.
   @discardableResult
   func update<Result>(_ change: (inout Membership) -> Result) -> Result {
     let before = membership.record

@@ -30,7 +30,7 @@ final class SessionCore {
   let incarnation = SessionIncarnation.random()
   let logger: Logger
 
-  /// Who belongs to the session, and how we prove that we do.
+  /// The members of the session, and the local proof of membership.
   var membership: Membership
   var policy: AdmissionPolicy
   var codeKey: CodeKey?
@@ -38,7 +38,7 @@ final class SessionCore {
   var invitationCodes: [InvitationCode] = []
   var maximum: Int
   var entries: [PeerID: PeerEntry] = [:]
-  /// Where ``Session/membership`` comes from.
+  /// The source of ``Session/membership``.
   let records: AsyncStream<MembershipRecord>
   let recordSource: AsyncStream<MembershipRecord>.Continuation
   /// How many times somebody came in.
@@ -199,11 +199,11 @@ final class SessionCore {
     var number: Int
     /// What the other side still holds of our messages; `nil` begins anew (RSM-2, RSM-3).
     var received: UInt64?
-    /// Why it gave up the delivery state that we shared, where it says so (CLS-3, RSM-6).
+    /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
     var ended: String?
     /// On what ground it was let in, where that was decided now.
     var admission: PeerAdmission?
-    /// What it showed to prove that it belongs to the session.
+    /// The ticket with which the peer proved its membership.
     var ticket: Ticket?
   }
 
@@ -382,7 +382,7 @@ final class SessionCore {
     if let relayed = entry.relayed.take() {
       confirmations.failed(entry.id, SessionError(.peerLost, "The peer is out of the session."))
       bulk?.peerLeft(entry.id)
-      // Senders count under this lock: none counts a message after this.
+      // Senders count under this lock, so no sender counts a message after this.
       let undelivered = published.withLockedValue { published in
         published.ways[entry.id] = nil
         return relayed.ledger.unconfirmed
@@ -398,7 +398,7 @@ final class SessionCore {
       )
     )
     entry.delivery = nil
-    // The other side gave up first after these two: it has nothing left to be told of.
+    // In these two cases the other side gave up first, so it needs no report.
     let isKnownThere = reason == .restarted || reason == .reset
     entry.gaveUp = isKnownThere ? nil : (delivery.incarnation, reason.word)
     entry.brokenAt = nil
@@ -410,7 +410,7 @@ final class SessionCore {
     relaying.departed(entry, reason)
   }
 
-  /// Disconnects one peer alone; it is not dialled again, and may come back by itself.
+  /// Disconnects one peer, which may return by itself but is not dialled again.
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     entry.plan.bar(code == .kicked ? .always : .untilRestart(of: entry.member.incarnation))
@@ -418,7 +418,7 @@ final class SessionCore {
     relaying.disconnects(entry, code)
     let hasState = entry.delivery != nil
     depart(entry, reason)
-    // It may not read CLOSE (CLS-3).
+    // The peer may not receive CLOSE, so the next handshake repeats the code (CLS-3).
     if hasState { entry.gaveUp?.code = code.rawValue }
   }
 
@@ -480,7 +480,7 @@ final class SessionCore {
   var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
   /// Whether the host's word on the session was taken.
   var hasJoined = false
-  /// What was stored of the membership of a session that is being joined.
+  /// The stored membership of a session that is being joined.
   var storedMembership: MembershipRecord?
 }
 
@@ -824,15 +824,17 @@ extension SessionCore: LinkDelegate {
 
   /// Looks after liveness and reconnection.
   func tick(_ now: NIODeadline) {
-    // A process that was stopped heard nobody: what waits in its sockets, perhaps a goodbye, is read
-    // before anybody is found silent (LIV-2). It sleeps half of the second that counts as a stop.
+    // A process that was stopped could not receive. It reads the data that waits in its sockets,
+    // perhaps a goodbye, before it treats a peer as silent (LIV-2). Half of the second that counts
+    // as a stop is its own sleep.
     let delay = ticker.map { now - $0.at } ?? .zero
     let stoodStill = delay >= .milliseconds(500)
     ticker = nil
     relaying.tick(now)
     tellAddresses(now)
     for entry in entries.values {
-      // Nor does the time count in which it could not dial (LIV-4).
+      // The time of the stop does not count against the peer either, since it could not be dialled
+      // (LIV-4).
       if stoodStill, let brokenAt = entry.brokenAt { entry.brokenAt = brokenAt + delay }
       if let link = entry.link {
         if stoodStill { link.excuseSilence(until: now) }
@@ -898,8 +900,8 @@ extension SessionCore: LinkDelegate {
     entry.plan.ended()
     guard entry.link == nil else { return }
     if error.code == .wrongCode { entry.hasRefusedCode = true }
-    // At that address is another network's peer, or one that takes us through a relay alone: it is there
-    // all the same (RLY-6).
+    // The address belongs to a peer of another network, or the peer accepts only relayed
+    // connections. Either way the peer may still be online (RLY-6).
     let isBehindRelay =
       relaying.hasRelays && entry.delivery == nil && error.code != .kicked
       && (entry.relayed != nil || error.code == .wrongPeer)
@@ -921,15 +923,15 @@ extension SessionCore: LinkDelegate {
     }
   }
 
-  /// Tells that a peer which we dialled ourselves does not want us.
+  /// Reports that a dialled peer refused the local peer.
   private func refused(_ entry: PeerEntry, _ error: SessionError) {
     if entry.plan.isLost {
-      // That it is out was told when it was given up.
+      // Its departure was reported when it was given up.
       emit(
         .warning(
           SessionWarning(
             code: error.code.rawValue,
-            message: "\(entry.member.name), given up before, does not take us back:"
+            message: "\(entry.member.name) was lost before and now refuses the connection:"
               + " \(error.message)",
             peer: entry.id
           )
@@ -942,18 +944,18 @@ extension SessionCore: LinkDelegate {
     if error.code == .kicked && entry.id == host { end(.left, error) }
   }
 
-  /// Dials a peer after a while.
+  /// Plans to dial a peer after the given wait.
   func planDial(_ entry: PeerEntry, after wait: TimeAmount) {
     entry.plan.plan(after: wait, now: .now(), jitter: jitter())
     planTick()
   }
 
-  /// How much of the jitter of LIV-3 the next dial gets.
+  /// The fraction of the jitter of LIV-3 for the next dial.
   func jitter() -> Double { .random(in: 0...1) }
 }
 
 extension DepartureReason {
-  /// Reads why the other side gave up the delivery state that both had (CLS-3, RSM-6).
+  /// Creates a reason from the `ended` text of the other side (CLS-3, RSM-6).
   init(ended: String?) {
     switch ended.flatMap(CloseCode.init(rawValue:)) {
     case .tooSlow: self = DepartureReason(.tooSlow, message: "")

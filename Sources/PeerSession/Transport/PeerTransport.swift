@@ -25,7 +25,7 @@ public struct JoinRequest: Sendable {
   public var timeout: Duration = .seconds(60)
   /// How we admit those who come to us without a ticket, once we are in.
   public var admission: AdmissionPolicy = .known
-  /// What was stored of the session's membership, if this peer was in it before (MEM-7).
+  /// The stored membership, if this peer was in the session before (MEM-7).
   public var membership: MembershipRecord?
 
   /// Creates a request.
@@ -208,13 +208,13 @@ public final class PeerTransport: Sendable {
     try? await eventLoop.submit { core.value.startAccepting() }.get()
   }
 
-  /// Makes a session whose host we are, and admits those who come as `admission` says.
+  /// Creates a session with the local peer as its host, and admits peers according to `admission`.
   ///
   /// - Parameters:
-  ///   - id: The session's id; the same as before for a session that is to be found again.
-  ///   - admission: Whom to let in.
-  ///   - membership: What was stored of the session's membership (MEM-7). Its host stays the host: a
-  ///     session that another peer made is continued as a member, and its members are dialled.
+  ///   - id: The session's id; pass the previous id to continue a session.
+  ///   - admission: The admission policy.
+  ///   - membership: The stored membership (MEM-7). Its host stays the host: if another peer
+  ///     created the session, the local peer continues as a member and dials the other members.
   /// - Returns: The session, with no other peer in it yet.
   /// - Throws: `internalError` when this process serves that session already.
   public func host(
@@ -241,17 +241,17 @@ public final class PeerTransport: Sendable {
     }
   }
 
-  /// Carries a session of another host again, as after a restart of this relay.
+  /// Relays a session of another host again, as after a restart of this relay.
   ///
   /// - Parameters:
   ///   - id: The session's id.
-  ///   - admission: Whom to let in, as the host said last.
+  ///   - admission: The latest admission policy of the host.
   ///   - host: The host.
-  ///   - grant: What the host gave us for it (``CarryRequest/grant``).
-  ///   - membership: What was stored of the session's membership (MEM-7).
-  /// - Returns: The session, with nobody else in it.
-  /// - Throws: `notCarried` when the grant is not one of that host for this relay and session, or
-  ///   ``TransportConfiguration/isRelay`` is not set; `internalError` when this process serves that
+  ///   - grant: The host's grant for this relay (``CarryRequest/grant``).
+  ///   - membership: The stored membership (MEM-7).
+  /// - Returns: The session, with no other peer in it yet.
+  /// - Throws: `notCarried` if the host did not issue the grant for this relay and session, or if
+  ///   ``TransportConfiguration/isRelay`` is not set; `internalError` if this process serves that
   ///   session already.
   public func host(
     _ id: SessionID,
@@ -278,22 +278,24 @@ public final class PeerTransport: Sendable {
     }
   }
 
-  /// Asks to join a session and waits until we are in.
+  /// Requests to join a session, and waits until the local peer is admitted.
   ///
   /// - Parameters:
-  ///   - request: Where, and what we know of the host.
-  ///   - progress: Receives each step of the attempt, on an event loop: it must not block.
-  ///   - verify: Called when the host asks its person, with the words to show. Where they must be
-  ///     compared it answers whether they are the same, and until then nothing is given to the session
-  ///     (ADM-8); otherwise its answer counts for nothing. It may take as long as the request's
-  ///     timeout; its task is cancelled when the handshake ends before.
+  ///   - request: The address of the host, and what is known about it.
+  ///   - progress: Receives each step of the attempt. It is called on an event loop and must not
+  ///     block.
+  ///   - verify: Called with the verification words when the host asks its user. If the words must
+  ///     be compared, it returns whether they are equal, and the session starts only after that
+  ///     (ADM-8); otherwise its result is ignored. It may take as long as the request's timeout.
+  ///     Its task is cancelled if the handshake ends first.
   /// - Returns: The session, with the host in it. Other members follow as events.
-  /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` for another key than the one named;
-  ///   `notVerified` when the host proves nothing or the words differ; `wrongCode`, `lockedOut`,
+  /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the one named;
+  ///   `notVerified` if the host gives no proof or the words differ; `wrongCode`, `lockedOut`,
   ///   `declined`, `timedOut`, `full`, `busy`, `notKnown`, `kicked`, `noSuchSession` or
-  ///   `versionMismatch` as the host said; `withdrawn` when the host wants a code and there is none;
-  ///   `messageTooLarge` for a context over 1,024 bytes; `internalError` when this process serves the
-  ///   session already; `cancelled`, which takes the invitation back.
+  ///   `versionMismatch` if the host refuses for this reason; `withdrawn` if the host wants a code
+  ///   and the request has none; `messageTooLarge` if the context exceeds 1,024 bytes;
+  ///   `internalError` if this process serves the session already; `cancelled` after a
+  ///   cancellation, which withdraws the invitation.
   public func join(
     _ request: JoinRequest,
     progress: @escaping @Sendable (JoinStep) -> Void = { _ in },

@@ -28,7 +28,8 @@ public struct TransportConfiguration: Sendable {
   public var inboxDirectory: String
   /// The maximum size of the inbox in bytes, including unfinished transfers.
   ///
-  /// When the inbox is full, abandoned transfers are removed first; then offers are refused with `quota`.
+  /// When the inbox is full, abandoned transfers are removed first; then offers are refused with
+  /// `quota`.
   public var inboxQuota = 8 << 30
   /// Returns whether to accept a resource that a peer of a session offers; `nil` accepts all.
   ///
@@ -36,10 +37,11 @@ public struct TransportConfiguration: Sendable {
   /// another link. The sender waits for the result. A declined transfer fails at the sender with
   /// `declined`; the receiver gets an event only if the transfer had begun.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
-  /// Returns whether a resource with that name is useful only to the process that receives it; `nil`
-  /// means that none is.
+  /// Returns whether a resource with that name is useful only to the process that receives it;
+  /// `nil` means that none is.
   ///
-  /// If that process died, the next start removes the unfinished transfer, because nothing can resume it.
+  /// If that process died, the next start removes the unfinished transfer, because nothing can
+  /// resume it.
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
   /// How long a broken peer is waited for (LIV-4).
   public var lostAfter = Duration.seconds(60)
