@@ -17,12 +17,11 @@ extension BoardDocument {
 
   /// Stores entries in order, and returns when they survive the end of this process.
   ///
-  /// Calls that come while a transaction runs, or within the group interval after it, share the
-  /// next one. A caller that does not wait for one append before it makes the next keeps its order
-  /// only if it makes them from one task.
-  /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed`, `inputOutput`: then nothing of these
-  ///   entries was stored, nothing acknowledged before is lost, and later calls are tried anew.
-  ///   `removed`: the file is not where it was opened; ``reinstate()`` puts it there again.
+  /// Calls during a transaction, or within the group interval after it, share the next transaction.
+  /// Concurrent calls keep their order only if one task makes them.
+  /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed`, `inputOutput`: none of these
+  ///   entries was stored, earlier acknowledged entries are safe, and later calls try again.
+  ///   `removed`: the file is no longer at its path; ``reinstate()`` restores it.
   public func append(_ entries: [DocumentEntry]) async throws(DocumentError) {
     try checkWritable()
     for case .marker(let name, _) in entries { try DocumentName.check(name) }

@@ -241,7 +241,7 @@ struct LogReader {
     return Date(timeIntervalSince1970: Double(seconds)).ISO8601Format()
   }
 
-  /// Every damage, in words.
+  /// Returns a description of each damage.
   /// - Parameter isQuick: Whether photos and the order of indices are left out.
   /// - Returns: A line for each damage.
   func damages(isQuick: Bool = false) -> [String] {

@@ -14,7 +14,7 @@ public struct BoardRescue: Sendable {
   /// The files of the photos on the board, by SHA-256.
   public let photos: [[UInt8]: String]
 
-  /// Makes one.
+  /// Creates a rescue.
   ///
   /// - Parameters:
   ///   - bytes: The state, as a keyframe holds it.
@@ -37,17 +37,17 @@ public struct BoardRescue: Sendable {
   }
 }
 
-/// Documents whose file cannot be written, or is gone.
+/// Rescuing documents whose file cannot be written or was removed.
 extension BoardDocument {
   /// Writes a complete copy to another place while this document cannot be written.
   ///
-  /// The copy has everything that is stored here, and the state in memory on top of it. If this
-  /// document cannot be read either, the copy has only the state in memory.
+  /// The copy has all stored entries and the state in memory. If this document cannot be read
+  /// either, the copy has only the state in memory.
   /// - Parameters:
   ///   - path: The new file; its directory must be there.
   ///   - rescue: The state in memory.
-  /// - Returns: Whether the copy has the history, too, and how many photos it lacks, as found by
-  ///   opening it.
+  /// - Returns: Whether the copy has the history, and how many photos it lacks, according to a
+  ///   check of the copy.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`; then there is no new file.
   public func rescue(
     to path: String,
@@ -61,7 +61,7 @@ extension BoardDocument {
     return (hasHistory, rescue.photos.keys.count { !stored.contains($0) })
   }
 
-  /// Writes the copy of ``rescue(to:_:)``; whether it has the history.
+  /// Writes the copy of ``rescue(to:_:)``, and returns whether it has the history.
   private func writeCopy(
     to path: String,
     _ rescue: BoardRescue
@@ -91,12 +91,12 @@ extension BoardDocument {
     return false
   }
 
-  /// Puts the file back where it was, if it was removed and its directory is there.
+  /// Restores a removed file at its path, if its directory still exists.
   ///
-  /// - Returns: The document that is at the path now: this one if its file is back, else a new one
-  ///   with everything that this one has stored. This one is closed then.
-  /// - Throws: `removed` if the directory is not there, is on another disk, or has another file of
-  ///   that name; `full`, `readOnly`, `inputOutput`. Then this document is as it was.
+  /// - Returns: The document that is at the path now: this one if its file reappeared, else a new
+  ///   one with all stored entries; then this one is closed.
+  /// - Throws: `removed` if the directory is missing, is on another disk, or has another file of
+  ///   that name; `full`, `readOnly`, `inputOutput`. Then this document is unchanged.
   public func reinstate() async throws(DocumentError) -> BoardDocument {
     try checkWritable()
     guard let files, !files.areThere else { return self }
@@ -113,12 +113,12 @@ extension BoardDocument {
       groupInterval: groupInterval,
       clock: clock
     )
-    // It finds that its files are gone, and leaves those of the new document alone.
+    // Closing notices that the files were removed, and does not touch those of the new document.
     try? await close()
     return document
   }
 
-  /// Checks that the file is where it was opened.
+  /// Checks that the file is still at its path.
   ///
   /// - Throws: `removed`.
   public func checkPresence() async throws(DocumentError) {
@@ -126,7 +126,8 @@ extension BoardDocument {
     try await Blocking.run(path) { try files.check() }
   }
 
-  /// Copies the document, completes the copy with `edit`, and publishes it at `path` once it is on disk.
+  /// Copies the document, completes the copy with `edit`, and publishes it at `path` once it is on
+  /// disk.
   ///
   /// The copy is made through the open connection, so that it works for a removed file too.
   private func publish(

@@ -29,7 +29,8 @@ public actor BoardDocument {
   public nonisolated let mode: Mode
   /// Whether the process that wrote it last ended without closing it.
   public nonisolated let wasLeftOpen: Bool
-  /// What was found damaged as it was opened, in words for a person; empty does not mean that the file is whole.
+  /// Descriptions of the damage found while opening; an empty list does not mean that the file is
+  /// whole.
   ///
   /// A writer checks the log beside the file, pages and rows, but no photos and no digests.
   public nonisolated let damages: [String]
@@ -135,13 +136,14 @@ public actor BoardDocument {
     }
   }
 
-  /// Who belongs to the board's session, as ``setMembership(_:code:)`` stored it; in no copy.
+  /// Returns the session's membership that ``setMembership(_:code:)`` stored; copies do not contain
+  /// it.
   /// - Throws: `damaged`, `closed`.
   public func membership() async throws(DocumentError) -> String? {
     try await read { [path] db in try Meta.get(db, .membership, at: path) }
   }
 
-  /// Stores who belongs to the board's session.
+  /// Stores the membership of the board's session.
   ///
   /// - Parameters:
   ///   - text: A text that only the session understands.
@@ -193,16 +195,16 @@ public actor BoardDocument {
     }
   }
 
-  /// Writes everything to the disk itself and gives the file up; closing again does nothing.
+  /// Writes all entries to the disk and closes the file; closing again does nothing.
   ///
-  /// A closed document is one plain file. What was appended before is waited for.
-  /// - Parameter end: Until when it was recorded, though nothing may have happened for a while (REC-6),
-  ///   milliseconds since 1970; nil where that is not said.
-  /// - Throws: `full`, `inputOutput`; the document is closed all the same, and what was
-  ///   acknowledged is in the files beside it, from where the next opening takes it.
+  /// It waits for earlier appends. A closed document is a single file.
+  /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be
+  ///   later than the last entry; nil if it is unknown.
+  /// - Throws: `full`, `inputOutput`; the document is closed nevertheless, and acknowledged entries
+  ///   are in the files beside it, from which the next opening reads them.
   public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {
     guard !isClosed else { return }
-    // A group is a barrier, also an empty one: all that was appended before is done when it returns.
+    // A group is a barrier, even an empty one: when it returns, all earlier appends are finished.
     isClosed = true
     let flushed = await enqueue(end.map { [.entries([.end(time: $0)])] } ?? [])
     defer { lock?.release() }
@@ -212,7 +214,8 @@ public actor BoardDocument {
     let failure: DocumentError? = await onQueue { db in
       guard mode == .writing else { return }
       do { try files?.check() } catch {
-        // SQLite would remove files by their names, which may be those of another document by now.
+        // SQLite would remove files by their names, but these may belong to another document by
+        // now.
         Self.leaveFiles(db)
         throw error
       }
@@ -245,7 +248,7 @@ public actor BoardDocument {
     }.get()
   }
 
-  /// Makes every write fail, as a broken disk does, until it is called with nil; tests use it.
+  /// Makes every write fail, as on a broken disk, until it is called with nil; for tests.
   package func failWrites(with error: DocumentError?) { injectedFailure = error }
 
   /// Keeps SQLite from removing the log beside the file when the database is closed.

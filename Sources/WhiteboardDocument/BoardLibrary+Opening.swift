@@ -53,7 +53,8 @@ extension BoardLibrary {
   }
 
   /// The file of a board, or nil if the library does not have it.
-  /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the board.
+  /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the
+  ///   board.
   /// - Complexity: O(n) in the number of files; only their ids are read.
   public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
     let directory = directory
@@ -91,7 +92,7 @@ extension BoardLibrary {
     _ body: () async throws(DocumentError) -> Result
   ) async throws(DocumentError) -> Result {
     let directory = directory
-    // Where it may not be written, nobody makes a board.
+    // If the directory is not writable, no program can create a board.
     let lock = await Blocking.result(directory) { try LibraryLock(directory) }
     defer { (try? lock.get())?.release() }
     let own = file.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
@@ -207,7 +208,7 @@ private final class LibraryLock: Sendable {
     guard descriptor >= 0 else {
       throw DocumentError(
         errno == ENOSPC ? .full : .readOnly,
-        "\(directory): it may not be written (\(systemMessage())); nothing was changed"
+        "\(directory): it is not writable (\(systemMessage())); nothing was changed"
       )
     }
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}

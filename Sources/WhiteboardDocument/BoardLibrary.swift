@@ -22,10 +22,11 @@ public struct DocumentSummary: Hashable, Sendable {
   public let thumbnail: String?
   /// The error that keeps the file from being read; nil if it can be read.
   public let error: DocumentError?
-  /// A description of the known damage, of copies of damaged files, and of the remedy; nil if there is
-  /// none.
+  /// A description of the known damage, of copies of damaged files, and of the remedy; nil if there
+  /// is none.
   ///
-  /// A listing reads the whole log beside a file, but not the whole file. It never reports a file as whole.
+  /// A listing reads the whole log beside a file, but not the whole file. It never reports a file
+  /// as whole.
   public let damage: String?
 
   /// Feeds the path and what shows that the file is another now.
@@ -213,11 +214,11 @@ public struct BoardLibrary: Sendable {
   }
 
   private static func damage(of path: String, _ found: [String]) -> String? {
-    let recover = "Run 'whiteboard-peer boards recover \(path)' to save what"
-    if let first = found.first { return "\(first) \(recover) it still holds." }
+    let recover = "Run 'whiteboard-peer boards recover \(path)' to save the intact data of"
+    if let first = found.first { return "\(first) \(recover) the file." }
     return KeptAside.copies(of: path).last.map { copy in
       "The file was damaged, and some changes may be missing. A copy is kept as \(copy). "
-        + "\(recover) both hold, then move the copy away."
+        + "\(recover) both, then move the copy away."
     }
   }
 }

@@ -15,7 +15,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case wrongKind
     /// A later release made the file.
     case newerSchema
-    /// The file or its directory may not be written.
+    /// The file or its directory is not writable.
     case readOnly
     /// Another program, or another part of this one, has it open for writing.
     case inUse
@@ -23,7 +23,8 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case full
     /// The user has used up the disk quota.
     case quota
-    /// The file, its directory or its disk is gone, so that writes reach nothing that can be opened again.
+    /// The file, its directory or its disk was removed, so data written now could not be opened
+    /// again.
     case removed
     /// What is stored does not match its checksums.
     case damaged
@@ -61,13 +62,13 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   /// Whether both have the same code.
   public static func == (lhs: DocumentError, rhs: DocumentError) -> Bool { lhs.code == rhs.code }
 
-  /// What `error` means for the document at `path`.
+  /// Translates an error of SQLite or the file system.
   ///
   /// - Parameters:
   ///   - error: The error of a statement or of the file system.
   ///   - path: The document.
   ///   - number: The `errno` behind an error of SQLite's input and output; 0 if it is not known.
-  /// - Returns: The error with its code and a sentence for a person.
+  /// - Returns: The error with its code and a sentence for the user.
   static func from(
     _ error: any Error,
     at path: String,
@@ -80,18 +81,18 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     {
       return DocumentError(code, "\(path): \(text)", cause: error)
     }
-    // Our statements are right, so that what SQLite calls an error in one is a table that is gone.
+    // The SQL statements are correct, so an error in one means that a table is missing.
     guard let database = error as? DatabaseError else {
       return DocumentError(.inputOutput, "\(path): \(error)", cause: error)
     }
     let (code, text): (Code, String) =
       switch database.resultCode {
       case .SQLITE_FULL:
-        (.full, "the disk is full; nothing saved before is lost; make room and repeat it")
+        (.full, "the disk is full; nothing saved before is lost; free some space and try again")
       case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
         (
           .damaged,
-          "the file is damaged; 'whiteboard-peer boards recover' saves what it still holds"
+          "the file is damaged; 'whiteboard-peer boards recover' saves its intact data"
         )
       case .SQLITE_NOTADB:
         (
@@ -99,7 +100,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
           "this is no whiteboard; if it was one, 'whiteboard-peer boards recover' saves what it still holds"
         )
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
-        (.readOnly, "the file may not be written; nothing saved before is lost")
+        (.readOnly, "the file is not writable; nothing saved before is lost")
       case .SQLITE_BUSY, .SQLITE_LOCKED:
         (.inUse, "another program is using it; nothing is lost; close it there and repeat it")
       case .SQLITE_TOOBIG:
@@ -118,26 +119,26 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     )
   }
 
-  /// The code and the sentence of a system error that says more than that reading or writing failed.
+  /// Returns the code and the sentence for a system error with a known cause; nil for other errors.
   private static func system(_ number: Int32) -> (Code, String)? {
     switch number {
     case ENOSPC:
-      (.full, "the disk is full; nothing saved before is lost; make room and repeat it")
+      (.full, "the disk is full; nothing saved before is lost; free some space and try again")
     case EDQUOT:
-      (.quota, "the disk quota is used up; nothing saved before is lost; make room and repeat it")
+      (.quota, "the quota is used up; nothing saved before is lost; free some space and try again")
     case EROFS, EACCES, EPERM:
-      (.readOnly, "the file may not be written; nothing saved before is lost")
+      (.readOnly, "the file is not writable; nothing saved before is lost")
     case EIO:
-      (.inputOutput, "the disk reports an error; what was not acknowledged was not saved")
+      (.inputOutput, "the disk reports an error; unacknowledged changes were not saved")
     default: nil
     }
   }
 
-  /// The error of a file that is not where it was opened.
+  /// The error for a file that is no longer at its path.
   static func removed(_ path: String) -> DocumentError {
     DocumentError(
       .removed,
-      "\(path): the file was removed, or its disk is gone; save a copy elsewhere, or put it back"
+      "\(path): the file or its disk was removed; save a copy elsewhere, or put it back"
     )
   }
 

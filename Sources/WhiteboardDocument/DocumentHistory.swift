@@ -133,7 +133,7 @@ public struct DocumentHistory: Sendable {
 }
 
 extension DocumentHistory {
-  /// Reads all that the log of a database holds.
+  /// Reads the whole log of a database.
   init(_ db: Database, at path: String, board: [UInt8], name: String) throws {
     var reader = HistoryReader(
       LogReader(db, path: path),

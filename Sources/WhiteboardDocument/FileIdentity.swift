@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file or directory as the kernel tells it from all others, whatever its name.
+/// The identity of a file or directory in the kernel, which does not depend on its name.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64

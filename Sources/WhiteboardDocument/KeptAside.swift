@@ -2,8 +2,9 @@ import Foundation
 
 /// Copies of damaged files, made before the damage is repaired or overwritten; implements REC-17.
 ///
-/// The first copy of `NAME.whiteboard` is `NAME.whiteboard.damaged-1`, with `-wal`, `-shm` and `-journal` behind that
-/// for the files beside it. A library does not list these names as boards.
+/// The first copy of `NAME.whiteboard` is `NAME.whiteboard.damaged-1`; copies of the files beside
+/// it append `-wal`, `-shm` and `-journal` to this name. A library does not list these names as
+/// boards.
 enum KeptAside {
   /// The greatest number of copies of one file.
   static let limit = 8
@@ -17,7 +18,7 @@ enum KeptAside {
 
   /// Copies a file and those beside it, and returns when the copies are on the disk.
   ///
-  /// If the newest copy has the same content, no other is made.
+  /// If the newest copy has the same content, no new copy is made.
   /// - Returns: The path of the copy.
   /// - Throws: `full`, `readOnly`, `inputOutput`, `exists` if there are ``limit`` copies; then the file must not be
   ///   changed.
@@ -28,7 +29,7 @@ enum KeptAside {
     guard let copy = names.first(where: isFree) else {
       throw DocumentError(
         .exists,
-        "\(path): it is damaged, and there are \(limit) copies of earlier damage; run 'whiteboard-peer "
+        "\(path): the file is damaged, and there are \(limit) copies of it already; run 'whiteboard-peer "
           + "boards recover', then move the files that end in damaged-1 to damaged-\(limit) away; nothing was changed"
       )
     }
@@ -44,13 +45,13 @@ enum KeptAside {
       for file in made { unlink(file) }
       throw DocumentError(
         error.code,
-        "\(path): it is damaged, and was not opened, since no copy of it can be kept: \(error.message)"
+        "\(path): the file is damaged, and was not opened, since it cannot be copied: \(error.message)"
       )
     }
     return copy
   }
 
-  /// Copies one file to a path where none is, and returns when it is on the disk.
+  /// Copies one file to an unused path, and returns when the copy is on the disk.
   /// - Throws: `full`, `readOnly`, `inputOutput`; the incomplete copy stays.
   static func copy(_ source: String, to target: String) throws(DocumentError) {
     let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -76,13 +77,13 @@ enum KeptAside {
     guard fsync(output) == 0 else { throw .writing(target) }
   }
 
-  /// Whether no file of a copy is there, as a stopped attempt may have left one.
+  /// Whether no file of the copy exists; an interrupted attempt may have left some.
   private static func isFree(_ copy: String) -> Bool {
     (companions + [""]).allSatisfy { access(copy + $0, F_OK) != 0 }
   }
 
   private static func isSame(_ copy: String, as path: String) -> Bool {
-    // The index says nothing that the others do not.
+    // The index has no information of its own.
     ["", "-wal", "-journal"].allSatisfy { end in
       FileManager.default.contentsEqual(atPath: copy + end, andPath: path + end)
         || (access(copy + end, F_OK) != 0 && isEmpty(path + end))
@@ -95,9 +96,9 @@ enum KeptAside {
   }
 }
 
-/// Brings files to the disk.
+/// Writes files through to the disk.
 enum FileSync {
-  /// Returns when a file, or the names in a directory, are on the disk.
+  /// Waits until a file, or the entries of a directory, are on the disk.
   /// - Throws: `full`, `readOnly`, `inputOutput`.
   static func synchronize(_ path: String) throws(DocumentError) {
     let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
@@ -108,7 +109,7 @@ enum FileSync {
 }
 
 extension DocumentError {
-  /// The error of the system's call that failed last for the file at `path`.
+  /// The error for the last failed system call on the file at `path`.
   static func writing(_ path: String) -> DocumentError {
     let code: Code =
       switch errno {

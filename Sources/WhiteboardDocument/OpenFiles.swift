@@ -3,23 +3,24 @@ import Synchronization
 
 /// The files that SQLite has open in this process.
 ///
-/// When a process closes any descriptor of a file, it loses all of SQLite's locks on it. So a file that SQLite has
-/// open here, and its index, are read by SQLite alone.
+/// When a process closes any descriptor of a file, it loses all of SQLite's locks on that file.
+/// Therefore only SQLite may read a file that it has open here, and the file's index.
 enum OpenFiles {
-  /// How this process has a file open.
+  /// The way in which this process has a file open.
   enum Use: Comparable, Sendable {
-    /// Not at all: everything may be read without SQLite.
+    /// The file is not open, so all of it may be read without SQLite.
     case none
-    /// Readers: only the log may be read without SQLite, since SQLite locks nothing in it.
+    /// Readers have the file open. Only the log may be read without SQLite, since SQLite locks
+    /// nothing in it.
     case reading
-    /// A writer: the log changes at any time.
+    /// A writer has the file open, so the log may change at any time.
     case writing
   }
 
   private struct Connection {
     let use: Use
     let number: Int
-    /// Nil while it is being opened.
+    /// The connection; nil while it is being opened.
     weak var queue: DatabaseQueue?
     var isOpening = true
   }
@@ -35,7 +36,7 @@ enum OpenFiles {
 
   private static let state = Mutex(State())
 
-  /// Opens a connection, and takes note of it until it is gone.
+  /// Opens a connection and tracks it until it is closed.
   static func connecting(
     to path: String,
     _ mode: BoardDocument.Mode,
@@ -60,7 +61,7 @@ enum OpenFiles {
     return try queue.get()
   }
 
-  /// Closes a connection, and forgets it: another file can have its number from then on.
+  /// Closes a connection and stops tracking it, since another file may get its inode number.
   static func close(_ queue: DatabaseQueue) throws {
     defer {
       state.withLock { state in
@@ -72,7 +73,9 @@ enum OpenFiles {
     try queue.close()
   }
 
-  /// Runs `body` with who has the file open; no connection is opened meanwhile, so that `body` must be short.
+  /// Runs `body` with the way in which the file is open.
+  ///
+  /// Keep `body` short, since no connection can be opened meanwhile.
   static func holding<T: Sendable>(_ path: String, _ body: (Use) throws -> T) rethrows -> T {
     let file = FileIdentity(path)
     return try state.withLock { state in try body(file.map { state.use(of: $0) } ?? .none) }

@@ -3,19 +3,19 @@ import GRDB
 
 /// The checks and repairs that precede a writer's first change; implements REC-16 and REC-17.
 extension Opened {
-  /// What a writer knows before it writes.
+  /// The result of inspecting a file before writing.
   struct Look: Sendable {
     let facts: Facts
     let damages: [String]
   }
 
-  /// Looks at a file without changing it, and keeps a copy of it if it is damaged.
+  /// Inspects a file without changing it, and copies it if it is damaged.
   ///
-  /// The look is that of a reader: when SQLite closes a writer's connection, it empties the log, even if the
-  /// document is refused.
-  /// - Throws: Why the document must not be written; then nothing was changed.
+  /// It opens the file for reading: when SQLite closes a writer's connection, it empties the log,
+  /// even if the document is refused.
+  /// - Throws: The reason for not writing the document; then nothing was changed.
   static func lookBeforeWriting(_ path: String, _ expected: [UInt8]?) throws -> Look {
-    // What SQLite would undo is undone on a copy first.
+    // Try on a copy first what SQLite would undo.
     let copy = try undone(path)
     let log = copy == nil ? WriteAheadLog.examine(path) : nil
     try log?.checkOrigin(of: path)
@@ -29,28 +29,28 @@ extension Opened {
     let (facts, found) = try database.read { db in
       let facts = try Facts(db, at: path)
       try own?.check(db, at: path)
-      // After a crash nothing else says how long the log was.
+      // After a crash there is no other record of the log's length.
       if facts.closed == nil { try quickCheck(db, at: path) }
       return (facts, LogReader(db, path: path).damages(isQuick: true))
     }
     try facts.check(expected, at: path)
-    // One copy is enough for damage that stays in the file.
+    // Make only one copy if the damage stays in the file.
     if !found.isEmpty, KeptAside.copies(of: path).isEmpty { _ = try KeptAside.keep(path) }
     return Look(facts: facts, damages: (mended.map { [$0] } ?? []) + told(found, path))
   }
 
-  /// A few lines about damage, with what to do.
+  /// Returns a few lines that describe the damage and the remedy.
   private static func told(_ damages: [String], _ path: String) -> [String] {
     guard !damages.isEmpty else { return [] }
     let more = damages.count > 3 ? ["\(damages.count - 3) more damages"] : []
     let kept = KeptAside.copies(of: path).last.map { "A copy is kept as \($0). " } ?? ""
     return damages.prefix(3).map { "The file is damaged: \($0)." } + more.map { "\($0)." } + [
-      kept + "Run 'whiteboard-peer boards recover \(path)' to save what it still holds."
+      kept + "Run 'whiteboard-peer boards recover \(path)' to save its intact data."
     ]
   }
 
-  /// Puts a file with everything that can be read of the log in the place of one whose log is damaged.
-  /// - Returns: What happened, in words.
+  /// Replaces a file whose log is damaged with one that contains all readable pages of the log.
+  /// - Returns: A description for the user.
   private static func mend(
     _ path: String,
     _ log: WriteAheadLog,
@@ -67,15 +67,16 @@ extension Opened {
     var status = stat()
     if stat(path, &status) == 0 { chmod(merged, status.st_mode & 0o7777) }
     let copy = try KeptAside.keep(path)
-    // Until the log is gone, opening again does the same again.
+    // If this is interrupted before the log is removed, the next opening repeats it.
     guard rename(merged, path) == 0 else { throw DocumentError.writing(path) }
     for end in ["-wal", "-shm"] { unlink(path + end) }
     try FileSync.synchronize((path as NSString).deletingLastPathComponent)
     return log.words(damage, isComplete: isComplete) + " The damaged file is kept as \(copy)."
-      + (isComplete ? "" : " Run 'whiteboard-peer boards recover \(path)' to save what both hold.")
+      + (isComplete ? "" : " Run 'whiteboard-peer boards recover \(path)' to save data of both.")
   }
 
-  /// Opens a file with everything that can be read of a damaged log, which is gone when it is closed.
+  /// Opens a temporary file that contains all readable pages of a damaged log; closing it removes
+  /// it.
   static func connectToMerged(
     _ log: WriteAheadLog,
     of path: String
@@ -89,8 +90,9 @@ extension Opened {
     return (try connectOnce(copy, .reading), isComplete)
   }
 
-  /// The file with its last step undone, as a copy; nil if there is nothing to undo.
-  /// - Throws: `damaged` if undoing makes it another board, or damages it.
+  /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to
+  /// roll back.
+  /// - Throws: `damaged` if the rolled-back file is damaged or is a different board.
   private static func undone(_ path: String) throws -> DatabaseQueue? {
     var status = stat()
     guard stat(path + "-journal", &status) == 0, status.st_size > 0 else { return nil }
@@ -99,7 +101,7 @@ extension Opened {
       guard let database = try connectToCopy(of: path) else {
         throw DocumentError(
           .inputOutput,
-          "\(path): its last step must be undone, and there is no room to try that on a copy; "
+          "\(path): its last transaction must be rolled back, and there is no room to try it on a copy; "
             + "nothing was changed"
         )
       }
@@ -115,16 +117,16 @@ extension Opened {
     } catch {
       throw DocumentError(
         .damaged,
-        "\(path): the file beside it that ends in -journal is damaged, or belongs to another file; "
+        "\(path): its -journal file is damaged, or belongs to another file; "
           + "move it away and try again; nothing was changed",
         cause: error
       )
     }
   }
 
-  /// What a file is without its log, if SQLite uses the log; nil if that cannot be told.
+  /// The identity of a file without its log, if SQLite uses the log; nil if it is unknown.
   ///
-  /// With its log it is something else if that is the log of another file.
+  /// If the log belongs to another file, the identity with the log is different.
   static func identity(
     of path: String,
     with log: WriteAheadLog?
@@ -141,7 +143,7 @@ extension Opened {
 }
 
 extension PageScanner.Identity {
-  /// Refuses a database that is another document.
+  /// Throws if a database is a different document.
   func check(_ db: Database, at path: String) throws {
     var found = Self()
     try found.take(db, at: path)
@@ -150,7 +152,7 @@ extension PageScanner.Identity {
 }
 
 extension WriteAheadLog {
-  /// Refuses a log that was written for another file.
+  /// Throws if the log was written for another file.
   func checkOrigin(of path: String) throws(DocumentError) {
     guard !isForeign else { throw Self.strange(path) }
   }
@@ -159,20 +161,20 @@ extension WriteAheadLog {
   static func strange(_ path: String) -> DocumentError {
     DocumentError(
       .damaged,
-      "\(path): the file beside it that ends in -wal belongs to another file; move it away and try again; "
+      "\(path): its -wal file belongs to another file; move it away and try again; "
         + "nothing was changed"
     )
   }
 
-  /// What to say about a damaged log.
+  /// Returns the message about a damaged log.
   func words(_ damage: String, isComplete: Bool) -> String {
     "The log of the file (the file that ends in -wal) is damaged: \(damage). "
       + (isComplete
-        ? "Every change was read from it all the same."
+        ? "All changes in it could still be read."
         : "Some of the last changes may be missing.")
   }
 
-  /// Makes a file at `target` that has as much as possible of the file at `path` and its log.
+  /// Creates a file at `target` with as much as possible of the file at `path` and its log.
   /// - Returns: Whether it has everything that was committed.
   /// - Throws: `damaged` if no such file can be read; `full`, `readOnly`, `inputOutput`.
   func mergeBest(of path: String, at target: String) throws -> Bool {
@@ -203,9 +205,9 @@ extension WriteAheadLog {
   }
 
   private enum State {
-    /// Nothing is damaged.
+    /// The file has no damage.
     case sound
-    /// A board can be made of it.
+    /// The file is damaged, but a board can be read from it.
     case readable
     case unreadable
   }

@@ -10,7 +10,7 @@ struct Opened: Sendable {
   let lock: WriterLock?
   let tail: LogTail
   let wasLeftOpen: Bool
-  /// What was found damaged as it was opened, in words.
+  /// Descriptions of the damage found while opening.
   let damages: [String]
 
   /// Opens and checks; blocks.
@@ -56,7 +56,7 @@ struct Opened: Sendable {
       guard expected == nil || expected == board else {
         throw DocumentError(
           .wrongBoard,
-          "\(path): it holds another board of that name; it was left as it is"
+          "\(path): it is a different board with that name; it was not changed"
         )
       }
     }
@@ -89,7 +89,7 @@ struct Opened: Sendable {
     guard mode == .reading || access(path, W_OK) == 0 else {
       throw DocumentError(
         .readOnly,
-        "\(path): it may not be written (\(systemMessage())); open it for reading, or copy it"
+        "\(path): it is not writable (\(systemMessage())); open it for reading, or copy it"
       )
     }
   }
@@ -101,9 +101,10 @@ struct Opened: Sendable {
 
   /// Opens the database, and returns the damage in the log beside it.
   ///
-  /// Where a process was killed as it began or ended writing, its last step must be undone first. Who only reads
-  /// undoes it on a copy: nothing is written to a recording that is only read (REC-1). If the log is damaged, a
-  /// reader gets a copy with everything of the log that can be read (REC-16).
+  /// If a process was killed while it began or ended writing, its last transaction must be rolled
+  /// back first. A reader does this on a copy, since reading must not write to a recording (REC-1).
+  /// If the log is damaged, a reader gets a copy that contains all readable pages of the log
+  /// (REC-16).
   static func connectNoting(
     _ path: String,
     _ mode: BoardDocument.Mode
@@ -127,7 +128,7 @@ struct Opened: Sendable {
     }
   }
 
-  /// Opens a copy whose last step is undone, and that is gone when it is closed; nil where none can be made.
+  /// Opens a temporary copy with its last transaction rolled back; nil if no copy can be made.
   static func connectToCopy(of path: String) throws -> DatabaseQueue? {
     let files = FileManager.default
     guard let directory = temporaryDirectory() else { return nil }
@@ -151,8 +152,9 @@ struct Opened: Sendable {
     return made.map { path }
   }
 
-  /// Sees that undoing the last step would touch no other file: SQLite removes one that a journal names at its end,
-  /// and no journal of ours names any.
+  /// Checks that a rollback touches no other file.
+  ///
+  /// SQLite removes the file that a journal names at its end. Journals of this program name none.
   static func checkJournal(of path: String) throws {
     let descriptor = open(path + "-journal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }

@@ -20,7 +20,7 @@ final class PageScanner {
   private let pageSize: Int
   private let usable: Int
   private let pageCount: Int
-  /// The frames of the log beside the file, those too that SQLite would not use.
+  /// The frames of the log beside the file, including those that SQLite would not use.
   private let frames: [WriteAheadLog.Frame]
   private let framePageSize: Int
   /// The newest frame of each page.
@@ -34,10 +34,10 @@ final class PageScanner {
   /// The long rows that were found already, by what is of them in their own page.
   private var known: Set<[UInt8]> = []
 
-  /// Opens the file at `path`, and the log beside it where there is one, for reading.
+  /// Opens the file at `path`, and the log beside it if there is one, for reading.
   /// - Parameters:
-  ///   - path: The file, which this process has not open.
-  ///   - readsLog: Whether the log is read. One of another file is left out.
+  ///   - path: The file; this process must not have it open.
+  ///   - readsLog: Whether the log is read. A log of another file is left out.
   /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
   init(_ path: String, readsLog: Bool = true) throws(DocumentError) {
     // A pipe that nobody writes would be waited for.
@@ -76,7 +76,7 @@ final class PageScanner {
     if let found, found.damage != nil || found.isForeign {
       logDamage =
         found.isComplete && !found.isForeign
-        ? nil : "what was in damaged parts of the log beside the file"
+        ? nil : "the contents of damaged parts of the log beside the file"
     }
     guard !frames.isEmpty else { return }
     var (own, logged) = (Identity(), Identity())
@@ -91,11 +91,11 @@ final class PageScanner {
     }
   }
 
-  /// What of a document never changes.
+  /// The values of a document that never change.
   struct Identity: Sendable {
     private var values: [String: Set<String>] = [:]
 
-    /// Takes in a row, if it tells something of it.
+    /// Adds a row, if it holds one of these values.
     mutating func take(_ columns: [StoredValue]) {
       guard columns.count == 3, let key = columns[0].text, let value = columns[1].text,
         [MetaKey.board.rawValue, MetaKey.created.rawValue].contains(key),
@@ -104,14 +104,14 @@ final class PageScanner {
       values[key, default: []].insert(value)
     }
 
-    /// Takes in what a database says.
+    /// Adds the values that a database holds.
     mutating func take(_ db: Database, at path: String) throws {
       for key in [MetaKey.board, .created] {
         if let value = try Meta.get(db, key, at: path) { values[key.rawValue] = [value] }
       }
     }
 
-    /// Whether nothing in it is known to be another way.
+    /// Whether none of its values differs from those of `other`.
     func isPart(of other: Identity) -> Bool {
       values.allSatisfy { key, found in other.values[key]?.isSuperset(of: found) ?? true }
     }
@@ -119,10 +119,10 @@ final class PageScanner {
     fileprivate var isEmpty: Bool { values.isEmpty }
   }
 
-  /// Whether the log is of another file.
+  /// Whether the log belongs to another file.
   private var leavesOutLog = false
 
-  /// What the first page that tells it says that the document is.
+  /// The identity according to the first page that holds one of its values.
   var firstIdentity: Identity? {
     for page in 1...max(1, pageCount) {
       var identity = Identity()

@@ -102,7 +102,7 @@ public actor PersonalSettings {
     guard descriptor >= 0 else {
       throw DocumentError(
         errno == ENOSPC ? .full : .readOnly,
-        "\(path): it may not be written (\(systemMessage())); nothing was changed"
+        "\(path): it is not writable (\(systemMessage())); nothing was changed"
       )
     }
     let bytes = Array(data)
@@ -130,7 +130,7 @@ public actor PersonalSettings {
     guard descriptor >= 0 else {
       throw DocumentError(
         errno == ENOSPC ? .full : .readOnly,
-        "\(path): it may not be written (\(systemMessage())); nothing was changed"
+        "\(path): it is not writable (\(systemMessage())); nothing was changed"
       )
     }
     // Others hold it for as long as a small file takes.

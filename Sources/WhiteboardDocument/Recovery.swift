@@ -23,23 +23,24 @@ public struct RecoveryReport: Hashable, Sendable {
 }
 
 extension BoardDocument {
-  /// Saves to a new document what a damaged one still holds; the damaged one is only read.
+  /// Saves the intact data of a damaged document to a new document; the damaged one is only read.
   ///
-  /// Kept is every row whose own checksum holds, in the file, in the log beside it and in the copies that were kept
-  /// of it when it was damaged before (REC-17). What was deleted not long ago may come back. A document that this
-  /// process has open must be closed first.
+  /// The new document has every row whose checksum matches, from the file, from the log beside it
+  /// and from the copies that were made when it was damaged before (REC-17). Recently deleted data
+  /// may return. If this process has the document open, close it first.
   ///
-  /// With a board to play it on, the new document is whole (REC-18): a state that is another board than its digest
-  /// says, or than the log before it makes, is left out. So is a change that cannot be applied.
+  /// If `played` is given, the new document is whole (REC-18): a state is left out if it does not
+  /// match its digest or the board that the log makes, and so is a change that cannot be applied.
   /// - Parameters:
   ///   - source: The damaged file; the `-wal` file beside it is read too.
-  ///   - path: Where the new one goes.
-  ///   - board: The board's id, needed only where the file does not hold it any more.
+  ///   - path: The path of the new document.
+  ///   - board: The board's id, needed only if the file no longer holds it.
   ///   - now: Milliseconds since 1970.
-  ///   - locking: Whether others are kept from writing the damaged one meanwhile, by a file beside it.
-  ///   - played: The kind of board by which the new document is verified; nil leaves digests unchecked.
-  /// - Returns: What was saved, and what was not.
-  /// - Throws: `notFound`, `exists`, `inUse`, `full`, `damaged` where nothing can be saved.
+  ///   - locking: Whether a lock file keeps other programs from writing the damaged document
+  ///     meanwhile.
+  ///   - played: The kind of board that verifies the new document; nil leaves digests unchecked.
+  /// - Returns: A report of the saved data and the losses.
+  /// - Throws: `notFound`, `exists`, `inUse`, `full`; `damaged` if nothing can be saved.
   public static func recover(
     from source: String,
     to path: String,
@@ -49,9 +50,9 @@ extension BoardDocument {
     playing played: (any PlayedBoard.Type)? = nil
   ) async throws(DocumentError) -> RecoveryReport {
     let source = Opened.resolved(source)
-    // Nobody writes the damaged file while it is read.
+    // Keep other programs from writing the damaged file while it is read.
     let lock = try await Blocking.run(source) { () throws -> WriterLock? in
-      // A directory that may not be written has no writer either.
+      // If the directory is not writable, no program can write the file.
       let directory = (source as NSString).deletingLastPathComponent
       let isLockable =
         locking && access(source, F_OK) == 0
@@ -100,7 +101,7 @@ extension BoardDocument {
 
 /// The rows of a damaged file that prove themselves.
 private struct Salvage: Sendable {
-  /// A photo, and the file it is in.
+  /// A photo, and the file that contains it.
   private struct Asset: Sendable {
     let source: String
     let place: PageScanner.Place
@@ -119,7 +120,7 @@ private struct Salvage: Sendable {
   private var otherLosses: [String] = []
   private var rowLosses: [String] = []
   private var listedAssets: Set<[UInt8]> = []
-  /// The last row of the log that the file says it has.
+  /// The last row of the log according to the file.
   private var end: Int64 = 0
 
   var losses: [String] { rowLosses + otherLosses }
@@ -132,7 +133,7 @@ private struct Salvage: Sendable {
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } }
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
-  /// What a file and the copies of it that were kept still hold.
+  /// Returns the intact data of a file and of its copies.
   static func merging(_ source: String) throws(DocumentError) -> Salvage {
     let own: Result<Salvage, DocumentError>
     do throws(DocumentError) { own = .success(try Salvage(source)) } catch { own = .failure(error) }
@@ -149,7 +150,7 @@ private struct Salvage: Sendable {
     let scanner = try PageScanner(source)
     var found = Found()
     if !scanner.scan({ place, rowid, columns in found.take(place, rowid, columns) }) {
-      otherLosses.append("what lies behind more rows than the file can hold")
+      otherLosses.append("the rows after more rows than the file can hold")
     }
     if let damage = scanner.logDamage { otherLosses.append(damage) }
     meta = found.meta
@@ -171,14 +172,15 @@ private struct Salvage: Sendable {
       !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty || !traffic.isEmpty
       || (!meta.isEmpty && lostRows.isEmpty)
     guard isSomethingLeft else {
-      throw DocumentError(.damaged, "\(source): nothing of a whiteboard is left in it")
+      throw DocumentError(.damaged, "\(source): it has no readable data of a whiteboard")
     }
   }
 
-  /// Adds what a copy of the same board holds.
+  /// Adds the data of a copy of the same board.
   ///
-  /// Both have the same rows up to where the copy was made. What the file got since then goes behind the rest of the
-  /// copy: batches count in any order, and answers leave out only what came before them in the file.
+  /// Both have the same rows up to the point where the copy was made. Later rows of the file follow
+  /// the rest of the copy. This is correct because batches apply in any order, and answers omit
+  /// only entries before them in the file.
   private mutating func merge(_ copy: Salvage) {
     let fork = Self.fork(rows, copy.rows)
     let shift = fork.map { ($0, by: (copy.rows.last?.id ?? 0) - $0 + 1) }
@@ -195,7 +197,7 @@ private struct Salvage: Sendable {
     }
     let states = copy.keyframes + own.filter { !copy.keyframes.contains($0) }
     let ordered = states.sorted { ($0.log, $0.time, $0.id) < ($1.log, $1.time, $1.id) }
-    // Two of them can have one number.
+    // Two keyframes can have the same number.
     keyframes = ordered.enumerated().map { number, keyframe in
       keyframe.moved(
         id: Int64(number + 1),
@@ -246,7 +248,7 @@ private struct Salvage: Sendable {
     return before + behind
   }
 
-  /// Chooses one row of each number.
+  /// Chooses one row for each number.
   private mutating func choose(_ candidates: [Int64: [StoredLogRow]]) {
     var chain: UInt32 = 0
     var last: Int64 = 0
@@ -267,7 +269,7 @@ private struct Salvage: Sendable {
     var last: Int64 = 0
     var lastTime: Int64?
     for row in rows {
-      // Where rows were dropped on purpose, a keyframe stands in their place.
+      // If rows were dropped on purpose, a keyframe takes their place.
       if row.id > last + 1, last > 0 || !stands.contains(row.id - 1) {
         lose(last + 1...row.id - 1, lastTime, row.time)
       }
@@ -278,12 +280,12 @@ private struct Salvage: Sendable {
     if end > last, last > 0 || !stands.contains(end) { lose(last + 1...end, lastTime, nil) }
   }
 
-  /// Finds out what was listed in the file, and was not found whole.
+  /// Finds listed data of the file that was not found intact.
   private mutating func compare(with inventory: Inventory) {
     otherLosses += inventory.problems
     let saved = Set(keyframes.map(\.id))
     for lost in inventory.keyframes.sorted(by: { $0.id < $1.id }) where !saved.contains(lost.id) {
-      otherLosses.append(lost.name.map { "the version '\($0)'" } ?? "the whole board of one moment")
+      otherLosses.append(lost.name.map { "the version '\($0)'" } ?? "a stored state of the board")
     }
     let missing = inventory.traffic.subtracting(traffic.map(\.id))
     if !missing.isEmpty { otherLosses.append("rows of the session's traffic: \(missing.count)") }
@@ -443,7 +445,7 @@ private struct Found {
 }
 
 extension StoredAuthor {
-  /// Whether it has all that another row of the same incarnation has.
+  /// Whether the row has at least the data of another row of the same incarnation.
   fileprivate func isNewer(than other: StoredAuthor) -> Bool {
     sequence >= other.sequence && record.count >= other.record.count
   }

@@ -133,7 +133,7 @@ enum MetaKey: String, CaseIterable {
   case hosted
   /// The words that let people in, where it was hosted with a code; a secret.
   case code
-  /// Who belongs to the board's session, as the session wrote it; holds a ticket, which admits one key.
+  /// The membership record of the board's session; it holds a ticket, which admits one key.
   case membership
   /// Days that history is kept; absent: for ever.
   case retention

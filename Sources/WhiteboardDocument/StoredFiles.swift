@@ -1,9 +1,9 @@
 import Foundation
 
-/// The files that an open document is in: the database, and the log beside it.
+/// The files of an open document: the database, and the log beside it.
 ///
-/// A file that was removed, or whose disk was unmounted, can still be written to by those who have it
-/// open. A document therefore compares the files at its path with the ones it opened.
+/// A process can still write to an open file that was removed, or whose disk was unmounted. A
+/// document therefore compares the files at its path with the ones it opened.
 struct StoredFiles: Sendable {
   private let path: String
   private let database: FileIdentity?
@@ -23,14 +23,14 @@ struct StoredFiles: Sendable {
     database != nil && FileIdentity(path) == database && FileIdentity(path + "-wal") == log
   }
 
-  /// Whether the file can be made again: its directory is on the same file system as before, and no
-  /// other file has taken its name.
+  /// Whether the file can be recreated: its directory is on the same file system as before, and no
+  /// other file has its name.
   var canBeMade: Bool {
     let parent = FileIdentity((path as NSString).deletingLastPathComponent)
     return parent != nil && parent?.device == directory?.device && FileIdentity(path) == nil
   }
 
-  /// Checks that the files are there.
+  /// Checks that the files are still at their path.
   ///
   /// - Throws: ``DocumentError`` with the code `removed`.
   func check() throws(DocumentError) {

@@ -146,7 +146,7 @@ struct StoredKeyframe: Hashable, Sendable {
 }
 
 extension StoredKeyframe {
-  /// The same place with another board.
+  /// Returns the keyframe with another board at the same position.
   func replaced(digest: [UInt8], body: [UInt8]) -> StoredKeyframe {
     StoredKeyframe(
       id: id,
@@ -207,7 +207,7 @@ struct StoredMark: Hashable, Sendable {
     self.name = name
   }
 
-  /// The same, behind another row of the log.
+  /// Returns the mark at another row of the log.
   func moved(log: Int64) -> StoredMark {
     StoredMark(id: id, kind: kind, time: time, until: until, log: log, name: name)
   }

@@ -3,16 +3,17 @@ import GRDB
 import Whiteboard
 
 extension BoardDocument {
-  /// Reads and plays all stored data, and returns every deviation from what was written; implements REC-18.
+  /// Reads and plays all stored data, and returns every deviation from what was written; implements
+  /// REC-18.
   ///
-  /// A file is *whole* if this returns nothing. It is the only definition of the word: the log beside the file is
-  /// read to its end, each page, row, photo and index is checked, each state has its digest, and the log makes each
-  /// state that it leads to.
+  /// A file is *whole* if this returns an empty list; the word has no other definition. It checks
+  /// the whole log beside the file, and each page, row, photo and index. Each state must match its
+  /// digest, and the log must produce it.
   /// - Parameters:
-  ///   - path: The file, which is only read.
-  ///   - played: The kind of board on which it is played.
+  ///   - path: The file; it is only read.
+  ///   - played: The kind of board to play it on.
   /// - Returns: A line for each damage; empty if the file is whole.
-  /// - Throws: Why the file cannot be read at all.
+  /// - Throws: An error if the file cannot be read at all.
   /// - Complexity: O(n) in the file.
   public static func damages(
     at path: String,
@@ -41,24 +42,24 @@ extension BoardDocument {
   }
 }
 
-/// Plays what a document holds on a board.
+/// Plays a document on a board.
 struct Replay {
-  /// A state that is not the board there.
+  /// A stored state that differs from the board at its position.
   struct Mismatch {
     let check: DocumentHistory.Check
-    /// The number of the step by which the state is taken in; nil if the log alone leads there.
+    /// The number of the step that loads the state; nil if the log produces the board without it.
     let step: Int?
-    /// The board there.
+    /// The digest of the board at the position.
     let digest: [UInt8]
     let keyframe: [UInt8]
   }
 
-  /// What came of playing.
+  /// The result of playing.
   struct Outcome {
     var mismatches: [Mismatch] = []
     /// The steps that cannot be applied.
     var faults: [Int] = []
-    /// The numbers of the keyframes that are another board than their digest says.
+    /// The numbers of the keyframes that do not match their digest.
     var wrong: [Int64] = []
 
     /// Descriptions of the faults.
@@ -68,7 +69,7 @@ struct Replay {
           "after step \(mismatch.check.place), at \(LogReader.moment(mismatch.check.time)): the board is "
             + "\(Hexadecimal.encode(mismatch.digest).prefix(16)) and was "
             + "\(Hexadecimal.encode(mismatch.check.digest).prefix(16))"
-        } + wrong.map { "keyframe \($0) is another board than its digest says" }
+        } + wrong.map { "keyframe \($0) does not match its digest" }
     }
   }
 
@@ -82,8 +83,8 @@ struct Replay {
     self.board = board
   }
 
-  /// Plays it to its end.
-  /// - Throws: Why it cannot be read.
+  /// Plays the document to its end.
+  /// - Throws: An error if it cannot be read.
   func play(_ kind: any PlayedBoard.Type) throws -> Outcome { try play(on: kind) }
 
   private func play<Played: PlayedBoard>(on kind: Played.Type) throws -> Outcome {
@@ -122,7 +123,7 @@ struct Replay {
     return outcome
   }
 
-  /// The keyframes that do not make the board that their digest says.
+  /// Returns the numbers of the keyframes that do not match their digest.
   private func wrongKeyframes<Played: PlayedBoard>(_ kind: Played.Type) throws -> [Int64] {
     var wrong: [Int64] = []
     let rows = try Row.fetchCursor(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
@@ -137,7 +138,7 @@ struct Replay {
   }
 }
 
-/// Makes a recovered document whole, and says what had to be left out.
+/// Makes a recovered document whole, and reports the data that it left out.
 struct Settling {
   private let db: Database
   private let path: String
@@ -151,18 +152,18 @@ struct Settling {
     self.kind = kind
   }
 
-  /// Leaves out or replaces entries and keyframes that do not make the recorded board, until none is left.
+  /// Removes or replaces states and entries that fail the checks, until all checks pass.
   /// - Returns: Descriptions of what is lost.
   /// - Throws: `damaged` if the document does not become whole.
   func settle() throws -> [String] {
     var losses: [String] = []
-    // What one round leaves out can show more.
+    // Leaving out data in one round can reveal more damage.
     for _ in 0..<8 {
       let outcome = try Replay(db, at: path, board: board).play(kind)
       guard !outcome.words.isEmpty else { break }
       let takenIn = outcome.mismatches.filter { $0.step != nil }
       for mismatch in takenIn {
-        if let name = mismatch.check.name { losses.append("the version '\(name)' as it was") }
+        if let name = mismatch.check.name { losses.append("the version '\(name)' as recorded") }
         try replace(mismatch)
       }
       guard takenIn.isEmpty else { continue }
@@ -197,7 +198,7 @@ struct Settling {
     )
   }
 
-  /// Puts the board that is there in the place of a state that is taken in and lacks something of it.
+  /// Replaces a loaded state with the board that the log makes at its position.
   private func replace(_ mismatch: Replay.Mismatch) throws {
     let rows = try Row.fetchAll(
       db,
@@ -214,7 +215,7 @@ struct Settling {
     }
   }
 
-  /// Writes the log without some steps of it.
+  /// Rewrites the log without the given steps.
   private func drop(_ steps: [Int]) throws {
     let history = try DocumentHistory(db, at: path, board: board, name: "")
     var left: [Int64: [DocumentEntry]] = [:]
@@ -235,7 +236,7 @@ struct Settling {
       .compactMap { StoredMark(StoredValue.columns($0)) }
     try db.execute(sql: "DELETE FROM log; DELETE FROM keyframe; DELETE FROM mark")
     var tail = LogTail()
-    // Where the log is after each row that there was.
+    // The tail of the new log after each row of the old one.
     var tails: [(id: Int64, tail: LogTail)] = [(0, tail)]
     for id in ids {
       try LogWriter.append(left[id] ?? [], db, &tail)

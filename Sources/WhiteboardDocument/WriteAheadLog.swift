@@ -2,9 +2,9 @@ import Foundation
 
 /// The write-ahead log beside an SQLite file, read and checked without SQLite; implements REC-16.
 ///
-/// After a crash, SQLite uses the frames of the log up to the first one whose checksum does not match. It ignores
-/// the frames behind it without an error, and overwrites them soon after. This type reads all frames, and tells the
-/// end of a log from damage inside it:
+/// After a crash, SQLite uses the frames of the log up to the first one whose checksum does not
+/// match. It ignores the frames behind it without an error, and overwrites them soon after. This
+/// type reads all frames, and distinguishes the end of a log from damage inside it:
 ///
 /// - Frames with other salts are left from an earlier round. Their pages are in the file already.
 /// - An incomplete frame at the end, and frames without a commit behind them, belong to a transaction that was not
@@ -20,7 +20,7 @@ struct WriteAheadLog: Sendable {
     let page: Int
     /// The number of pages of the database after the commit; 0 if the frame ends no transaction.
     let commit: Int
-    /// Whether page and content are what was written, after ``flip``.
+    /// Whether page number and content are as written, after applying ``flip``.
     fileprivate(set) var isIntact: Bool
     /// The bit of the content that must be flipped back.
     fileprivate(set) var flip: Flip?
@@ -36,7 +36,7 @@ struct WriteAheadLog: Sendable {
 
   /// The size of a page, in bytes.
   let pageSize: Int
-  /// The frames of the current round, in order, with those that SQLite does not reach.
+  /// The frames of the current round, in order, including those that SQLite does not reach.
   private(set) var frames: [Frame] = []
   /// The number of frames that SQLite uses: up to the last commit that it reaches.
   private(set) var usable = 0
@@ -55,7 +55,7 @@ struct WriteAheadLog: Sendable {
 
   /// Reads the log beside the file at `path`.
   ///
-  /// Another process may write meanwhile: damage counts if it is found twice.
+  /// Another process may write at the same time, so damage counts only if it is found twice.
   /// - Returns: The log; nil if there is none, if it is empty, or if this process writes the file.
   /// - Complexity: O(n) in the log.
   static func examine(_ path: String) -> WriteAheadLog? {
@@ -79,7 +79,7 @@ struct WriteAheadLog: Sendable {
   init?(_ path: String, onlyLog isOnly: Bool = false) {
     let log = RawFile(path + "-wal")
     let main = isOnly ? nil : RawFile(path)
-    // While a file is closed, nothing beside it says anything about it.
+    // If the file was closed, the files beside it do not belong to it.
     let index = main?.bytes(at: 18, 1) == [2] ? LogIndex(path + "-shm") : nil
     guard let log, log.size > 0 else {
       guard let index, index.committed > 0 else { return nil }
@@ -99,7 +99,7 @@ struct WriteAheadLog: Sendable {
     judge(header, current, slots)
     let isOfIndex = current != nil || index?.committed ?? 0 == 0
     if damage == nil, !isOfIndex {
-      damage = "it is not the log that its index (the file that ends in -shm) belongs to"
+      damage = "its index (the file that ends in -shm) belongs to another log"
     }
     isComplete =
       isOfIndex && frames.prefix(committed).allSatisfy(\.isIntact)
@@ -119,7 +119,7 @@ struct WriteAheadLog: Sendable {
   ) {
     let last = (0..<slots).last { log.bytes(at: offset($0) + 8, 8) == salts } ?? -1
     let isBigEndian = magic & 1 == 1
-    // What the frame before says that its checksum is, and the frame before if that does not match.
+    // The stored checksum of the previous frame, and that frame if its checksum does not match.
     var (stored, suspect) = (start, Suspect?.none)
     var isReached = header != nil
     for slot in 0..<slots {
@@ -129,7 +129,7 @@ struct WriteAheadLog: Sendable {
       let bytes = head[..<8] + content
       let expected = ChecksumPair(head, at: 16)
       let found = stored.adding(bytes, isBigEndian)
-      // If its stored checksum was damaged, the frame before is intact.
+      // If only its stored checksum was damaged, the previous frame is intact.
       let follows = found != expected && suspect?.found.adding(bytes, isBigEndian) == expected
       // Salts can be damaged too: the checksum does not cover them. Frames of an earlier round follow each other, but
       // none of them follows an intact frame of this one.
@@ -149,7 +149,7 @@ struct WriteAheadLog: Sendable {
         : Suspect(bytes: Array(bytes), before: stored, found: found, expected: expected)
       stored = expected
     }
-    // Of the last frame, a difference in the second sum alone can be damage to the checksum.
+    // In the last frame, if only the second sum differs, the checksum itself may be damaged.
     if let suspect, suspect.found.first != suspect.expected.first {
       correct(frames.count - 1, suspect, isBigEndian)
     }
@@ -190,7 +190,7 @@ struct WriteAheadLog: Sendable {
   /// The first frame that SQLite does not use, if there is one.
   private var reach: Int?
 
-  /// Finds out whether anything that was committed lies behind what SQLite uses.
+  /// Determines whether committed frames lie behind those that SQLite uses.
   private mutating func judge(_ header: Header?, _ index: LogIndex?, _ slots: Int) {
     guard header != nil else {
       if slots > 0 {
@@ -208,7 +208,8 @@ struct WriteAheadLog: Sendable {
       return
     }
     guard let reach else { return }
-    // The index of the writer itself, and not of a later reader, says that there was no more.
+    // Only the writer's own index, not that of a later reader, proves that there were no more
+    // frames.
     let isKnown = index.map { $0.isOfWriter && $0.committed == usable } ?? false
     let hasCommitBehind = frames[min(reach + 1, frames.count)...].contains { $0.commit > 0 }
     guard !isKnown || hasCommitBehind else { return }
@@ -216,10 +217,10 @@ struct WriteAheadLog: Sendable {
     damage = "it is damaged at frame \(reach + 1), and SQLite ignores \(missing) from there on"
   }
 
-  /// Whether pages of the log are not those of a file that was closed.
+  /// Whether pages of the log differ from those of the closed file.
   private func differs(_ log: RawFile, _ main: RawFile) -> Bool {
     newest(upTo: usable).contains { page, slot in
-      // The first page has the form of the journal and counters.
+      // The first page also holds the journal mode and counters.
       let from = page == 1 ? 100 : 0
       let content = log.bytes(at: offset(slot) + Self.frameHeaderSize + from, pageSize - from)
       return main.bytes(at: (page - 1) * pageSize + from, pageSize - from) != content
@@ -233,7 +234,7 @@ struct WriteAheadLog: Sendable {
     return newest
   }
 
-  /// The salts that most of the first frames have.
+  /// Returns the most common salts of the first frames.
   private func commonSalts(_ log: RawFile, _ slots: Int) -> [UInt8] {
     let first = (0..<min(3, slots)).map { log.bytes(at: offset($0) + 8, 8) }
     return first.first { salts in first.count { $0 == salts } > 1 } ?? first.first ?? []
@@ -249,7 +250,7 @@ struct WriteAheadLog: Sendable {
     bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// The size of a page that these two bytes of the file's header say, if it is one.
+  /// The page size in these two bytes of the file's header; nil if it is not valid.
   private static func pageSize(of bytes: [UInt8]) -> Int? {
     guard bytes.count == 2 else { return nil }
     let size = Int(bytes[0]) << 8 | Int(bytes[1])
@@ -262,9 +263,10 @@ struct WriteAheadLog: Sendable {
 }
 
 extension WriteAheadLog {
-  /// Which frames a merged file gets.
+  /// The choice of frames to merge into a file.
   enum Choice: CaseIterable, Sendable {
-    /// All up to the last commit, damaged or not: pages are mostly whole, and rows prove themselves.
+    /// All up to the last commit, damaged or not, since most bytes of a page are intact and rows
+    /// have checksums.
     case all
     /// All up to the last commit that are not damaged.
     case intact
@@ -272,7 +274,8 @@ extension WriteAheadLog {
     case usable
   }
 
-  /// Writes pages of the log of the file at `path` into a copy of that file, which needs no log from then on.
+  /// Writes pages of the log of the file at `path` into a copy of that file, so that the copy needs
+  /// no log.
   /// - Throws: `full`, `inputOutput`.
   func merge(_ choice: Choice, of path: String, into copy: String) throws(DocumentError) {
     let descriptor = open(copy, O_RDWR | O_CLOEXEC)
@@ -280,7 +283,7 @@ extension WriteAheadLog {
     defer { close(descriptor) }
     let log = RawFile(path + "-wal")
     let chosen = frames.prefix(choice == .usable ? usable : committed)
-    // A number that is damaged must not make a file of any size.
+    // A damaged page number must not enlarge the file without limit.
     let greatest = frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0
     for (slot, frame) in chosen.enumerated() {
       guard frame.isIntact || (choice == .all && (1...max(1, greatest)).contains(frame.page)) else {
@@ -298,7 +301,7 @@ extension WriteAheadLog {
     {
       throw .writing(copy)
     }
-    // A file with a rollback journal, says the header now.
+    // Mark the file in its header as one with a rollback journal.
     guard pwrite(descriptor, [1, 1], 2, 18) == 2, fsync(descriptor) == 0 else {
       throw .writing(copy)
     }
@@ -306,13 +309,13 @@ extension WriteAheadLog {
 }
 
 extension WriteAheadLog.Frame {
-  /// Flips the damaged bit of the frame's page back.
+  /// Restores the damaged bit of the frame's page.
   func repair(_ content: inout [UInt8]) {
     if let flip, flip.offset < content.count { content[flip.offset] ^= flip.mask }
   }
 }
 
-/// The beginning of a log, if it is whole.
+/// The header of a log, if it is intact.
 private struct Header {
   let pageSize: Int
   let salts: [UInt8]
@@ -329,7 +332,7 @@ private struct Header {
   }
 }
 
-/// The beginning of the index of a log (`-shm`), if it is whole.
+/// The header of the index of a log (`-shm`), if it is intact.
 ///
 /// It is in the byte order of the machine.
 private struct LogIndex {
@@ -337,7 +340,7 @@ private struct LogIndex {
   let salts: [UInt8]
   /// The number of frames that are committed.
   let committed: Int
-  /// Whether a writer committed something with it; else a reader made it from the log.
+  /// Whether a writer committed with this index; otherwise a reader rebuilt it from the log.
   let isOfWriter: Bool
 
   init?(_ path: String) {
@@ -377,7 +380,7 @@ private struct ChecksumPair: Equatable {
     second = isThere ? UInt32(WriteAheadLog.number(bytes, offset + 4)) : 0
   }
 
-  /// The checksum with bytes added, a multiple of eight.
+  /// Returns the checksum after adding bytes, whose number must be a multiple of eight.
   func adding(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) -> ChecksumPair {
     var (first, second) = (first, second)
     bytes.withUnsafeBytes { buffer in
@@ -393,10 +396,11 @@ private struct ChecksumPair: Equatable {
     return ChecksumPair(first, second)
   }
 
-  /// The bits of `count` bytes that may be why they came to one checksum and not to another; empty if there are
-  /// too many.
+  /// Returns the single bits of `count` bytes that could explain the difference between two
+  /// checksums; empty if there are too many.
   ///
-  /// The sums are linear: a bit adds to both, or takes away, a multiple that depends only on its place.
+  /// The sums are linear: flipping a bit adds to each sum, or subtracts from it, a multiple that
+  /// depends only on the bit's position.
   static func flips(
     _ count: Int,
     from found: ChecksumPair,
@@ -428,7 +432,7 @@ private struct ChecksumPair: Equatable {
 /// A file that is read without SQLite.
 private final class RawFile {
   private let descriptor: CInt
-  /// Its length, in bytes.
+  /// The length of the file in bytes.
   let size: Int
 
   /// Opens the file at `path`; nil if it is not a regular file or cannot be read.
@@ -446,7 +450,7 @@ private final class RawFile {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Up to `count` bytes; fewer if the file ends or cannot be read.
+  /// Returns up to `count` bytes; fewer if the file ends or cannot be read.
   func bytes(at offset: Int, _ count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, filled in
       // The buffer has `count` bytes, and pread writes and reports at most as many.

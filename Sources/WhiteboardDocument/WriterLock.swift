@@ -19,7 +19,7 @@ final class WriterLock: Sendable {
       guard descriptor >= 0 else {
         throw DocumentError(
           errno == ENOSPC ? .full : .readOnly,
-          "\(document): its directory may not be written (\(systemMessage())); "
+          "\(document): its directory is not writable (\(systemMessage())); "
             + "open it for reading, or copy it elsewhere"
         )
       }
@@ -56,7 +56,7 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Whether a path leads to an open file.
+  /// Whether a path is that of an open file.
   private static func isFile(_ descriptor: CInt, at path: String) -> Bool {
     var ours = stat()
     var there = stat()
