@@ -23,8 +23,8 @@ extension Board {
       guard !text.isEmpty else { throw .empty }
       guard text.utf8.count <= BoardLimits.chatBytes else { throw .tooLong("chat") }
       guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
-      // It stands after all that its author has seen, whatever the clocks said (BRD-31). A line at
-      // the end of all times is followed by none.
+      // The line follows every line that its author has seen, even if clocks are wrong (BRD-31). No
+      // line can follow one that has the last possible time.
       let id = try create(.chat, after: latestLine.flatMap { $0.canBeFollowed ? $0 : nil })
       try stage(id, .chatAuthor, .bytes(member.bytes))
       if let name { try stage(id, .chatName, .text(name)) }

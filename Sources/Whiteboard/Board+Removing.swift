@@ -57,8 +57,8 @@ extension Board {
     }
     cells.sort { $0.cell.dot < $1.cell.dot }
     guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
-    // What had been written far ahead was deleted at a time of its own (BRD-32). It belongs to the
-    // deletions next to it.
+    // Objects whose last write lay far ahead were deleted at separate times (BRD-32). Such a
+    // deletion belongs to the gesture of its neighbors.
     let latest = wallClock + BoardLimits.drift
     let isFar = cells.map { $0.cell.time.milliseconds > latest }
     let isNext = cells.indices.map {
@@ -80,11 +80,10 @@ extension Board {
   }
 }
 
-/// Since when this replica has seen objects deleted, by a clock that is never set.
+/// The times since which this replica has seen objects as deleted, by a monotonic clock.
 ///
-/// The time of the deletion itself says nothing if its author's wall clock was wrong: an object
-/// that a clock of 1970 deletes would be purged at once, and one that a clock of 2046 deletes
-/// never.
+/// The time of the deletion itself is useless if the wall clock of its author was wrong. An object
+/// deleted by a clock in 1970 would be purged at once, and one deleted by a clock in 2046 never.
 public struct DeletionAges: Sendable {
   private struct Sighting {
     let deletion: Dot
@@ -96,7 +95,8 @@ public struct DeletionAges: Sendable {
   /// Creates the ages for a board that was not inspected yet.
   public init() {}
 
-  /// Records the objects that are deleted now, and returns those deleted for `BoardLimits.purgeDelay`.
+  /// Records the objects that are deleted now, and returns those deleted for
+  /// `BoardLimits.purgeDelay`.
   ///
   /// - Parameters:
   ///   - board: The board.
@@ -124,7 +124,9 @@ public struct DeletionAges: Sendable {
 }
 
 extension Cell {
-  /// What the cells of one batch have in common, and those of batches of one author in one
-  /// millisecond: there, sequences and times run on together (BRD-11).
+  /// The difference between time and sequence.
+  ///
+  /// It is the same for all cells of one batch, and for the batches of one author within one
+  /// millisecond, because sequences and times increase together (BRD-11).
   fileprivate var offset: UInt64 { time.rawValue &- dot.sequence }
 }

@@ -208,7 +208,7 @@ public final class Board {
     staging = nil
     guard !staged.operations.isEmpty else { return }
     guard let runs = clock.next(wall: wallClock, after: staged.floors) else {
-      preconditionFailure("what was staged was checked when it was staged")
+      preconditionFailure("operations are checked when they are staged")
     }
     var batches: [Batch] = []
     var rest = staged.operations[...]
@@ -221,7 +221,7 @@ public final class Board {
           time: run.time,
           operations: Array(rest.prefix(run.count))
         )
-      else { preconditionFailure("what was staged was checked when it was staged") }
+      else { preconditionFailure("operations are checked when they are staged") }
       batches.append(batch)
       rest = rest.dropFirst(run.count)
       sequence += UInt64(run.count)
@@ -229,7 +229,7 @@ public final class Board {
     history.record(batches, over: state, label: staged.label)
     for batch in batches {
       guard (try? state.apply(batch, changes: &changes)) != nil else {
-        preconditionFailure("what was staged was checked when it was staged")
+        preconditionFailure("operations are checked when they are staged")
       }
       written.insert(batch.sequences, of: incarnation)
       note(batch)
@@ -263,9 +263,9 @@ public final class Board {
   /// Adds an operation to the gesture under way.
   /// - Parameters:
   ///   - id: the object.
-  ///   - property: what is written of it; an earlier operation of the gesture on it is replaced.
+  ///   - property: the property; an earlier operation of the gesture on it is replaced.
   ///   - value: the value.
-  ///   - earlier: a time that this write has to be later than, beside that of the cell it
+  ///   - earlier: a time that this write must follow, in addition to that of the cell it
   ///     overwrites.
   /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
   func stage(
@@ -412,7 +412,7 @@ public final class Board {
     }
   }
 
-  /// Takes note of what later edits follow.
+  /// Records the z-index and the time of a chat line that later edits must follow.
   private func note(_ property: Property, _ value: Value, _ time: HybridTime) {
     noteZIndex(property, value)
     guard property.isKind, value == .unsigned(ObjectKind.chat.rawValue) else { return }

@@ -12,7 +12,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   /// The milliseconds since 1970.
   @inlinable public var milliseconds: UInt64 { rawValue >> 16 }
 
-  /// What tells times of one millisecond apart, at most 65,535.
+  /// The counter that distinguishes times in one millisecond; at most 65,535.
   @inlinable public var counter: UInt64 { rawValue & 0xFFFF }
 
   /// Whether a batch of any length can be later than this.
@@ -24,14 +24,14 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   public static func < (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
-/// What decides between two writes of one cell: the time, then the author (BRD-5).
+/// The order of two writes of one cell: first by time, then by author (BRD-5).
 public struct Stamp: Hashable, Comparable, Sendable {
-  /// When the write was made, by its author's hybrid clock.
+  /// The time of the write, by its author's hybrid clock.
   public let time: HybridTime
-  /// Who made it.
+  /// The author of the write.
   public let incarnation: Incarnation
 
-  /// A stamp of its two parts.
+  /// Creates a stamp from its two parts.
   public init(time: HybridTime, incarnation: Incarnation) {
     self.time = time
     self.incarnation = incarnation
@@ -43,39 +43,39 @@ public struct Stamp: Hashable, Comparable, Sendable {
   }
 }
 
-/// The clock that gives local writes their times; wall time comes in from outside.
+/// The clock that assigns times to local writes; the caller passes the wall time.
 ///
-/// It stays within `BoardLimits.drift` of the wall clock, whatever it hears (BRD-7). A write that
-/// must be later than a time beyond that gets a time of its own, which advances nothing else
-/// (BRD-32).
+/// It stays within `BoardLimits.drift` of the wall clock, even if remote times lie further ahead
+/// (BRD-7). A write that must be later than such a time gets a separate time, which does not
+/// advance the clock (BRD-32).
 public struct HybridClock: Sendable {
-  /// Operations that follow on each other and go out as one batch.
+  /// Consecutive operations that are sent as one batch.
   public struct Run: Hashable, Sendable {
     /// The number of operations.
     public let count: Int
-    /// The time of the first of them; each further one is one later.
+    /// The time of the first operation; each further operation is one later.
     public let time: HybridTime
   }
 
   private var last: UInt64 = 0
 
-  /// A clock that has seen nothing.
+  /// Creates a clock that has seen no times yet.
   public init() {}
 
-  /// Gives times to operations that are written together.
+  /// Assigns times to operations that are written together.
   ///
-  /// Operations whose floors lie near the wall clock share one time. If others come between them,
-  /// their times count on as if they were one batch. An operation whose floor lies further ahead
-  /// than `BoardLimits.drift` gets a time just above its floor, and so its own batch.
+  /// Operations whose floors lie near the wall clock get consecutive times, even if other
+  /// operations come between them. An operation whose floor lies further ahead than
+  /// `BoardLimits.drift` gets a time just above its floor, and therefore a separate batch.
   /// - Parameters:
   ///   - wall: The wall clock, in milliseconds since 1970.
-  ///   - floors: For each operation the time that it must be later than, such as that of the cell
-  ///     it overwrites (BRD-6); nil if there is none.
+  ///   - floors: For each operation, the time that it must be later than, such as the time of the
+  ///     cell it overwrites (BRD-6); nil if there is none.
   /// - Returns: The batches in which the operations go out, in their order; nil if no legal time is
   ///   left.
   public mutating func next(wall: UInt64, after floors: [HybridTime?]) -> [Run]? {
     let limit = Self.limit(wall)
-    // The wall clock was ahead and was set back: what it said then is no reason to stay ahead.
+    // The wall clock was ahead and was set back. Do not stay ahead because of its earlier times.
     if last > limit { last = 0 }
     var base = max(last + 1, Self.time(wall))
     for case let floor? in floors where floor.rawValue < limit {
@@ -100,13 +100,13 @@ public struct HybridClock: Sendable {
     return runs
   }
 
-  /// Takes note of a remote time, unless it lies further ahead of `wall` than the limit (BRD-7).
+  /// Advances to a remote time, unless it lies further ahead of `wall` than the limit (BRD-7).
   public mutating func observe(_ time: HybridTime, wall: UInt64) {
     if time.rawValue <= Self.limit(wall) { last = max(last, time.rawValue) }
   }
 
-  /// Takes as many operations together as have floors within the limit of each other, so that none
-  /// is driven further ahead than that.
+  /// Finds the leading operations whose floors lie within `BoardLimits.drift` of each other, so
+  /// that the common time moves no operation further ahead than that.
   private static func farRun(
     _ floors: ArraySlice<HybridTime?>,
     _ limit: UInt64
@@ -126,9 +126,9 @@ public struct HybridClock: Sendable {
     floor.map { $0.rawValue >= limit } ?? false
   }
 
-  /// The latest time that is taken for a right one.
+  /// The latest time that is accepted as plausible.
   private static func limit(_ wall: UInt64) -> UInt64 {
-    // The wall clock may say anything.
+    // The wall clock may have any value.
     let (sum, isTooMuch) = wall.addingReportingOverflow(BoardLimits.drift)
     return time(isTooMuch ? .max : sum)
   }

@@ -18,10 +18,10 @@ public struct ClockReport: Hashable, Sendable {
   public let finding: Finding
   /// The milliseconds by which the clock is ahead, negative if it is behind.
   ///
-  /// A clock is held against most clocks, or, if it ``Finding/differs``, against the local clock.
+  /// The clock is compared with most clocks, or, if it ``Finding/differs``, with the local clock.
   public let difference: Int64
 
-  /// A finding of its parts.
+  /// Creates a report from its parts.
   public init(member: MemberID, finding: Finding, difference: Int64) {
     self.member = member
     self.finding = finding
@@ -31,25 +31,24 @@ public struct ClockReport: Hashable, Sendable {
 
 /// Measures how far the wall clock of one member is ahead of the local one.
 ///
-/// Each sample is what that clock said when a datagram left, held against a local clock that is
-/// never set. A sample is too low by the time that the datagram took, and never too high. So the
-/// greatest of the last samples is low by the shortest of those times only.
+/// Each sample is the member's clock reading in a datagram minus the local monotonic clock on
+/// arrival. A sample is too low by the delay of the datagram, and never too high. The greatest of
+/// the last samples is therefore too low only by the shortest of these delays.
 struct ClockSamples {
-  /// The milliseconds from one sample to the next, at least.
+  /// The minimum interval between two samples, in milliseconds.
   static let interval: UInt64 = 900
-  /// The milliseconds after a member joined in which its samples are waited for.
+  /// How long after a member joined the comparison waits for its samples, in milliseconds.
   static let patience: UInt64 = 15_000
-  /// The number of samples that count.
+  /// The maximum number of samples.
   private static let limit = 8
-  /// The number of samples without which nothing is said: what waited in a queue arrives all at
-  /// once.
+  /// The minimum number of samples, since datagrams that waited in a queue arrive together.
   private static let least = 4
 
   private var samples: [Int64] = []
   private var last: UInt64 = 0
 
-  /// Takes note of what the clock said, as it arrives.
-  /// - Returns: Whether it is a new sample, and no better one in place of the last.
+  /// Records a clock reading on its arrival.
+  /// - Returns: Whether the reading is a new sample; otherwise it only improved the last one.
   mutating func note(wall: UInt64, at uptime: UInt64) -> Bool {
     let ahead = Int64(clamping: wall) - Int64(clamping: uptime)
     if let latest = samples.last, uptime < last + Self.interval {
@@ -62,20 +61,21 @@ struct ClockSamples {
     return true
   }
 
-  /// The milliseconds by which the clock is ahead of the local one; nil if too little was heard.
+  /// The milliseconds by which the clock is ahead of the local one; nil if there are too few
+  /// samples.
   func difference(_ now: Moment) -> Int64? {
     guard samples.count >= Self.least, let ahead = samples.max() else { return nil }
     return ahead - (Int64(clamping: now.wall) - Int64(clamping: now.uptime))
   }
 }
 
-/// Finds out whose wall clock is far off, and says so once (SYN-43).
+/// Finds members whose wall clock is far off, and reports each of them once (SYN-43).
 struct ClockComparison {
-  /// The number of members about whom something is remembered though they are not there.
+  /// The maximum number of remembered findings; beyond it those of absent members are dropped.
   private static let remembered = 256
 
   private let own: MemberID
-  /// What was said of whom, unless all is right.
+  /// The last reported finding of each member whose clock is not right.
   private var said: [MemberID: ClockReport.Finding] = [:]
 
   init(own: MemberID) { self.own = own }
@@ -88,7 +88,7 @@ struct ClockComparison {
     var all = differences
     all[own] = 0
     let majority = Self.majority(of: Array(all.values))
-    // Where the local clock is one of the many, others are held against it.
+    // If the local clock agrees with the majority, other clocks are compared with it.
     let isOwnRight = majority.map { $0.magnitude <= BoardLimits.clockDifference } ?? true
     var reports: [ClockReport] = []
     for member in all.keys.sorted() {
@@ -102,7 +102,7 @@ struct ClockComparison {
         // A clock that was far off is right again only well within the limit.
         finding = before
       }
-      // Without a majority nothing is known of the local clock.
+      // Without a majority the local clock cannot be judged.
       if member == own, majority == nil { finding = before }
       guard finding != before else { continue }
       said[member] = finding
@@ -116,8 +116,7 @@ struct ClockComparison {
     return reports
   }
 
-  /// The time, as the difference from the local clock, on which more than half of the members
-  /// agree.
+  /// Returns the time on which more than half of the members agree, relative to the local clock.
   private static func majority(of differences: [Int64]) -> Int64? {
     let sorted = differences.sorted()
     let middle = sorted[sorted.count / 2]
@@ -134,8 +133,8 @@ extension Replica {
       peer.clock.note(wall: wall, at: now.uptime)
     else { return }
     let differences = peers.compactMapValues { $0.clock.difference(now) }
-    // Wait for the reading of a member that just joined, since it may decide the majority.
-    // A member that never sends one does not hold up the comparison.
+    // Wait for the reading of a member that just joined, since it may decide the majority. After
+    // `patience`, a member without readings no longer holds up the comparison.
     let isEarly = peers.contains {
       differences[$0.key] == nil && now.uptime < $0.value.joinedAt + ClockSamples.patience
     }

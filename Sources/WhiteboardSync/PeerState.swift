@@ -15,7 +15,7 @@ final class PeerState {
   var contextHash: UInt64?
   /// The context and the revision here at which its sums were the same as ours (SYN-44).
   var agreed: (contextHash: UInt64, revision: UInt64)?
-  /// The hash of the context whose sums it was sent last.
+  /// The hash of the context whose sums were sent to it last.
   var sumsSentFor: UInt64?
 
   /// What users were told that it may do.
@@ -54,7 +54,7 @@ final class PeerState {
   private var reportsSums = false
   var presenceCounter: UInt64?
   var presence = Presence()
-  /// What its wall clock said, as it arrived.
+  /// The readings of its wall clock.
   var clock = ClockSamples()
   let joinedAt: UInt64
 
@@ -215,7 +215,7 @@ struct PresenceState {
   private(set) var shown = Presence()
   private var hasChanged = false
   private var lastSent: UInt64 = 0
-  /// When the wall clock went along last.
+  /// The time at which the wall clock was sent last.
   private var lastTimed: UInt64?
   private var counter: UInt64 = 0
 
@@ -237,7 +237,8 @@ struct PresenceState {
     return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 
-  /// The next datagram, whether one is due or not; the wall clock goes along about once a second.
+  /// Returns the next datagram, whether one is due or not; about once a second it includes the wall
+  /// clock.
   mutating func next(_ now: Moment) -> SyncDatagram {
     counter += 1
     guard lastTimed.map({ now.uptime >= $0 + ClockSamples.interval }) ?? true else {

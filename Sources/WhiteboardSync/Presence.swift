@@ -57,7 +57,7 @@ extension Presence {
   private static let laserFlag: UInt8 = 1
   private static let viewFlag: UInt8 = 2
   private static let clockFlag: UInt8 = 4
-  /// The greatest milliseconds that a wall clock may say.
+  /// The greatest wall clock reading, in milliseconds.
   static let latestWall = BoardLimits.time >> 16
 
   func write(to writer: inout ByteWriter, wall: UInt64?) {

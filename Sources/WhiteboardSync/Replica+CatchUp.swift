@@ -292,7 +292,7 @@ extension Replica {
     for member in members {
       if isProvingEquality, hasSameContext(as: member) { sendSums(to: member, now) }
       guard let due = peers[member]?.takeReport(evenIfNone: isToAll) else { continue }
-      // A member of another context has no use for them.
+      // A member with another context has no use for the sums.
       if due.isWithSums, peers[member]?.contextHash == currentContextHash {
         peers[member]?.sumsSentFor = currentContextHash
       }
@@ -326,7 +326,7 @@ extension Replica {
     return hash
   }
 
-  /// Sends a member our sums at once, unless it was sent those of this context.
+  /// Sends a member the local sums at once, unless it got those of this context already.
   private func sendSums(to member: MemberID, _ now: Moment) {
     guard let peer = peers[member], peer.sumsSentFor != currentContextHash else { return }
     peer.report(by: now.uptime, withSums: true)
@@ -336,8 +336,8 @@ extension Replica {
 
   /// Starts or stops proving that boards are equal, for an application that waits for it (SYN-44).
   ///
-  /// While it is on, each member that reports the same context is sent our sums at once and answers
-  /// with its own.
+  /// While this is on, the replica sends its sums at once to each member that reports the same
+  /// context, and the member answers with its own sums.
   public func proveEquality(_ isWanted: Bool, now: Moment) {
     isProvingEquality = isWanted
     guard isWanted else { return }

@@ -46,7 +46,7 @@ public final class Replica {
   var toldSums: Turn
   var asked: Turn
   var activity = Activity()
-  /// Whether members of equal context are sent our sums at once.
+  /// Whether members with an equal context get the local sums at once.
   var isProvingEquality = false
 
   var strokes: [ObjectID: LiveStroke] = [:]
@@ -141,8 +141,9 @@ public final class Replica {
 
   // MARK: - Local changes
 
-  /// Makes local edits, which apply here at once and go to every member: one batch, or several if
-  /// they overwrite times that lie far ahead of the wall clock (BRD-32).
+  /// Makes local edits, which apply at once and are sent to every member.
+  ///
+  /// They form one batch, or several if they overwrite times far ahead of the wall clock (BRD-32).
   ///
   /// - Throws: what `body` throws; then nothing is applied.
   public func change<Result, Failure: Error>(

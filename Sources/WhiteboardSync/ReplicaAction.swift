@@ -95,7 +95,7 @@ public enum ReplicaAction: Hashable, Sendable {
   case preview(StrokePreview)
   /// A member points elsewhere, or looks at another part of the board.
   case presence(MemberID, Presence)
-  /// A wall clock turned out to be far off, or is right again.
+  /// A wall clock is far off, or is right again.
   case clock(ClockReport)
   /// An asset was asked for from a member: accept one resource of it with this hash.
   case wantAsset(AssetReference, from: MemberID)

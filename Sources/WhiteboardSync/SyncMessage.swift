@@ -242,8 +242,8 @@ package struct ReplicaReport: Hashable, Sendable {
 
 /// What replicas say to each other in datagrams, which may be lost; implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
-  /// The sender is here, and shows this of itself; `counter` grows with each. `wall` is what its
-  /// wall clock says, if it sends that.
+  /// The presence of the sender; `counter` grows with each message. `wall` is the reading of its
+  /// wall clock, if it sends one.
   case presence(counter: UInt64, Presence, wall: UInt64? = nil)
   /// Some points of a stroke that may not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])
