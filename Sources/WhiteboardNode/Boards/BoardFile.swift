@@ -86,7 +86,7 @@ package enum BoardFile {
     )
   }
 
-  /// Reads all that a file holds, and says why it is not whole (REC-18).
+  /// Reads all data of a file, and returns the reasons why it is not whole (REC-18).
   ///
   /// - Returns: A line for each damage; empty if the file is whole.
   /// - Throws: ``NodeError`` if the file cannot be read at all.

@@ -13,6 +13,6 @@ package enum BoardChange: Sendable {
   case presence(MemberID, Presence)
   /// The file of a photo is here, whole: at the start, when we put one on the board, when one arrives.
   case photo(AssetID, path: String)
-  /// The work is on disk, or is not any more; told at every change of that, the first time when the file is open.
+  /// The save state changed; reported first when the file is open.
   case saving(SaveState)
 }

@@ -4,7 +4,7 @@ extension EventText {
     switch state {
     case .off: "- this board is not saved"
     case .saved: "- saved: everything is on disk"
-    case .saving: "- saving: changes are on their way to the disk"
+    case .saving: "- saving: some changes are not on disk yet"
     case .notSaved(let problem): "! \(problem.sentence)"
     }
   }

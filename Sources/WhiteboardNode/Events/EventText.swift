@@ -47,7 +47,7 @@ package enum EventText {
     return shown.isEmpty ? short : "\(shown) (\(short))"
   }
 
-  /// Names in a sentence, such as `Ada and Ben`; of more than three, the first two and how many more.
+  /// Returns names for a sentence, such as `Ada and Ben`; beyond three, the first two and a count.
   package static func listed(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     guard names.count <= 3 else { return "\(names[0]), \(names[1]) and \(names.count - 2) more" }

@@ -113,9 +113,9 @@ extension NodeEvent {
     package var skipped: Int?
     /// Why they were left, and how many of them for each reason.
     package var left: [String: Int]?
-    /// The members whose boards are equal to ours, of `wait synced`.
+    /// The members whose boards equal the local one, for `wait synced`.
     package var synced: [SyncedMember]?
-    /// The other members that are known, of `wait synced`.
+    /// The other known members, for `wait synced`.
     package var notSynced: [SyncedMember]?
   }
 
@@ -131,9 +131,9 @@ extension NodeEvent {
     package var request: RequestMark?
     /// Which line of a script.
     package var line: Int?
-    /// The recipients that confirmed a message, where others did not.
+    /// The recipients that confirmed a message, if others did not.
     package var delivered: [String]?
-    /// The recipients that did not.
+    /// The recipients that did not confirm it.
     package var undelivered: [DeliveryReport.Undelivered]?
   }
 
@@ -143,9 +143,9 @@ extension NodeEvent {
     package var code: String
     /// In words.
     package var message: String
-    /// The peer it is about, if it is about one.
+    /// The peer that the remark is about, if any.
     package var peer: String?
-    /// The seconds by which a clock is ahead; negative if it is behind.
+    /// The number of seconds by which a clock is ahead; negative if it is behind.
     package var difference: Double?
 
     /// The code of the warning that some of the work is not on disk.

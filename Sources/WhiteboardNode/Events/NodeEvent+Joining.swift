@@ -3,15 +3,15 @@ import WhiteboardRendering
 extension NodeEvent {
   /// One step of an attempt to join a board.
   package struct Joining: Encodable, Sendable, Equatable {
-    /// Which step.
+    /// The step.
     package var step: Step
-    /// The address that is dialled, where there is one.
+    /// The address that is dialled, if there is one.
     package var address: String?
-    /// The peer that is dialled, where it is known.
+    /// The peer that is dialled, if it is known.
     package var peer: String?
-    /// Its name, where one was announced or sent.
+    /// Its display name, if one was announced or sent.
     package var name: String?
-    /// The name of the board that is looked for, where one was given or announced.
+    /// The name of the board to join, if one was given or announced.
     package var boardName: String?
 
     package init(
@@ -30,38 +30,38 @@ extension NodeEvent {
 
     /// The steps, in their usual order.
     package enum Step: String, Encodable, Sendable {
-      /// The board is looked for on this network.
+      /// The program searches for the board on this network.
       case searching
       /// An address is dialled.
       case connecting
-      /// The connection is accepted and nothing was answered yet.
+      /// The connection was accepted, and there is no answer yet.
       case awaitingAnswer = "awaiting-answer"
-      /// The peer is sent a proof of the code.
+      /// The program sends a proof of the code.
       case provingCode = "proving-code"
-      /// The person at the other end is asked.
+      /// The user of the other program is asked.
       case awaitingAcceptance = "awaiting-acceptance"
     }
   }
 
-  /// The board is here as at least one member has it.
+  /// This replica has the board of at least one member.
   package struct CaughtUp: Encodable, Sendable {
     /// The member.
     package var peer: String
     /// Its name.
     package var name: String
-    /// How many objects are on the board now.
+    /// The number of objects on the board now.
     package var objects: Int
   }
 
-  /// A member, and how its board compares with ours.
+  /// A member, and the comparison of its board with the local one.
   package struct SyncedMember: Encodable, Sendable, Equatable {
     /// The member.
     package var peer: String
     /// Its name.
     package var name: String
-    /// How the link is, of a member that is not synced.
+    /// The state of the link, for a member that is not synced.
     package var state: PeerState.State?
-    /// False of a connected member that has no board to compare, such as another program.
+    /// False for a connected member that has no board to compare, such as another program.
     package var hasBoard: Bool?
   }
 }
@@ -74,7 +74,7 @@ extension EventText {
       joining.boardName.map { "looking for \(TerminalText.quoted($0)) on this network" }
         ?? "looking for a board on this network"
     case .connecting:
-      // Without a peer the line about its state names the address.
+      // If the peer is unknown, the line about its state shows the address already.
       joining.peer == nil ? nil : "trying \(address(joining))"
     case .awaitingAnswer: "\(address(joining)) accepted the connection; waiting for an answer"
     case .provingCode: "proving the code"
@@ -87,7 +87,7 @@ extension EventText {
       + count(member.objects, "object")
   }
 
-  /// How boards compare, such as `synced with ada, ben; not synced with cy (reconnecting)`.
+  /// Returns the sync line, such as `synced with ada, ben; not synced with cy (reconnecting)`.
   static func syncLine(
     _ synced: [NodeEvent.SyncedMember],
     _ others: [NodeEvent.SyncedMember]
@@ -118,7 +118,8 @@ extension EventText {
     }
   }
 
-  /// A name by itself, for lines in which it proves nothing; the start of the id where there is none.
+  /// Returns the display name alone, for lines that need no proof of identity; the id prefix if
+  /// there is none.
   package static func shortName(_ name: String, _ peer: String) -> String {
     name.isEmpty ? person("", peer) : TerminalText.cleaned(name, limit: 64)
   }

@@ -132,7 +132,7 @@ extension NodeEvent {
     package var reason: String
     /// The other side's words for it, if it gave any.
     package var message: String?
-    /// How many messages of `send` it did not confirm; each of them is answered with an error.
+    /// The number of `send` messages that it did not confirm; each is answered with an error.
     package var undelivered: Int
   }
 

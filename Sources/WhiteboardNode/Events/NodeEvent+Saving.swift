@@ -9,14 +9,14 @@ extension NodeEvent {
     package var message: String?
     /// A file elsewhere that has all of the work, if there is one.
     package var copy: String?
-    /// The mark of the verb that asked.
+    /// The request id of the command that asked for the state.
     package var request: RequestMark?
 
     /// Describes a state.
     ///
     /// - Parameters:
     ///   - state: The state.
-    ///   - request: The mark of the verb that asked; nil if none did.
+    ///   - request: The request id of the command that asked for the state; nil if there is none.
     init(_ state: SaveState, request: RequestMark? = nil) {
       self.state =
         switch state {

@@ -15,7 +15,7 @@ package enum NodeEvent: Sendable {
   case peerState(PeerState)
   /// An attempt to join a board took a step.
   case joining(Joining)
-  /// The board is here as a member has it.
+  /// This replica has the board of a member.
   case caughtUp(CaughtUp)
   /// Somebody asks to join, or we do.
   case invitation(Invitation)
@@ -69,7 +69,8 @@ package enum NodeEvent: Sendable {
   case chatHistory(ChatHistory)
   /// The answer to `settings`.
   case settings(Settings)
-  /// Some of the work is not on disk, or all of it is again; the answer to `save`.
+  /// The save state: some of the work is not on disk, or all of it is again; also the answer to
+  /// `save`.
   case saveState(Saving)
   /// The answer to `checkpoints`.
   case checkpoints(Checkpoints)

@@ -9,7 +9,7 @@ package struct ReportedWord: Sendable {
   /// The faults that the guarantee survives, or its limits.
   package let limits: String
 
-  /// All of them.
+  /// All reported words.
   package static let all = [
     ReportedWord(
       word: "done",

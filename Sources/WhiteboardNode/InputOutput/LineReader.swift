@@ -49,7 +49,7 @@ package actor LineReader {
         return line
       }
       if isAtEnd {
-        // A terminal can go on after its end was typed.
+        // A terminal can deliver more input after the user typed an end of file.
         isAtEnd = false
         return takeRest()
       }

@@ -28,33 +28,34 @@ struct DocumentKeeper {
 
   /// What is to be appended, oldest first.
   private(set) var entries: [DocumentEntry] = []
-  /// The photos that are to be stored, oldest first.
+  /// The photos that must still be stored, oldest first.
   private(set) var photos: [Photo] = []
-  /// The photos that could not be stored, and why; they are tried again now and then.
+  /// The photos that could not be stored, with the errors; storing them is retried.
   private(set) var missing: [Photo: DocumentError] = [:]
-  /// The photos that can never be stored, and why: their files are gone or are not the photos.
+  /// The photos that can never be stored, with the errors: their files are missing or have other
+  /// contents.
   private var lost: [Photo: DocumentError] = [:]
-  /// Why the membership of the board is not stored; nil if it is.
+  /// The error that keeps the membership from being stored; nil if it is stored.
   var membershipFailure: DocumentError?
-  /// The last complete copy elsewhere, and how much was recorded when it was made.
+  /// The last complete copy elsewhere, and the value of ``recorded`` when it was made.
   private var copy: (mark: Int, path: String)?
-  /// The photos that the next answer tells of.
+  /// The photos that the next answer reports.
   private var awaited: Set<Photo> = []
   /// The bytes of `entries`.
   private var byteCount = 0
-  /// How many bytes and how many answers may wait before whoever makes more should wait.
+  /// The limits of waiting bytes and answers beyond which callers must wait.
   private static let room = (byteCount: 16 << 20, answers: 4_096)
-  /// How much was recorded.
+  /// The number of recorded items.
   private(set) var recorded = 0
-  /// How many changes of the board are among that and were not left out.
+  /// The number of changes of the board among them, without those that were left out.
   private(set) var changes = 0
-  /// How much of it is kept.
+  /// The number of recorded items that are stored.
   private(set) var kept = 0
   /// Whether something could not be appended, so that only a keyframe makes the document whole.
   private(set) var isBehind = false
-  /// Since when, milliseconds since 1970: nothing of before is missing in the log.
+  /// The time before which no change is missing in the log, in milliseconds since 1970.
   private(set) var behindSince: Int64?
-  /// Why not.
+  /// The error of the failed write.
   private(set) var failure: DocumentError?
   /// Whether there is a document, or was: without one nothing is recorded.
   private(set) var isOpen = false
@@ -90,14 +91,14 @@ struct DocumentKeeper {
     if failure == nil { failure = DocumentError(.closed, "the board is closed") }
   }
 
-  /// Takes note of something to keep.
+  /// Records an entry to store.
   mutating func record(_ entry: DocumentEntry) {
     guard isOpen else { return }
     let isCopied = copy?.mark == recorded
     recorded += 1
     switch entry {
     case .head, .name, .traffic:
-      // A copy without it lacks nothing of the board.
+      // The copy is complete without this entry.
       if isCopied { copy?.mark = recorded }
     case .author, .batch, .answer, .marker, .gap, .end: break
     }
@@ -149,21 +150,21 @@ struct DocumentKeeper {
     byteCount = 0
   }
 
-  /// A photo is stored.
+  /// Records that a photo is stored.
   mutating func didStore(_ photo: Photo) {
     missing[photo] = nil
   }
 
-  /// A photo can never be stored; the answer that tells of it fails.
+  /// Records that a photo can never be stored; the answer that reports it fails.
   mutating func didLose(_ photo: Photo, _ error: DocumentError) {
     missing[photo] = nil
     lost[photo] = error
   }
 
-  /// The whole board is in a file elsewhere.
+  /// Records that another file has the whole board.
   ///
   /// - Parameters:
-  ///   - mark: How much was recorded when the copy was begun.
+  ///   - mark: The value of ``recorded`` when the copy was begun.
   ///   - path: The copy.
   mutating func didCopy(upTo mark: Int, to path: String) { copy = (mark, path) }
 
@@ -213,15 +214,15 @@ struct DocumentKeeper {
     forgetEntries()
   }
 
-  /// Records again; the whole board is to be written first.
+  /// Resumes recording; the caller must write the whole board first.
   mutating func resume() { isPaused = false }
 
-  /// Has an answer told when all that was recorded by now is kept, after those before it.
+  /// Queues an answer until everything recorded so far is stored.
   ///
   /// - Parameters:
-  ///   - isAboutChanges: Whether the answer says that something is kept; one that does not never
-  ///     fails for want of that.
-  ///   - tell: Gives the answer; the error is why it is not kept.
+  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers keep
+  ///     their place in the queue, but do not fail if storing fails.
+  ///   - tell: Sends the answer; receives the error if the changes are not stored.
   mutating func answer(
     isAboutChanges: Bool = true,
     _ tell: @escaping (DocumentError?) -> Void
@@ -232,14 +233,14 @@ struct DocumentKeeper {
     awaited = []
   }
 
-  /// The answers that can be told, in order.
+  /// Removes and returns the answers that can be sent, in order.
   mutating func takeAnswers() -> [() -> Void] {
     let failure = isBehind || isClosed ? failure : nil
     let reached = kept
     let good = answers.prefix { $0.mark <= reached }.count
     let ready = failure == nil ? good : answers.count
     let told = answers.prefix(ready).map { answer in
-      // What was kept before the failure was kept.
+      // Everything before the failure is stored.
       let outcome =
         answer.mark > reached
         ? failure : answer.photos.compactMap { missing[$0] ?? lost[$0] }.first
@@ -249,16 +250,16 @@ struct DocumentKeeper {
     return told
   }
 
-  /// Whether an answer given now may be told at once.
+  /// Whether a new answer can be sent at once.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
 
-  /// Why something that was recorded is not in the document; nil where all is, or is on its way.
+  /// The error that keeps recorded work out of the document; nil if all is stored or being stored.
   var loss: DocumentError? {
     if isBehind || recorded > kept, let failure { return failure }
     return missing.min { $0.key.path < $1.key.path }?.value ?? membershipFailure
   }
 
-  /// Whether the work is on disk: the one value that everything said of saving is made of.
+  /// Whether the work is on disk; every report about saving is derived from this value.
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {

@@ -1,11 +1,11 @@
 import PeerSession
 
-/// The messages of `send` that are on their way, and what became of them at each recipient.
+/// The unanswered messages of `send`, and their delivery to each recipient.
 ///
-/// A message is answered once, when every recipient has confirmed it or cannot any more. Confined to the
-/// node's isolation; without I/O.
+/// A message is answered once, when every recipient has confirmed it or can no longer confirm it.
+/// This type does no I/O and is confined to the node's isolation.
 struct MessageDeliveries {
-  /// What became of a message in the end.
+  /// The result for a message.
   struct Answer {
     var request: VerbRequest
     var report: DeliveryReport
@@ -14,15 +14,15 @@ struct MessageDeliveries {
   private struct Message {
     var request: VerbRequest
     var byteCount: Int
-    /// How many recipients have neither confirmed it nor left.
+    /// The number of recipients that have neither confirmed the message nor left.
     var open: Int
     var report = DeliveryReport()
   }
 
-  /// What one recipient has not confirmed, in the order in which it was queued.
+  /// The unconfirmed messages to one recipient, in queue order.
   private struct Recipient {
     var messages: [(number: Int, receipt: SendReceipt?)] = []
-    /// How many of them the session has taken: those have a receipt.
+    /// The number of messages that the session accepted; these have a receipt.
     var taken = 0
     var isConfirming = false
   }
@@ -32,7 +32,7 @@ struct MessageDeliveries {
   private var last = 0
   private var byteCount = 0
 
-  /// How many messages, and bytes of them, are on their way before `send` waits.
+  /// The numbers of unanswered messages and of their bytes at which `send` waits.
   static let capacity = (messages: 16_384, bytes: SendQueue.patience)
 
   /// Whether one more message may be sent now.
@@ -40,7 +40,7 @@ struct MessageDeliveries {
     messages.count < Self.capacity.messages && byteCount < Self.capacity.bytes
   }
 
-  /// Whether nothing is on its way.
+  /// Whether all messages are answered.
   var isEmpty: Bool { messages.isEmpty }
 
   /// Adds a message that is about to be queued.
@@ -58,7 +58,7 @@ struct MessageDeliveries {
     return last
   }
 
-  /// Notes that the session has taken a message for some of its recipients.
+  /// Records that the session accepted a message for some of its recipients.
   ///
   /// - Parameters:
   ///   - number: The message's number.
@@ -81,9 +81,10 @@ struct MessageDeliveries {
     return unasked
   }
 
-  /// The last message that the session has taken for a recipient and that it has not confirmed.
+  /// Returns the last message that the session accepted for a recipient and that it has not
+  /// confirmed.
   ///
-  /// With none, the recipient counts as not asked until more is taken.
+  /// If there is none, the recipient counts as not asked until the session accepts another message.
   mutating func lastTaken(for peer: PeerID) -> (number: Int, receipt: SendReceipt)? {
     guard let recipient = recipients[peer], recipient.taken > 0,
       let receipt = recipient.messages[recipient.taken - 1].receipt
@@ -94,9 +95,9 @@ struct MessageDeliveries {
     return (recipient.messages[recipient.taken - 1].number, receipt)
   }
 
-  /// Notes that a recipient has confirmed everything up to a message.
+  /// Records that a recipient confirmed all messages up to the given one.
   ///
-  /// - Returns: The answers to messages that no recipient still has to confirm.
+  /// - Returns: The answers to messages that have no open recipient left.
   mutating func confirmed(upTo number: Int, by peer: PeerID) -> [Answer] {
     guard var recipient = recipients[peer] else { return [] }
     let count = recipient.messages.prefix { $0.number <= number }.count
@@ -140,7 +141,7 @@ struct MessageDeliveries {
     return (answers, undelivered)
   }
 
-  /// The recipients that something is on its way to, in order.
+  /// The recipients with unconfirmed messages, in order.
   var peers: [PeerID] { recipients.filter { !$0.value.messages.isEmpty }.keys.sorted() }
 
   private mutating func settle(

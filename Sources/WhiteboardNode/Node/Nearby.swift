@@ -6,7 +6,7 @@ import WhiteboardRendering
 package struct Nearby: Sendable {
   private var peers: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
 
-  /// Knows of no board yet.
+  /// Creates an empty list.
   package init() {}
 
   /// Takes in a peer that was found or has changed.
@@ -23,7 +23,7 @@ package struct Nearby: Sendable {
   package struct Board: Sendable {
     /// The board's id.
     package let id: SessionID
-    /// Those who announce it, by their ids.
+    /// The peers that announce it, ordered by id.
     package let peers: [DiscoveredPeer]
 
     /// What to call it, to a person.
@@ -35,7 +35,7 @@ package struct Nearby: Sendable {
       return "\(name) by \(host ?? "")"
     }
 
-    /// The names of those who announce it; with the start of an id only where two have one name.
+    /// The display names of these peers, with an id prefix only if two have the same name.
     package var names: [String] {
       let names = peers.map(\.announcement.hostName.raw)
       return zip(names, peers).map { name, peer in
@@ -46,9 +46,9 @@ package struct Nearby: Sendable {
       .sorted()
     }
 
-    /// One line about it: what it is called, who is on it, how many and where.
+    /// Returns one line with the board's name, its members, their number and the address.
     ///
-    /// - Parameter isOwn: Whether a copy is kept here.
+    /// - Parameter isOwn: Whether a copy of the board is stored here.
     /// - Returns: The line, without its end.
     package func line(isOwn: Bool) -> String {
       let name = TerminalText.quoted(peers.first?.announcement.boardName.raw ?? "")

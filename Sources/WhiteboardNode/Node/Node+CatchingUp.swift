@@ -3,17 +3,17 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Commands of a peer that joined are held until it has the board as at least one member has it.
+/// Holding the commands of a joined peer until it has the board of at least one member.
 extension Node {
   /// Whether this is another peer's board.
   var isGuest: Bool {
     if case .join = configuration.part { true } else { false }
   }
 
-  /// Whether commands are held: a person who types sees the state instead.
+  /// Whether commands are held; a user who types sees the state instead.
   private var holdsCommands: Bool { isGuest && !configuration.isTyped }
 
-  /// Whether what a command needs is here.
+  /// Whether the requirement of a command is met.
   private func has(_ requirement: CommandRequirement) -> Bool {
     switch requirement {
     case .nothing: true
@@ -25,14 +25,14 @@ extension Node {
   /// Whether this replica has everything that at least one member had when it answered.
   private var hasBoard: Bool {
     guard let replica else { return false }
-    // A viewer answers no request, but its context shows that nothing is lacking.
+    // A viewer answers no request, but an equal context proves that no change is missing.
     return isCaughtUp || replica.members.contains { replica.hasSameContext(as: $0) }
   }
 
-  /// Waits until what a command needs is here, if commands are held.
+  /// If commands are held, waits until the requirement of a command is met.
   ///
-  /// - Parameter requirement: What the command needs.
-  /// - Returns: Why the command must not run; nil when it may.
+  /// - Parameter requirement: The requirement.
+  /// - Returns: The error that keeps the command from running; nil if it may run.
   func hold(for requirement: CommandRequirement) async -> VerbError? {
     guard holdsCommands else { return nil }
     if !has(requirement) {
@@ -47,7 +47,7 @@ extension Node {
         return VerbError(.notSynced, notHere)
       }
     }
-    // The board that a command saw is here, also if all members leave before the next command.
+    // Once a command has seen the board, later commands need not wait, even if all members leave.
     if requirement == .board, let replica,
       let member = replica.members.first(where: { replica.hasSameContext(as: $0) })
     {
@@ -56,7 +56,7 @@ extension Node {
     return nil
   }
 
-  /// Why the board is not here, and what to do.
+  /// The message that the board did not arrive, with the remedy.
   private var notHere: String {
     let seconds = Int(configuration.catchUpTimeout / .seconds(1))
     let names = members.sorted { $0.key < $1.key }.map {

@@ -5,7 +5,7 @@ import WhiteboardSync
 
 /// Warnings about clocks that are far off (SYN-43).
 extension Node {
-  /// Reports what was found out about the clock of a member, or about the local one.
+  /// Reports a finding about the clock of a member, or about the local one.
   func clockCompared(_ report: ClockReport) {
     guard let peer = PeerID(bytes: report.member.bytes) else { return }
     let name = report.member == replica?.board.member ? nil : name(of: peer)
@@ -18,8 +18,9 @@ extension Node {
     emit(report.finding == .isRight ? .note(remark) : .warning(remark))
   }
 
-  /// Warns if the document was last written at a time that lies ahead of the local clock: the clock
-  /// was wrong then, or was set back since.
+  /// Warns if the document was last written at a time ahead of the local clock.
+  ///
+  /// The clock was wrong then, or was set back since.
   func compareClock(with content: DocumentContent, for replica: Replica) {
     let now = BoardFile.now
     guard
@@ -40,7 +41,7 @@ extension Node {
 }
 
 extension DocumentEntry {
-  /// When it was applied here; nil if that is not stored.
+  /// The time at which the entry was applied here; nil if it is not stored.
   fileprivate var time: Int64? {
     switch self {
     case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time
@@ -52,7 +53,7 @@ extension DocumentEntry {
 
 /// The wording of warnings about clocks.
 enum ClockText {
-  /// Words a finding about the clock of `name`, or of this computer if that is nil.
+  /// Returns the message for a finding about the clock of `name`; nil means the local clock.
   static func message(_ report: ClockReport, of name: String?) -> String {
     let difference = duration(report.difference.magnitude)
     let side = report.difference < 0 ? "behind" : "ahead of"
@@ -74,7 +75,7 @@ enum ClockText {
     }
   }
 
-  /// Words that the clock stands behind the time at which the board was last saved.
+  /// Returns the warning that the clock is behind the time at which the board was last saved.
   static func setBack(now: Int64, lastSaved: Int64) -> String {
     let (here, then) = (
       Timestamp.text(milliseconds: UInt64(clamping: now)),
@@ -86,7 +87,7 @@ enum ClockText {
       + "Check the date and time."
   }
 
-  /// Words a duration, rounded, by its greatest unit that fits twice, such as `20 years`.
+  /// Returns a rounded duration in the greatest unit that fits twice, such as `20 years`.
   static func duration(_ milliseconds: UInt64) -> String {
     let units: [(milliseconds: UInt64, name: String)] = [
       (31_557_600_000, "year"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"),

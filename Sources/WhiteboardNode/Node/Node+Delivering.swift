@@ -1,15 +1,15 @@
 import PeerSession
 import WhiteboardSync
 
-/// Messages past the board, which are answered when their recipients have confirmed them.
+/// Application messages, which are answered when their recipients have confirmed them.
 extension Node {
-  /// Queues a message past the board; its answer comes beside those of later commands.
+  /// Queues an application message; later commands run before it is answered.
   func send(
     _ bytes: [UInt8],
     to names: [String],
     answering request: VerbRequest
   ) async throws(VerbError) {
-    // Later lines wait too: what a peer does not take is neither kept without bound nor dropped.
+    // Later lines wait too, so that messages to a slow peer are bounded and none is dropped.
     _ = await wait { $0.deliveries.hasRoom }
     guard ending == nil else { throw VerbError(.ending, "the program ends") }
     let peers = try recipients(names)
@@ -19,7 +19,7 @@ extension Node {
     queue(message, for: peers, as: number)
   }
 
-  /// Notes that the session has taken a message, and asks its recipients to confirm it.
+  /// Records that the session accepted a message, and asks its recipients to confirm it.
   func taken(_ number: Int, _ receipt: SendReceipt, _ session: Session) {
     for peer in deliveries.taken(number, receipt) {
       spawn { node in await node.confirmMessages(to: peer, session) }
@@ -27,19 +27,19 @@ extension Node {
   }
 
   private func confirmMessages(to peer: PeerID, _ session: Session) async {
-    // One question for all that were taken meanwhile: confirmations come in order.
+    // Confirmations come in order, so one request covers all messages accepted so far.
     while let (number, receipt) = deliveries.lastTaken(for: peer) {
       do throws(SessionError) {
         try await session.confirmation(of: receipt, by: peer)
       } catch {
-        // It left, which the next event of the session reports, or the node is over.
+        // The peer left, which the next event of the session reports, or the node ended.
         return
       }
       answer(deliveries.confirmed(upTo: number, by: peer))
     }
   }
 
-  /// Ends what was on its way to a peer that is gone.
+  /// Ends the deliveries to a peer that left.
   ///
   /// - Parameters:
   ///   - peer: The peer.

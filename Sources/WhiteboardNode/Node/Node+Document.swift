@@ -77,7 +77,7 @@ extension Node {
       let document: BoardDocument
       if let opened = self.document {
         document = opened
-        // A copy of another peer's board that is used offline stays one.
+        // An offline copy of another peer's board remains that peer's board.
         if !configuration.isOffline,
           configuration.isRelay || session.hostPeer == session.localPeer
         {

@@ -32,7 +32,7 @@ extension Node {
     }
   }
 
-  /// Joins at an address that was given; says what to do where nothing answers there.
+  /// Joins at a given address; if no peer answers there, the error says what to do.
   private func joinDirectly(
     _ request: JoinRequest,
     _ transport: PeerTransport
@@ -296,7 +296,7 @@ extension Node {
       guard let askedName else {
         return NodeError(
           .timedOut,
-          "The peer there answered and then did not go on in time. Try again; "
+          "The peer answered once, but not again in time. Try again; "
             + "`whiteboard-peer doctor` looks for the cause."
         )
       }
@@ -412,11 +412,11 @@ extension Node {
 }
 
 extension JoinTarget {
-  /// What to call it, to a person who asked for it; empty for any board nearby.
+  /// The name of the target for the user; empty for any board nearby.
   package var words: String {
     switch self {
     case .nearby: ""
-    // The whole id of a board says nothing to a person.
+    // A whole board id means nothing to a user.
     case .name(let name): SessionID(text: name) == nil ? name : ""
     case .link(let link): link.address.description
     case .address(let address): address.description

@@ -26,11 +26,12 @@ extension Node {
     writeDocument()
   }
 
-  /// Answers when all that was recorded by now is kept; at once where nothing waits.
+  /// Answers when everything recorded so far is stored, or at once if all is stored.
   ///
   /// - Parameters:
-  ///   - isAboutChanges: Whether the answer says that something is kept; else it only keeps its turn.
-  ///   - tell: gives the answer; the error is why it is not kept.
+  ///   - isAboutChanges: Whether the answer confirms that changes are stored; other answers only
+  ///     keep their place in the queue.
+  ///   - tell: Sends the answer; receives the error if the changes are not stored.
   func whenKept(
     isAboutChanges: Bool = true,
     _ tell: @escaping (DocumentError?) -> Void
@@ -176,7 +177,7 @@ extension Node {
       at: now.uptime,
       excluding: replica.board.objectsInUndo
     )
-    // A viewer leaves that to others.
+    // A viewer leaves this to other members.
     guard replica.members.allSatisfy({ $0 > replica.board.member }) else { return }
     guard !ids.isEmpty else { return }
     // What is not done now is done in a minute.
@@ -289,7 +290,8 @@ extension Node {
         objects: snapshots.count,
         people: people,
         thumbnail: Thumbnail.svg(of: snapshots, background: background),
-        // An author's clock may be ahead, and then stays first wherever boards are sorted by this.
+        // The clock of an author may be ahead. Without a limit, the board would stay first in every
+        // list.
         changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
       )
       try await document.dropHistory(now: time)
@@ -327,13 +329,13 @@ extension Node {
       await writeKeyframe(to: document)
     }
     if let record = unstoredMembership { await storeMembership(record, in: document) }
-    // What was recorded meanwhile.
+    // Write the entries that were recorded in the meantime.
     if !keeper.isBehind {
       keeper.isWriting = true
       await write(to: document)
       finishedWriting()
     }
-    // What was kept before is lost all the same where the file is gone.
+    // If the file was removed, earlier entries are lost too.
     do throws(DocumentError) { try await document.checkPresence() } catch {
       if !keeper.isBehind { failed(error, keeper.take()) }
     }
@@ -343,8 +345,9 @@ extension Node {
       let isRecording = configuration.recordingFile != nil && !keeper.isBehind
       try await document.close(recordedUntil: isRecording ? BoardFile.now : nil)
     } catch {
-      // What was acknowledged is in the log beside the file, from where the next opening takes it.
-      configuration.logger.warning("Document was not closed in order: \(error.message)")
+      // Acknowledged entries are in the log beside the file. The next opening reads them from
+      // there.
+      configuration.logger.warning("Document was not closed cleanly: \(error.message)")
     }
     tellKept()
   }

@@ -4,9 +4,9 @@ import WhiteboardDocument
 
 /// Storing the membership with the board, so that it survives a restart (MEM-7).
 extension Node {
-  /// Returns what a document stores of its board's membership; nil where it stores nothing.
+  /// Returns the membership that a document stores; nil if it stores none.
   ///
-  /// A record that cannot be read is no reason not to open a board: its members are met again.
+  /// An unreadable record is ignored, since the board can be opened without it.
   func storedMembership(in document: BoardDocument) async -> MembershipRecord? {
     guard let text = try? await document.membership() else { return nil }
     let record = MembershipRecord(json: text)
@@ -28,7 +28,7 @@ extension Node {
     return record
   }
 
-  /// Stores the membership of the session each time that it changes, while the session lasts.
+  /// Stores the membership of the session whenever it changes, until the session ends.
   func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }
     for await record in session.membership {
@@ -37,13 +37,15 @@ extension Node {
     }
   }
 
-  /// Stores the membership, or reports that it is not on disk and has it stored with whatever is
-  /// written next; until then a restart needs the code or a member's ticket.
+  /// Stores the membership.
+  ///
+  /// If that fails, it reports the problem and retries with the next write. Until then a restarted
+  /// program needs the code or a member's ticket.
   func storeMembership(_ record: MembershipRecord, in document: BoardDocument) async {
     unstoredMembership = record
     do throws(DocumentError) {
       try await document.setMembership(record.json, code: code?.text)
-      // Another may have come meanwhile.
+      // A newer record may have arrived in the meantime.
       guard unstoredMembership == record else { return }
       unstoredMembership = nil
       keeper.membershipFailure = nil
@@ -58,7 +60,7 @@ extension Node {
     tellSaveState()
   }
 
-  /// Tells the session which peers of its board discovery shows by now (MEM-9).
+  /// Passes the peers that discovery shows for this board to the session (MEM-9).
   func reportFoundMembers(to session: Session) {
     for peer in nearby.announcers(of: session.id) { reportFound(peer, to: session) }
   }

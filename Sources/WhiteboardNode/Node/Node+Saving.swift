@@ -5,11 +5,12 @@ import WhiteboardSync
 
 /// Reporting whether the work is on disk, and saving it when it is not.
 extension Node {
-  /// The time between two looks at whether the file is where it was opened.
+  /// The interval between two checks that the file is still at its path.
   static let presenceInterval = Duration.seconds(5)
 
-  /// Reports the save state if it is another than before: every change to the screen, and to all when
-  /// a problem begins, changes or is over.
+  /// Reports the save state if it changed.
+  ///
+  /// The screen gets every change. Other outputs get the beginning, change and end of a problem.
   func tellSaveState() {
     let state = keeper.state
     guard state != shownSaveState else { return }
@@ -58,14 +59,14 @@ extension Node {
     }
   }
 
-  /// Writes the whole board to another file, also while it cannot be saved in its own.
+  /// Writes the whole board to another file, even if it cannot be saved in its own file.
   ///
-  /// - Throws: Why there is no copy.
+  /// - Throws: The reason why there is no copy.
   func saveCopy(to path: String, of document: BoardDocument) async throws(DocumentError) {
     let isWhole = (try? await keepAll()) != nil && keeper.loss == nil
     if isWhole { return try await document.save(as: path) }
     guard let replica else { throw DocumentError(.closed, "the board is closed") }
-    // All of this moment, before anything else changes the board.
+    // Collect the state of this moment before the board changes.
     let mark = keeper.recorded
     var photos: [[UInt8]: String] = [:]
     for (_, record) in replica.board.state.records {
@@ -92,9 +93,9 @@ extension Node {
     emit(.warning(.init(code: "copy-incomplete", message: message)))
   }
 
-  // MARK: - A file that is gone
+  // MARK: - Removed files
 
-  /// Finds out whether the file is still where it was opened, although nothing is written.
+  /// Checks that the file is still at its path, without writing to it.
   func checkPresence() async {
     guard let document, !keeper.isWriting, !keeper.isBehind else { return }
     do throws(DocumentError) {
@@ -106,14 +107,14 @@ extension Node {
     }
   }
 
-  /// Puts the file back and writes the whole board, if its directory is there; else that is tried
-  /// again later.
+  /// Restores the file and writes the whole board; if its directory is missing, this is retried
+  /// later.
   func putBack(_ document: BoardDocument) async {
     keeper.isWriting = true
     do throws(DocumentError) {
       let there = try await document.reinstate()
       self.document = there
-      // Those beside it may be gone as well; what needs them tells if they cannot be made.
+      // Other directories may be missing as well. If they cannot be created, their users report it.
       try? makeDirectories()
       await writeKeyframe(to: there)
     } catch {
@@ -125,7 +126,7 @@ extension Node {
 
   // MARK: - Ending
 
-  /// Asks the node to end as a person asks: the first time that would lose work, it warns instead.
+  /// Ends the node at the user's request; if that would lose work, the first request only warns.
   ///
   /// - Returns: Whether the node ends.
   package func requestEndUnlessUnsaved() async -> Bool {
@@ -143,7 +144,7 @@ extension Node {
 
   /// Checks that `quit` loses no work.
   ///
-  /// - Throws: `not-saved` if it would, and a person is there to answer.
+  /// - Throws: `not-saved` if it would, and a user typed the command.
   func checkQuit() async throws(VerbError) {
     guard configuration.isTyped else { return }
     if keeper.state == .saving || keeper.state.wouldLoseWork { await saveNow() }

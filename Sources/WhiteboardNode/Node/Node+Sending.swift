@@ -29,12 +29,12 @@ extension Node {
     queues[way] = nil
   }
 
-  /// Has a message sent to some peers, after what waits for them already.
+  /// Queues a message to some peers, behind their waiting messages.
   ///
   /// - Parameters:
   ///   - bytes: The message.
   ///   - peers: Its recipients.
-  ///   - number: Its number where its recipients must confirm it.
+  ///   - number: The number of the message, if its recipients must confirm it.
   func queue(_ bytes: [UInt8], for peers: [PeerID], as number: Int? = nil) {
     for (way, recipients) in Dictionary(grouping: peers, by: way) {
       let load = queues[way]?.load
@@ -50,8 +50,7 @@ extension Node {
         let receipt = try await session.send(message.bytes, to: message.joinings)
         if let number = message.number { taken(number, receipt, session) }
       } catch {
-        // None of them is there any more, or the session is over: the event that reports it ends the
-        // deliveries.
+        // All recipients left, or the session ended. The event that reports it ends the deliveries.
         configuration.logger.debug(
           "a message was not taken",
           metadata: ["peer": "\(way.short)", "code": "\(error.code)"]

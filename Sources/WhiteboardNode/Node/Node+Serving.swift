@@ -218,7 +218,8 @@ extension Node {
         "this board was made for everybody to write on: --owned makes a new one; give another name"
       )
     }
-    // A board that another peer made admits by its code, if we know it: ours would open it nowhere else.
+    // Use the code of a board that another peer created, since a new code would not work for its
+    // members.
     let isOurs = membership.map { $0.host == transport.peerID } ?? true
     let policy = admissionPolicy(default: isOurs || code != nil ? .code : .known, kept: code)
     let session: Session
@@ -409,7 +410,7 @@ extension Node {
     reportFound(peer, to: session)
   }
 
-  /// Tells the session that discovery shows one of its peers (MEM-9).
+  /// Reports to the session that discovery shows one of its peers (MEM-9).
   func reportFound(_ peer: DiscoveredPeer, to session: Session) {
     guard let id = PeerID(bytes: peer.announcement.peer.bytes) else { return }
     session.found(

@@ -4,21 +4,21 @@ import WhiteboardSync
 
 /// Waiting until boards are equal; implements SYN-44.
 extension Node {
-  /// Which members a wait is about.
+  /// The members that a wait includes.
   enum SyncScope {
-    /// Those who are connected: each has the board that is here now, and there is at least one.
+    /// All connected members, at least one. Each must have the board of this replica.
     case connected
-    /// All, those who are being reconnected too: each has received what was written here.
+    /// All members, including those that reconnect. Each must have received the local changes.
     case everybody
   }
 
-  /// What a wait came to.
+  /// The result of a wait.
   struct SyncReport: Equatable, Sendable {
-    /// The members whose boards are equal to ours, or who have what was written here.
+    /// The members whose boards equal the local one, or that have the local changes.
     var synced: [NodeEvent.SyncedMember] = []
-    /// The other members, those who were lost too.
+    /// The other members, including lost ones.
     var notSynced: [NodeEvent.SyncedMember] = []
-    /// Whether it came to be so in time.
+    /// Whether the condition held in time.
     var isComplete = false
 
     /// The reason for not being synced.
@@ -28,23 +28,25 @@ extension Node {
     }
   }
 
-  /// A member that was lost and has not come back.
+  /// A member that was lost and has not returned.
   struct LostMember {
     let name: String
   }
 
-  /// Waits until boards are equal, or everything written here has arrived.
+  /// Waits until boards are equal, or until all local changes have arrived.
   ///
   /// - Parameters:
-  ///   - scope: Which members it is about.
-  ///   - timeout: How long at most; nil for as long as it takes.
-  /// - Returns: Who is synced and who is not, and whether it came to be so in time.
+  ///   - scope: The members to wait for.
+  ///   - timeout: The maximum wait; nil for no limit.
+  /// - Returns: The members that are synced and those that are not, and whether the condition held
+  ///   in time.
   func waitUntilSynced(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let deadline = clock.now + (timeout ?? .seconds(Int64(VerbParser.maximumSeconds)))
     beginProving()
     defer { endProving() }
     repeat {
-      // Again after a moment, for a member without a board is known by its silence.
+      // Check again after a moment, since a member without a board is recognized only by its
+      // silence.
       let moment = min(deadline - clock.now, .milliseconds(500))
       guard await wait(timeout: moment, until: { $0.isSettled(scope) }) else { continue }
       let asked = compared(scope)
@@ -56,7 +58,7 @@ extension Node {
         if !report.synced.isEmpty, let written { sharedDots = written }
         return report
       }
-      // A member is leaving, or the session is over: wait until that is known.
+      // A member is leaving, or the session ended. Wait until that is reported.
       let left = deadline - clock.now
       _ = await wait(timeout: left) { !$0.isSettled(scope) || $0.compared(scope) != asked }
     } while ending == nil && clock.now < deadline
@@ -74,15 +76,15 @@ extension Node {
     if syncWaits == 0 { replica?.proveEquality(false, now: now) }
   }
 
-  /// The members that a wait compares, in the order of their ids.
+  /// Returns the members that a wait compares, ordered by id.
   private func compared(_ scope: SyncScope) -> [PeerID] {
     members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }
       .keys.sorted()
   }
 
-  /// Whether nothing waits here, and each member that is compared has the same.
+  /// Whether no local work is pending, and each compared member has the same state.
   private func isSettled(_ scope: SyncScope) -> Bool {
-    // A message past the board waits for its recipient, which may be away for long.
+    // Do not wait for application messages, since their recipients may be away for a long time.
     guard let replica, verbsBeside == 0, scope == .connected || deliveries.isEmpty else {
       return false
     }
@@ -99,7 +101,7 @@ extension Node {
     }
     return switch scope {
     case .connected: replica.isEqual(to: id)
-    // In a room that never rests boards are hardly ever equal, but what was written here arrives.
+    // While members keep drawing, boards are rarely equal, but the local changes do arrive.
     case .everybody: replica.isSynced(with: id, now: now)
     }
   }
@@ -134,9 +136,9 @@ extension Node {
 
   // MARK: - The end of a script
 
-  /// Waits until everything that a script wrote is with every member, and says how the script ends.
+  /// Waits until every member has all changes of a script, and returns how the script ends.
   func endOfScript() async -> Ending {
-    // Longer than a lost peer is waited for, so that this ends whatever happens.
+    // Wait longer than for a lost peer, so that this ends in any case.
     let report = await waitUntilSynced(.everybody, timeout: configuration.lostAfter + .seconds(60))
     guard report.isComplete else {
       return .failed(
@@ -164,15 +166,16 @@ extension Node {
   }
 
   private func tellNotSynced(_ message: String) {
-    // After the answers before it.
+    // Emit the note after earlier answers.
     whenKept { _ in self.emit(.note(.init(code: "not-synced", message: message))) }
   }
 
   // MARK: - Confirming
 
-  /// Waits until peers have acknowledged all that was sent to them before.
+  /// Waits until peers have acknowledged all earlier messages.
   ///
-  /// Acknowledgements come in order, so that of a message of no meaning is that of all before it.
+  /// Acknowledgements come in order, so the acknowledgement of an empty message covers all earlier
+  /// ones.
   func isConfirmed(by peers: [PeerID], within limit: Duration) async -> Bool {
     guard let session else { return false }
     return await firstOf(within: limit) {
@@ -180,6 +183,6 @@ extension Node {
     } ?? false
   }
 
-  /// A message of a kind that replicas skip (SYN-10).
+  /// A message of a kind that replicas ignore (SYN-10).
   private static let nothing: [UInt8] = [0x80]
 }

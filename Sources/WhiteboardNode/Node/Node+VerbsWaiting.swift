@@ -3,14 +3,14 @@ import PeerSession
 extension Node {
   /// Waits until a condition holds.
   ///
-  /// - Returns: What the answer says: of `synced`, with whom.
-  /// - Throws: ``VerbError`` with what was not so in time.
+  /// - Returns: The contents of the answer; for `synced`, the members.
+  /// - Throws: ``VerbError`` with the condition that did not hold in time.
   func wait(
     for condition: WaitCondition,
     timeout: Duration?
   ) async throws(VerbError) -> VerbOutcome {
     var outcome = VerbOutcome()
-    var problem = "it did not come to be in time"
+    var problem = "the condition was not met in time"
     let isSo: Bool
     switch condition {
     case .seconds(let seconds):

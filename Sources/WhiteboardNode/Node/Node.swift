@@ -38,9 +38,9 @@ package actor Node {
   var writingWaiter: CheckedContinuation<Void, Never>?
   /// The save state that was reported last; nil before the file is open.
   var shownSaveState: SaveState?
-  /// The problem that was reported and is not over.
+  /// The reported problem that is not solved yet.
   var toldProblem: SaveProblem?
-  /// Whether the person was warned that ending loses work, and nothing was saved since.
+  /// Whether the user was warned that ending loses work, and nothing was saved since then.
   var wasAskedBeforeEnding = false
   /// The membership record that could not be stored yet.
   var unstoredMembership: MembershipRecord?
@@ -81,13 +81,13 @@ package actor Node {
   var isCaughtUp = false
   /// Whether a command waits for the board.
   var isHolding = false
-  /// Until when commands wait for the board; nil before the first one does.
+  /// The deadline for commands that wait for the board; nil until the first one waits.
   var catchUpDeadline: ContinuousClock.Instant?
-  /// How many commands wait until boards are equal.
+  /// The number of commands that wait until boards are equal.
   var syncWaits = 0
-  /// What was written here when a member was last known to have all of it.
+  /// The local changes that a member last had completely.
   var sharedDots = DotSet()
-  /// The members that were lost and have not come back.
+  /// The members that were lost and have not returned.
   var lostMembers: [PeerID: LostMember] = [:]
   var discoveryProblem: DiscoveryProblem?
   var members: [PeerID: Member] = [:]
@@ -114,9 +114,9 @@ package actor Node {
   var readerWaiter: CheckedContinuation<Void, Never>?
   var conditions: [Int: Condition] = [:]
   var nextCondition = 0
-  /// Messages past the board that are not confirmed yet.
+  /// Application messages that are not confirmed yet.
   var deliveries = MessageDeliveries()
-  /// Transfers that run beside other commands and are not answered yet.
+  /// The number of running transfers that are not answered yet.
   var verbsBeside = 0
 
   // What is pending.
@@ -124,7 +124,7 @@ package actor Node {
   var nextVerification = 1
   /// The address that accepted the connection and has not answered.
   var silentAddress: String?
-  /// The name of the person who was asked whether we may join.
+  /// The display name of the user who was asked to admit the local peer.
   var askedName: String?
   /// Why the person here did not say that the words are the same.
   var doubt: NodeError?
@@ -166,7 +166,7 @@ package actor Node {
     var address: String?
     /// The peer whose link messages to it take, from when it joined until it leaves.
     var way: PeerID
-    /// When it joined.
+    /// The time at which the member joined.
     var since: ContinuousClock.Instant
 
     /// Whether messages get through to it now, as far as we know.

@@ -108,23 +108,25 @@ package struct NodeConfiguration: Sendable {
   package var interface: String?
   /// Whether the board is announced: one that is hosted, or was found nearby and lets others in by us.
   package var isAnnounced = true
-  /// Who is let in; nil means the default of each part.
+  /// The admission policy; nil means the default.
   ///
-  /// That is `code` for hosts; for joiners it is the code they hold, or else `known`.
+  /// The default is `code` for a host. A joiner uses the code that it holds, or else `known`.
   package var admission: Admission?
-  /// The code to host or join by; a host that needs one and has none makes one.
+  /// The join code; a host that needs a code and has none creates one.
   package var code: JoinCode?
-  /// The most peers on a board that we host, ourselves included.
+  /// The maximum number of peers on a hosted board, including the local one.
   package var maximumPeers = 16
-  /// How long a peer whose link broke is waited for (LIV-4).
+  /// The time after which a peer whose link broke is lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// How long piped commands of a joined peer wait for the board.
   package var catchUpTimeout = Duration.seconds(30)
-  /// Whether a copy of another peer's board is used by itself: nothing is announced or looked for.
+  /// Whether to use a copy of another peer's board offline, without announcing or searching.
   package var isOffline = false
-  /// How long a member that joined may take to introduce itself, before it counts as one without a board.
+  /// The time after which a joined member that did not introduce itself counts as one without a
+  /// board.
   var introductionTime = Duration.seconds(5)
-  /// Runs before the node reads the first event of its session; tests hold the order of tasks by it.
+  /// Runs before the node reads the first event of its session; tests use it to fix the order of
+  /// tasks.
   var beforeSessionEvents: (@Sendable (Node) async -> Void)?
   /// What makes pages of pixels and for printers; nil where the program cannot.
   package var pages: (any PageWriter)?

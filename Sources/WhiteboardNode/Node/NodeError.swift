@@ -4,7 +4,7 @@ package struct NodeError: Error, Equatable, Sendable {
   package let code: Code
   /// What went wrong and what to do, in one line that may be shown.
   package let message: String
-  /// Why some of the work was not saved, if that is what went wrong.
+  /// The reason why some of the work was not saved, if the error is about saving.
   package let problem: SaveProblem?
 
   /// Makes an error.
@@ -14,7 +14,7 @@ package struct NodeError: Error, Equatable, Sendable {
     problem = nil
   }
 
-  /// Makes the error of a node that ended although some of its work was not saved.
+  /// Creates the error for a node that ended with unsaved work.
   package init(_ problem: SaveProblem) {
     code = .inputOutput
     message = problem.sentence

@@ -3,14 +3,14 @@ import WhiteboardRendering
 
 /// Whether the work on a board is on disk.
 ///
-/// ``DocumentKeeper`` owns the value. Status lines, events, answers, exit messages and metrics are made
-/// of it and of nothing else.
+/// ``DocumentKeeper`` owns the value. All status lines, events, answers, exit messages and metrics
+/// about saving are derived from it.
 package enum SaveState: Hashable, Sendable {
-  /// Nothing is stored, as the user asked: the board is ephemeral, or its recording is paused.
+  /// Saving is off at the user's request: the board is ephemeral, or its recording is paused.
   case off
   /// Everything is on disk.
   case saved
-  /// Changes are on their way to the disk.
+  /// Some changes are not on disk yet.
   case saving
   /// Some of the work is not on disk. The program tries again by itself.
   case notSaved(SaveProblem)
@@ -34,7 +34,7 @@ package enum SaveState: Hashable, Sendable {
   }
 }
 
-/// Why some of the work is not on disk.
+/// The reason why some of the work is not on disk.
 package struct SaveProblem: Hashable, Sendable {
   /// The kind of problem; the raw values are codes for programs and never change.
   package enum Cause: String, Hashable, Sendable {
@@ -42,7 +42,7 @@ package struct SaveProblem: Hashable, Sendable {
     case diskFull = "disk-full"
     /// The disk quota is used up.
     case quota
-    /// The file or its file system may not be written.
+    /// The file or its file system is not writable.
     case readOnly = "read-only"
     /// The file or its directory was removed, or its disk was unmounted.
     case removed
@@ -74,7 +74,7 @@ package struct SaveProblem: Hashable, Sendable {
   /// A file elsewhere that has all of the work, if there is one.
   package let copy: String?
 
-  /// The problem that an error of a document is.
+  /// Creates a problem from the error of a document.
   ///
   /// - Parameters:
   ///   - error: The error.
@@ -97,7 +97,7 @@ package struct SaveProblem: Hashable, Sendable {
   /// The problem with its cause, for a status line.
   package var headline: String { "NOT SAVED: \(cause.words)" }
 
-  /// The problem with its cause first, the file, and the copy if there is one.
+  /// The problem in one sentence: the cause, then the file, then the copy if there is one.
   package var sentence: String {
     let rescued = copy.map { " All of it is in \(TerminalText.quoted($0, limit: 256))." } ?? ""
     return "\(headline). \(TerminalText.cleaned(message)).\(rescued)"

@@ -11,7 +11,7 @@ struct SendQueue {
     /// Those of its recipients who are still the processes that they were when it was queued, and which
     /// of all the times that somebody came in they came.
     let joinings: [PeerID: UInt64]
-    /// Its number where its recipients must confirm it.
+    /// The number of the message, if its recipients must confirm it.
     let number: Int?
   }
 

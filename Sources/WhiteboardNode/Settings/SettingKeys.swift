@@ -138,10 +138,10 @@ extension SettingKey<Duration> {
 }
 
 extension SettingKey<Int> {
-  /// How many peers a board that is hosted holds.
+  /// The maximum number of peers on a hosted board.
   package static let maximumPeers = SettingKey(
     "max-peers",
-    "The most peers on a board that this peer hosts, itself included",
+    "The maximum number of peers on a board that this peer hosts, including itself",
     allowed: "a number from 2 to 256",
     standard: .value("16")
   ) { text throws(SettingFault) in

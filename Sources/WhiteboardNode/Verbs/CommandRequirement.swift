@@ -1,15 +1,15 @@
-/// What a peer that joined must have before a command runs.
+/// The requirement that a joined peer must meet before a command runs.
 enum CommandRequirement: Equatable, Sendable {
-  /// Nothing: the command is about the program or about who is there.
+  /// No requirement: the command concerns the program or the list of members.
   case nothing
-  /// A connected member: the command sends something that is not stored.
+  /// A connected member: the command sends data that is not stored.
   case member
-  /// The board, as at least one member has it: the command reads or writes it.
+  /// The board of at least one member: the command reads or writes it.
   case board
 }
 
 extension VerbName {
-  /// What must be there before the command runs, where commands are held.
+  /// The requirement for the command to run, if commands are held.
   ///
   /// This table alone decides which commands run before catch-up is complete.
   var requirement: CommandRequirement {

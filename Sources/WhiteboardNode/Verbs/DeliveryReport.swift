@@ -1,4 +1,4 @@
-/// Which recipients of a message have it, and which do not.
+/// The recipients of a message that confirmed it, and those that did not.
 package struct DeliveryReport: Equatable, Sendable {
   /// A recipient that did not confirm the message.
   package struct Undelivered: Encodable, Equatable, Sendable {
@@ -6,12 +6,12 @@ package struct DeliveryReport: Equatable, Sendable {
     package let peer: String
     /// Its name.
     package let name: String
-    /// Why it did not, in a word: the `reason` of `left`, or `ending` when this program ended first.
+    /// The reason in one word: the `reason` of `left`, or `ending` if this program ended first.
     package let reason: String
   }
 
-  /// The ids of those that confirmed it.
+  /// The ids of the recipients that confirmed it.
   package var delivered: [String] = []
-  /// Those that did not.
+  /// The recipients that did not confirm it.
   package var undelivered: [Undelivered] = []
 }

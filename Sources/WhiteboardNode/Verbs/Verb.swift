@@ -148,9 +148,9 @@ package enum Verb: Equatable, Sendable {
 
   /// Waits until a condition holds.
   case wait(WaitCondition, timeout: Double?)
-  /// Leaves and ends the program, unless a person types it whose work would be lost.
+  /// Leaves and ends the program; refused if a user types it and work would be lost.
   case quit
-  /// Leaves and ends the program, whatever is lost.
+  /// Leaves and ends the program, even if work is lost.
   case quitAnyway
   /// Explains the verbs, or one of them.
   case help(topic: String?)

@@ -10,7 +10,7 @@ package struct VerbError: Error, Equatable, Sendable {
   package let request: RequestMark?
   /// Which line of a script failed, from 1; nil outside of scripts.
   package let line: Int?
-  /// Which recipients have a message and which do not, where it is about one.
+  /// The delivery report, if the error is about a message.
   package let delivery: DeliveryReport?
 
   /// Makes an error.

@@ -21,7 +21,7 @@ struct VerbOutcome: Equatable, Sendable {
   /// How many of them for which reason; nil where there are none.
   var left: [String: Int]?
 
-  /// With whom the board is synced, of `wait synced`.
+  /// The sync report of `wait synced`.
   var sync: Node.SyncReport?
 
   /// An outcome about several objects, or just one where they were named as one.

@@ -253,7 +253,7 @@ extension VerbTable {
     case .send:
       (
         #"[--to PEER] [--unreliable] "WORDS""#,
-        "send a message to every peer or to one; answered when they have it, or cannot get it any more",
+        "send a message to every peer or to one; answered when all have it, or one can no longer get it",
         ["text", "base64", "to", "unreliable"]
       )
     case .resource:
@@ -325,13 +325,13 @@ extension VerbTable {
     case .wait:
       (
         "peers=N|objects=N|synced|SECONDS [timeout=SECONDS]",
-        "wait for at least N (0: for none), until all connected members have the same board, or for a time",
+        "wait for at least N (0: none), for equal boards on all connected members, or for a time",
         ["peers", "objects", "synced", "seconds", "timeout"]
       )
     case .quit:
       (
         "[anyway]",
-        "leave the board and end the program; `anyway` although the last changes are not saved",
+        "leave the board and end the program; `anyway` even if the last changes are not saved",
         ["anyway"]
       )
     case .help:
