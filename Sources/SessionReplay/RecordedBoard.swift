@@ -2,17 +2,17 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The board by which documents are verified (REC-18).
+/// The board that verifies documents (REC-18).
 public struct RecordedBoard: PlayedBoard {
   private var board: RestoredBoard
 
-  /// An empty board of that id; nil if the id is not of 16 bytes.
+  /// Creates an empty board with that id; nil if the id does not have 16 bytes.
   public init?(board: [UInt8]) {
     guard let id = BoardID(board) else { return nil }
     self.board = RestoredBoard(id)
   }
 
-  /// Takes in the record of an incarnation.
+  /// Adds the record of an incarnation.
   public mutating func apply(_ author: StoredAuthor) {
     guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation) else {
       return
@@ -21,7 +21,7 @@ public struct RecordedBoard: PlayedBoard {
   }
 
   /// Applies a batch, an answer or a whole state.
-  /// - Throws: Why it is not of its form, or does not fit on the board.
+  /// - Throws: An error if the content is malformed, or does not fit on the board.
   public mutating func apply(_ content: DocumentHistory.Step.Content) throws {
     switch content {
     case .batch(let bytes): try board.apply(.batch(EncodedBatch(decoding: bytes)))

@@ -25,11 +25,12 @@ package final class Termination {
     }
   }
 
-  /// Watches for signals from now on, in a program that may ask its user before it ends.
+  /// Starts to watch for signals, in a program that may ask its user before it ends.
   ///
   /// - Parameters:
-  ///   - reload: Called at each SIGHUP, which then ends nothing; nil where it ends the program.
-  ///   - ask: Called with the signal, on a queue of its own, until it returns that the program ends.
+  ///   - reload: Called at each SIGHUP, which then does not end the program; nil if it ends the
+  ///     program.
+  ///   - ask: Called for each signal, on a separate queue, until it returns that the program ends.
   package init(
     reload: (@Sendable () async -> Void)? = nil,
     asking ask: @escaping @Sendable (_ signal: Int32) async -> Bool
@@ -85,7 +86,7 @@ package final class Termination {
       return !isPast
     }
 
-    /// The signal did not end the program.
+    /// Records that the signal did not end the program.
     func reset() { isPast = false }
   }
 }

@@ -132,10 +132,10 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  /// Opens what was chosen.
+  /// Opens the chosen entry.
   ///
   /// - Returns: Whether it was a board.
-  /// - Throws: What ended its node.
+  /// - Throws: The error that ended its node.
   private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(NodeError) -> Bool {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {
@@ -145,7 +145,7 @@ package actor BoardTerminal: EventSink {
     do throws(NodeError) {
       try await show(configuration)
     } catch {
-      // An announcement may be out of date; one's own copy is there all the same.
+      // The announcement may be outdated. The local copy is available in any case.
       guard error.code == .unreachable || error.code == .timedOut,
         let own = try await lobby.configuration(.host(path))
       else { throw error }
@@ -228,10 +228,9 @@ package actor BoardTerminal: EventSink {
     await node?.requestEnd()
   }
 
-  /// Asks whatever is shown to end, and the program after it; a person whose work would be lost is
-  /// asked first, but not twice.
+  /// Ends the current screen and then the program; if work would be lost, it asks the user once.
   ///
-  /// - Returns: Whether it ends without an answer of the person.
+  /// - Returns: Whether it ends without asking.
   package func requestEndUnlessUnsaved() async -> Bool {
     isEnding = true
     choose(.quit)

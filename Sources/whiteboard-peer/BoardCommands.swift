@@ -346,7 +346,7 @@ enum Program {
       self.node = node
     }
 
-    /// - Returns: Whether the node ends; false if the person is asked first.
+    /// - Returns: Whether the node ends; false if the user is asked first.
     func request(asksFirst: Bool) async -> Bool {
       guard asksFirst, let node else {
         await node?.requestEnd()

@@ -172,7 +172,7 @@ extension BoardsCommand {
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
-      // A damaged file may not tell its name any more: then it is given by its path.
+      // A damaged file may have lost its name. Then the user gives its path.
       let isFile = BoardFile.isMeant(by: file) || FileManager.default.fileExists(atPath: file)
       let source = isFile ? BoardFile.absolute(file) : try await common.path(of: file)
       let suffix = "." + BoardLibrary.fileExtension

@@ -48,14 +48,14 @@ struct BoardsCommand: AsyncParsableCommand {
     @Flag(help: "Go on, and tell what is added, changed and removed.")
     var watch = false
 
-    @Flag(help: "Look for 2 s who on this network has them open, and say it.")
+    @Flag(help: "Search for 2 s, and show who on this network has them open.")
     var nearby = false
 
     @OptionGroup var common: CommonOptions
 
     mutating func validate() throws {
       guard !nearby || !watch else {
-        throw ValidationError("--nearby and --watch do not go together.")
+        throw ValidationError("--nearby and --watch cannot be combined.")
       }
       guard BoardLibrary.Order(rawValue: sort) != nil else {
         throw ValidationError(
@@ -92,7 +92,7 @@ struct BoardsCommand: AsyncParsableCommand {
       }
     }
 
-    /// Which boards are announced on this network.
+    /// Returns the boards announced on this network.
     private func look() async throws(NodeError) -> Nearby {
       let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
       let (found, finding) = AsyncStream<BrowserEvent>.makeStream()
@@ -221,7 +221,7 @@ extension CommonOptions {
     BoardLibrary(directory: try chosenDataDirectory() + "/boards")
   }
 
-  /// The ids of the boards that are kept here; none where they cannot be listed.
+  /// Returns the ids of the stored boards; empty if they cannot be listed.
   func ownBoards() async -> Set<String> {
     let summaries = (try? await boardLibrary().list()) ?? []
     return Set(summaries.compactMap { $0.board.flatMap { SessionID(bytes: $0)?.text } })

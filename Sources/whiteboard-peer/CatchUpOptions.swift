@@ -4,18 +4,18 @@ import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
 
-/// Whether commands wait for the board of the others, and how long.
+/// The options that set whether and how long commands wait for the board of the other members.
 struct CatchUpOptions: ParsableArguments {
   @Option(
     name: .customLong("sync-timeout"),
     help: ArgumentHelp(
-      "How long commands that are not typed wait until the board has arrived.",
+      "How long piped commands wait for the board to arrive.",
       valueName: "SECONDS"
     )
   )
   var timeout = 30.0
 
-  @Flag(help: "Use the copy of the board on this computer, and connect to no other peer.")
+  @Flag(help: "Use the copy of the board on this computer, without connecting to other peers.")
   var offline = false
 
   mutating func validate() throws {
@@ -24,17 +24,17 @@ struct CatchUpOptions: ParsableArguments {
     }
   }
 
-  /// Applies these options to a configuration that joins.
+  /// Applies these options to the configuration of a joiner.
   ///
   /// - Parameters:
   ///   - configuration: The configuration.
-  ///   - isKept: Whether boards are kept in the data directory.
-  /// - Throws: ``NodeError`` where there is no copy to use.
+  ///   - isKept: Whether boards are stored in the data directory.
+  /// - Throws: ``NodeError`` if there is no copy to use.
   func apply(to configuration: inout NodeConfiguration, isKept: Bool) async throws(NodeError) {
     configuration.catchUpTimeout = .seconds(timeout)
     guard offline, case .join(let target, _) = configuration.part else { return }
     guard isKept else {
-      throw NodeError(.usage, "--ephemeral keeps no board, so that --offline has none to use")
+      throw NodeError(.usage, "--offline needs a saved copy, and --ephemeral saves none")
     }
     let wanted: String
     switch target {

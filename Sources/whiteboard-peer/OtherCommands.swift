@@ -89,7 +89,7 @@ struct NearbyCommand: AsyncParsableCommand {
     private(set) var problem: DiscoveryProblem?
     private(set) var failure: OutputError?
     private var nearby = Nearby()
-    /// Whether there is one line for each board, not for each of those who announce it.
+    /// Whether there is one line for each board instead of one for each announcing peer.
     private let groups: Bool
     private let own: Set<String>
 
@@ -119,7 +119,7 @@ struct NearbyCommand: AsyncParsableCommand {
       }
     }
 
-    /// Writes what became of the board that a peer announces or announced; false of a relay.
+    /// Writes the change of a board that a peer announces or announced; returns false for a relay.
     private func tellBoard(
       of peer: DiscoveredPeer,
       wasKnown: Bool,

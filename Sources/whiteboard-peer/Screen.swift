@@ -10,7 +10,7 @@ extension Console {
   }
 }
 
-/// A terminal as input: its end means that the person is done, unless work would be lost.
+/// A terminal as input; its end of file ends the program, unless work would be lost.
 struct TerminalLines: LineSource {
   let reader: LineReader
   let ended: @Sendable () async -> Bool

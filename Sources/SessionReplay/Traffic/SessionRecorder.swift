@@ -14,7 +14,8 @@ public actor SessionRecorder {
   private let onFailure: @Sendable (DocumentError) -> Void
   /// Since when nothing was recorded, milliseconds since 1970; nil while all is.
   private var missingSince: Int64?
-  /// Why the last entries could not be recorded; nil while all are, and in a pause.
+  /// The error that kept the last entries from being recorded; nil if there was none, and in a
+  /// pause.
   public private(set) var failure: DocumentError?
   private var isPaused = false
   private var writer: Task<Void, Never>?
@@ -102,7 +103,7 @@ public actor SessionRecorder {
     await writer?.value
     await write()
     let failure = isPaused ? nil : failure
-    // While nothing is recorded it does not last on.
+    // Do not extend the recording while it is paused or failing.
     let isRecording = !isPaused && failure == nil
     try await document.close(recordedUntil: isRecording ? TrafficLog.wallClock() : nil)
     if let failure { throw failure }

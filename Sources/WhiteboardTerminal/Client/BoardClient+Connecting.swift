@@ -7,25 +7,25 @@ import WhiteboardRendering
 extension BoardClient {
   /// An attempt to join.
   struct Connecting: Hashable, Sendable {
-    /// What the person asked for, for the first line.
+    /// The target that the user asked for, shown in the first line.
     var target: String
-    /// Since when, on the client's clock.
+    /// The start of the attempt on the client's clock.
     let since: Duration
-    /// The step that the attempt is at.
+    /// The current step.
     var step: NodeEvent.Joining.Step?
-    /// The name that was announced or sent, for the later steps.
+    /// The announced or received display name, for the later steps.
     var name: String?
     /// The addresses that are dialled, the latest last.
     var addresses: [String] = []
   }
 
-  /// How many addresses are listed.
+  /// The maximum number of listed addresses.
   private static let addressLimit = 4
 
-  /// Shows an attempt to join until the session is there.
+  /// Shows an attempt to join until the session is connected.
   ///
   /// - Parameters:
-  ///   - target: What the person asked for; empty for any board nearby.
+  ///   - target: The target that the user asked for; empty for any board nearby.
   ///   - now: The time on the client's clock.
   package mutating func connect(to target: String, now: Duration) {
     self.now = now
@@ -42,7 +42,7 @@ extension BoardClient {
     connecting?.addresses.append(address)
   }
 
-  /// A key while the program connects: it leaves, or does nothing.
+  /// Handles a key while the program connects: it leaves, or does nothing.
   func takeWhileConnecting(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
@@ -90,7 +90,7 @@ extension BoardClient {
     }
   }
 
-  // MARK: - Who is looked for
+  // MARK: - Missing members
 
   mutating func found(_ board: NodeEvent.FoundBoard) {
     guard let id = board.board else { return }
@@ -102,7 +102,7 @@ extension BoardClient {
     announcers[id]?[board.peer] = nil
   }
 
-  /// The names of those who announce this board and are not connected.
+  /// The display names of peers that announce this board and are not connected.
   var missing: [String] {
     let found = announcers[boardID] ?? [:]
     return found.filter { peer, _ in

@@ -115,7 +115,7 @@ extension BoardClient {
       say(failure.message, isBad: true)
     case .settings(let answer): take(answer.settings)
     case .settingChanged(let change): take(change.settings)
-    // It stands on the screen as long as it is so.
+    // The screen shows this problem for as long as it lasts.
     case .warning(let warning) where warning.code == NodeEvent.Remark.notSaved: break
     case .warning(let warning): say(warning.message, isBad: true)
     case .note(let note): say(note.message)

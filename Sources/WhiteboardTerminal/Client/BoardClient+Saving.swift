@@ -1,7 +1,7 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Whether the work is on disk: what the screen says of it, and leaving when it is not.
+/// Showing whether the work is on disk, and leaving with unsaved work.
 extension BoardClient {
   /// Leaves the board; if that would lose work, asks first.
   package mutating func leave() -> [Action] {
@@ -11,7 +11,7 @@ extension BoardClient {
     return []
   }
 
-  /// Leaves the board because the program was told to end; the second time without asking.
+  /// Leaves the board after a request to end the program; a second request does not ask.
   package mutating func leaveAtRequest() -> [Action] {
     box == .unsaved ? [.quit] : leave()
   }
@@ -33,7 +33,7 @@ extension BoardClient {
     return []
   }
 
-  /// What the question of ``Box/unsaved`` says.
+  /// The lines of the question of ``Box/unsaved``.
   var unsavedLines: [String] {
     guard let problem = saveState?.problem else {
       return ["Saving; leaves when everything is saved.", "", "x quit at once   Esc stay"]
@@ -48,7 +48,7 @@ extension BoardClient {
     ]
   }
 
-  /// Says at the bottom whether everything is saved; tries again if not.
+  /// Shows at the bottom whether everything is saved, and tries again if not.
   mutating func sayWhetherSaved() -> [Action] {
     switch saveState {
     case .saved: say("everything is saved as it happens; :export FILE makes a picture of it")
@@ -59,7 +59,7 @@ extension BoardClient {
     return []
   }
 
-  /// Says over everything else, in the first line, that some of the work is not on disk.
+  /// Draws the warning about unsaved work over the first line.
   func drawProblem(on screen: inout Screen) {
     guard let problem = saveState?.problem else { return }
     let headline = " \(problem.headline) "
@@ -71,13 +71,13 @@ extension BoardClient {
         " :save-as FILE saves a copy elsewhere; the program tries again by itself ",
         " :save-as FILE saves a copy ",
       ]
-    // The pen stays in sight if there is room.
+    // Keep the pen visible if there is room.
     let room = columns - CharacterWidth.columns(titleEnd) - 2
     let isBeside = rows >= 4 && CharacterWidth.columns(headline) <= room
     let line = CellArea(x: 0, y: 0, width: isBeside ? room : columns, height: 1)
     screen.fill(line, with: Cell(.space, Self.bad))
     let x = screen.put(headline, x: 0, y: 0, Self.bad.bold, in: line)
-    // The longest that there is room for.
+    // Use the longest text that fits.
     let fitting = advice.first { x + CharacterWidth.columns($0) <= line.width }
     screen.put(fitting ?? "", x: x, y: 0, Self.bad, in: line)
   }

@@ -208,7 +208,7 @@ extension BoardClient {
     screen.put(right, x: start + 2, y: 0, Self.bar, in: area)
   }
 
-  /// What stands at the right of the title.
+  /// The text at the right of the title.
   var titleEnd: String {
     let zoom = Int((canvas.viewport.zoom * 100).rounded())
     let following =

@@ -126,15 +126,15 @@ package struct BoardClient: Sendable {
   var own: String = ""
   var boardName = ""
   var boardID = ""
-  /// The attempt to join; nil once the session is there.
+  /// The attempt to join; nil once the session is connected.
   var connecting: Connecting?
   /// Whether this is another peer's board that has not arrived yet.
   var lacksBoard = false
-  /// The names of those who announce boards, by board and by their ids.
+  /// The display names of announcing peers, by board and by peer id.
   var announcers: [String: [String: String]] = [:]
   var link = ""
   var code: String?
-  /// Whether the work is on disk, as the node reported it last; nil until it has opened the board.
+  /// The save state that the node reported last; nil until it has opened the board.
   var saveState: SaveState?
   var people: [String: Person] = [:]
   /// Where those point who are heard of before they are told to be here.

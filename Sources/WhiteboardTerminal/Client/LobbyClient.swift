@@ -7,7 +7,7 @@ package struct LobbyClient: Sendable {
   package enum Choice: Hashable, Sendable {
     /// To join a board: a name, an id, a link or an address; by a code where there is one.
     case join(target: String, code: String?)
-    /// To join a board, by its id, whose copy is in a file here.
+    /// To join a board by its id and use the local copy at `path`.
     case rejoin(board: String, path: String)
     /// To have a board of this name or file, new or not.
     case host(String)
@@ -20,10 +20,10 @@ package struct LobbyClient: Sendable {
     let name: String
     let path: String
     let about: String
-    /// The board's id, where the file says it.
+    /// The board's id, if the file holds it.
     let board: String?
 
-    /// One by its name, its file and its id, with a few words about it.
+    /// Creates an entry with the board's name, file and id, and a short description.
     package init(name: String, path: String, about: String, board: String? = nil) {
       self.board = board
       self.name = name
@@ -53,7 +53,8 @@ package struct LobbyClient: Sendable {
   private var purpose = Purpose.name
   /// What went wrong last.
   private var trouble: String?
-  /// Why the last changes of the board that was left were not saved, until the next board is opened.
+  /// The reason why the last changes of the previous board were not saved; nil once a board is
+  /// opened.
   package var problem: SaveProblem?
   /// What keeps boards from being found.
   private var blindness: String?
@@ -83,10 +84,11 @@ package struct LobbyClient: Sendable {
     blindness = nil
   }
 
-  /// The copy that is kept here of a board.
+  /// Returns the local copy of a board.
   private func copy(of board: String) -> OwnBoard? { own.first { $0.board == board } }
 
-  /// The names of all who announce a board; ids only where names are shared.
+  /// Returns the display names of all peers that announce a board, with ids only if names are
+  /// shared.
   private func announcers(_ board: String) -> [String] {
     let found = (nearby[board] ?? [:]).values.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
     return found.map { one in
