@@ -1,12 +1,12 @@
-/// What the exit statuses mean: the one text of which help and the manual are made.
+/// The meanings of the exit statuses, for the help text and the manual.
 package enum ExitStatus {
   /// A status and its meaning, in their order.
   package static let rows = [
-    ("0", "ok"), ("1", "the answer is no, or a verb failed"), ("64", "usage"),
-    ("65", "a line or file is not of its form"), ("66", "no such file"), ("69", "unreachable"),
-    ("70", "a fault of ours"), ("71", "the system refuses"), ("73", "cannot create a file"),
-    ("74", "reading or writing failed"), ("75", "not in time, or none found"),
-    ("76", "other version or protocol"), ("77", "not let in"), ("78", "a setting cannot be used"),
+    ("0", "ok"), ("1", "not found, or a command failed"), ("64", "usage"),
+    ("65", "malformed input"), ("66", "no such file"), ("69", "unreachable"),
+    ("70", "internal error"), ("71", "the system refused"), ("73", "cannot create a file"),
+    ("74", "reading or writing failed"), ("75", "timed out, or none found"),
+    ("76", "version or protocol mismatch"), ("77", "not admitted"), ("78", "invalid setting"),
     ("128+N", "ended at once by a second signal N"),
   ]
 

@@ -55,7 +55,7 @@ struct WhiteboardPeer: DocumentedProgram {
   )
 
   static func main() async {
-    // Whoever reads our output may leave; that is an error of the write, not the end of us.
+    // If the reader of the output closes it, the write fails, but the program must not end.
     signal(SIGPIPE, SIG_IGN)
     do {
       try await carryOut(Array(CommandLine.arguments.dropFirst()))

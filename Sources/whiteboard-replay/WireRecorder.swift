@@ -87,9 +87,9 @@ actor WireRecorder {
         switch event {
         case .peerJoined(let peer):
           names[peer.id] = peer.name.raw
-          tell(peer.id, "is here")
+          tell(peer.id, "joined")
         case .peerLeft(let peer, let reason, _):
-          tell(peer, "is gone: \(reason.word)")
+          tell(peer, reason == .left ? "left" : "disconnected: \(reason.word)")
         case .invitation(let invitation):
           try? await session.respond(
             to: invitation.id,

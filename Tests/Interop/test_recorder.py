@@ -42,7 +42,7 @@ class Recorder(InteropCase):
         said, complaints = recorder.communicate(timeout=60)
         self.assertEqual(recorder.returncode, 0, complaints)
         self.assertIn("present: host", said)
-        self.assertRegex(said, r"host \([a-z2-7]{8}\) is here\n")
+        self.assertRegex(said, r"host \([a-z2-7]{8}\) joined\n")
         self.assertEqual(host.events.wait("closed")["code"], "left")
 
         recording = Recording(file)

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Lines about who is there.
+/// Lines about peers.
 extension EventText {
   static func peopleLine(_ event: NodeEvent) -> String? {
     switch event {
@@ -22,21 +22,20 @@ extension EventText {
     case .invitation(let invitation):
       invitationLine(invitation)
     case .joined(let joined):
-      "\(person(joined.name, joined.peer)) is here"
+      "\(person(joined.name, joined.peer)) joined"
     case .left(let left):
       leftLine(left)
     case .carried(let carried):
-      "the relay \(person(carried.name, carried.relay)) has the board too, and keeps it when we leave"
-        + (carried.link.isEmpty ? "" : "; others join there by: \(carried.link)")
+      "the relay \(person(carried.name, carried.relay)) keeps the board open when you leave"
+        + (carried.link.isEmpty ? "" : "; link: \(carried.link)")
     case .profile(let profile):
       profileLine(profile)
     case .role(let role):
       roleLine(role)
     case .invited(let invited):
-      "the code \(TerminalText.cleaned(invited.code)) lets in"
-        + (invited.role == "viewer" ? " to look on" : "")
-        + (invited.expires.map { " until \(TerminalText.cleaned($0))" } ?? "")
-        + "; by link: \(TerminalText.cleaned(invited.link))"
+      (invited.role == "viewer" ? "view-only code" : "join code")
+        + (invited.expires.map { " (until \(TerminalText.cleaned($0)))" } ?? "")
+        + ": \(TerminalText.cleaned(invited.code)); link: \(TerminalText.cleaned(invited.link))"
     case .peers(let peers):
       peersLine(peers)
     default:
@@ -45,7 +44,10 @@ extension EventText {
   }
 
   private static func leftLine(_ left: NodeEvent.Left) -> String {
-    var line = "\(person(left.name, left.peer)) is gone: \(TerminalText.cleaned(left.reason))"
+    let who = person(left.name, left.peer)
+    var line =
+      left.reason == "left"
+      ? "\(who) left" : "\(who) disconnected: \(TerminalText.cleaned(left.reason))"
     if let message = left.message, !message.isEmpty {
       line += ", " + TerminalText.quoted(message, limit: wordsLimit)
     }
@@ -58,14 +60,14 @@ extension EventText {
   private static func roleLine(_ role: NodeEvent.Role) -> String? {
     let who = role.isOwn ? "you" : person(role.name, role.peer)
     switch role.role {
-    case "viewer": return role.isOwn ? "you look on at this board" : "\(who) looks on"
+    case "viewer": return "\(who) can only view this board"
     case "relay": return "\(who) is a relay of the board"
-    default: return "\(who) may write"
+    default: return "\(who) can edit this board"
     }
   }
 
   private static func profileLine(_ profile: NodeEvent.Profile) -> String {
-    // One of ours has a joiner in it that is left out of others' text.
+    // A known icon may contain a joiner, which is removed from the text of other peers.
     let shown = profile.icon.map {
       ProfileIcon(rawValue: $0)?.emoji ?? TerminalText.cleaned($0, limit: 16)
     }
@@ -82,17 +84,17 @@ extension EventText {
     switch ready.admit {
     case "code":
       if let code = ready.code {
-        lines.append("Who knows the code comes in: \(TerminalText.cleaned(code))")
+        lines.append("Join code: \(TerminalText.cleaned(code))")
       }
-    case "ask": lines.append("You are asked before anybody comes in.")
-    case "known": lines.append("Only peers you trusted before come in (`whiteboard-peer peers`).")
-    default: lines.append("Anybody who finds the board comes in.")
+    case "ask": lines.append("You will be asked to admit each peer.")
+    case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
+    default: lines.append("Anyone who finds the board can join.")
     }
     if ready.announced {
       let code = ready.code.map { " --code \(TerminalText.cleaned($0))" } ?? ""
-      lines.append("Nearby people can join: whiteboard-peer join\(code)")
+      lines.append("On this network: whiteboard-peer join\(code)")
     }
-    lines.append("Elsewhere: whiteboard-peer join '\(TerminalText.cleaned(ready.link))'")
+    lines.append("Anywhere else: whiteboard-peer join '\(TerminalText.cleaned(ready.link))'")
     return lines.joined(separator: "\n")
   }
 

@@ -102,7 +102,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     .map(\.element)
   }
 
-  /// What a person reads; `link` writes a link as it is to be shown.
+  /// The invitation as text for the user; `link` formats a link.
   package func text(link: (String) -> String = { $0 }) -> String {
     let name = TerminalText.quoted(boardName, limit: 128)
     var lines: [String] = []
@@ -112,29 +112,29 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       let word = boardName.contains { !$0.isLetter && !$0.isNumber && $0 != "-" }
       let shown =
         word ? "'\(TerminalText.cleaned(boardName).replacing("'", with: #"'\''"#))'" : boardName
-      lines.append("The board \(name) is not open here now; to let others in:")
+      lines.append("The board \(name) is not open here now. To open it for others:")
       lines.append("  whiteboard-peer host \(TerminalText.cleaned(shown))")
     }
     switch admit {
-    case "ask": lines.append("You are asked before anybody comes in.")
-    case "known": lines.append("Only peers you trusted before come in (`whiteboard-peer peers`).")
-    case "anyone": lines.append("Anybody who finds the board comes in.")
+    case "ask": lines.append("You will be asked to admit each peer.")
+    case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
+    case "anyone": lines.append("Anyone who finds the board can join.")
     default:
       if let code {
-        let what = role == "viewer" ? "comes in to look on" : "comes in"
-        let end = expires.map { ", until \(TerminalText.cleaned($0))" } ?? ""
-        lines.append("Who knows the code \(what)\(end): \(TerminalText.cleaned(code))")
+        let kind = role == "viewer" ? "View-only code" : "Join code"
+        let end = expires.map { " (until \(TerminalText.cleaned($0)))" } ?? ""
+        lines.append("\(kind)\(end): \(TerminalText.cleaned(code))")
       } else {
         lines.append("It has no code yet; it gets one when it is hosted with --admit code.")
       }
     }
     if links.isEmpty {
-      lines.append("This machine has no address that others could use; see: whiteboard-peer doctor")
+      lines.append("Other computers cannot reach this one; see: whiteboard-peer doctor")
     }
     for (index, text) in links.enumerated() {
-      lines.append("\(index == 0 ? "By link:" : "     or:") \(link(TerminalText.cleaned(text)))")
+      lines.append("\(index == 0 ? "Link:" : "  or:") \(link(TerminalText.cleaned(text)))")
     }
-    if !links.isEmpty { lines.append("Elsewhere that is: whiteboard-peer join 'LINK'") }
+    if !links.isEmpty { lines.append("To join with a link: whiteboard-peer join 'LINK'") }
     return lines.joined(separator: "\n") + "\n"
   }
 }
