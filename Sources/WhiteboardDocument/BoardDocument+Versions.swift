@@ -105,17 +105,10 @@ extension BoardDocument {
 }
 
 extension StoredKeyframe {
-  /// The same under another name, or none.
+  /// Returns the keyframe under another name, or without one.
   func renamed(_ name: String?) -> StoredKeyframe {
-    StoredKeyframe(
-      id: id,
-      log: log,
-      chain: chain,
-      entries: entries,
-      time: time,
-      name: name,
-      digest: digest,
-      body: body
-    )
+    var copy = self
+    copy.name = name
+    return copy
   }
 }

@@ -66,16 +66,16 @@ enum StoredNumber {
   }
 }
 
-/// The whole state at one place of the log.
+/// The whole state at one position of the log.
 struct StoredKeyframe: Hashable, Sendable {
-  let id: Int64
-  let log: Int64
-  let chain: Int64
-  let entries: Int64
+  var id: Int64
+  var log: Int64
+  var chain: Int64
+  var entries: Int64
   let time: Int64
-  let name: String?
-  let digest: [UInt8]
-  let body: [UInt8]
+  var name: String?
+  var digest: [UInt8]
+  var body: [UInt8]
 
   /// The columns, in the order that ``init(_:)`` takes them.
   static let columns = "id, log, chain, entries, time, name, digest, body, crc"
@@ -130,34 +130,24 @@ struct StoredKeyframe: Hashable, Sendable {
     else { return nil }
   }
 
-  /// The same, at another place.
+  /// Returns the keyframe at another position of the log.
   func moved(id: Int64, log: Int64, chain: Int64, entries: Int64) -> StoredKeyframe {
-    StoredKeyframe(
-      id: id,
-      log: log,
-      chain: chain,
-      entries: entries,
-      time: time,
-      name: name,
-      digest: digest,
-      body: body
-    )
+    var copy = self
+    copy.id = id
+    copy.log = log
+    copy.chain = chain
+    copy.entries = entries
+    return copy
   }
 }
 
 extension StoredKeyframe {
   /// Returns the keyframe with another board at the same position.
   func replaced(digest: [UInt8], body: [UInt8]) -> StoredKeyframe {
-    StoredKeyframe(
-      id: id,
-      log: log,
-      chain: chain,
-      entries: entries,
-      time: time,
-      name: name,
-      digest: digest,
-      body: body
-    )
+    var copy = self
+    copy.digest = digest
+    copy.body = body
+    return copy
   }
 }
 
