@@ -330,6 +330,8 @@ package actor BoardTerminal: EventSink {
   }
 
   private func drainChanges() {
+    // After a quiet while, the time of the last frame is long past.
+    board?.advance(to: time)
     for change in changes.takeAll() {
       if case .photo(let asset, let path) = change {
         // Without colours, cells would show nothing of it.

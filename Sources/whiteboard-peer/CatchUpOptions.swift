@@ -51,6 +51,6 @@ struct CatchUpOptions: ParsableArguments {
     configuration.discovery = nil
     configuration.carrier = nil
     configuration.admission = .known
-    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    configuration.isListening = false
   }
 }

@@ -45,7 +45,7 @@ struct ImportCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let place = try chosenPlace()
     let path = try await common.path(of: board)
-    var options = try BoardOptions.parse(["--listen", "127.0.0.1:0", "--admit", "known"])
+    var options = try BoardOptions.parse(["--admit", "known"])
     options.common = common
     // A node that nobody finds: what it writes is signed and kept as everything is.
     var configuration = try await options.configuration(
@@ -54,6 +54,7 @@ struct ImportCommand: AsyncParsableCommand {
       try options.settings()
     )
     configuration.boardFile = path
+    configuration.isListening = false
     configuration.discovery = nil
     configuration.isAnnounced = false
     configuration.code = nil

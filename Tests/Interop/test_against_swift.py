@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import itertools
+import json
 import math
 import os
 import pathlib
@@ -22,7 +23,8 @@ from support import InteropCase
 from whiteboard_peer import admission, cells, codec, views, wire
 from whiteboard_peer.board import APPLICATION, BoardPeer
 from whiteboard_peer.session import NotVerified, Refused, parse_hello
-from whiteboard_peer.tls import Identity, Link, LinkBroken
+from whiteboard_peer.events import PATIENCE
+from whiteboard_peer.tls import BINDING, Identity, Link, LinkBroken
 from whiteboard_peer.wire import base32, encode_frame, parse_base32
 
 CODE = "zebra-acid-acid-zebra"
@@ -226,6 +228,28 @@ class Kicking(SwiftCase):
         with self.assertRaises(NotVerified):
             fresh.join(program.address, program.id)
         self.assertEqual(self.refused(bad, program.address), "kicked")
+
+    def test_mem_3_a_member_that_is_removed_while_it_proves_itself_again_is_not_admitted(self):
+        program = self.swift_host("code")
+        bad = self.guest_of(program, "bad")
+        bad.join(program.address, program.id, code=program.code)
+        program.events.wait("joined", peer=bad.identity.text)
+        # A second process with its key stops before the proof.
+        link = Link.connect(program.address, bad.identity)
+        self.addCleanup(link.abort)
+        hello = bad._hello(None, {"invitation": {"timeout": 60_000}})
+        hello["incarnation"] = base32(os.urandom(8))
+        link.send_frame(wire.HELLO, hello)
+        self.assertEqual(parse_hello(bad._expect(link, wire.HELLO), False)["admission"], "code")
+        program.do("kick", target=bad.identity.text)
+        stretched = admission.stretch_code(program.code, program.session, link.peer_id)
+        proof = admission.code_proof(
+            stretched, "joiner", link.exporter(BINDING), program.session, bad.id, link.peer_id
+        )
+        link.send_frame(wire.CODE_PROOF, {"proof": wire.base64_text(proof)})
+        kind, payload = link.read_frame(10 * PATIENCE)
+        self.assertEqual(kind, wire.CLOSE)
+        self.assertEqual(json.loads(bytes(payload))["code"], "kicked")
 
     def test_tck_3_a_ticket_that_leads_to_the_host_admits_whoever_signed_it(self):
         program = self.swift_host("code")

@@ -129,6 +129,21 @@ class FailingDisk(SavingCase):
     def test_a_quota_that_is_used_up(self):
         self.causes(errno.EDQUOT, "quota")
 
+    def test_quit_is_refused_while_it_would_lose_work_and_ends_the_program_later(self):
+        program = self.start("host", "sprint")
+        program.ready()
+        self.fail(errno.EIO)
+        self.draw(program, 1)
+        self.assertIn("quit anyway", self.refuse(program, "quit"))
+        # At the end of its input it waits until everything is on disk.
+        program.process.stdin.close()
+        self.fault.unlink()
+        program.events.wait("save-state", 30, state="saved")
+        self.assertEqual(program.ended(30), 0)
+        again = self.start("host", "sprint")
+        again.ready()
+        self.assertEqual(len(again.objects()), 1)
+
     def test_a_photo_and_a_checkpoint_are_not_done_on_a_failing_disk(self):
         photo = self.place / "sun.png"
         program = self.start("host", "sprint")

@@ -138,6 +138,11 @@ final class DiallerHandshake: LinkDelegate {
         return link.close(.left)
       }
     }
+    // The host may have removed the peer since we dialled it (MEM-3).
+    if session.membership.isRemoved(peer) {
+      refusal = Failure(error: SessionError(.kicked, "The peer was removed."), redial: .never)
+      return link.close(.kicked)
+    }
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
     if let ticket = accept.ticket { session.received(ticket) }
     // Two links at once: the one that the smaller id dialled stays (DUP-2).

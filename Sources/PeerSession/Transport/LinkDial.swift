@@ -144,7 +144,12 @@ final class LinkDial: LinkDelegate {
     case .closed(let code, let message):
       failed(SessionError(closeCode: code, message: message))
     case .closedByUs, .broken:
-      if let wrong = link.facts.wrongPeer {
+      if link.facts.wrongPeer == transport.configuration.identity.peerID {
+        // The port of a process that ended may be ours by now.
+        failed(
+          SessionError(.unreachable, "Nothing answers at \(address) but this program itself.")
+        )
+      } else if let wrong = link.facts.wrongPeer {
         failed(
           SessionError(
             .wrongPeer,

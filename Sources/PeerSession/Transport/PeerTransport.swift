@@ -60,7 +60,7 @@ public final class PeerTransport: Sendable {
   public let carriedSessions: AsyncStream<CarriedSession>
   /// Who we are.
   public let peerID: PeerID
-  /// The port we listen on, TCP and UDP.
+  /// The port we listen on, TCP and UDP; 0 if we do not listen.
   public let port: Int
 
   private init(
@@ -137,7 +137,8 @@ public final class PeerTransport: Sendable {
         try await eventLoop.submit {
           for peer in known { core.value.known[peer.peer] = peer.name.raw }
         }.get()
-        let port = try await listen(core, eventLoop, configuration)
+        let port =
+          configuration.isListening ? try await listen(core, eventLoop, configuration) : 0
         let transport = PeerTransport(
           core: core,
           eventLoop: eventLoop,

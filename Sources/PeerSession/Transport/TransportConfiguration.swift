@@ -16,6 +16,8 @@ public struct TransportConfiguration: Sendable {
   /// `nil` means every address, on the default port or the next free one; port 0 means any free
   /// one.
   public var listen: PeerAddress?
+  /// Whether to listen; if not, ``listen`` has no effect, and links come only from local dials.
+  public var isListening = true
   /// Whether others may dial us; when not, we tell no port and dial them ourselves.
   public var isDiallable = true
   /// The only interface whose addresses are told to others; `nil` means all.

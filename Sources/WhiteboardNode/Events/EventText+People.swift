@@ -81,6 +81,8 @@ extension EventText {
       "You are \(person(ready.name, ready.peer)) on the board "
         + TerminalText.quoted(ready.boardName) + "."
     ]
+    // Without a listener there is no link, and no peer can join.
+    guard !ready.link.isEmpty else { return lines[0] }
     switch ready.admit {
     case "code":
       if let code = ready.code {
@@ -122,7 +124,7 @@ extension EventText {
     case .connecting: "connecting to \(who)"
     case .connected: "connected with \(who)"
     case .suspect: "\(who) has been silent for a moment"
-    case .reconnecting: "\(who) cannot be reached, trying again; nothing is lost"
+    case .reconnecting: "\(who) cannot be reached; trying again"
     case .lost: "\(who) is lost"
     }
   }

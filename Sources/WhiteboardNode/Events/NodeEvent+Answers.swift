@@ -152,6 +152,10 @@ extension NodeEvent {
     package static let notSaved = "not-saved"
     /// The code of the note that everything is on disk again.
     package static let savedAgain = "saved-again"
+    /// The code of the warning that discovery does not work on this computer.
+    package static let discoveryUnavailable = "discovery-unavailable"
+    /// The code of the note that discovery works again.
+    package static let discoveryAvailable = "discovery-available"
   }
 }
 

@@ -26,7 +26,20 @@ extension Node {
   private var hasBoard: Bool {
     guard let replica else { return false }
     // A viewer answers no request, but an equal context proves that no change is missing.
-    return isCaughtUp || replica.members.contains { replica.hasSameContext(as: $0) }
+    return isCaughtUp
+      || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
+  }
+
+  /// Whether the board of a member can be taken for the whole board.
+  ///
+  /// A member that has just joined has an empty board, too. Only the host and relays know whether
+  /// the board itself is empty.
+  private func hasArrived(from member: MemberID) -> Bool {
+    guard holdsCommands, let replica, let session,
+      replica.board.state.context == replica.board.written
+    else { return true }
+    return session.hostPeer.bytes == member.bytes
+      || session.peers().contains { $0.peer.isRelay && $0.peer.id.bytes == member.bytes }
   }
 
   /// If commands are held, waits until the requirement of a command is met.
@@ -49,7 +62,9 @@ extension Node {
     }
     // Once a command has seen the board, later commands need not wait, even if all members leave.
     if requirement == .board, let replica,
-      let member = replica.members.first(where: { replica.hasSameContext(as: $0) })
+      let member = replica.members.first(where: {
+        replica.hasSameContext(as: $0) && hasArrived(from: $0)
+      })
     {
       caughtUp(with: member)
     }
@@ -65,14 +80,14 @@ extension Node {
     let cause =
       names.isEmpty
       ? "no member is connected after \(seconds) s"
-      : "\(names.joined(separator: ", ")) did not send it within \(seconds) s"
+      : "\(names.joined(separator: ", ")) did not send it, or had nothing yet, within \(seconds) s"
     return "the board is not here yet: \(cause). Try again, wait longer (--sync-timeout SECONDS), "
       + "or use the copy on this computer (--offline)"
   }
 
   /// Records that a member's answer is applied, and reports the first one.
   func caughtUp(with member: MemberID) {
-    guard !isCaughtUp else { return }
+    guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
     guard isGuest, let peer = PeerID(bytes: member.bytes) else { return }
     emit(

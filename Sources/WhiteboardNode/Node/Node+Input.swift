@@ -136,7 +136,11 @@ extension Node {
 
   /// The script is over: `run` sees that everything is everywhere, and ends.
   private func inputEnded() async {
-    guard case .run = configuration.script else { return }
+    guard case .run = configuration.script else {
+      // No other command can come, so the node ends as soon as that loses no work.
+      if isQuitRefused, await wait(until: { !$0.keeper.state.wouldLoseWork }) { end(.asked) }
+      return
+    }
     // A script without commands fetches the board.
     if let error = await hold(for: .board), firstFailure == nil {
       end(.failed(NodeError(error)))

@@ -144,11 +144,11 @@ extension Node {
 
   /// Checks that `quit` loses no work.
   ///
-  /// - Throws: `not-saved` if it would, and a user typed the command.
+  /// - Throws: `not-saved` if it would.
   func checkQuit() async throws(VerbError) {
-    guard configuration.isTyped else { return }
     if keeper.state == .saving || keeper.state.wouldLoseWork { await saveNow() }
     guard keeper.state.wouldLoseWork else { return }
+    isQuitRefused = true
     throw VerbError(.notSaved, unsavedAdvice)
   }
 

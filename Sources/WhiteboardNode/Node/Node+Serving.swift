@@ -35,6 +35,7 @@ extension Node {
     )
     // The name as handshakes tell it, which may be cut.
     ownName = transportConfiguration.displayName
+    transportConfiguration.isListening = configuration.isListening
     transportConfiguration.listen = configuration.listen
     transportConfiguration.interface = configuration.interface
     transportConfiguration.maximumPeers = configuration.maximumPeers
@@ -139,8 +140,7 @@ extension Node {
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
     replica?.prepareToLeave(now: now)
     carryOutActions()
-    // What is on its way gets as long as a person would wait for a program to end.
-    let limit = clock.now + .seconds(2)
+    let limit = limitOfGoodbye()
     let reached = members.filter(\.value.isReached).keys.sorted()
     while clock.now < limit, !reached.allSatisfy({ queues[way(to: $0)]?.isEmpty != false }) {
       try? await clock.sleep(for: .milliseconds(5))
@@ -152,6 +152,15 @@ extension Node {
     }
     await session.leave(untilNextStart: comesBack)
     await closeDocument()
+  }
+
+  /// Returns the time until which pending messages may delay the end, which the first call sets.
+  ///
+  /// It is as long as a user would wait for a program to end.
+  func limitOfGoodbye() -> ContinuousClock.Instant {
+    let limit = goodbyeLimit ?? clock.now + .seconds(2)
+    goodbyeLimit = limit
+    return limit
   }
 
   private func closeQueues() {
@@ -271,12 +280,13 @@ extension Node {
   }
 
   private func tellReady(_ transport: PeerTransport, _ session: Session) async {
-    var hosts = await transport.addresses()
-    if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
-      hosts = [listen.host]
-    }
-    if hosts.isEmpty {
-      hosts = ["127.0.0.1"]
+    var hosts: [String] = []
+    if configuration.isListening {
+      hosts = await transport.addresses()
+      if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
+        hosts = [listen.host]
+      }
+      if hosts.isEmpty { hosts = ["127.0.0.1"] }
     }
     let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
     let words = code.map { $0.text.split(separator: "-").map(String.init) } ?? []
@@ -298,7 +308,7 @@ extension Node {
     ready = told
     emit(.ready(told))
     tellOffline()
-    guard configuration.remembersBoards else { return }
+    guard configuration.remembersBoards, configuration.isListening else { return }
     openBoard = OpenBoardFile(
       OpenBoard(
         board: session.id.text,
@@ -395,10 +405,19 @@ extension Node {
       emit(.peerLost(NodeEvent.LostBoard(peer)))
     case .unavailable(let problem):
       discoveryProblem = problem
-      emit(.warning(.init(code: "discovery-unavailable", message: problem.description)))
+      emit(
+        .warning(.init(code: NodeEvent.Remark.discoveryUnavailable, message: problem.description))
+      )
     case .available:
       if discoveryProblem != nil {
-        emit(.note(.init(code: "discovery-available", message: "Boards nearby can be found.")))
+        emit(
+          .note(
+            .init(
+              code: NodeEvent.Remark.discoveryAvailable,
+              message: "Boards nearby can be found."
+            )
+          )
+        )
       }
       discoveryProblem = nil
     }

@@ -68,6 +68,8 @@ extension Node {
         done(request)
       case .quit, .quitAnyway:
         if request.verb == .quit { try await checkQuit() }
+        // The answers to messages come before that of `quit`, which is the last one.
+        await finishDeliveries(before: limitOfGoodbye())
         done(request)
         end(firstFailure.map { .failed($0) } ?? .asked)
       }

@@ -31,7 +31,7 @@ extension Node {
       try await changeProfile(name, icon, request)
     default:
       if let session {
-        await finishDeliveries(before: clock.now + .seconds(2))
+        await finishDeliveries(before: limitOfGoodbye())
         await session.leave()
       } else {
         // There is nothing to stay for.

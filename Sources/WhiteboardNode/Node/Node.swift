@@ -23,6 +23,8 @@ package actor Node {
   /// Whether the program serves the board again when it is next started.
   private(set) var comesBack = false
   private var endWaiter: CheckedContinuation<Void, Never>?
+  /// The time until which pending messages may delay the end; nil until the node begins to end.
+  var goodbyeLimit: ContinuousClock.Instant?
   /// Work that runs beside everything else; the node's group of tasks takes it from here.
   let jobs: AsyncStream<Job>
   private let jobSource: AsyncStream<Job>.Continuation
@@ -40,6 +42,8 @@ package actor Node {
   var shownSaveState: SaveState?
   /// The reported problem that is not solved yet.
   var toldProblem: SaveProblem?
+  /// Whether `quit` was refused because it would have lost work.
+  var isQuitRefused = false
   /// Whether the user was warned that ending loses work, and nothing was saved since then.
   var wasAskedBeforeEnding = false
   /// The membership record that could not be stored yet.

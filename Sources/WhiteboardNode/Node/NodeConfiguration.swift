@@ -102,6 +102,8 @@ package struct NodeConfiguration: Sendable {
   package var salt: [UInt8]?
   /// Whether we stay when everybody else has left: the board is announced as a relay's.
   package var isRelay = false
+  /// Whether other peers can connect to this one.
+  package var isListening = true
   /// Where to listen; nil means any address, on the default port or the next free one.
   package var listen: PeerAddress?
   /// The only interface to be found on; nil means all.

@@ -219,7 +219,7 @@ extension VerbName {
     switch self {
     case .objects, .show, .find, .chat, .settings, .peers, .digest, .help, .diff, .checkpoints,
       .copy, .export, .save, .saveAs, .wait, .point, .view, .send, .resource, .stream, .cancel,
-      .quit:
+      .quit, .leave:
       true
     default: false
     }

@@ -29,7 +29,16 @@ extension BoardClient {
   }
 
   private var inviteLines: [String] {
-    var lines = ["People nearby see \(shown(boardName)) in whiteboard-peer.", ""]
+    guard !link.isEmpty else {
+      return [
+        "This copy is offline: other peers cannot join it.", "",
+        "To invite them, open the board without --offline.",
+      ]
+    }
+    var lines: [String] = []
+    if isAnnounced && !isDiscoveryMissing {
+      lines += ["People nearby see \(shown(boardName)) in whiteboard-peer.", ""]
+    }
     if let code { lines += ["The code: \(code)", ""] }
     lines += ["From elsewhere:", "whiteboard-peer join '\(link)'"]
     return lines
@@ -38,8 +47,9 @@ extension BoardClient {
   /// How others join, with a QR code of the link beside it where there is room.
   private func drawInvite(on screen: inout Screen) {
     // Without colours the light modules must be the characters, for most terminals are dark.
+    let hasCode = !isASCII && !link.isEmpty
     let code =
-      isASCII ? [] : (try? QRSymbol(link).lines(isInverted: canvas.isMonochrome)) ?? []
+      hasCode ? (try? QRSymbol(link).lines(isInverted: canvas.isMonochrome)) ?? [] : []
     let codeWidth = code.first?.count ?? 0
     let room = columns - codeWidth - 7
     guard !code.isEmpty, code.count + 2 <= rows, room >= 24 else {

@@ -23,6 +23,9 @@ extension BoardClient {
     }
   }
 
+  /// Sets the time of the events that follow.
+  package mutating func advance(to now: Duration) { self.now = now }
+
   /// Time goes by: what was drawn since is handed on.
   package mutating func tick(now: Duration) -> [Action] {
     self.now = now

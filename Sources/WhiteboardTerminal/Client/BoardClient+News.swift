@@ -55,6 +55,7 @@ extension BoardClient {
       boardID = ready.board
       connecting = nil
       link = ready.link
+      isAnnounced = ready.announced
       code = ready.code
       return [.verb("settings"), .verb("chat")]
     case .joining(let joining): take(joining)
@@ -117,8 +118,12 @@ extension BoardClient {
     case .settingChanged(let change): take(change.settings)
     // The screen shows this problem for as long as it lasts.
     case .warning(let warning) where warning.code == NodeEvent.Remark.notSaved: break
-    case .warning(let warning): say(warning.message, isBad: true)
-    case .note(let note): say(note.message)
+    case .warning(let warning):
+      if warning.code == NodeEvent.Remark.discoveryUnavailable { isDiscoveryMissing = true }
+      say(warning.message, isBad: true)
+    case .note(let note):
+      if note.code == NodeEvent.Remark.discoveryAvailable { isDiscoveryMissing = false }
+      say(note.message)
     default: break
     }
     canvas.names = names

@@ -134,6 +134,10 @@ package struct BoardClient: Sendable {
   var announcers: [String: [String: String]] = [:]
   var link = ""
   var code: String?
+  /// Whether discovery shows the board to peers on this network.
+  var isAnnounced = false
+  /// Whether discovery does not work on this computer.
+  var isDiscoveryMissing = false
   /// The save state that the node reported last; nil until it has opened the board.
   var saveState: SaveState?
   var people: [String: Person] = [:]

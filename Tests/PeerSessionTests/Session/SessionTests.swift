@@ -262,6 +262,21 @@ struct SessionTests {
     }
   }
 
+  @Test("a link whose port is the dialler's own by now leads to no other program")
+  func ownPort() async throws {
+    try await withPeer("alice") { alice in
+      let request = JoinRequest(
+        session: .random(),
+        addresses: [alice.loopback],
+        peer: PeerIdentity.ephemeral().peerID,
+        trust: .pinnedByLink
+      )
+      await #expect(throws: SessionError(.unreachable, "")) {
+        _ = try await alice.join(request) { _ in true }
+      }
+    }
+  }
+
   @Test("[LNK-3] a listener with another key than the one named is refused")
   func wrongKey() async throws {
     try await withPeer("alice") { alice in

@@ -228,6 +228,38 @@ struct CatchUpTests: NodeSuite {
     }
   }
 
+  @Test("an empty board counts as the board only from the host, because a newcomer has one, too")
+  func emptyBoardOfAGuest() async throws {
+    try await withRoom { room in
+      let host = Puppet()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let guest = Puppet()
+        let joining = try await room.joining(ready)
+        group.addTask { try await guest.run(joining) }
+        let guestReady = try #require(await guest.ready())
+        var reading = await room.configuration(
+          .join(.link(try BoardLink(guestReady.link)), patience: .seconds(10)),
+          "carol"
+        )
+        let fromBoth = await script(["objects"], reading)
+        #expect(fromBoth.error == nil)
+        #expect(counts(fromBoth.events) == [0])
+        await host.end()
+        #expect(await guest.sees { if case .left = $0 { true } else { false } })
+        reading = await room.configuration(reading.part, "dora")
+        reading.catchUpTimeout = .milliseconds(200)
+        let fromGuest = await script(["objects"], reading)
+        #expect(fromGuest.error?.code == .timedOut)
+        #expect(counts(fromGuest.events) == [])
+        await guest.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test(
     "offline, the copy that is kept here is used, and that is said; the host's name is not taken"
   )
@@ -246,6 +278,7 @@ struct CatchUpTests: NodeSuite {
       offline.boardFile = room.path("ben/boards/\(file)")
       offline.isOffline = true
       offline.discovery = nil
+      offline.isListening = false
       let outcome = await script(["objects", "text 0,0 later"], offline)
       #expect(outcome.error == nil)
       #expect(counts(outcome.events) == [3])
@@ -253,6 +286,11 @@ struct CatchUpTests: NodeSuite {
         if case .note(let note) = $0 { note.code == "offline" } else { false }
       }
       #expect(isTold)
+      let ready = outcome.events.compactMap { event in
+        if case .ready(let ready) = event { ready } else { nil }
+      }
+      #expect(ready.map(\.link) == [""], "no peer can connect")
+      #expect(ready.map(\.port) == [0])
     }
   }
 

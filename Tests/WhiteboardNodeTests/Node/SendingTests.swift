@@ -118,6 +118,25 @@ struct SendingTests: NodeSuite {
     }
   }
 
+  @Test("`quit` is answered after the messages that are not confirmed")
+  func quitting() async throws {
+    try await withBarePeer { _, host, _, session in
+      try await session.pause(true)
+      let request = await begin(host, "send hello")
+      try await host.perform("digest")
+      try await host.perform("quit")
+      #expect(await request.value == .undelivered)
+      let answers = await host.events.compactMap { event -> String? in
+        switch event {
+        case .done(let done): done.verb
+        case .error(let error): error.verb
+        default: nil
+        }
+      }
+      #expect(answers.suffix(2) == ["send", "quit"])
+    }
+  }
+
   @Test(
     "a program that ends answers what was not delivered before it is over",
     arguments: [true, false]

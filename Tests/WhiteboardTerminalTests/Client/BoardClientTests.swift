@@ -245,6 +245,9 @@ struct BoardClientTests {
     #expect(lines.contains { $0.contains(#"Bob: hi\u{1b}[2J"#) })
     #expect(lines.last?.contains("saved; synced with 1") == true)
     let away = NodeEvent.PeerState(peer: bob.description, name: "Bob", state: .reconnecting)
+    // The quiet while before it does not count.
+    desk.now += .seconds(30)
+    desk.client.advance(to: desk.now)
     _ = desk.client.take(.peerState(away))
     desk.now += .seconds(8)
     _ = desk.tick()
