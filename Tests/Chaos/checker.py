@@ -18,7 +18,7 @@ FILE_SIZE = 24 << 20
 SILENT_FOR = {"suspect": 2.5, "reconnecting": 7}  # at most so long after the last sign of life: LIV
 FINAL = ("not-known", "no-such-session", "not-admitted", "wrong-code", "locked-out", "protocol-error", "full")
 
-# The faults without which a peer cannot have left for that reason.
+# For each reason of `left`, the faults that can cause it.
 WITHOUT_CAUSE = {"left": ("goodbye",), "shutting-down": ("goodbye",), "restarted": ("start",)}
 
 Violation = collections.namedtuple("Violation", "assertion detail")
@@ -31,7 +31,7 @@ def check(value):
     for assertion in ASSERTIONS:
         found += assertion(history)
     if any(violation.assertion == "digests-differ" for violation in found):
-        # What is missing at one member only was not undone, it did not come.
+        # An object that is missing at only one member was not undone. It did not arrive there.
         found = [
             violation._replace(assertion="acknowledged-lost") if violation.assertion == "undo-of-others" else violation
             for violation in found
@@ -69,7 +69,7 @@ class Field:
 
 
 class Expected:
-    """What must be, and what may be, on the board: the commands of each life, run in their order."""
+    """The objects that must and that may be on the board, found by running the commands of each life in order."""
 
     def __init__(self, history):
         self.history = history
@@ -78,7 +78,7 @@ class Expected:
         self.moves = [None]  # where the shared object may be
         self.undone_by = collections.defaultdict(set)  # n of an object: peers that took something back
         self.undoers = set()
-        # A field has one writer, so that lives of one peer, in order, are all that matters.
+        # A field has one writer, so only the order of the lives of each peer matters.
         for command in history.commands:
             if command["verb"] in ("text", "stroke"):
                 self._make(command)
@@ -167,7 +167,7 @@ class Expected:
                 self.undone_by[n].add(command["peer"])
             other.append((verb, step, made_by))
             return is_sure
-        # It is not known what was taken back: anything of this life may have been.
+        # It is unknown which command was undone, so any command of this life may have been.
         for _, step, _ in stack + other:
             for field, before, after, n in step:
                 field.ever += [before, after]
@@ -259,7 +259,7 @@ def _compare(history, expected, where, shown):
 
 
 def _mark(one):
-    """Which command made an object whose answer never came, by what it wrote into it."""
+    """The command without an answer that made an object, found by the contents of the object."""
     text, color = one.get("text"), one.get("color")
     if one.get("type") == "text" and text is not None and text[:1] == "c":
         number = text[1:].split(" ")[0]
@@ -394,7 +394,7 @@ def _undelivered(history, command):
 
 
 def _recipients(history, command):
-    """The peers that a message certainly was for: those named, or all that were joined from its issue to its answer."""
+    """The certain recipients of a message: those named, or all peers that were joined from its issue to its answer."""
     to = command["keys"].get("to")
     if to:
         return [history.peer_of[to]] if to in history.peer_of else []
@@ -410,7 +410,7 @@ def _recipients(history, command):
 
 
 def _recipients_there(history, command):
-    """Whether all peers that a message may be for are running at the end, and connected with its sender."""
+    """Whether all possible recipients of a message are running at the end, and connected with its sender."""
     to, sender = command["keys"].get("to"), command["peer"]
     peers = ({history.peer_of.get(to)} if to else set(history.ids)) - {sender}
     apart = {peer for one in history.value["connected"] if one["since"] is None and sender in one["pair"] for peer in one["pair"]}
@@ -500,7 +500,7 @@ def nobody_is_lost_early(history):
             kind, about, state = event["event"], event.get("peer") or event.get("from"), event.get("state")
             is_lost = kind == "left" and event.get("reason") == "lost" or kind == "peer-state" and state == "lost"
             if is_lost and about in silent_since:
-                # A program that stood still itself heard nothing for so much longer.
+                # A program that was stopped itself could not hear anything during that time.
                 began = silent_since[about]
                 silent = event["when"] - began + history.stopped(life["peer"], began - history.lost_after, began)
                 if silent < history.lost_after - 1:
@@ -575,7 +575,7 @@ def _first_connected(history, a, b, after):
 
 
 def _connected_spans(history, viewer, other):
-    """From when to when the last life of a peer reported another one as connected."""
+    """The intervals in which the last life of a peer reported another peer as connected."""
     id = next((id for id, peer in history.peer_of.items() if peer == other), None)
     spans, since = [], None
     for event in history.lives_of(viewer)[-1]["events"]:

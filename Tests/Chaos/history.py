@@ -1,4 +1,4 @@
-"""Reads a history: the lives of the processes, their commands and the faults, by peer and by time."""
+"""Reads a history: the runs of the processes, their commands and the faults, by peer and by time."""
 
 import collections
 
@@ -11,7 +11,7 @@ REFUSED = {
 
 
 class History:
-    """A history as `world.py` writes it, with what the checker asks of it again and again."""
+    """A history as `world.py` writes it, with the queries that the checker needs."""
 
     def __init__(self, value):
         self.value = value
@@ -47,7 +47,7 @@ class History:
         return [life for life in self.lives if life["peer"] == peer]
 
     def name(self, id):
-        """`p2` for a peer's id, as people read it."""
+        """The short name of a peer, such as `p2`, for its id."""
         peer = self.peer_of.get(id)
         return id if peer is None else "the relay" if peer == 0 else f"p{peer}"
 
@@ -68,7 +68,7 @@ class History:
         return seconds * factor + late
 
     def kills(self, peer):
-        """When a peer's process was killed; if it stood still then, when it was stopped."""
+        """The time at which a peer's process was killed, or stopped if it was stopped at that time."""
         times, stopped_at = [], None
         for fault in self.faults:
             if fault.get("peer") != peer:
@@ -83,7 +83,7 @@ class History:
         return times
 
     def stopped(self, peer, begin, end):
-        """How many seconds a peer's process stood still between two times."""
+        """The number of seconds for which a peer's process was stopped between two times."""
         total, since = 0.0, None
         for fault in self.faults:
             if fault.get("peer") != peer:

@@ -73,7 +73,7 @@ def _first_start(dice, peer, relay, late):
 
 
 def _return(dice, peer, count):
-    """Returns how a peer that has a copy of the board comes back."""
+    """Returns how a peer that has a copy of the board returns."""
     how = dice.choices(("same", "join", "open"), (60, 25, 15))[0]
     if how == "join":
         return {"how": "join", "through": dice.choice([other for other in range(1, count + 1) if other != peer])}

@@ -4,7 +4,7 @@ The programs are not deterministic, so a shorter schedule that passes may have p
 has failed. The number of tries is bounded.
 """
 
-# Which assertion of several is kept while shrinking: the one that says the most.
+# The priority of assertions while shrinking: the most specific violation is kept.
 WEIGHT = {
     "crash": 9, "not-connected": 9, "undo-of-others": 8, "acknowledged-lost": 8, "from-nowhere": 7, "twice": 7, "message-twice": 7, "message-order": 7,
     "chat-lost": 6, "chat-twice": 6, "chat-order": 6, "file-damaged": 6, "late-connection": 4,

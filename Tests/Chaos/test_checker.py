@@ -12,7 +12,7 @@ IDS = {1: "a" * 52, 2: "b" * 52, 3: "c" * 52}
 
 
 def life(number, peer, how="join", end="quit", status=0, **more):
-    """A life that began at second 0, joined the two others, and ended in good order."""
+    """A run that began at second 0, joined the two others, and ended normally."""
     events = [{"event": "ready", "when": 0.5, "peer": IDS[peer]}]
     for other in sorted(IDS):
         if other != peer:

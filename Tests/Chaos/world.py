@@ -155,7 +155,7 @@ class World:
                 self._await_start(life, 20)
 
     def _await_start(self, life, within):
-        """Waits until a process is ready, and unless it hosts, in; whether it is."""
+        """Waits until a process is ready and, unless it hosts, has joined; returns whether it is."""
         needed = {"ready"} if life.how in ("host", "open") else {"ready", "joined"}
 
         def come():
@@ -175,7 +175,7 @@ class World:
             self.relay_lives.append({"started": self.now(), "ended": None, "end": None, "id": self.relay.id})
 
     def _start(self, peer, step):
-        """Starts a peer that is not running; None where that cannot be."""
+        """Starts a peer that is not running; returns None if it cannot be started."""
         running = self.current.get(peer)
         if running and running.process.is_running:
             return None
@@ -211,7 +211,7 @@ class World:
         return life
 
     def _link_of(self, through, peer):
-        """The link of the peer to join through; of another one where it never had one."""
+        """The link of the peer to join through, or of another peer if that one never had a link."""
         for life in self.lives:
             ready = next((event for event in life.process.events if event["event"] == "ready"), None)
             if ready:
@@ -289,7 +289,7 @@ class World:
             self.made[n] = (life, request.mark)
 
     def _keys(self, step):
-        """The keys of a command, with everything in it that makes it known again; None where it does not apply."""
+        """The keys of a command, with contents that identify it later; None if the command does not apply."""
         n, verb = step["n"], step["verb"]
         at = [n * 7 % 1999 - 1000, n * 13 % 1777 - 900]
         if verb == "text":
@@ -403,18 +403,18 @@ class World:
             out.write(struct.pack("=q", seconds))
 
     def _verify_dead(self, peer):
-        """What the programs say about the file of a process that is dead, before anything is mended."""
+        """The programs' verdict on the file of a dead process, before anything is repaired."""
         life = self.current.get(peer)
         if not life or life.process.is_running:
             return
-        # A copy, so that looking changes nothing.
+        # Verify a copy, so that the file does not change.
         copy = self.host(peer).directory / f"copy{len(self.verified)}"
         shutil.copytree(f"/proc/{self.host(peer).first}/root{self.data(peer)}", copy)
         self.verified.append({"at": self.now(), "life": life.number, **self._verify(peer, copy)})
         shutil.rmtree(copy)
 
     def _verify(self, peer, directory):
-        """What `boards verify` says about the one board of a data directory."""
+        """The result of `boards verify` for the only board of a data directory."""
         root = pathlib.Path(f"/proc/{self.host(peer).first}/root")
         inside = pathlib.Path(str(directory))
         files = list((root / str(inside).lstrip("/")).glob("boards/*.whiteboard"))
@@ -433,7 +433,7 @@ class World:
     # The end
 
     def _heal(self):
-        """Ends every fault and starts everything that is dead; returns when the network was whole."""
+        """Ends every fault and starts every dead process; returns the time at which the network was healed."""
         for life in self.current.values():
             if life.is_stopped and life.process.is_running:
                 self._strike("continue", {"peer": life.peer})
@@ -466,7 +466,7 @@ class World:
             or peer not in self.current and any(
                 step["do"] == "start" and step["peer"] == peer for step in self.schedule["steps"]))
         ]
-        # One that needs no other comes first.
+        # Start peers first that need no other peer.
         dead.sort(key=lambda peer: self.starts[peer]["how"] != "host")
         for peer in dead:
             for _ in range(3):
@@ -491,7 +491,7 @@ class World:
         }
 
     def _ask_all(self, verb, within, of=None, **keys):
-        """Asks every member at once; what each printed, None where nothing came in time."""
+        """Asks every member at once; returns each answer, or None if it did not come in time."""
         asked = {}
         for peer, life in self._members().items():
             with contextlib.suppress(lan.RigError):
@@ -508,7 +508,7 @@ class World:
         return found
 
     def _watch_connections(self):
-        """Watches until all members are connected with each other: for each pair, since when it is."""
+        """Waits until all members are connected with each other; returns since when each pair is."""
         ids = {peer: self._known(peer) for peer in self._members()}
         by_id = {id: peer for peer, id in ids.items()}
         relay = self.relay_lives[-1]["id"] if self.relay_lives else None
@@ -560,7 +560,7 @@ class World:
         before = self._digests()
         at = self.now()
         answers = self._ask_all("wait", timeout + 8, synced=True, timeout=timeout)
-        # A program that could not save tries again by and by; until then it answers so.
+        # A program that could not save tries again later. Until then it answers `not-saved`.
         while any(answer and answer.get("code") == "not-saved" for answer in answers.values()) and self.now() < at + timeout:
             time.sleep(1)
             answers = self._ask_all("wait", timeout + 8, synced=True, timeout=timeout)
@@ -619,9 +619,9 @@ class World:
                 self.relay_lives[-1]["status"] = self.relay.stop(within=15)
 
     def _verify_files(self):
-        """What the programs say about every file, one by one and all together."""
+        """The programs' verdict on every file, individually and together."""
         each = [self._verify(peer, self.data(peer)) for peer in sorted(self.current)]
-        # Copies, where one program can read those of all hosts.
+        # Copy the files to where one program can read those of all hosts.
         homes = {
             f"p{peer}": (self.host(peer), self.data(peer))
             for peer, life in sorted(self.current.items()) if life.is_member_at_the_end
@@ -671,7 +671,7 @@ def clock_library():
 
 
 def play(schedule, out):
-    """Inside namespaces of our own: plays a schedule and writes `history.json` and `log.txt` to a directory."""
+    """Plays a schedule inside private namespaces, and writes `history.json` and `log.txt` to a directory."""
     out = pathlib.Path(out)
     count = schedule["peers"] + (1 if schedule["relay"] else 0)
     with lan.Rig(count) as rig:

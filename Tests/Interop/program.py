@@ -40,7 +40,7 @@ class Program:
     def __init__(
         self, *arguments, directory, name="swift", listen="127.0.0.1:0", options=(), under=(), environment=None
     ):
-        """`under` is a command that runs the program, `environment` what it has beside ours."""
+        """`under` is a command that runs the program, `environment` adds variables to those of this process."""
         command = [*under, str(BINARY), *arguments, "--json", "--as", name, "--data-dir", str(directory)]
         command += ["--listen", listen, "--no-announce", *options]
         self.directory = pathlib.Path(directory)

@@ -761,7 +761,7 @@ class Resumption(SwiftCase):
         host, program, remote = self.host_and_program()
         program.do("send", text="first")
         remote.give_up()
-        # The program dials again with `resume`, and is told in ACCEPT.
+        # The program dials again with `resume`, and ACCEPT reports the end.
         left = program.events.wait("left", 30)
         self.assertEqual(left["reason"], "reset")
         host.events.wait("connected", 30, resumed=False)
@@ -772,7 +772,7 @@ class Resumption(SwiftCase):
     def test_rsm_5_a_resumption_of_older_state_is_not_taken_for_the_present_one(self):
         program, guest, remote = self.joined_pair()
         program.do("send", text="first")
-        # As where the ACCEPT that ended what the guest holds was lost on the way.
+        # This simulates the loss of the ACCEPT that ended the guest's state.
         remote.cut()
         with guest.condition:
             remote.delivery.since += 1
@@ -863,7 +863,7 @@ class Resumption(SwiftCase):
             writer = threading.Thread(target=self.send_all, args=(link, frames[first:]))
             writer.start()
             link.decoder.maximum = wire.MAXIMUM_PAYLOAD
-            # The program is left in the middle, with messages that nobody has taken yet.
+            # The program is stopped in the middle, with messages that the peer has not received yet.
             acknowledged, enough = start, min(count, start + generator.randrange(1, 1_000))
             while acknowledged < enough:
                 kind, payload = link.read_frame(10)

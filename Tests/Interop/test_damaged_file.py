@@ -22,7 +22,7 @@ class DamagedFile(InteropCase):
         self.data.mkdir(mode=0o700)
 
     def run_program(self, program, *arguments, status=0):
-        """What a command that ends by itself writes on standard output."""
+        """Runs a command to its end, and returns its standard output."""
         done = subprocess.run(
             [str(program), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
             env={"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LC_ALL": "C.UTF-8"}, encoding="utf-8",
@@ -49,7 +49,7 @@ class DamagedFile(InteropCase):
         return path
 
     def damage(self, path, bits):
-        """Flips bits in the content of the middle frame that is committed; the log as it was then."""
+        """Flips bits in the content of the middle committed frame, and returns the log as it was before."""
         log = pathlib.Path(f"{path}-wal")
         data = bytearray(log.read_bytes())
         committed = struct.unpack_from("=I", pathlib.Path(f"{path}-shm").read_bytes(), 16)[0]
@@ -64,7 +64,7 @@ class DamagedFile(InteropCase):
     def test_a_flipped_bit_is_told_everywhere_and_costs_nothing(self):
         path = self.killed(40)
         log = self.damage(path, 1)
-        # Reading finds it, and changes nothing.
+        # Reading finds the damage, and changes nothing.
         (listed,) = self.boards()
         self.assertIn("boards recover", listed["damage"])
         self.assertIn("board-damage", {line["event"] for line in self.boards("verify", path, status=1)})
@@ -72,7 +72,7 @@ class DamagedFile(InteropCase):
         self.assertEqual(pathlib.Path(f"{path}-wal").read_bytes(), log)
         early = self.home / "early.whiteboard"
         self.boards("recover", path, "-o", early)
-        # Opening says it, keeps the damaged file, and has everything.
+        # Opening reports the damage, keeps the damaged file, and has all changes.
         again = Program("host", "sketch", directory=self.data)
         self.addCleanup(again.stop)
         again.ready()

@@ -1,4 +1,4 @@
-"""The real program on disks that are full, fail, may not be written or are gone: nothing is reported as saved that
+"""The real program on disks that are full, broken, read-only or removed: nothing is reported as saved that
 is not, the program saves it when it can, and a copy elsewhere has all of it."""
 
 import errno
@@ -70,7 +70,7 @@ class SavingCase(InteropCase):
         self.assertEqual(self.objects_in(copy), objects)
 
     def goes_through(self, program, cause, mend, before=0):
-        """Draws six strokes on a disk that fails, and has it mended."""
+        """Draws six strokes on a failing disk, and then repairs it."""
         self.draw(program, 6)
         began = program.events.wait("save-state", 10, state="not-saved")
         self.assertEqual(began["cause"], cause)
@@ -78,7 +78,7 @@ class SavingCase(InteropCase):
         self.assertEqual(len(program.objects()), before + 6, "they are on the board")
         self.rescue(program, before + 6)
         mend()
-        # By itself, since nobody asks.
+        # The program saves by itself, without a command.
         program.events.wait("save-state", 30, state="saved")
         self.assertEqual(self.state(program)["state"], "saved")
         program.do("stroke", points=[[0, 0], [9, 9]])
@@ -86,7 +86,7 @@ class SavingCase(InteropCase):
 
 
 class FailingDisk(SavingCase):
-    """Writes fail by a library that is loaded before all others; reading goes on."""
+    """A preloaded library makes writes fail; reads succeed."""
 
     def setUp(self):
         self.place = self.directory()
@@ -247,7 +247,7 @@ class FailingDisk(SavingCase):
 
 
 class MissingDisk(SavingCase):
-    """Directories that go away, and disks of a few hundred kilobytes in mounts of the program's own."""
+    """Removed directories, and disks of a few hundred kilobytes in private mounts of the program."""
 
     def test_a_directory_that_is_removed_and_made_again(self):
         data = self.directory() / "data"
@@ -299,7 +299,7 @@ class MissingDisk(SavingCase):
         self.assertEqual(self.inside(program, "umount", "--lazy", disk).returncode, 0)
         self.draw(program, 6)
         self.assertEqual(program.events.wait("save-state", 10, state="not-saved")["cause"], "removed")
-        # What is written below the mount point would be hidden when the disk is back.
+        # Files written below the mount point would be hidden when the disk is mounted again.
         self.inside(program, "mkdir", "-p", f"{disk}/boards")
         self.assertEqual(self.state(program)["cause"], "removed")
         self.rescue(program, 7)

@@ -337,7 +337,7 @@ class Board(VectorCase):
             clock = Clock(lambda: int(vector["wall"]))
             at = clock.times([after])[0]
             self.assertGreater(at, after or 0)
-            # It drives nothing else ahead.
+            # It moves no other time ahead.
             self.assertLessEqual(clock.times([None])[0], (int(vector["wall"]) + 60_000) << 16)
 
     def test_brd_32_far_times(self):

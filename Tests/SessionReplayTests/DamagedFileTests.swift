@@ -15,11 +15,11 @@ import WhiteboardSync
     case bitInFile, fileCut, bitInIndex, indexGone, bitInLogWithoutIndex
   }
 
-  /// The names of the files beside a document, behind its own.
+  /// The suffixes of the names of a document and of the files beside it.
   private static let ends = ["", "-wal", "-shm"]
 
   @Test(
-    "[REC-16] [REC-17] [REC-18] no damage to the files of a killed program loses a change without a word",
+    "[REC-16] [REC-17] [REC-18] damage to the files of a killed program loses no change silently",
     arguments: 0..<4
   )
   func seeded(part: Int) async throws {
@@ -32,18 +32,18 @@ import WhiteboardSync
       let seed = UInt64(part) << 16 | UInt64(round)
       try await check(live, other, damage, seed, &tally)
     }
-    // The run did something.
+    // Check that the run covered all outcomes.
     #expect(tally.warned > 10 && tally.whole > 3 && tally.complete > 3, "\(tally)")
   }
 
   private struct Tally {
     /// Cases that were whole.
     var whole = 0
-    /// Cases that could not be opened for writing, and were left as they were.
+    /// Cases that could not be opened for writing, and were not changed.
     var refused = 0
     /// Cases that were opened with a warning.
     var warned = 0
-    /// Cases of those that had all steps when they were opened.
+    /// Cases with a warning that had all steps when they were opened.
     var complete = 0
     /// Cases in which recovery found steps that the opened board lacked.
     var merged = 0
@@ -129,7 +129,7 @@ import WhiteboardSync
     let path = directory.file()
     let files = damaged(live.files, other.files, damage, &random)
     for (end, data) in files { try data.write(to: URL(fileURLWithPath: path + end)) }
-    // Reading: nothing is called whole that is not, and nothing is changed.
+    // Reading never reports a damaged file as whole, and changes nothing.
     let isWhole = await damages(path).isEmpty
     let readable = await readableSteps(path)
     if isWhole {
@@ -171,7 +171,7 @@ import WhiteboardSync
       #expect(!isWhole, "\(what): \(error)")
       #expect(Self.isSame(try Self.read(path), files), "\(what): refused, and changed")
     }
-    // Recovery afterwards finds what it found before, in the copy that was kept.
+    // Recovery afterwards finds the same data in the copy.
     let second = try await recovered(path, directory.file("second.whiteboard"), what)
     #expect(second.steps.isSuperset(of: first.steps), "\(what): opening cost steps")
     if second.steps.count > kept.count, !kept.isEmpty { tally.merged += 1 }
@@ -199,7 +199,7 @@ import WhiteboardSync
     await Verification(of: try await Recording.open(path), replicas: 0, seed: 1).digest
   }
 
-  /// Recovers a file; what comes of it is whole.
+  /// Recovers a file, and expects the result to be whole.
   private func recovered(
     _ path: String,
     _ target: String,
@@ -215,7 +215,7 @@ import WhiteboardSync
         playing: RecordedBoard.self
       )
     } catch {
-      // Of a file that is cut in its first page nothing may be left.
+      // A file that is cut in its first page may have no readable data.
       #expect(error.code == .damaged, "\(what): \(error)")
       return ([], false)
     }

@@ -30,16 +30,16 @@ struct RecordedWorld {
   /// What the board is in the end.
   let digest: Bytes32
 
-  /// Has some replicas draw, and keeps what one of them kept, a tenth of a second apart.
+  /// Lets some replicas draw, and records one of them, with a step every tenth of a second.
   ///
   /// There is a keyframe after each 40 changes, and a marker in the middle.
   /// - Parameters:
-  ///   - seed: What they do.
-  ///   - steps: How much.
-  ///   - crashes: How many of them come back from what they kept.
+  ///   - seed: The seed of their actions.
+  ///   - steps: The number of steps.
+  ///   - crashes: How many replicas restart from their stored state.
   ///   - hasPhoto: Whether there is a photo of 5 MB.
-  ///   - copy: Copies the files when all is written, before the document is closed.
-  /// - Throws: What writing the document throws.
+  ///   - copy: Copies the files when everything is written, before the document is closed.
+  /// - Throws: The errors of writing the document.
   init(
     seed: UInt64,
     steps: Int = 150,

@@ -1,4 +1,4 @@
-"""Scenes of work that is not on disk: what every screen says, and leaving."""
+"""Scenes of work that is not on disk: the warning on every screen, and leaving."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ FULL = " NOT SAVED: disk full"
 
 
 def disk(size="400k"):
-    """A small disk for the data of the programs; scenes have mounts of their own, with which it goes."""
+    """Mounts a small disk for the data of the programs; it is removed with the scene's private mounts."""
     point = pathlib.Path("/run/whiteboard-disk")
     point.mkdir(mode=0o700)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", point], check=True)
@@ -23,7 +23,7 @@ def fill(point):
 
 
 def problem(lines):
-    """NOT SAVED in the first line, and nothing that says that all is saved"""
+    """Whether the first line says NOT SAVED, and no line says that all is saved."""
     return lines[0].startswith(FULL) and not any("saved;" in line or "Everything is saved" in line for line in lines)
 
 
@@ -33,7 +33,7 @@ def is_framed(lines):
 
 
 def objects(file, directory):
-    """How many objects the board of a name or a file has when it is opened again."""
+    """The number of objects on a board, given by name or file, when it is opened again."""
     done = subprocess.run(
         [PROGRAM, "run", "--host", str(file), "--no-announce", "--data-dir", str(directory)],
         input="objects\nquit\n", capture_output=True, text=True, timeout=60,
@@ -79,7 +79,7 @@ def a_full_disk_is_told_of_on_every_screen_and_leaving_asks(directory):
     ada.type(str(copy))
     ada.key("Enter")
     ada.wait(lambda lines: lines[0].startswith(f"{FULL} ") and "save-as FILE" not in lines[0])
-    # Nothing would be lost now, and the program was told to end.
+    # No work would be lost now, so the request to end takes effect.
     ada.wait(lambda lines: any("the copy is written" in line for line in lines))
     ada.type("q")
     ada.wait("EXIT 74")
@@ -99,7 +99,7 @@ def a_disk_with_room_again_is_written_to_by_itself(directory):
     ada.type("r")
     ada.wait(lambda lines: problem(lines) and any("Quitting now" in line for line in lines))
     (data / "ballast").unlink()
-    # By itself: whoever wanted to leave has left when everything is saved.
+    # The program ends by itself once everything is saved.
     ada.wait("EXIT 0", 25)
     assert objects("sprint", data) == "6 objects", "all of it is in the file"
 

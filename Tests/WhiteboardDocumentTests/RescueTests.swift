@@ -5,7 +5,7 @@ import Whiteboard
 
 @testable import WhiteboardDocument
 
-/// Documents whose file is gone, or cannot be written.
+/// Documents whose file was removed or cannot be written.
 @Suite struct RescueTests {
   let directory: TemporaryDirectory
 
@@ -56,7 +56,7 @@ import Whiteboard
     try await reopened.close()
   }
 
-  @Test("a directory that is gone is not made, and a file of another is left as it is with its log")
+  @Test("a removed directory is not created, and another board's file and log are not changed")
   func replaced() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
@@ -65,7 +65,7 @@ import Whiteboard
     defer { try? FileManager.default.removeItem(atPath: beside) }
     #expect(await code { _ = try await document.reinstate() } == .removed)
     #expect(!FileManager.default.fileExists(atPath: directory.path))
-    // Back at its place it is what it was.
+    // When it is moved back, it works as before.
     try FileManager.default.moveItem(atPath: beside, toPath: directory.path)
     try await document.append([numbered(1)])
 

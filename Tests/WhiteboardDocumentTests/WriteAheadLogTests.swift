@@ -40,7 +40,7 @@ import WhiteboardDocument
     try data.write(to: URL(fileURLWithPath: path))
   }
 
-  /// The number of frames that are committed, as the index says.
+  /// The number of committed frames according to the index.
   private func committed(_ path: String) throws -> Int {
     let index = try Data(contentsOf: URL(fileURLWithPath: path + "-shm"))
     return (0..<4).reduce(0) { $0 | Int(index[16 + $1]) << (8 * $1) }
@@ -50,7 +50,7 @@ import WhiteboardDocument
     (1...9).map { "\(path).damaged-\($0)" }.filter { FileManager.default.fileExists(atPath: $0) }
   }
 
-  /// Opens for writing; the entries, and what was said.
+  /// Opens for writing, and returns the entries and the reported damage.
   private func open(_ path: String) async throws -> (entries: [Int], damages: [String]) {
     let document = try await BoardDocument.open(at: path, mode: .writing)
     let found = numbers(try await document.load().entries)
@@ -59,7 +59,7 @@ import WhiteboardDocument
     return (found, damages)
   }
 
-  @Test("[REC-16] what a killed writer leaves is no damage", arguments: [false, true])
+  @Test("[REC-16] the files of a killed writer are not damaged", arguments: [false, true])
   func killedIsWhole(isSecondRound: Bool) async throws {
     let path = try await killed(afterPhoto: isSecondRound)
     let size = try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count
@@ -72,7 +72,7 @@ import WhiteboardDocument
     #expect(copies(path).isEmpty)
   }
 
-  @Test("[REC-16] a last transaction that was not finished is no damage", arguments: 0..<5)
+  @Test("[REC-16] an unfinished last transaction is not damage", arguments: 0..<5)
   func torn(kind: Int) async throws {
     let path = try await killed(afterPhoto: true)
     let end = 32 + (try committed(path)) * Self.frame
@@ -147,7 +147,7 @@ import WhiteboardDocument
         try FileManager.default.copyItem(atPath: other + end, toPath: path + end)
       }
     }
-    // The log of the same board in the same state is no other.
+    // The log of the same board in the same state does not count as another log.
     guard kind < 2 else {
       #expect(try await open(path) == (Array(0..<40), []))
       return
@@ -190,7 +190,7 @@ import WhiteboardDocument
     #expect(copies(path).count == 8)
   }
 
-  @Test("[REC-17] what a fork of the board got is merged with the copy that was kept")
+  @Test("[REC-17] later changes of the board are merged with the copy")
   func merged() async throws {
     let path = try await killed()
     let frames = try committed(path)
@@ -215,7 +215,7 @@ import WhiteboardDocument
     try await both.close()
   }
 
-  @Test("[REC-17] if no copy can be kept, the file is refused and stays as it is")
+  @Test("[REC-17] if no copy can be made, the file is refused and not changed")
   func noRoom() async throws {
     let path = try await killed()
     try change(path + "-wal") { $0[32 + 5 * Self.frame + 100] ^= 1 }

@@ -70,7 +70,7 @@ import Testing
     #expect(here.judge([:]) == [])
   }
 
-  @Test("[SYN-43] the difference is low by the shortest time that a datagram took")
+  @Test("[SYN-43] the difference is too low by the shortest delay of a datagram")
   func samples() {
     var samples = ClockSamples()
     let delays: [UInt64] = [400, 30, 2000, 50, 90]
@@ -83,12 +83,12 @@ import Testing
     // The local clock shows 1,000,000 then, and is set in between.
     #expect(samples.difference(Moment(wall: 1_003_000, uptime: 13_000)) == Int64(3_999_970))
     #expect(samples.difference(Moment(wall: 5_003_000, uptime: 13_000)) == Int64(-30))
-    // What waited in a queue and comes all at once is one sample, the best of it.
+    // Datagrams that waited in a queue arrive together, and make one sample: the best of them.
     #expect(samples.note(wall: 5_004_000, at: 14_010) == false)
     #expect(samples.difference(Moment(wall: 5_004_010, uptime: 14_010)) == Int64(-10))
   }
 
-  @Test("[SYN-43] replicas tell each other their wall clocks and say once that they differ")
+  @Test("[SYN-43] replicas exchange their wall clocks and report a difference once")
   func replicas() throws {
     let world = World(seed: 3, nodes: 3, weather: .init(loss: 0, cuts: 0, crashes: 0, skew: 0))
     world.nodes[1].skew = 631_000_000_000

@@ -99,7 +99,7 @@ import Testing
     #expect(try told(anna.currentContextHash, later) == [0b1001])
   }
 
-  @Test("[SYN-44] boards are equal once sums of the same context are, which is asked for at once")
+  @Test("[SYN-44] boards are equal once the sums of equal contexts are; sums are sent at once")
   func equality() throws {
     let world = World(seed: 14, nodes: 3, weather: calm)
     let (anna, bo) = (world.nodes[0], world.nodes[1])
@@ -159,7 +159,7 @@ import Testing
     #expect(anna.digest == bo.digest && anna.isEqual(to: bo.board.member))
   }
 
-  @Test("[SYN-44] sums of an equal context are answered with ours, once for each context")
+  @Test("[SYN-44] sums of an equal context are answered with local sums, once for each context")
   func answeringSums() throws {
     let world = World(seed: 16, nodes: 1)
     let anna = world.nodes[0].replica

@@ -196,7 +196,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-8] what was seen deleted for ten minutes may be purged, whatever its author's clock says"
+    "[SYN-8] an object seen as deleted for ten minutes may be purged, at any clock of its author"
   )
   func purgeable() throws {
     let board = boards.anna

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-6] an edit is later than what it overwrites, and the next edit is not driven ahead")
+  @Test("[BRD-6] an edit is later than the cell it overwrites, and moves no other edit ahead")
   func bump() {
     var clock = HybridClock()
     #expect(clock.next(wall: 1000, after: [far]) == [.init(count: 1, time: far + 1)])
@@ -38,7 +38,7 @@ import Testing
     #expect(other.next(wall: 1000, after: [nil])?[0].time == .wall(1000))
   }
 
-  @Test("[BRD-7] a clock that was years ahead and is set right gives right times again")
+  @Test("[BRD-7] a clock that was years ahead and was corrected assigns correct times again")
   func setRight() {
     var clock = HybridClock()
     #expect(clock.next(wall: 9_000_000_000, after: [nil])?[0].time == .wall(9_000_000_000))
@@ -52,14 +52,14 @@ import Testing
     #expect(
       runs == [
         .init(count: 2, time: .wall(2000) + 1), .init(count: 1, time: far + 1),
-        // It counts on as if all were one batch.
+        // The times continue as if all operations were one batch.
         .init(count: 2, time: .wall(2000) + 4),
       ]
     )
     #expect(clock.next(wall: 1000, after: [nil])?[0].time == .wall(2000) + 6)
   }
 
-  @Test("[BRD-32] far times share a batch only if none of them is driven ahead beyond the limit")
+  @Test("[BRD-32] far times share a batch only if none of them moves ahead beyond the limit")
   func farRuns() {
     var clock = HybridClock()
     let floors: [HybridTime?] = [far, far + 5, far - 1, far + 1 + limit << 16, far]
@@ -77,7 +77,7 @@ import Testing
     let last = HybridTime(BoardLimits.time - 1)
     #expect(clock.next(wall: 1000, after: [last, last]) == nil)
     #expect(clock.next(wall: 1000, after: [last - 1, last - 1]) != nil)
-    // The wall clock itself may say anything.
+    // The wall clock itself may have any value.
     for _ in 0..<3 { #expect(clock.next(wall: .max, after: [nil]) != nil) }
   }
 }

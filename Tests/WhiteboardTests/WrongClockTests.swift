@@ -8,7 +8,7 @@ import Testing
   private let year: UInt64 = 31_557_600_000
   private let now: UInt64 = 1_700_000_000_000
 
-  /// Anna's board after a restart: another incarnation of hers that has what the old one had.
+  /// Returns Anna's board after a restart: a new incarnation with the contents of the old one.
   private func restarted(_ old: Board, at wall: UInt64) throws -> Board {
     let board = Board(incarnation: Incarnation(77), member: old.member, wallClock: wall)
     board.authors.merge(old.authors) { mine, _ in mine }
@@ -34,7 +34,7 @@ import Testing
     #expect(other.chat == again.chat)
   }
 
-  @Test("[BRD-31] a line follows those that its author saw, though their clocks were years ahead")
+  @Test("[BRD-31] a line follows those that its author saw, even if their clocks were years ahead")
   func causal() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     bob.wallClock = now + 20 * year
@@ -79,7 +79,7 @@ import Testing
     #expect(anna.chat.map(\.text) == ["answer", "and more"])
   }
 
-  @Test("[BRD-31] a line can be written where one stands at the end of all times")
+  @Test("[BRD-31] a line can be written even after one with the last possible time")
   func endOfTimes() throws {
     let anna = boards.anna
     let hostile = try Batch(
@@ -97,7 +97,7 @@ import Testing
     #expect(anna.chat.map(\.text) == ["1", "2"])
   }
 
-  @Test("[BRD-7] [BRD-32] a clock years ahead spreads to no cell but those that it wrote")
+  @Test("[BRD-7] [BRD-32] a clock years ahead affects only the cells that it wrote")
   func spread() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(3)
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "[BRD-26] a group comes back with all in it, though one of them was deleted far ahead",
+    "[BRD-26] a group is restored with all its objects, even if one was deleted far ahead",
     arguments: 0..<4
   )
   func group(ahead: Int) throws {
@@ -150,7 +150,7 @@ import Testing
     let far = ahead < 3 ? ids[ahead] : group
     try bob.gesture { try bob.stage(far, .deleted, .unsigned(0)) }
     try boards.share()
-    // By itself, and of no concern to the group.
+    // This deletion is separate from the group.
     try anna.delete(ids[3])
     anna.wallClock += 1000
     try anna.delete(group)
@@ -161,7 +161,7 @@ import Testing
     #expect(bob.objectIDs == anna.objectIDs)
   }
 
-  @Test("[BRD-7] beside right clocks, one that is years behind still wins with each edit")
+  @Test("[BRD-7] a member whose clock is years behind correct clocks still wins with each edit")
   func behind() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(2)

@@ -1,21 +1,22 @@
 import PeerTestKit
 import Whiteboard
 
-/// Wall clocks that are right, wrong and set, and what must hold all the same.
+/// Correct and wrong wall clocks, clocks that are set, and the invariants that must hold with them.
 extension BoardWorld {
-  /// The milliseconds by which a right clock is ahead at most.
+  /// The maximum number of milliseconds by which a correct clock is ahead.
   private static let rightSkew: Int64 = 2000
 
-  /// What the wall clock of a board says.
+  /// Returns the wall clock reading of a board.
   func wall(of peer: Peer) -> UInt64 { UInt64(max(0, Int64(clock) + peer.skew)) }
 
-  /// Sets a clock to whatever it may be.
+  /// Sets a clock to a random time.
   func setClock(of one: Int) {
     peers[one].skew = newSkew()
     tally[.clocks] += 1
   }
 
-  /// Half of the clocks are right, others up to an hour off, and some years.
+  /// Returns a random skew: half of the clocks are correct, others are off by up to an hour, some
+  /// by years.
   func newSkew() -> Int64 {
     switch random.below(100) {
     case 0..<6: 631_000_000_000
@@ -27,8 +28,8 @@ extension BoardWorld {
     }
   }
 
-  /// A right clock gives no time that is far ahead, but to a write that must follow one that is
-  /// (I13); and a line of the chat follows all that its author has seen (I14).
+  /// Checks that correct clocks assign no times far ahead, except to a write that must follow such
+  /// a time (I13), and that a chat line follows all lines that its author has seen (I14).
   func checkTimes(
     of batches: [Batch],
     of one: Int,
@@ -62,13 +63,13 @@ extension BoardWorld {
     }
   }
 
-  /// Each line stands after those that its author had seen (I14).
+  /// Checks that each chat line follows the lines that its author had seen (I14).
   func checkChat() throws(Failure) {
     for (number, peer) in peers.enumerated() {
       peer.board.authors = authors
       var places: [ObjectID: Int] = [:]
       for (place, line) in peer.board.chat.enumerated() {
-        // Nothing can follow what stands at the end of all times.
+        // No line can follow one with the last possible time.
         if line.time.rawValue < BoardLimits.time - 10_000 { places[line.id] = place }
       }
       for (line, seen) in oracle.lines {

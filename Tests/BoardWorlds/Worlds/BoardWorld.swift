@@ -29,7 +29,7 @@ public final class BoardWorld {
 
   final class Peer {
     let member: MemberID
-    /// By how many milliseconds its wall clock is ahead.
+    /// The number of milliseconds by which its wall clock is ahead.
     var skew: Int64
     var board: Board
     var disk: [Stored] = []

@@ -32,7 +32,7 @@ struct Oracle {
     return times
   }
 
-  /// Takes note of a line, and of those that its author had seen.
+  /// Records a line, and the lines that its author had seen.
   mutating func said(_ line: ObjectID, after seen: some Sequence<ObjectID>) {
     lines[line] = Array(seen)
   }

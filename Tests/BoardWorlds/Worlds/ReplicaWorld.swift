@@ -75,7 +75,7 @@ public final class ReplicaWorld {
     package var document: [StoredChange] = []
     /// How often it was told that it differs from another.
     package var divergences = 0
-    /// What it was told of clocks.
+    /// The clock reports that it received.
     package var clockReports: [ClockReport] = []
     /// What it was last told that it may do.
     package var role: Role?
@@ -127,7 +127,7 @@ public final class ReplicaWorld {
   package let owner: BoardOwner?
 
   var random: SeededGenerator
-  /// What sets clocks, so that the other events of a seed stay what they are.
+  /// The generator for clocks; it is separate so that the other events of a seed do not change.
   var clocks: SeededGenerator
   /// Milliseconds since the beginning.
   package var uptime: UInt64 = 1_000_000
@@ -204,7 +204,7 @@ public final class ReplicaWorld {
     nodes.append(Node(key: key, skew: skew, replica: replica(key, now)))
   }
 
-  /// By how much a wall clock is off: ahead or behind, and one in four not at all.
+  /// Returns a random clock error: ahead or behind, and none for one clock in four.
   func newSkew(using generator: inout SeededGenerator) -> Int64 {
     let drawn = Int64(UInt64.random(in: 0...weather.skew, using: &generator))
     return drawn % 4 == 0 ? 0 : drawn % 2 == 0 ? drawn : -drawn

@@ -1,4 +1,4 @@
-"""The clock that gives own operations their times (BRD-6, BRD-7, BRD-32)."""
+"""The clock that assigns times to local operations (BRD-6, BRD-7, BRD-32)."""
 
 import time
 
@@ -18,12 +18,12 @@ class Clock:
         return (self.wall() << 16) + DRIFT
 
     def observe(self, received):
-        """BRD-7: a time that is too far ahead says nothing."""
+        """Advances to a remote time; one that is too far ahead is ignored (BRD-7)."""
         if received <= self._limit():
             self._last = max(self._last, received)
 
     def times(self, floors):
-        """A time for each operation, later than its floor; None is no floor."""
+        """Returns a time for each operation, later than its floor; None means no floor."""
         limit = self._limit()
         if self._last > limit:
             # The wall clock was ahead, and was set back.
@@ -40,7 +40,7 @@ class Clock:
 
 
 def runs(times):
-    """The (first, count) of what one batch can hold: there, times count up by 1."""
+    """The (first, count) of the runs that fit into one batch, where times increase by 1."""
     found = []
     for index, at in enumerate(times):
         if found and times[index - 1] + 1 == at:

@@ -224,7 +224,7 @@ class Remote(BulkMixin):
         self.dialling = False
         self.forbidden = False
         self.ticket_tries = 0
-        # Why we gave up the delivery state that we had (RSM-6).
+        # The reason why the local side gave up its delivery state (RSM-6).
         self.gave_up = None
         self.init_bulk()
         self._forget_datagrams()
@@ -244,7 +244,7 @@ class Remote(BulkMixin):
 
     @property
     def ended(self):
-        """What the other side must hear of state that we gave up, until the next is in use (RSM-6)."""
+        """The reason to report to the other side for state given up here, until newer state is in use (RSM-6)."""
         return None if self.delivery and self.delivery.heard else self.gave_up
 
     def send(self, message, wait=False, timeout=30):
@@ -284,7 +284,7 @@ class Remote(BulkMixin):
                 self.control.link.abort()
 
     def give_up(self):
-        """Does what LIV-4 says when the other side was away for too long, at once."""
+        """Gives up the other side at once, as LIV-4 does after a long absence."""
         with self.peer.condition:
             control, self.control = self.control, None
             if control:
@@ -522,7 +522,7 @@ class Peer:
         return remote
 
     def _keep_ticket(self, ticket):
-        """Keeps a ticket for us that leads to the host, or is not longer than the one we have (TCK-4)."""
+        """Stores a ticket that leads to the host, or is not longer than the current one (TCK-4)."""
         signers = list(admission.ticket_signers(ticket, self.session, self.id))
         old = self.ticket and list(admission.ticket_signers(self.ticket, self.session, self.id))
         is_first = not old or old[-1] != self.host and signers[-1] == self.host
@@ -530,7 +530,7 @@ class Peer:
             self.ticket = ticket
 
     def _make_ticket(self, member):
-        """Signs a ticket that leads to the host, if ours does (TCK-3)."""
+        """Signs a ticket that leads to the host, if the local ticket does (TCK-3)."""
         ticket = admission.make_ticket(self.identity, self.session, member)
         if self.ticket and self.host != self.id:
             chain = [{k: self.ticket[k] for k in ("admitter", "key", "signature")}] + (self.ticket.get("via") or [])
@@ -539,7 +539,7 @@ class Peer:
         return ticket
 
     def _is_outdated(self, remote, theirs, hello, said, received):
-        """Whether our HELLO is not true any more now that ACCEPT is here (DUP-5)."""
+        """Whether the local HELLO is outdated when ACCEPT arrives (DUP-5)."""
         if remote.control is None and remote.links > hello["links"]:
             return True
         if remote.incarnation != theirs["incarnation"] or remote.delivery is said:

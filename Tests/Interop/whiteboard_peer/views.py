@@ -277,7 +277,7 @@ def latest_line(state):
     lines = (i for i in state.objects if state.read(i, cells.KIND) == cells.CHAT)
     times = [state.objects[i][cells.KIND, None].time for i in lines]
     latest = max(times, default=None)
-    # Nothing follows the end of all times.
+    # No line can follow one with the last possible time.
     return latest if latest is not None and latest < LAST_FLOOR else None
 
 

@@ -144,7 +144,7 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[HEL-3] [TCK-2] a ticket admits, or the mode decides as if there were none")
+  @Test("[HEL-3] [TCK-2] a ticket admits, or else the mode decides as without a ticket")
   func tickets() {
     let good = Ticket.make(
       by: World.middle,
@@ -184,7 +184,7 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[TCK-3] a ticket that leads to the host admits where its signers are unknown")
+  @Test("[TCK-3] a ticket that leads to the host admits even if its signers are unknown")
   func chain() throws {
     let identities = (0..<7).map { _ in PeerIdentity.ephemeral() }
     var ticket: Ticket?
@@ -204,7 +204,7 @@ struct AdmissionByPolicyTests {
       )
       #expect(listener.proves(shown, of: identity.peerID) == (index < Limits.ticketChain))
       #expect(!listener.proves(shown, of: World.dialler.peerID))
-      // Removing any of the signers ends it.
+      // If any of the signers is removed, the chain does not admit.
       if (1..<Limits.ticketChain).contains(index) {
         var other = listener
         other.remove(identities[index / 2].peerID)
@@ -230,7 +230,7 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[MEM-8] a peer that discovery alone shows must prove that it belongs to the session")
+  @Test("[MEM-8] a peer that only discovery reported must prove its membership")
   func mustProve() {
     let host = World.middle.peerID
     let known = Membership(local: World.dialler.peerID, session: World.sessionID, host: host)

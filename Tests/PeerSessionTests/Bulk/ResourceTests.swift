@@ -245,7 +245,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("what a process left of a resource that only it could use goes at the next start")
+  @Test("the next start removes a partial resource that only a dead process could use")
   func leftovers() async throws {
     let directory = try TemporaryDirectory()
     let inbox = directory.path + "/inbox"
@@ -269,7 +269,8 @@ struct ResourceTests {
       offers.append(offer)
       files.append(file)
     }
-    // Another process begins while all of them are under way, and after the first has broken off.
+    // Another process starts while all of them are running, and again after the first was
+    // interrupted.
     _ = try await open()
     #expect(TemporaryDirectory.names(inbox + "/.partial").count == 6)
     let second = try await open()

@@ -5,7 +5,8 @@ import Testing
 struct MembershipModelTests {
   /// Searches every order of steps, and checks every world on the way.
   private struct Search {
-    /// How many steps were left when a world was explored; fewer find nothing new.
+    /// The number of steps left when a world was explored; a search with fewer steps finds nothing
+    /// new.
     var seen: [String: Int] = [:]
     var worlds = 0
     var dials = 0
@@ -25,7 +26,7 @@ struct MembershipModelTests {
       }
     }
 
-    /// From here on peers that see each other's announcements are connected within 10 s (MEM-9).
+    /// Checks that peers that see each other's announcements are connected within 10 s (MEM-9).
     private mutating func check(_ world: MembershipWorld, _ path: [MembershipWorld.Step]) {
       var later = world
       later.run(for: .seconds(10))
@@ -38,7 +39,7 @@ struct MembershipModelTests {
   }
 
   @Test(
-    "[MEM-9] members that see each other are connected within 10 s, whatever restarted in what order",
+    "[MEM-9] members that see each other connect within 10 s, after restarts in any order",
     arguments: MembershipWorld.Mode.allCases,
     [(peers: 3, steps: 9), (peers: 4, steps: 7), (peers: 5, steps: 6)]
   )
@@ -50,7 +51,7 @@ struct MembershipModelTests {
     print("membership \(mode) \(size): \(search.worlds) worlds, \(search.dials) dials")
   }
 
-  @Test("the search finds what a program that stores nothing, or does not see announcements, loses")
+  @Test("the search finds the failures of a program that stores nothing or sees no announcements")
   func findsFaults() {
     for mode in MembershipWorld.Mode.allCases {
       var search = Search()

@@ -6,23 +6,23 @@ import PeerWire
 
 /// A few peers of one session in virtual time.
 ///
-/// They decide as the product does: who belongs (``Membership``), who is admitted
-/// (``ListenerAdmission``, ``DiallerAdmission``) and when a peer is dialled (``DialPlan``). Only sockets
-/// and clocks are left out. A world is a value, so that an exhaustive search can branch at every step.
+/// They use the product's own code for membership (``Membership``), admission
+/// (``ListenerAdmission``, ``DiallerAdmission``) and dialling (``DialPlan``), without sockets and
+/// clocks. A world is a value, so that an exhaustive search can branch at every step.
 struct MembershipWorld {
-  /// What a person or the machine does to one peer.
+  /// An action of a user or the machine on one peer.
   enum Step: Hashable, CustomStringConvertible {
     /// A newcomer joins through the link of another.
     case join(Int, through: Int)
     /// The program ends with a goodbye.
     case quit(Int)
-    /// The process dies without a word.
+    /// The process dies without a goodbye.
     case kill(Int)
     /// The program is started again with the same data directory.
     case restart(Int)
-    /// Time passes until nothing is left to do soon.
+    /// Time passes until no work is due soon.
     case settle
-    /// So much time passes that broken links are given up (LIV-4).
+    /// Enough time passes for broken links to be given up (LIV-4).
     case lose
 
     var description: String {
@@ -40,7 +40,7 @@ struct MembershipWorld {
   /// How the host admits newcomers; the others admit as the programs do: by the code, or known peers.
   enum Mode: CaseIterable { case code, ask, anyone }
 
-  /// What a running peer knows of another.
+  /// The knowledge of a running peer about another.
   struct Contact {
     var incarnation: SessionIncarnation
     var plan = DialPlan()
@@ -85,7 +85,7 @@ struct MembershipWorld {
   private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
   private(set) var peers: [Peer]
   private var lastIncarnation: UInt64 = 0
-  /// How many dials there were, so that a test can show that the search did something.
+  /// The number of dials, so that a test can prove that the search did something.
   private(set) var dials = 0
 
   /// Creates a world in which the first peer hosts and no other peer has joined.
@@ -100,7 +100,7 @@ struct MembershipWorld {
 
   // MARK: Steps
 
-  /// The steps that make sense now.
+  /// The steps that are possible now.
   var steps: [Step] {
     var steps: [Step] = [.settle, .lose]
     for (index, peer) in peers.enumerated() {
@@ -109,7 +109,7 @@ struct MembershipWorld {
       } else if peer.stored != nil {
         steps.append(.restart(index))
       } else {
-        // Newcomers are alike: the first of them joins.
+        // All newcomers are equivalent, so only the first of them joins.
         guard index == peers.firstIndex(where: { $0.stored == nil && $0.process == nil }) else {
           continue
         }
@@ -121,7 +121,7 @@ struct MembershipWorld {
     return steps
   }
 
-  /// Does one thing.
+  /// Performs one step.
   mutating func perform(_ step: Step) {
     switch step {
     case .join(let peer, let other): join(peer, through: other)
@@ -201,7 +201,7 @@ struct MembershipWorld {
     }
   }
 
-  // MARK: What peers hear of each other
+  // MARK: News between peers
 
   private mutating func change(_ peer: Int, _ other: Int, _ body: (inout Contact) -> Void) {
     guard peers[peer].process != nil else { return }
@@ -264,7 +264,7 @@ struct MembershipWorld {
 
   /// One control link from HELLO to ACCEPT, with the product's own state machines.
   ///
-  /// - Returns: The code that ended it, nil where the link is open.
+  /// - Returns: The close code that ended it; nil if the link is open.
   private mutating func handshake(
     _ dialler: Int,
     _ listener: Int,

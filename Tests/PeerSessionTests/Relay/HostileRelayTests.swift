@@ -160,7 +160,7 @@ struct HostileRelayTests {
           if case .peerLeft(world.relay.peerID, let reason, _) = event { reason } else { nil }
         }
         #expect(reason == .refused(SessionError(.protocolError, "")))
-        // The peer behind it may be there all the same.
+        // The peer behind the relay may still be online.
         await world.logs.bob.wait { events in
           events.contains {
             if case .peerLeft(world.alice.peerID, .reset, _) = $0 { true } else { false }

@@ -14,7 +14,7 @@ struct RelayDeliveryTests {
       try await withPeer("carol", identity: identity, configure: hide) { before in
         let old = try await before.join(world.id, of: world.relay)
         await alice.waitForJoining(of: before.peerID, times: 1)
-        // It neither says goodbye nor dials again, as one that was killed.
+        // Like a killed peer, it neither says goodbye nor dials again.
         try await old.onLoop { core in
           for entry in core.entries.values {
             entry.plan.bar(.always)
@@ -32,7 +32,7 @@ struct RelayDeliveryTests {
   }
 
   @Test(
-    "[RLY-9] what a relayed peer did not confirm is counted when it leaves, and each receipt tells"
+    "[RLY-9] when a relayed peer leaves, its unconfirmed messages are counted and marked in receipts"
   )
   func undelivered() async throws {
     try await RelayWorld.run { world in
@@ -40,7 +40,7 @@ struct RelayDeliveryTests {
       let first = try await world.hosted.send([1], to: [bob])
       try await world.hosted.confirmation(of: first, by: bob)
       #expect(first.isConfirmed(by: bob))
-      // Bob takes nothing more from the relay, which acknowledges for it all the same.
+      // Bob receives nothing more from the relay, but the relay still acknowledges for it.
       try await world.joined.onLoop { core in
         for entry in core.entries.values { entry.link?.pauseReading() }
       }

@@ -64,7 +64,8 @@ final class CuttingProxy: Sendable {
     for channel in open { channel.close(promise: nil) }
   }
 
-  /// Cuts what there is now, and each further connection after so many bytes in a direction.
+  /// Cuts all current connections, and each later one after the given number of bytes in a
+  /// direction.
   func cut(next plans: [(isUpstream: Bool, offset: Int)]) {
     let open = state.withLockedValue { state in
       state.plans = plans

@@ -13,7 +13,7 @@ struct DeliveryTests {
       ?? .random(in: .min ... .max)
   }
 
-  /// How many rounds there are; `WHITEBOARD_ROUNDS` asks for another number.
+  /// The number of rounds; `WHITEBOARD_ROUNDS` sets another number.
   private static var rounds: Int {
     ProcessInfo.processInfo.environment["WHITEBOARD_ROUNDS"].flatMap { Int($0) } ?? 40
   }

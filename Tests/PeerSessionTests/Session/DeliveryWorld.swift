@@ -6,14 +6,14 @@ import Testing
 
 @testable import PeerSession
 
-/// Two peers that dial each other through proxies, number what they send, and count what came of it.
+/// Two peers that dial each other through proxies, number their messages, and count the outcomes.
 struct DeliveryWorld: Sendable {
-  /// One of them.
+  /// One of the two peers.
   struct Side: Sendable {
     var session: Session
     /// The other peer.
     var other: PeerID
-    /// What the other dials through.
+    /// The proxy through which the other peer dials.
     var proxy: CuttingProxy
     var book = DeliveryBook()
   }
@@ -24,7 +24,7 @@ struct DeliveryWorld: Sendable {
 
   /// Runs `body` once both are in one session, and follows their events meanwhile.
   static func run(_ body: @escaping @Sendable (DeliveryWorld) async throws -> Void) async throws {
-    // Neither says where it listens, so that every link goes through a proxy.
+    // Neither announces its address, so every link goes through a proxy.
     let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
     try await withPeer("alice", configure: hide) { alice in
       try await withPeer("bob", configure: hide) { bob in
@@ -81,7 +81,7 @@ extension DeliveryWorld.Side {
     }
   }
 
-  /// Dials the other at once where its next attempt waits.
+  /// Dials the other at once if its next attempt is waiting.
   private func dial() async throws {
     try await session.onLoop { core in
       guard let entry = core.entries[other], entry.link == nil, !entry.plan.isDialling else {
@@ -92,7 +92,7 @@ extension DeliveryWorld.Side {
     }
   }
 
-  /// Does what happens when the time of a broken link is over (LIV-4), with the present link broken.
+  /// Breaks the current link, and gives up the other peer as after its timeout (LIV-4).
   ///
   /// - Returns: Whether the other was in the session.
   func giveUp() async throws -> Bool {
@@ -108,7 +108,7 @@ extension DeliveryWorld.Side {
   }
 }
 
-/// What one side sent, received and was told.
+/// The messages that one side sent and received, and the reports it got.
 final class DeliveryBook: Sendable {
   private struct State {
     var last: UInt64 = 0

@@ -99,7 +99,7 @@ struct SessionTests {
     }
   }
 
-  @Test("[HEL-2] a peer that is still joining a session answers busy, which is no refusal")
+  @Test("[HEL-2] a peer that is still joining a session answers busy, which is not a refusal")
   func busyWhileJoining() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -126,7 +126,7 @@ struct SessionTests {
     }
   }
 
-  @Test("[MEM-1] a member that is dialled when it returns hears of the others, and they of it")
+  @Test("[MEM-1] a returning member that is dialled learns of the others, and they learn of it")
   func wordSpreads() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -136,7 +136,7 @@ struct SessionTests {
           let hosted = try await alice.host(id, admission: .anyone)
           let joined = try await bob.join(id, of: alice)
           let (log, atCarol) = (EventLog(), EventLog())
-          // Carol was in the session before, and met none of the two.
+          // Carol was in the session before, but never met the other two.
           var record = MembershipRecord(host: alice.peerID)
           record.ticket = try await hosted.onLoop { core in
             core.membership.renewed(

@@ -158,14 +158,14 @@ import WhiteboardDocument
     #expect(keeper.state == .notSaved(SaveProblem(full)), "a photo is missing")
     keeper.didStore(photo)
     #expect(keeper.state == .saved)
-    // Nothing is new, and the file is gone.
+    // There are no new entries, and the file was removed.
     keeper.didFail(DocumentError(.removed, "gone"), keeper.take(), now: 0)
     #expect(keeper.state.problem?.cause == .removed && keeper.state.wouldLoseWork)
     keeper.close()
     #expect(keeper.state.problem?.cause == .removed)
   }
 
-  @Test("an answer that says nothing of the disk keeps its turn and does not fail")
+  @Test("an answer that does not depend on the disk keeps its place and does not fail")
   func answersAboutNothing() {
     var keeper = DocumentKeeper()
     keeper.open()
@@ -179,7 +179,7 @@ import WhiteboardDocument
     #expect(told.outcomes == [.full, nil])
   }
 
-  @Test("a photo whose file is gone fails the answer that tells of it, and is not tried again")
+  @Test("a photo whose file is missing fails the answer that reports it, and is not tried again")
   func photoGone() {
     var keeper = DocumentKeeper()
     keeper.open()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import WhiteboardNode
 
-/// The words that lines of output carry, against the document that says what they are.
+/// Checks that the document of JSON lines lists every word of the output.
 @Suite struct DocumentedWordsTests {
   private static let sources = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../../Sources").path
@@ -14,7 +14,7 @@ import Testing
     try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
   }
 
-  /// The words in backquotes of the document.
+  /// Returns the words in backquotes in the document.
   private func documented() throws -> Set<String> {
     let text = try Self.text("WhiteboardNode/WhiteboardNode.docc/JSONLines.md")
     return Set(
@@ -23,7 +23,7 @@ import Testing
     )
   }
 
-  /// A reason of each kind; one that is new does not compile before it is here.
+  /// A reason of each kind; a new kind does not compile until it is added here.
   private static let reasons: [DepartureReason] = {
     let all: [DepartureReason] = [
       .left, .shuttingDown, .kicked(reason: UntrustedText("")), .disconnected, .lost, .reset,

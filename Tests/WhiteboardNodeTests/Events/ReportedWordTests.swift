@@ -3,7 +3,7 @@ import Testing
 import WhiteboardNode
 
 struct ReportedWordTests {
-  @Test("the table of words in the specification says what the manual says, and names tests")
+  @Test("the table of words in the specification equals that of the manual, and names tests")
   func table() throws {
     let file = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

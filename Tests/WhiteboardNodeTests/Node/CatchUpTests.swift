@@ -5,12 +5,12 @@ import Testing
 
 @testable import WhiteboardNode
 
-/// Commands of peers that joined wait for the board; `wait synced` and the ends of scripts tell the truth.
+/// Held commands of joined peers, `wait synced`, and the ends of scripts.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct CatchUpTests: NodeSuite {
   /// Runs a script to its end.
   ///
-  /// - Returns: What ended it, and everything that it reported.
+  /// - Returns: The error that ended it, and all its reports.
   private func script(
     _ lines: [String],
     _ configuration: NodeConfiguration,
@@ -94,12 +94,13 @@ struct CatchUpTests: NodeSuite {
 
   // MARK: - Held commands
 
-  @Test("a script that is read before its session tells of the host draws on the host's board")
+  @Test("a script that is read before its session reports the host draws on the host's board")
   func earlyScript() async throws {
     try await withRoom { room in
       try await withHost(in: room, texts: 0) { host, ready in
         var joining = try await room.joining(ready)
-        // The session says nothing before the first command waits: the order that lost drawings.
+        // The session reports nothing before the first command waits. This order once lost
+        // drawings.
         joining.beforeSessionEvents = { await $0.untilHolding() }
         let outcome = await script(["text 0,0 early"], joining)
         #expect(outcome.error == nil)
@@ -108,7 +109,7 @@ struct CatchUpTests: NodeSuite {
     }
   }
 
-  @Test("a script without a copy of the board reads the whole board, whatever comes first")
+  @Test("a script without a copy of the board reads the whole board, in any order of events")
   func newCopy() async throws {
     try await withRoom { room in
       try await withHost(in: room, texts: 11) { _, ready in
@@ -181,7 +182,7 @@ struct CatchUpTests: NodeSuite {
     }
   }
 
-  @Test("a command whose board does not come fails, says why and what to do; others run before")
+  @Test("a command whose board does not arrive fails with a cause and a remedy; others run before")
   func nothingComes() async throws {
     try await withRoom { room in
       var configuration = TransportConfiguration(
@@ -261,7 +262,7 @@ struct CatchUpTests: NodeSuite {
   }
 
   @Test(
-    "offline, the copy that is kept here is used, and that is said; the host's name is not taken"
+    "offline, the local copy is used and reported; the host's name is not taken"
   )
   func offline() async throws {
     try await withRoom { room in
@@ -294,7 +295,7 @@ struct CatchUpTests: NodeSuite {
     }
   }
 
-  @Test("each command says what it needs: those that read or write the board wait for it")
+  @Test("each command has a requirement: those that read or write the board wait for it")
   func requirements() {
     for name in VerbName.allCases where name.changesBoard {
       #expect(name.requirement == .board, "\(name)")
@@ -397,7 +398,7 @@ struct CatchUpTests: NodeSuite {
     }
   }
 
-  @Test("a script that joined and drew when the others had left ends with an error that says so")
+  @Test("a script that joined and drew after the others had left ends with an error")
   func endAbandoned() async throws {
     try await withRoom { room in
       let host = Puppet()

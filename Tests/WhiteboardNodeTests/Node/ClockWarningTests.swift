@@ -64,7 +64,7 @@ struct ClockWarningTests: NodeSuite {
       #expect(found.count == 1)
       #expect(found.first?.message.contains("20 years before this board was last saved") == true)
       #expect((found.first?.difference ?? 0) < -631_000_000)
-      // What it wrote itself was at the time that the clock says.
+      // Its own writes have times that the clock has reached.
       #expect(try await warnings(whileHosting: room).isEmpty)
     }
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import PeerSession
 @testable import WhiteboardNode
 
-/// What becomes of messages that their recipients must confirm.
+/// The delivery of messages that their recipients must confirm.
 @Suite struct MessageDeliveriesTests {
   private let anna = Self.peer(1)
   private let ben = Self.peer(2)

@@ -6,7 +6,7 @@ import WhiteboardDocument
 
 @testable import WhiteboardNode
 
-/// What a node reports while its work is not on disk, and what comes of the work.
+/// The reports of a node whose work is not on disk, and the fate of that work.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NodeSavingTests: NodeSuite {
   /// Runs a host in ada's data directory, and ends it.
@@ -29,7 +29,7 @@ struct NodeSavingTests: NodeSuite {
     }
   }
 
-  /// How many objects a board has when it is opened again, by its name or its file.
+  /// The number of objects on a board, given by name or file, when it is opened again.
   private func objects(_ room: NodeRoom, file: String? = nil) async throws -> Int {
     var count = -1
     try await host(room, file: file) { host, _ in count = try await objects(host) }
@@ -43,7 +43,7 @@ struct NodeSavingTests: NodeSuite {
     return count
   }
 
-  /// The states and causes that were reported, in order, those that `save` asked for left out.
+  /// The reported states and causes in order, without the answers to `save`.
   private func reports(_ host: Puppet) async -> [String] {
     var reports: [String] = []
     for case .saveState(let saving) in await host.events where saving.request == nil {
@@ -68,7 +68,7 @@ struct NodeSavingTests: NodeSuite {
   ]
 
   @Test(
-    "no change is done while the disk refuses it; the cause is reported, and the end of it",
+    "no change is answered `done` while the disk refuses it; the problem and its end are reported",
     arguments: causes
   )
   func refused(_ code: DocumentError.Code, _ cause: String) async throws {
@@ -78,7 +78,7 @@ struct NodeSavingTests: NodeSuite {
       let copy = room.path("copy.whiteboard")
       try await host(room) { host, node in
         try await host.perform("text 0,0 before as=first")
-        // Other facts, such as who belongs to the board, may still be on their way to the disk.
+        // Other data, such as the membership, may not be on disk yet.
         try await host.perform("save")
         #expect(await node.saveState == .saved)
         let document = try #require(await node.document)
@@ -119,7 +119,7 @@ struct NodeSavingTests: NodeSuite {
     }
   }
 
-  @Test("[MEM-7] membership that cannot be stored is work that is not on disk, until it is")
+  @Test("[MEM-7] membership that cannot be stored counts as unsaved work")
   func membership() async throws {
     try await withRoom { room in
       try await host(room) { host, node in
@@ -138,7 +138,7 @@ struct NodeSavingTests: NodeSuite {
     }
   }
 
-  @Test("a file that grows no further is reported, and all is in it when it may grow again")
+  @Test("a file that cannot grow is reported, and has all changes once it can grow again")
   func fullFile() async throws {
     try await withRoom { room in
       try await host(room) { host, node in
@@ -158,7 +158,7 @@ struct NodeSavingTests: NodeSuite {
     }
   }
 
-  @Test("a node that ends with work that is not on disk fails, cause first")
+  @Test("a node that ends with unsaved work fails with an error that begins with the cause")
   func endsUnsaved() async throws {
     try await withRoom { room in
       await #expect {
@@ -215,7 +215,7 @@ struct NodeSavingTests: NodeSuite {
     }
   }
 
-  @Test("a file that is removed is made again with its history, and nothing is done before that")
+  @Test("a removed file is recreated with its history; until then no change is answered `done`")
   func removedFile() async throws {
     try await withRoom { room in
       try await host(room) { host, node in
@@ -236,7 +236,7 @@ struct NodeSavingTests: NodeSuite {
   }
 
   @Test(
-    "a directory that is removed is missed although nothing is written, and written to when it is there again"
+    "a removed directory is noticed even without a write, and used again when it is back"
   )
   func removedDirectory() async throws {
     try await withRoom { room in
@@ -261,7 +261,7 @@ struct NodeSavingTests: NodeSuite {
     }
   }
 
-  @Test("a file of another that took the place of a removed one is left as it is")
+  @Test("another program's file in the place of a removed one is not changed")
   func replacedFile() async throws {
     try await withRoom { room in
       let mark = Data("not a board".utf8)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import WhiteboardNode
 
-/// Members that open a board again that they joined before.
+/// Members that reopen a board that they joined before.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct ReopeningTests: NodeSuite {
-  @Test("a board has one code, that of its host, also if a member opens its own copy")
+  @Test("a board has one code, that of its host, even if a member opens its own copy")
   func oneCode() async throws {
     try await withRoom { room in
       let identity = PeerIdentity.ephemeral()
@@ -24,7 +24,7 @@ struct ReopeningTests: NodeSuite {
           let joined = try #require(await guest.ready())
           #expect(joined.code == ready.code && ready.code != nil)
           try await guest.perform("wait peers=1 timeout=30")
-          // Who belongs to the board is on the disk, and the code with it.
+          // Save the membership and the code to disk.
           try await guest.perform("save")
           await guest.end()
           try await inner.waitForAll()

@@ -4,7 +4,7 @@ import Testing
 @testable import PeerSession
 @testable import WhiteboardNode
 
-/// The answers to `send`, with a peer that stops taking what it is sent.
+/// The answers to `send`, with a peer that stops receiving.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct SendingTests: NodeSuite {
   /// Runs a host and a bare peer in its session, and ends both.
@@ -55,7 +55,7 @@ struct SendingTests: NodeSuite {
     return task
   }
 
-  @Test("[MSG-4] a message is answered when its recipient has it, beside the commands behind it")
+  @Test("[MSG-4] a message is answered when its recipient has it; later commands run before that")
   func confirmed() async throws {
     try await withBarePeer { _, host, _, session in
       try await session.pause(true)
@@ -96,7 +96,7 @@ struct SendingTests: NodeSuite {
     }
   }
 
-  @Test("a message to several of whom one leaves says who has it and who has not")
+  @Test("if one of several recipients leaves, the answer names those that have the message")
   func partly() async throws {
     try await withBarePeer { room, host, _, session in
       let guest = Puppet()
@@ -138,7 +138,7 @@ struct SendingTests: NodeSuite {
   }
 
   @Test(
-    "a program that ends answers what was not delivered before it is over",
+    "a program that ends answers its undelivered messages first",
     arguments: [true, false]
   )
   func ending(leaves: Bool) async throws {
@@ -158,7 +158,7 @@ struct SendingTests: NodeSuite {
 }
 
 extension Session {
-  /// Stops taking anything, or goes on.
+  /// Stops receiving, or resumes.
   fileprivate func pause(_ isPaused: Bool) async throws {
     try await onLoop { core in
       for entry in core.entries.values {
@@ -167,7 +167,7 @@ extension Session {
     }
   }
 
-  /// Breaks every link, and dials no more: as a process that was killed.
+  /// Breaks every link and stops dialling, like a killed process.
   fileprivate func vanish() async throws {
     try await onLoop { core in
       for entry in core.entries.values {
@@ -182,7 +182,7 @@ extension Puppet {
   /// How many lines its node has read.
   fileprivate var lineCount: Int { get async { await node?.lineCount ?? 0 } }
 
-  /// How many commands were answered that were carried out.
+  /// The number of executed commands that were answered.
   fileprivate func answered(_ verb: String) -> Int {
     events.count { if case .done(let done) = $0 { done.verb == verb } else { false } }
   }

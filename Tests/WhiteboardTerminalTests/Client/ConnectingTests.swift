@@ -35,7 +35,7 @@ struct ConnectingTests {
     )
   }
 
-  @Test("each step of the attempt is shown, with its address and who is waited for")
+  @Test("each step of the attempt is shown, with its address and the awaited user")
   func steps() {
     var client = Self.client()
     var lines = client.frame().screen.lines
@@ -58,7 +58,7 @@ struct ConnectingTests {
     #expect(client.isTicking)
   }
 
-  @Test("nothing can be drawn, typed or pasted before the session is there, and all of it after")
+  @Test("drawing, typing and pasting work only after the session is connected")
   func drawing() {
     var client = Self.client()
     let drag = "^[<0;10;10M^[<32;20;12M^[<0;30;14m"
@@ -94,7 +94,7 @@ struct ConnectingTests {
     #expect(Self.type("y", &client) == [.verb("accept \"to-1\" request=1")])
   }
 
-  @Test("after the session is there, the line at the bottom says whose board is awaited")
+  @Test("once the session is connected, the bottom line names the member whose board is awaited")
   func awaitingBoard() {
     var client = Self.client()
     _ = client.take(Self.ready())
@@ -105,7 +105,7 @@ struct ConnectingTests {
     #expect(client.frame().screen.lines[23].contains("synced with 1"))
   }
 
-  @Test("who announces the board and is not connected is named, in the place of only you")
+  @Test("members that announce the board and are not connected are named instead of `only you`")
   func lookingFor() {
     var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille)
     func found(_ peer: String, _ name: String, _ board: String) -> NodeEvent {
@@ -126,7 +126,7 @@ struct ConnectingTests {
     #expect(lines[0].contains("2 people"))
   }
 
-  @Test("whatever the size, the screen is drawn", arguments: [(1, 1), (5, 2), (40, 12), (200, 70)])
+  @Test("the screen is drawn at every size", arguments: [(1, 1), (5, 2), (40, 12), (200, 70)])
   func sizes(columns: Int, rows: Int) {
     var client = Self.client(columns, rows)
     let screen = client.frame().screen

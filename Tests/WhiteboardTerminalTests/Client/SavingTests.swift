@@ -14,7 +14,7 @@ struct SavingTests {
   }
 
   @Test(
-    "the problem stands first in red on every screen of the board, whatever its size",
+    "the problem is first and in red on every screen of the board, at every size",
     arguments: [(120, 40), (80, 24), (40, 12), (30, 3), (24, 1)]
   )
   func everywhere(_ columns: Int, _ rows: Int) throws {
@@ -33,7 +33,7 @@ struct SavingTests {
     }
   }
 
-  @Test("the line at the bottom is made of the save state, and never says saved too early")
+  @Test("the bottom line shows the save state, and never says saved too early")
   func status() throws {
     var desk = try Desk()
     func bottom() -> String { desk.lines().last ?? "" }
@@ -42,7 +42,7 @@ struct SavingTests {
     #expect(bottom().contains(" saving; synced with 1"))
     desk.client.take(.saving(Self.full))
     #expect(bottom().contains(" NOT SAVED: disk full; synced with 1"))
-    // An answer that failed is no reason to say that all is well.
+    // A failed answer must not clear the warning.
     #expect(desk.type("u") == ["undo"])
     _ = desk.client.take(
       .error(VerbError(.notSaved, "no").answering(verb: "undo", request: .number(1), line: nil))
@@ -58,7 +58,7 @@ struct SavingTests {
   }
 
   @Test(
-    "leaving asks while work would be lost, however one leaves",
+    "every way of leaving asks first if work would be lost",
     arguments: ["q", ":q\r", ":quit\r", "\u{3}\u{3}"]
   )
   func asks(_ keys: String) throws {
@@ -108,7 +108,7 @@ struct SavingTests {
   }
 
   @Test(
-    "the lobby says what was not saved on the board that was left",
+    "the lobby reports the unsaved work of the board that was left",
     arguments: [(120, 40), (40, 12)]
   )
   func lobby(_ columns: Int, _ rows: Int) {
