@@ -2,13 +2,13 @@
 package struct AvahiConfiguration: Sendable {
   /// The one interface to use; nil for all.
   package var interface: String?
-  /// Files of which one exists where Avahi is installed.
+  /// Files whose existence shows that Avahi is installed; one of them is enough.
   package var installation = [
     "/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/sbin/avahi-daemon",
     "/usr/local/sbin/avahi-daemon", "/run/current-system/sw/bin/avahi-daemon",
     "/usr/share/dbus-1/system-services/org.freedesktop.Avahi.service",
   ]
-  /// The path of the system bus's socket; nil where it has none that is known.
+  /// The path of the system bus's socket; nil if it is not known.
   package var busSocket = SystemBus.socketPath
   /// The first pause before a new attempt; it doubles each time.
   package var shortestPause = Duration.milliseconds(200)

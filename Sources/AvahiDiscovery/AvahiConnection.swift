@@ -34,9 +34,9 @@ struct AvahiDaemon {
   /// The error of the last call.
   var failure: AvahiFailure { AvahiFailure(code: avahi_client_errno(client)) }
 
-  /// Checks what a call returned.
+  /// Checks the result of a call.
   ///
-  /// - Throws: ``AvahiFailure`` where it is an error.
+  /// - Throws: ``AvahiFailure`` if it is an error.
   func check(_ status: Int32) throws(AvahiFailure) {
     if status < 0 { throw AvahiFailure(code: status) }
   }

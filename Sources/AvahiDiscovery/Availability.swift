@@ -1,6 +1,6 @@
 import PeerDiscovery
 
-/// Whether the discovery system was there when we last said so.
+/// Whether the discovery system was available at the last report.
 struct Availability {
   private enum State: Equatable {
     case unknown

@@ -9,7 +9,7 @@ public protocol AnnouncedIdentifier: Hashable, Sendable, CustomStringConvertible
   /// The bytes, always `byteCount` of them.
   var bytes: [UInt8] { get }
 
-  /// Takes bytes that are known to be of the right number.
+  /// Creates an identifier from bytes whose number is known to be right.
   init(checked bytes: [UInt8])
 }
 

@@ -8,7 +8,7 @@ public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
   public struct ID: Hashable, Sendable {
     /// Who the peer claims to be.
     public let peer: AnnouncedPeerID
-    /// The session it is a member of.
+    /// The session that the peer belongs to.
     public let session: AnnouncedSessionID
 
     /// Joins the two parts.

@@ -7,7 +7,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
   public struct Pair: Hashable, Sendable {
     /// Printable ASCII without `=`; letters are compared without regard to case.
     public let key: String
-    /// The bytes after the `=`, or nil where there is no `=`.
+    /// The bytes after the `=`, or nil if there is no `=`.
     public let value: [UInt8]?
 
     var wireSize: Int { 1 + key.utf8.count + (value.map { 1 + $0.count } ?? 0) }
@@ -56,7 +56,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
     pairs.contains { Self.isSameKey($0.key, key) }
   }
 
-  /// The value of a key; nil where the key is missing or has no value.
+  /// The value of a key; nil if the key is missing or has no value.
   public subscript(key: String) -> [UInt8]? {
     pairs.first { Self.isSameKey($0.key, key) }?.value
   }
@@ -74,7 +74,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
 
   /// Reads a record as DNS carries it.
   ///
-  /// - Throws: `truncated` where a length points past the end, or what ``init(strings:)`` throws.
+  /// - Throws: `truncated` if a length points past the end, or what ``init(strings:)`` throws.
   public init(wireBytes bytes: some Collection<UInt8>) throws(DiscoveryInfoError) {
     guard bytes.count <= Self.maximumSize else { throw .recordTooLong }
     let bytes = Array(bytes)

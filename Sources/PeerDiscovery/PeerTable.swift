@@ -47,7 +47,7 @@ package struct PeerTable: Sendable {
   private var dropUnconfirmed: Duration?
   private var evictions: [SightingKey] = []
 
-  /// A table that knows nobody, and never will know `own` (DSC-14).
+  /// Creates an empty table that ignores `own` (DSC-14).
   package init(excluding own: AnnouncedPeerID?) { self.own = own }
 
   /// The peers that are known now.

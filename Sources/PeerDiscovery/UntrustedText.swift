@@ -3,7 +3,7 @@
 /// `"\(text)"`, `print`, `dump` and the debugger all show `displayed`. What was really sent is in
 /// `raw`, which is for comparing and storing. Implements DSC-15.
 public struct UntrustedText: Hashable, Sendable {
-  /// The columns that `displayed` takes at most.
+  /// The maximum number of columns in `displayed`.
   public static let defaultWidth = 64
 
   /// Just what was sent, with whatever control characters and tricks of direction are in it.
@@ -23,13 +23,15 @@ public struct UntrustedText: Hashable, Sendable {
   /// The text made harmless, in at most 64 columns.
   public var displayed: String { displayed(width: Self.defaultWidth) }
 
-  /// The text made harmless, cut with `…` where it takes more columns than `width`.
+  /// Returns the text made safe for display, truncated with `…` if it takes more columns than
+  /// `width`.
   ///
-  /// Control, format, private and unassigned characters are dropped, and with them escape sequences,
-  /// changes of direction, zero-width and tag characters; white space becomes single spaces; at most
-  /// two combining marks stay on a character, and none without one. The result may be empty.
+  /// Control, format, private and unassigned characters are dropped, and with them escape
+  /// sequences, direction changes, zero-width and tag characters. White space becomes single
+  /// spaces. A character keeps at most two combining marks, and marks without a character are
+  /// dropped. The result may be empty.
   ///
-  /// - Complexity: O(n) in the width and the characters dropped.
+  /// - Complexity: O(n) in the width and the dropped characters.
   public func displayed(width: Int) -> String {
     var cleaned = Cleaner(width: width)
     for scalar in raw.unicodeScalars where !cleaned.isFull { cleaned.append(scalar) }

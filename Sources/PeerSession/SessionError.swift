@@ -88,9 +88,9 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Which failure.
   public var code: Code
-  /// What happened, and what to do, in a sentence.
+  /// A sentence that says what happened and what to do.
   ///
-  /// Text of another peer in it is cleaned.
+  /// Text from another peer in it is made safe for display.
   public var message: String
 
   /// Creates an error.

@@ -64,7 +64,7 @@ final class EventQueue: Sendable {
     self.onResume = onResume
   }
 
-  /// Takes the events out of `events`, leaving an array to collect further ones in.
+  /// Removes the events from `events`, and leaves an array to collect further ones.
   ///
   /// - Returns: Whether the links must stop reading until `onResume`.
   func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {

@@ -12,7 +12,7 @@ public enum Base32 {
     case trailingBits
   }
 
-  /// The number of characters that `byteCount` bytes take.
+  /// Returns the number of characters for `byteCount` bytes.
   @inlinable
   public static func length(ofBytes byteCount: Int) -> Int {
     byteCount / 5 * 8 + (byteCount % 5 * 8 + 4) / 5

@@ -4,7 +4,7 @@ public enum Limits {
   public static let framePayload = 65_536
   /// Bytes in a frame's payload before admission (FRM-1).
   public static let framePayloadBeforeAdmission = 4_096
-  /// Levels of JSON in a control payload (FRM-5).
+  /// The maximum nesting of JSON in a control payload (FRM-5).
   public static let jsonDepth = 16
   /// Bytes in a display name (3.1).
   public static let displayName = 64
@@ -22,11 +22,11 @@ public enum Limits {
   public static let invitationCodes = 15
   /// Wrong proofs before a lock (ADM-3).
   public static let wrongProofs = 3
-  /// Removed peers that a session remembers (MEM-7).
+  /// The maximum number of removed peers that a session remembers (MEM-7).
   public static let removedPeers = 1_024
-  /// Members a session remembers (MEM-1).
+  /// The maximum number of members that a session remembers (MEM-1).
   public static let members = 256
-  /// Signatures in a ticket, from the peer that shows it towards the host (TCK-3).
+  /// The maximum number of signatures in a ticket's chain (TCK-3).
   public static let ticketChain = 6
   /// Members only heard of that are dialled at a time (MEM-6).
   public static let dialsToStrangers = 4

@@ -34,7 +34,7 @@ package struct QRSymbol: Hashable, Sendable {
 
   /// Makes the smallest symbol of a text.
   ///
-  /// - Throws: ``QRCodeError`` where none can be made.
+  /// - Throws: ``QRCodeError`` if none can be made.
   package init(_ text: String) throws(QRCodeError) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .empty }

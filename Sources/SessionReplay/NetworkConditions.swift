@@ -37,7 +37,7 @@ public struct NetworkConditions: Hashable, Sendable {
   /// Who is killed when.
   public var kills: [Kill] = []
 
-  /// A peer whose answers take much longer counts as silent (LIV-2).
+  /// A peer whose answers take much longer than this counts as silent (LIV-2).
   private static let longestDelay = 2000.0
 
   /// A network that is as good as it can be.

@@ -1,10 +1,10 @@
 import Whiteboard
 import WhiteboardSync
 
-/// A board as it was at any moment of a recording.
+/// A board at any moment of a recording.
 ///
-/// On its way it keeps states to begin from, so that a place that was passed before is found by applying
-/// no more than ``spacing`` operations. To find every place so, go to the end once.
+/// It caches states, so that returning to an earlier position applies at most ``spacing``
+/// operations. To make all positions fast, go to the end once.
 public struct Playback: Sendable {
   /// How exactly a place is to be found.
   public enum Tolerance: Hashable, Sendable {

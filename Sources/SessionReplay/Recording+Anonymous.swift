@@ -14,7 +14,7 @@ extension Recording {
   ///   - seed: From which the board's id and incarnations are drawn; keys are always new.
   ///   - hidesWords: Whether letters and digits of texts become `x`.
   /// - Returns: The same, by others.
-  /// - Throws: `wrongKind` where somebody owns the board, since then it hangs on keys what counts; `tooLarge` where
+  /// - Throws: `wrongKind` if somebody owns the board, since then it hangs on keys what counts; `tooLarge` if
   ///   more incarnations wrote than can be given other names.
   /// - Complexity: O(n) in the steps, and O(m²) in the incarnations.
   public func anonymized(seed: UInt64, hidesWords: Bool) throws(DocumentError) -> Recording {

@@ -8,7 +8,7 @@ extension Recording {
   ///
   /// - Parameter range: From when to when, in milliseconds from the beginning; both are in it.
   /// - Returns: The part.
-  /// - Throws: `damaged` where the board's id is none.
+  /// - Throws: `damaged` if the board's id is none.
   /// - Complexity: O(n).
   public func cut(_ range: ClosedRange<Int64>) throws(DocumentError) -> Recording {
     let first = range.lowerBound <= 0 ? 0 : place(at: range.lowerBound - 1)
@@ -60,7 +60,7 @@ extension Recording {
   /// A batch that an earlier one has is not repeated, so that several recordings of one session become one
   /// that has what any of them has.
   ///
-  /// - Throws: `wrongBoard` where they are not of one board; `notFound` where there is none.
+  /// - Throws: `wrongBoard` if they are not of one board; `notFound` if there is none.
   /// - Complexity: O(n).
   public static func concatenated(_ parts: [Recording]) throws(DocumentError) -> Recording {
     let parts = parts.enumerated().sorted { one, other in

@@ -6,7 +6,7 @@ extension Recording {
   /// is still good in it.
   ///
   /// The file stays as it is. What is lost is among the damages of the history.
-  /// - Throws: What `BoardDocument` throws; `damaged` where nothing is left.
+  /// - Throws: What `BoardDocument` throws; `damaged` if nothing is left.
   public static func openOrSalvage(_ path: String) async throws(DocumentError) -> Recording {
     do throws(DocumentError) {
       return try await open(path)
@@ -17,7 +17,7 @@ extension Recording {
       do throws(DocumentError) {
         return try await salvage(path, why: error.message)
       } catch let second {
-        // What was wrong at first says more.
+        // The first error is more informative.
         throw second.code == .damaged || second.code == .wrongKind ? error : second
       }
     }

@@ -15,7 +15,7 @@ public struct Recording: Sendable {
   public let presence: RecordedPresence
 
   /// A recording of what a document holds.
-  /// - Throws: `damaged` where the board's id is none.
+  /// - Throws: `damaged` if the board's id is none.
   public init(_ history: DocumentHistory) throws(DocumentError) {
     guard let board = BoardID(history.board) else {
       throw DocumentError(.damaged, "a board's id has 16 bytes")
@@ -84,7 +84,7 @@ public struct Recording: Sendable {
   }
 
   /// Reads the recording in a file, which may be written meanwhile.
-  /// - Throws: What `BoardDocument` throws; `damaged` where `recover` must first save what is good.
+  /// - Throws: What `BoardDocument` throws; `damaged` if `recover` must first save what is good.
   public static func open(_ path: String) async throws(DocumentError) -> Recording {
     let document = try await BoardDocument.open(at: path, mode: .reading)
     return try Recording(try await document.history())
@@ -93,7 +93,7 @@ public struct Recording: Sendable {
   /// How many steps there are.
   public var count: Int { history.steps.count }
 
-  /// When it begins, milliseconds since 1970; nil where nothing was recorded.
+  /// When it begins, milliseconds since 1970; nil if nothing was recorded.
   public var start: Int64? { history.steps.first?.time ?? history.traffic.first?.time }
 
   /// How long it is, in milliseconds.
@@ -137,7 +137,7 @@ public struct Recording: Sendable {
   }
 
   /// What a step changes.
-  /// - Throws: `CodecError` where a batch is not of its form.
+  /// - Throws: `CodecError` if a batch is not of its form.
   public func change(at place: Int) throws(CodecError) -> StoredChange {
     switch history.steps[place].content {
     case .batch(let bytes): .batch(try EncodedBatch(decoding: bytes))

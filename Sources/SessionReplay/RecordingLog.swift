@@ -7,7 +7,7 @@ public struct RecordingLine: Hashable, Sendable {
   public let number: Int
   /// When, in milliseconds from the beginning.
   public let elapsed: Int64
-  /// Who wrote it; nil where nobody is known, and of answers and keyframes.
+  /// Who wrote it; nil if nobody is known, and of answers and keyframes.
   public let member: MemberID?
   /// What the step is: `batch`, `answer` or `keyframe`.
   public let kind: String

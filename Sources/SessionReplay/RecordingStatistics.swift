@@ -5,7 +5,7 @@ import WhiteboardSync
 public struct RecordingStatistics: Sendable {
   /// What one member did, under all its incarnations.
   public struct Person: Sendable {
-    /// Who; nil where no record tells whose the incarnation is.
+    /// Who; nil if no record tells whose the incarnation is.
     public let member: MemberID?
     /// How many batches.
     public fileprivate(set) var batches = 0

@@ -29,7 +29,7 @@ public struct Reenactment: Sendable {
 
   /// A run of batches between two states that all agree on.
   public struct Part: Sendable {
-    /// The board before it; empty where there was nothing.
+    /// The board before it; empty if there was nothing.
     let base: [UInt8]
 
     /// What all peers begin with, as their documents would have it.

@@ -8,7 +8,7 @@ extension Reenactment {
   ///   - index: Which part.
   ///   - limit: How often it is tried at most.
   ///   - fails: Whether it still fails; it is to say the same each time.
-  /// - Returns: What is left, of one part, and how often it was tried; nil where it fails though nothing is written.
+  /// - Returns: What is left, of one part, and how often it was tried; nil if it fails though nothing is written.
   public func shrunk(
     part index: Int,
     attempts limit: Int = 1000,

@@ -20,7 +20,7 @@ public struct ReenactmentOutcome: Sendable {
   public let disturbed: Int
   /// How long it took, in milliseconds of the session's own time.
   public let duration: Int64
-  /// The SHA-256 of the trace, the same for the same seed; empty where there is none.
+  /// The SHA-256 of the trace, the same for the same seed; empty if there is none.
   public let trace: [UInt8]
 
   /// An outcome of its parts.
@@ -51,7 +51,7 @@ public struct ReenactmentOutcome: Sendable {
     isSynced && complaints.isEmpty && digests.allSatisfy { $0.digest == expected }
   }
 
-  /// What is wrong, in words; empty where nothing is.
+  /// What is wrong, in words; empty if nothing is.
   public var faults: [String] {
     var faults = complaints
     if !isSynced { faults.append("not all have all, long after the last change") }
@@ -138,7 +138,7 @@ public final class SimulatedSession {
   private var lastArrival: [Link: UInt64] = [:]
   private var complaints: [String] = []
   private var (messages, bytes, disturbed) = (0, 0, 0)
-  /// What is added to times of the recording.
+  /// The offset that is added to times of the recording.
   private let shift: Int64
 
   /// Prepares a session.
@@ -313,7 +313,7 @@ public final class SimulatedSession {
     rearrange()
   }
 
-  /// Starts a program again with what it had kept.
+  /// Restarts a program from its stored state.
   private func revive(_ number: Int) {
     let peer = peers[number]
     note("revive \(peer.name)")

@@ -41,7 +41,7 @@ public struct Verification: Sendable {
 
   /// From which the orders were drawn.
   public let seed: UInt64
-  /// How many replicas were given the steps.
+  /// The number of replicas that replayed the steps.
   public let replicas: Int
   /// How many steps there are.
   public let steps: Int

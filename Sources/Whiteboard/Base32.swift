@@ -1,4 +1,4 @@
-/// RFC 4648 base32 in lower case without padding, in its one canonical form.
+/// RFC 4648 base32 in lower case without padding, in its canonical form only.
 package enum Base32 {
   private static let alphabet: [UInt8] = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
@@ -23,7 +23,7 @@ package enum Base32 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The `count` bytes that `text` stands for, or nil where it is not their canonical form.
+  /// The `count` bytes that `text` stands for, or nil if it is not their canonical form.
   package static func decode(_ text: some StringProtocol, count: Int) -> [UInt8]? {
     let characters = text.utf8
     guard characters.count == (count * 8 + 4) / 5 else { return nil }

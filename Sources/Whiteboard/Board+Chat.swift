@@ -35,7 +35,8 @@ extension Board {
     }
   }
 
-  /// The chat line of this id, or nil; one that says to be of another than its signer is none.
+  /// Returns the chat line with this id, or nil; a line whose author field is not its signer does
+  /// not count.
   public func chatLine(_ id: ObjectID) -> ChatLine? {
     guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
       let line = record.chatLine, let time = record[.kind]?.time,

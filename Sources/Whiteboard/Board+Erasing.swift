@@ -141,7 +141,7 @@ struct Eraser {
 }
 
 extension Array {
-  /// All elements put together, or nil where there is none.
+  /// All elements put together, or nil if there is none.
   fileprivate func reduced(_ combine: (Element, Element) -> Element) -> Element? {
     guard let first else { return nil }
     return dropFirst().reduce(first, combine)

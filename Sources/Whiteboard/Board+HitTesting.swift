@@ -52,7 +52,7 @@ extension Board {
     }
   }
 
-  /// The rectangle around objects, and around all objects of groups; nil where none is shown.
+  /// The rectangle around objects, and around all objects of groups; nil if none is shown.
   public func bounds(of ids: [ObjectID]) -> Rectangle? {
     let targets = (try? targets(ids.filter { state.isShown($0) || state.isGroup($0) })) ?? []
     return targets.reduce(nil) { (whole: Rectangle?, id) in

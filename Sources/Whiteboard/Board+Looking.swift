@@ -1,6 +1,6 @@
 /// What users see.
 extension Board {
-  /// The object of this id as the class that fits it, or nil where users see none.
+  /// The object of this id as the class that fits it, or nil if users see none.
   public func object(_ id: ObjectID) -> WhiteboardObject? {
     guard state.isShown(id), let kind = state.record(id)?.kind else { return nil }
     switch kind {
@@ -30,7 +30,7 @@ extension Board {
   /// Snapshots of the objects that users see, from back to front.
   public var snapshots: [ObjectSnapshot] { objectIDs.compactMap { snapshot($0) } }
 
-  /// The object as a value, or nil where users see none.
+  /// The object as a value, or nil if users see none.
   public func snapshot(_ id: ObjectID) -> ObjectSnapshot? {
     guard state.isShown(id), let record = state.record(id), let kind = record.kind
     else { return nil }

@@ -15,7 +15,7 @@ extension Board {
   /// and the moves of games stay as they are, and so does what a stroke has gained since. More than a
   /// batch holds goes out as several; all of it is one step of undo. Not for use inside a gesture.
   ///
-  /// - Throws: `held` or `locked` where an object that differs may not be changed now, `tooLong`,
+  /// - Throws: `held` or `locked` if an object that differs may not be changed now, `tooLong`,
   ///   `boardFull`, `clockExhausted`; nothing is changed.
   @discardableResult
   public func restore(_ earlier: BoardState) throws(BoardError) -> RestoreOutcome {

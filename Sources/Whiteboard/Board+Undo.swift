@@ -123,7 +123,7 @@ extension Board {
     return max(1, fitting.count)
   }
 
-  /// The cells that can be put back; those that hold the value already are only taken note of.
+  /// Returns the cells that can be restored; cells that hold the value already are only recorded.
   private func plan(
     _ entry: UndoEntry,
     _ direction: Direction,
@@ -177,7 +177,7 @@ extension Board {
 
   /// Throws where one of the writes would be refused, before any is made: half a step surprises.
   private func requireWritable(_ writes: [Write], of entry: UndoEntry) throws(BoardError) {
-    // A lock that the step itself set or opened, if only for a while, is no reason to refuse it.
+    // A lock that the step itself set or removed, even for a while, is no reason to refuse it.
     var unlocked: Set<ObjectID> = []
     for item in entry.items where item.property == .lock {
       let standing = history.standing(of: item.key, in: state)

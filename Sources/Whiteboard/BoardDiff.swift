@@ -17,9 +17,9 @@ public struct BoardDiff: Hashable, Sendable {
   public struct Field: Hashable, Sendable {
     /// Its key in the JSON of objects.
     public let name: String
-    /// What it was, as JSON; nil where the object has no such property.
+    /// What it was, as JSON; nil if the object has no such property.
     public let before: String?
-    /// What it is, as JSON; nil where the object has no such property.
+    /// What it is, as JSON; nil if the object has no such property.
     public let after: String?
   }
 
@@ -62,7 +62,7 @@ public struct BoardDiff: Hashable, Sendable {
   /// Whether both states read the same.
   public var isEmpty: Bool { changes.isEmpty }
 
-  /// What became of the objects of `earlier` by the time of `later`.
+  /// Compares the objects of `earlier` with those of `later`.
   /// - Complexity: O(*n* log *n*) in the cells of both.
   public static func between(_ earlier: BoardState, _ later: BoardState) -> BoardDiff {
     var changes: [Change] = []
@@ -159,7 +159,7 @@ extension ObjectRecord {
 }
 
 extension Property {
-  /// The key under which a cell of this property is shown as it is, or nil where it is read
+  /// The key under which a cell of this property is shown as it is, or nil if it is read
   /// otherwise, or shows nothing.
   fileprivate func contentName(isShown: Bool) -> String? {
     switch self {

@@ -38,7 +38,7 @@ public enum BoardError: Error, Hashable, Sendable {
   /// A game refuses it, and why.
   case gameRefused(GameError)
 
-  /// The stable word for this error.
+  /// The stable code of this error.
   public var code: String {
     switch self {
     case .unknownObject: "unknown-object"

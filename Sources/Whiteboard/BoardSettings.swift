@@ -50,7 +50,7 @@ extension BoardState {
 }
 
 extension Property {
-  /// Whether it is a setting of the board where it stands on a settings object.
+  /// Whether the property, on a settings object, is a setting of the board.
   package var isSetting: Bool {
     switch self {
     case .title, .background, .grid, .language: true

@@ -177,6 +177,6 @@ package struct ByteWriter {
   /// Adds bytes as they are.
   package mutating func raw(_ more: some Sequence<UInt8>) { written.append(contentsOf: more) }
 
-  /// Adds bytes as they are.
+  /// Appends bytes without a length.
   package mutating func raw(_ more: ArraySlice<UInt8>) { written.append(contentsOf: more) }
 }

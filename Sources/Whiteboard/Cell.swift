@@ -74,7 +74,7 @@ public struct Batch: Hashable, Sendable {
   public let operations: [Operation]
 
   /// A batch of its parts.
-  /// - Throws: `CodecError` where it is empty, too long, or breaks a rule that decoders enforce.
+  /// - Throws: `CodecError` if it is empty, too long, or breaks a rule that decoders enforce.
   public init(
     author: Incarnation,
     firstSequence: UInt64,

@@ -14,7 +14,7 @@ package struct ConnectFour: Game {
   private let invited: [MemberID]?
   /// Red, then yellow.
   private var players: [MemberID] = []
-  /// The seat whose disc lies in each place, column by column, from the bottom.
+  /// The seat of the disc in each position, column by column from the bottom.
   private var stacks = [[Int]](repeating: [], count: columns)
   private var discCount = 0
   private var last: HybridTime?

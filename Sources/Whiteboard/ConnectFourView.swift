@@ -40,7 +40,7 @@ public struct ConnectFourView: Hashable, Sendable {
   public let players: [MemberID]
   /// The two who may play, where the game names them.
   public let invited: [MemberID]?
-  /// Whose turn it is; nil where the seat is free, or the game over.
+  /// Whose turn it is; nil if the seat is free, or the game over.
   public let turn: MemberID?
   /// The discs of each column from the bottom: 0 red, 1 yellow.
   public let stacks: [[Int]]

@@ -35,9 +35,9 @@ public struct SequenceRanges: Sendable {
   }
 
   /// Adds a range.
-  /// - Complexity: O(log *n*), and what the range swallows.
+  /// - Complexity: O(log *n*), plus the number of ranges that it covers.
   public mutating func insert(_ range: ClosedRange<UInt64>) {
-    // Nearly always an author goes on where he was.
+    // Nearly always an author continues its last range.
     let isExtension: Bool? = pieces.updateLast { last in
       guard last.upperBound + 1 == range.lowerBound else { return nil }
       last = last.lowerBound...range.upperBound

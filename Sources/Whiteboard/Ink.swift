@@ -93,7 +93,7 @@ package enum InkCoding {
     return sum
   }
 
-  /// The points of a committed piece, or nil where its value is not one.
+  /// The points of a committed piece, or nil if its value is not one.
   package static func points(of value: Value) -> [InkPoint]? {
     guard case .bytes(let bytes) = value else { return nil }
     var reader = ByteReader(bytes)

@@ -1,4 +1,4 @@
-/// An object that is still to be put on a board, as a file tells it.
+/// An object from a file that is not on a board yet.
 package struct ObjectDraft: Hashable, Sendable {
   /// What it is, and what only its kind has.
   package enum Content: Hashable, Sendable {
@@ -33,7 +33,7 @@ package struct ObjectDraft: Hashable, Sendable {
     self.center = center
   }
 
-  /// What it is on the board.
+  /// The kind of object on the board.
   var kind: ObjectKind {
     switch content {
     case .text: .text

@@ -4,7 +4,7 @@ extension PhotoHeader {
   ///
   /// What the parts between header and end hold is not looked at, nor what follows the end.
   ///
-  /// - Throws: as `init(reading:)`, and `truncated` where the picture has no end.
+  /// - Throws: as `init(reading:)`, and `truncated` if the picture has no end.
   /// - Complexity: O(chunks) for a PNG, O(bytes) for a JPEG.
   public init(ofWhole bytes: [UInt8]) throws(PhotoError) {
     try self.init(reading: bytes)

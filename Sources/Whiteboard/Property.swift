@@ -18,7 +18,7 @@ public struct Property: Hashable, Comparable, Sendable {
     case dot = 2
   }
 
-  /// How the numbers of this range are qualified, or nil where the range is reserved.
+  /// How the numbers of this range are qualified, or nil if the range is reserved.
   @inlinable public static func qualification(of number: UInt16) -> Qualification? {
     Qualification(rawValue: UInt8((number >> 6) & 3))
   }
@@ -80,7 +80,7 @@ extension Property {
   public static let selection = Property(4)
   /// The unscaled size, a pair in 1/64 of a board unit.
   public static let size = Property(5)
-  /// The place in the stack: bytes, compared byte by byte.
+  /// The position in the stack: bytes, compared byte by byte.
   public static let zIndex = Property(6)
   /// What the object is; written by the create operation and by nothing else.
   public static let kind = Property(7)
@@ -131,7 +131,7 @@ extension Property {
   public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
   /// The parts of a stroke that the operation `dot` erased (BRD-29).
   public static func erasure(_ dot: Dot) -> Property { Property(130, dot: dot) }
-  /// The number of the moves of a game.
+  /// The property number of the moves of a game.
   package static let moveNumber: UInt16 = 131
   /// The move of a game that the operation `dot` made.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }

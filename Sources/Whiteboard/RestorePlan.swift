@@ -36,7 +36,7 @@ struct RestorePlan {
   private let earlier: BoardState
   private let incarnation: Incarnation
 
-  /// - Throws: `tooLong` where a text has no room for its old words.
+  /// - Throws: `tooLong` if a text has no room for its old words.
   init(
     from present: BoardState,
     to earlier: BoardState,

@@ -69,7 +69,7 @@ struct SortedPieces<Element: Sendable>: Sendable {
     return low
   }
 
-  /// The element at a place, or nil where that is the end.
+  /// The element at a place, or nil if that is the end.
   subscript(position: Position) -> Element? {
     if position.piece == 0 { return position.index < first.count ? first[position.index] : nil }
     let index = position.index
@@ -84,7 +84,7 @@ struct SortedPieces<Element: Sendable>: Sendable {
       : Position(piece: position.piece + 1, index: 0)
   }
 
-  /// Changes the element at a place in place; nil where that is the end.
+  /// Changes the element at a place in place; nil if that is the end.
   mutating func update<Result>(
     _ position: Position,
     _ body: (inout Element) -> Result?
@@ -96,7 +96,7 @@ struct SortedPieces<Element: Sendable>: Sendable {
     return position.index < rest[piece].count ? body(&rest[piece][position.index]) : nil
   }
 
-  /// Changes the greatest element in place; nil where there is none.
+  /// Changes the greatest element in place; nil if there is none.
   mutating func updateLast<Result>(_ body: (inout Element) -> Result?) -> Result? {
     if rest.isEmpty { return first.isEmpty ? nil : body(&first[first.count - 1]) }
     let piece = rest.count - 1

@@ -80,7 +80,7 @@ package struct StrokeSpans: Hashable, Sendable {
     }
   }
 
-  /// The spans of a value, or nil where it is not of the form.
+  /// The spans of a value, or nil if it is not of the form.
   package static func decode(_ value: Value) -> [ClosedRange<Int>]? {
     guard case .bytes(let bytes) = value, !bytes.isEmpty else { return nil }
     var reader = ByteReader(bytes)

@@ -106,7 +106,7 @@ package struct TextTree {
     }
   }
 
-  /// The text of an object that one run at the root makes, as most are; nil where there is more to walk.
+  /// The text of an object that one run at the root makes, as most are; nil if there is more to walk.
   package static func onlyRun(of record: ObjectRecord) -> String? {
     let runs = record.entries(of: 128, upTo: 2)
     guard runs.count == 1, record.entries(of: 129, upTo: 1).isEmpty,

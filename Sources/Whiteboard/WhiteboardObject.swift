@@ -98,7 +98,7 @@ public class WhiteboardObject {
 
 /// Words on the board.
 public final class TextObject: WhiteboardObject {
-  /// The words; text from a peer.
+  /// The text, which may come from another peer.
   public var text: String { record.text }
 
   /// Makes the words `text`; see `Board.replaceText(_:with:)`.

@@ -41,7 +41,7 @@ struct WordleCipher {
     return (0..<8).map { UInt8(truncatingIfNeeded: hidden >> (56 - 8 * UInt64($0))) }
   }
 
-  /// The word that eight bytes hide, or nil where they are none of this key.
+  /// The word that eight bytes hide, or nil if they are none of this key.
   func decipher(_ bytes: some Collection<UInt8>) -> WordleWord? {
     guard bytes.count == 8 else { return nil }
     let shown = bytes.reduce(0) { ($0 << 8) | UInt64($1) } ^ SplitMix.mix(key)

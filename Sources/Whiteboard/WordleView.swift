@@ -24,7 +24,7 @@ public enum WordleMark: Int, Hashable, Comparable, Sendable {
 public struct WordleView: Hashable, Sendable {
   /// One guess.
   public struct Row: Hashable, Sendable {
-    /// The word, or nil where it would give the answer away to the one who looks.
+    /// The word, or nil if it would give the answer away to the one who looks.
     public let word: String?
     /// What it found out, letter by letter.
     public let marks: [WordleMark]

@@ -56,7 +56,8 @@ package enum ZIndex {
     return nil
   }
 
-  /// So many places between two, ascending and far apart, or nil where they do not fit.
+  /// Returns the given number of positions between two others, ascending and far apart, or nil if
+  /// they do not fit.
   package static func spread(
     _ count: Int,
     between lower: [UInt8]?,

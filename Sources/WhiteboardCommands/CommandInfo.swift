@@ -48,7 +48,7 @@ package struct CommandInfo: Decodable {
     return subcommands?.first { $0.commandName == first }?.command(path.dropFirst())
   }
 
-  /// The program and all of its commands; nil where the parser writes another form than this.
+  /// The program and all of its commands; nil if the parser writes another form than this.
   package static func program(_ program: any ParsableCommand.Type) -> CommandInfo? {
     struct Dump: Decodable { let command: CommandInfo }
     return try? JSONDecoder().decode(Dump.self, from: Data(program._dumpHelp().utf8)).command

@@ -64,7 +64,8 @@ package final class Termination {
       }
     }
     source.activate()
-    // Through a pipe, so that a signal is never lost: not one that comes before the source is on.
+    // A pipe makes sure that no signal is lost, not even one that arrives before the source is
+    // active.
     for number in [SIGTERM, SIGINT, SIGHUP] {
       signal(number) { number in
         var byte = UInt8(truncatingIfNeeded: number)

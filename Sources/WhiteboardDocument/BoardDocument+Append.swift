@@ -68,7 +68,7 @@ extension BoardDocument {
       pending.append(Pending(steps: steps, done: done))
       guard !isFlushing else { return }
       isFlushing = true
-      // Each of the callers waits for its own part of this, and `close` for all of it.
+      // Each caller waits for its own part of this, and `close` waits for all of it.
       Task { await self.flush() }
     }
   }
@@ -93,7 +93,7 @@ extension BoardDocument {
     isFlushing = false
   }
 
-  /// Does `steps` in one transaction; returns the error if none of them was done.
+  /// Runs `steps` in one transaction, and returns the error if it was rolled back.
   private func commit(_ steps: [Step]) async -> DocumentError? {
     guard !steps.isEmpty else { return nil }
     if let injectedFailure { return injectedFailure }

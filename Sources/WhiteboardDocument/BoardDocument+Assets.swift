@@ -14,7 +14,7 @@ extension BoardDocument {
   public static let maximumAssetSize = 32 << 20
 
   /// Stores a photo under its hash, over one that is there and damaged.
-  /// - Throws: `damaged` where the bytes do not have that hash, `tooLarge`, `full`, `readOnly`,
+  /// - Throws: `damaged` if the bytes do not have that hash, `tooLarge`, `full`, `readOnly`,
   ///   `closed`; then nothing was stored.
   public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
     guard bytes.count <= Self.maximumAssetSize else {
@@ -54,7 +54,7 @@ extension BoardDocument {
   }
 
   /// The asset of that hash, checked.
-  /// - Throws: `notFound`; `damaged` where it does not match its hash any more: get it anew, from
+  /// - Throws: `notFound`; `damaged` if it does not match its hash any more: get it anew, from
   ///   whoever has it, and store it after ``removeAsset(_:)``.
   public func asset(_ sha256: [UInt8]) async throws(DocumentError) -> [UInt8] {
     try await read { [path] db in

@@ -5,7 +5,7 @@ import GRDB
 public struct DocumentVersion: Hashable, Sendable {
   /// What it is called; unique in its document.
   public let name: String
-  /// When it was made, milliseconds since 1970.
+  /// The time of the version, in milliseconds since 1970.
   public let time: Int64
   /// How many bytes its state has.
   public let size: Int

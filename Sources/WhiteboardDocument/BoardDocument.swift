@@ -146,8 +146,8 @@ public actor BoardDocument {
   /// Stores the membership of the board's session.
   ///
   /// - Parameters:
-  ///   - text: A text that only the session understands.
-  ///   - code: The join code that this peer joined with; nil keeps the one that is stored.
+  ///   - text: The record, in the format of the session.
+  ///   - code: The join code that this peer joined with; nil keeps the stored one.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
     try await write { db in

@@ -39,7 +39,7 @@ public struct DocumentSummary: Hashable, Sendable {
 
 /// The documents in a directory.
 ///
-/// It opens none for writing, and none keeps it from listing others.
+/// It opens no document for writing, and an unreadable document does not affect the others.
 public struct BoardLibrary: Sendable {
   /// Which documents a list has.
   public struct Filter: Hashable, Sendable {

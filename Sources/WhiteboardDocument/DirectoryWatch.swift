@@ -33,7 +33,7 @@ package final class DirectoryWatch: Sendable {
     }
     let reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     reading.setEventHandler {
-      // What happened is found out by looking; here the events are only drained.
+      // The events are only drained here; the caller inspects the directory to find the changes.
       var buffer = [UInt8](repeating: 0, count: 16384)
       while read(descriptor, &buffer, buffer.count) > 0 {}
       outlet.yield()
@@ -49,7 +49,7 @@ package final class DirectoryWatch: Sendable {
     for source in sources { source.cancel() }
   }
 
-  /// Waits for the next tick; false where the task was cancelled.
+  /// Waits for the next tick; false if the task was cancelled.
   package func tick() async -> Bool { await turn.next(stream) }
 
   /// What the kernel watches: a directory that is removed and made again is another to it.

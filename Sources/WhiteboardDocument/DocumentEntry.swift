@@ -132,7 +132,7 @@ package struct LogRow: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// What batches have in common said once; nil where one of them is no batch.
+  /// What batches have in common said once; nil if one of them is no batch.
   private static func packed(
     _ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)],
     from first: Int64

@@ -42,7 +42,7 @@ public struct DocumentHistory: Sendable {
     /// The digest.
     public let digest: [UInt8]
 
-    /// A check of its parts.
+    /// Creates a check from its parts.
     public init(place: Int, time: Int64, name: String? = nil, digest: [UInt8]) {
       self.place = place
       self.time = time

@@ -46,7 +46,7 @@ actor LibraryWatcher {
     watch = DirectoryWatch(directory)
   }
 
-  /// The next change, or nil where the task was cancelled.
+  /// The next change, or nil if the task was cancelled.
   func next() async -> LibraryChange? {
     while waiting.isEmpty {
       if hasLooked {

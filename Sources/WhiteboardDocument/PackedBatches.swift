@@ -55,7 +55,7 @@ struct PackedBatches {
 
   // MARK: - Writing
 
-  /// Writes a batch that came at a time; false where it is none, and then what was written counts for nothing.
+  /// Writes a batch that came at a time; false if it is none, and then what was written counts for nothing.
   mutating func write(_ batch: [UInt8], at time: Int64, to writer: inout ByteWriter) -> Bool {
     var reader = ByteReader(batch)
     guard let heading = try? Self.heading(&reader), heading.time >> 16 < 1 << 47 else {

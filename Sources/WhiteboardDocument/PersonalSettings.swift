@@ -1,9 +1,9 @@
 import Foundation
 
-/// The settings of a person on this machine: a small JSON object in a file of its own.
+/// The settings of a user on this machine: a small JSON object in a separate file.
 ///
-/// Values are strings; what others wrote there that is not is kept as it is. Every write replaces
-/// the file in one step. A file that is damaged is never overwritten.
+/// Values are strings; other values that were written by other programs are kept unchanged. Every
+/// write replaces the file in one step. A damaged file is never overwritten.
 public actor PersonalSettings {
   /// The greatest size of the file, in bytes.
   public static let maximumSize = 65_536

@@ -95,13 +95,13 @@ extension LogRow {
   func unpackTraffic() throws -> [TrafficEntry] { try TrafficCoding.unpack(self) }
 }
 
-/// Reads and writes what people call themselves, each in a row of `meta` (REC-12).
+/// Reads and writes display names, each in a row of `meta` (REC-12).
 enum StoredName {
   private static let prefix = "peer "
   /// The greatest length of a name, in bytes.
   private static let limit = 1024
 
-  /// Whose name a key of `meta` is for; nil where it is for none.
+  /// Whose name a key of `meta` is for; nil if it is for none.
   static func person(_ key: String) -> String? {
     key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
   }

@@ -81,7 +81,7 @@ public struct TrafficEntry: Hashable, Sendable {
   public let number: UInt64
   /// How many bytes a resource has.
   public let size: UInt64
-  /// A name, or a word; of another, so that anything can be in it.
+  /// A name or a word; it comes from another peer and may contain anything.
   public let text: String
   /// The bytes of a message, a datagram or a stream.
   public let bytes: [UInt8]

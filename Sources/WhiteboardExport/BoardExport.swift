@@ -5,7 +5,7 @@ import WhiteboardRendering
 package struct BoardExport: Sendable {
   /// What shows, and where.
   package let picture: BoardPicture
-  /// The board's id; empty where it has none.
+  /// The board's id; empty if it has none.
   package let board: String
   /// What people call the board; text from a peer.
   package let name: String
@@ -28,7 +28,7 @@ package struct BoardExport: Sendable {
   ///   - region: The part of it that is meant, with all objects that it touches; nil for all of it.
   ///   - objects: The objects that are meant, of those; nil for all.
   ///   - names: What members are called.
-  ///   - photo: A photo's file; nil where it is not here.
+  ///   - photo: A photo's file; nil if it is not here.
   package init(
     of board: Board,
     id: String,
@@ -73,7 +73,7 @@ package struct BoardExport: Sendable {
   /// - Parameters:
   ///   - format: Which kind.
   ///   - scale: Pixels for each board unit, of PNG alone.
-  ///   - pages: What makes PNG and PDF; nil where this program cannot.
+  ///   - pages: What makes PNG and PDF; nil if this program cannot.
   /// - Returns: The bytes of the file.
   /// - Throws: ``ExportError``.
   package func file(
@@ -108,7 +108,7 @@ package enum ExportFormat: String, CaseIterable, Sendable {
   /// The board in characters, as a terminal shows it.
   case text = "txt"
 
-  /// The kind that a file is by the ending of its name; nil where it has none of these.
+  /// The kind that a file is by the ending of its name; nil if it has none of these.
   package init?(fileName: String) {
     guard let dot = fileName.lastIndex(of: "."),
       let format = Self(rawValue: fileName[fileName.index(after: dot)...].lowercased())

@@ -1,6 +1,6 @@
 /// Colours as files write them.
 enum ColorNames {
-  /// The colour `0xRRGGBBAA` of `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa` or one of a few names; nil where it
+  /// The colour `0xRRGGBBAA` of `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa` or one of a few names; nil if it
   /// is none of these.
   static func color(_ text: String) -> UInt32? {
     if let known = names[text.lowercased()] { return known }

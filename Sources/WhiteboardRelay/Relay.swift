@@ -32,9 +32,9 @@ package actor Relay {
 
   typealias Job = @Sendable (isolated Relay) async -> Void
 
-  /// Makes a relay; nothing runs until ``run(ready:)``.
+  /// Creates a relay; nothing runs until ``run(ready:)``.
   ///
-  /// - Throws: ``NodeError`` where what it knows of its boards cannot be read.
+  /// - Throws: ``NodeError`` if the list of its boards cannot be read.
   package init(_ configuration: RelayConfiguration) throws(NodeError) {
     self.configuration = configuration
     logger = configuration.logger

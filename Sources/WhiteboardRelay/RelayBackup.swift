@@ -34,7 +34,7 @@ package enum RelayBackup {
   ///   - path: The copy.
   ///   - dataDirectory: The directory to make.
   /// - Returns: How many boards are in it.
-  /// - Throws: ``NodeError``: `badData` with the first damage that is found; `cannotCreate` where there is a relay.
+  /// - Throws: ``NodeError``: `badData` with the first damage that is found; `cannotCreate` if there is a relay.
   package static func restore(
     _ path: String,
     to dataDirectory: String

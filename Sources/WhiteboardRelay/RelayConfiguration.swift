@@ -65,7 +65,7 @@ package struct RelayConfiguration: Sendable {
   ///
   /// - Parameters:
   ///   - dataDirectory: Where the relay's boards lie.
-  ///   - runtimeDirectory: What `RUNTIME_DIRECTORY` says, nil where it is not set.
+  ///   - runtimeDirectory: What `RUNTIME_DIRECTORY` says, nil if it is not set.
   /// - Returns: The path.
   package static func controlPath(
     dataDirectory: String,

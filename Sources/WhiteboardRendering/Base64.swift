@@ -25,7 +25,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of a text, padded or not; nil where it is none.
+  /// The bytes of a text, padded or not; nil if it is none.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let all = Array(text.utf8)
     let padded = all.suffix(2).count { $0 == padding }

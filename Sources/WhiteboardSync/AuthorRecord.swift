@@ -54,7 +54,7 @@ public struct AuthorRecord: Hashable, Sendable {
   package let signature: [UInt8]
   private let granterSignature: [UInt8]?
 
-  /// Makes and signs a record; nil where the incarnation would be 0, and another nonce is needed.
+  /// Makes and signs a record; nil if the incarnation would be 0, and another nonce is needed.
   ///
   /// - Parameters:
   ///   - board: the board it is for.

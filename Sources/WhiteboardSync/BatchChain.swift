@@ -1,9 +1,9 @@
 import Crypto
 import Whiteboard
 
-/// Where the chain of one incarnation's batches stands: what its next batch follows on.
+/// The head of the chain of one incarnation's batches, which its next batch extends.
 ///
-/// Each hash takes in the one before, so that who signs the last of them has signed every batch;
+/// Each hash covers the one before. A signature of the last hash therefore covers every batch;
 /// implements AUT-6.
 public struct BatchChain: Hashable, Sendable {
   private static let domain = Array("whiteboard-chain-1\n".utf8)

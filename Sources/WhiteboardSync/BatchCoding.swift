@@ -63,7 +63,7 @@ public struct EncodedBatch: Hashable, Sendable {
     )
   }
 
-  /// Who wrote the batch of these bytes, which may be no batch; nil where that is nobody.
+  /// Who wrote the batch of these bytes, which may be no batch; nil if that is nobody.
   public static func author(of bytes: [UInt8]) -> Incarnation? {
     var reader = ByteReader(bytes)
     return try? reader.incarnation()

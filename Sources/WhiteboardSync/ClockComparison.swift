@@ -12,7 +12,7 @@ public struct ClockReport: Hashable, Sendable {
     case isRight
   }
 
-  /// The member whose clock it is; the local one if it is the local clock.
+  /// The member with this clock; the local member for the local clock.
   public let member: MemberID
   /// What was found.
   public let finding: Finding

@@ -60,7 +60,7 @@ public struct Grant: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// What it gives to the owner of a key: nil where it gives nothing.
+  /// What it gives to the owner of a key: nil if it gives nothing.
   func rights(of key: [UInt8]) -> Rights? {
     guard let last = certificates.last else { return key == owner.key ? .owner : nil }
     return last.holder == key ? last.rights : nil

@@ -28,7 +28,7 @@ package struct IncarnationRenaming {
   }
 
   /// The batch, with other values and at another time.
-  /// - Throws: `CodecError` where the values make none.
+  /// - Throws: `CodecError` if the values make none.
   package func batch(
     _ batch: Batch,
     _ time: HybridTime,

@@ -18,7 +18,7 @@ final class LinkAuthor {
   init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
 
   /// Takes in an author message whose signatures hold.
-  /// - Throws: `brokenChain` where it contradicts what was on the link before.
+  /// - Throws: `brokenChain` if it contradicts what was on the link before.
   func introduce(
     _ record: AuthorRecord,
     _ head: SignedHead

@@ -15,7 +15,7 @@ extension Replica {
     finish(from: nil, now)
   }
 
-  /// What to accept from a member as this asset, or nil where it was not asked for.
+  /// What to accept from a member as this asset, or nil if it was not asked for.
   public func expectedAsset(_ id: AssetID, from member: MemberID) -> AssetReference? {
     exchange.isAsking(id, from: member) ? exchange.reference(of: id) : nil
   }

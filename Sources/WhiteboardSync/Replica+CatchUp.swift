@@ -31,7 +31,7 @@ extension Replica {
     requestQueue.append(member)
   }
 
-  /// Whether a resource that a member offers is the answer to what it was asked (SYN-13).
+  /// Returns whether an offered resource is the answer to the request to that member (SYN-13).
   public func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
     guard let peer = peers[member], let request = peer.requestInFlight else { return false }
     return name.type == .whiteboard && !name.isDeleted && name.request == request

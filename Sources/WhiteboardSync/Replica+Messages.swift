@@ -58,7 +58,7 @@ extension Replica {
     actions.append(.full(member))
   }
 
-  /// Has the session close the link of a member; what else it sent there is no longer looked at.
+  /// Requests that the session close the link of a member, and ignores further messages on it.
   func violated(_ member: MemberID, _ error: ReplicaError) {
     peers[member]?.close()
     requestQueue.removeAll { $0 == member }

@@ -16,7 +16,7 @@ extension Replica {
   }
 
   /// Adds points to a stroke: previewed at once, committed every 250 ms or 128 points.
-  /// - Throws: `unknownObject` where no such stroke is being drawn here, `outOfRange`, `tooLong`.
+  /// - Throws: `unknownObject` if no such stroke is being drawn here, `outOfRange`, `tooLong`.
   public func extendStroke(
     _ id: ObjectID,
     with points: [Point],
@@ -36,7 +36,7 @@ extension Replica {
   }
 
   /// Commits the rest of a stroke and finishes it.
-  /// - Throws: `unknownObject` where no such stroke is being drawn here, `empty` where it has no
+  /// - Throws: `unknownObject` if no such stroke is being drawn here, `empty` if it has no
   ///   points; then it goes on.
   public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) {
     guard let stroke = strokes[id] else { throw .unknownObject(id) }

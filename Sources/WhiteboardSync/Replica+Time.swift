@@ -22,7 +22,7 @@ extension Replica {
     sendReports(now)
   }
 
-  /// When ``tick(now:)`` has something to do next, as ``Moment/uptime``; nil where nothing is due before
+  /// When ``tick(now:)`` has something to do next, as ``Moment/uptime``; nil if nothing is due before
   /// something else happens.
   ///
   /// Any input can make it earlier, and so can what tells of assets, answers and backlogs.

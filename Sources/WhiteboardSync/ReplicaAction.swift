@@ -85,7 +85,7 @@ public enum ReplicaAction: Hashable, Sendable {
   case objectChanged(ObjectSnapshot, from: MemberID?)
   /// An object went: deleted or purged.
   case objectRemoved(ObjectID, from: MemberID?)
-  /// Who holds an object changed; nil means nobody who is present.
+  /// The holder of an object changed; nil means that no present member holds it.
   case selected(ObjectID, by: MemberID?)
   /// An object that we had selected went to another in a race.
   case selectionLost(ObjectID, to: MemberID)

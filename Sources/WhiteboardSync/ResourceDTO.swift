@@ -40,7 +40,7 @@ public struct ResourceDTO: Hashable, Sendable {
   public let type: Kind
   /// Whether it tells of a deletion.
   public let isDeleted: Bool
-  /// The SHA-256 of the bytes, where they have one.
+  /// The SHA-256 of the bytes, if the resource has one.
   public let sha256: AssetID?
   /// The request that it answers, where it does (SYN-13).
   public let request: UInt64?

@@ -38,7 +38,7 @@ struct Revocations {
     return true
   }
 
-  /// The last sequence of an incarnation that counts, or nil where all do.
+  /// The last sequence of an incarnation that counts, or nil if all do.
   func limit(of record: AuthorRecord) -> UInt64? {
     guard !counting.isEmpty else { return nil }
     var least: UInt64?

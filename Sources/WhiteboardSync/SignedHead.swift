@@ -33,7 +33,7 @@ package struct SignedHead: Hashable, Sendable {
     writer.raw(signature)
   }
 
-  /// What is signed of a chain.
+  /// Returns the bytes that the signature of a chain head covers.
   static func text(of chain: BatchChain, on board: BoardID) -> [UInt8] {
     var text = ByteWriter()
     text.raw(domain)

@@ -5,7 +5,7 @@ package enum SyncMessage: Hashable, Sendable {
   /// The kind of a batch.
   package static let batchKind: UInt8 = 0x01
 
-  /// The next batch of the sender, in link form: what it says depends on what was said before.
+  /// The next batch of the sender in link form, whose meaning depends on earlier messages.
   case batch([UInt8])
   /// "This is what I have seen: send me what I lack."
   case request(CatchUpRequest)
@@ -17,7 +17,7 @@ package enum SyncMessage: Hashable, Sendable {
   case assetRequest(AssetID)
   /// "I cannot send you this asset."
   case assetUnavailable(AssetID)
-  /// Who writes on this link from here on.
+  /// The author of all following messages on this link.
   case author(AuthorMessage)
   /// Where the chain of the sender's batches stands.
   case head(SignedHead)

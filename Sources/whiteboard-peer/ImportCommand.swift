@@ -39,7 +39,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
 
-  /// Board units from one of several files to the next.
+  /// The distance between several imported files, in board units.
   private static let distance = 240.0
 
   mutating func run() async throws {
@@ -98,7 +98,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
   }
 
-  /// The verb that takes one of the files in.
+  /// Returns the command that imports one of the files.
   private func line(_ file: String, _ place: Point?, _ index: Int) -> String {
     var json = JSONObject()
     json.add("verb", string: "import")

@@ -147,7 +147,7 @@ struct InviteCommand: AsyncParsableCommand {
     }
   }
 
-  /// The invitation to a board that is kept here, open or not.
+  /// The invitation to a stored board, open or not.
   private func invitation(
     toFile path: String,
     _ open: [OpenBoard],

@@ -74,7 +74,7 @@ struct PlaceOptions: ParsableArguments {
 extension Settings {
   /// Where the boards of a relay lie: where was said, else where systemd says, else beside those of a person.
   ///
-  /// - Throws: ``NodeError`` where nothing says.
+  /// - Throws: ``NodeError`` if nothing says.
   func relayDirectory() throws(NodeError) -> String {
     if value(.dataDirectory) == nil, let state = Environment["STATE_DIRECTORY"] { return state }
     let directory = try chosenDataDirectory()

@@ -12,7 +12,7 @@ public enum AdmissionPolicy: Sendable {
 
 /// What a joiner knows of the key it dials, before it dials.
 public enum JoinTrust: Sendable, Equatable {
-  /// A link, a member of the session or an earlier admission named the key: it is proved.
+  /// The key is verified: a link, a member of the session or an earlier admission named it.
   case pinnedByLink
   /// Discovery named the key: it is compared, but proves nothing.
   case discovered

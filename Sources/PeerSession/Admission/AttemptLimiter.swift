@@ -1,8 +1,8 @@
 import PeerWire
 
-/// Locks out whoever guesses at codes (ADM-3).
+/// Locks out peers that guess codes (ADM-3).
 ///
-/// Counts wrong proofs by address and by key; `now` is the time since any fixed moment.
+/// It counts wrong proofs by address and by key; `now` is the time since any fixed moment.
 struct AttemptLimiter: Sendable {
   /// How long a wrong proof counts, and how long a lock lasts.
   static let window = Duration.seconds(60)

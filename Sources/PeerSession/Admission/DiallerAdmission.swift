@@ -12,7 +12,7 @@ enum DiallerAction: Equatable, Sendable {
   /// When they must be compared, ask the person whether they are the same and call
   /// ``DiallerAdmission/personAnswered(_:now:)`` (ADM-8).
   case showWords([String], name: UntrustedText, mustBeCompared: Bool)
-  /// We are in, and the other end is who it should be.
+  /// The local peer is admitted, and the identity of the other end is verified.
   case opened(DiallerAdmission.Opening)
   /// Send CLOSE with this code and message, then close; the attempt failed for this reason.
   case close(CloseCode, String)
@@ -76,7 +76,7 @@ struct DiallerAdmission: Sendable {
   struct Opening: Equatable, Sendable {
     var hello: Control.ListenerHello
     var accept: Control.Accept
-    /// Why the other end is believed to be who it should be.
+    /// The reason to trust the identity of the other end.
     var basis: AdmissionBasis
     /// Frames that followed ACCEPT while our person compared words, in order.
     var held: [(type: FrameType, payload: [UInt8])]

@@ -21,7 +21,7 @@ extension Session {
   ///   - label: What ``Peer/admission`` says of whoever comes by it.
   ///   - time: How long it holds; nil for as long as the session is served here. Afterwards it is a wrong
   ///     code.
-  /// - Throws: `notByCode` where the session does not let in by codes; `busy` where there are 15 besides
+  /// - Throws: `notByCode` if the session does not let in by codes; `busy` if there are 15 besides
   ///   its own already; `sessionEnded`.
   public func invite(
     _ code: JoinCode,

@@ -49,7 +49,7 @@ struct ListenerAdmission: Sendable {
   enum Mode: Sendable {
     /// Whoever asks.
     case anyone
-    /// Only peers that are stored; whether this one is.
+    /// Admission of stored peers only; the value says whether this peer is stored.
     case known(isKnown: Bool)
     /// By this code, or one of those besides.
     case code(CodeKey, besides: [CodeChoice] = [])

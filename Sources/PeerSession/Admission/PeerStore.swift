@@ -24,7 +24,7 @@ public struct KnownPeer: Equatable, Sendable {
   public var verified: Verification
   /// When it was admitted first.
   public var firstSeen: Date
-  /// When it was admitted last.
+  /// The time of its last admission.
   public var lastSeen: Date
 }
 

@@ -68,7 +68,7 @@ final class BulkLinkRunner: Sendable {
     }
   }
 
-  /// Gives the frames to the idle sink again.
+  /// Passes frames to the idle sink again.
   func detach() { _ = attach(idle) }
 
   /// Whether anything can still be sent.

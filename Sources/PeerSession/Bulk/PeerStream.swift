@@ -80,7 +80,7 @@ public final class PeerStream: Sendable {
     do {
       return try await body()
     } catch {
-      // A cancelled wait leaves the stream as it is.
+      // A cancelled wait does not change the stream.
       if error.code != .cancelled { observation.tell(.streamBroke(self, error)) }
       throw error
     }

@@ -199,7 +199,7 @@ actor ResourceInbox {
   /// Removes what there is of a transfer.
   func discard(_ id: TransferID) async {
     let directory = directory
-    // A file that cannot be removed goes with the sweep of the next start.
+    // The next start removes files that cannot be removed now.
     try? await Self.run(threads) { () throws(SessionError) in directory.remove(id) }
     files.removeValue(forKey: id)?.unlock()
     active[id] = nil

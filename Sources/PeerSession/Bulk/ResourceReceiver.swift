@@ -23,7 +23,7 @@ actor ResourceReceiver {
     case receiving
     /// All is there and being put in place; too late to cancel.
     case delivering
-    /// Our CANCEL is out, and the sender's is awaited (RES-4).
+    /// The local CANCEL was sent, and that of the sender is awaited (RES-4).
     case cancelling
     case over
   }

@@ -16,7 +16,7 @@ final class ResourceSource: Sendable {
   /// The bytes read at once: eight frames, one write to the link.
   static let blockSize = 8 * Limits.framePayload
 
-  /// A stretch of the file, as CHUNK frames.
+  /// A range of the file, as CHUNK frames.
   struct Block: Sendable {
     /// Whole frames.
     var frames: ByteBuffer

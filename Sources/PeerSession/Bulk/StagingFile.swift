@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// The calls of the system that a full or broken disk makes fail, so that tests can.
+/// The system calls that fail on a full or broken disk; tests replace them.
 struct DiskCalls: Sendable {
   /// As `pwrite`: bytes written, or -1 with `errno`.
   var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
@@ -43,7 +43,7 @@ struct StagingRecord: Codable, Equatable, Sendable {
   /// Whether the file is useful only to the process that began the transfer.
   var isTemporary: Bool?
 
-  /// Whether a file that is offered under another id is this one.
+  /// Whether a file that is offered under another id is the same file.
   func isSameFile(as other: StagingRecord) -> Bool { modified != nil && self == other }
 }
 

@@ -260,7 +260,7 @@ final class Outbox: Sendable {
   /// The highest number that the peer acknowledged.
   var acknowledged: UInt64 { state.withLockedValue { $0.sender.acknowledged } }
 
-  /// Whether everything sent was acknowledged.
+  /// Whether all sent messages were acknowledged.
   var isDelivered: Bool { state.withLockedValue { $0.sender.unacknowledgedParts == 0 } }
 
   /// Whether something waits to be written.

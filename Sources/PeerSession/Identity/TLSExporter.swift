@@ -2,8 +2,8 @@ import Crypto
 
 /// The TLS 1.3 exporter of one connection (RFC 8446, 7.5; `Protocol/session.md`, 1.1).
 ///
-/// TLS libraries without an exporter of their own still write its secret to their key log, which
-/// is where this comes from. The secret is never shown: it has no description of its own.
+/// A TLS library without an exporter still writes the exporter secret to its key log, from which
+/// this type reads it. The secret has no description, so it is never shown.
 struct TLSExporter: Sendable {
   /// What the exporter is used for; each use has a label of its own (1.1).
   enum Label: String, Sendable {

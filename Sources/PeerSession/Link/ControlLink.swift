@@ -125,7 +125,8 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Back pressure
 
-  /// Stops reading from the network until ``resumeReading()``, and looks at no frame that was read already.
+  /// Stops reading from the network until ``resumeReading()``, and holds back frames that were
+  /// already read.
   func pauseReading() { isReadingPaused = true }
 
   /// Counts the other end as heard at `now`, since we ourselves could not have heard it.

@@ -78,7 +78,7 @@ extension Control {
     /// The number of the last control link with this peer, whatever its incarnation; 0 for none
     /// (DUP-1).
     var links: Int
-    /// How much a relay passes on for a member (RLY-14).
+    /// The rate limits of a relay for a member (RLY-14).
     var passes: RelayRate?
 
     init(

@@ -33,7 +33,7 @@ public struct CarriedSession: Sendable {
   public var request: CarryRequest
 }
 
-/// What a host says to a relay of a session that the relay is to carry.
+/// The host's request to a relay to relay a session.
 public struct CarryTerms: Sendable {
   /// What to call the session; cut to 128 bytes.
   public var name: String

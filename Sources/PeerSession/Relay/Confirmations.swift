@@ -62,7 +62,7 @@ final class Confirmations: Sendable {
     if isDone { finish(token, .success(())) }
   }
 
-  /// A peer is gone, and confirms nothing any more.
+  /// A peer left, so it confirms nothing any more.
   func failed(_ peer: PeerID, _ error: SessionError) {
     let tokens = state.withLockedValue { state in
       state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted()

@@ -2,10 +2,11 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// A session's part in relaying (11): as a member, the peers that relays carry us to; as a relay,
-/// those whom we carry to each other.
+/// A session's part in relaying (11): for a member, the relayed peers; for a relay, the members
+/// that it connects.
 ///
-/// Confined to the session's event loop. The decisions are ``RelayedPeers``' and ``RouteTable``'s.
+/// It is confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the
+/// decisions.
 final class RelaySide {
   unowned let session: SessionCore
   /// What makes us a relay of a session that another hosts (RLY-1).

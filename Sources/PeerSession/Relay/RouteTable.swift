@@ -139,7 +139,7 @@ struct RouteTable {
     return [close(at: other, peer, end), close(at: peer, other, own)].compactMap(\.self)
   }
 
-  /// Takes one side's number back.
+  /// Releases the number of one side.
   private mutating func close(at peer: PeerID, _ other: PeerID, _ end: RouteEnd) -> Action? {
     guard let number = seats[peer]?.numbers.removeValue(forKey: other) else { return nil }
     seats[peer]?.peers[number] = nil

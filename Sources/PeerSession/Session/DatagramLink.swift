@@ -72,7 +72,7 @@ final class DatagramLink {
     remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) }
   }
 
-  /// Does what is due by now; earlier it does nothing.
+  /// Does the work that is due by now, if any.
   func tick(_ now: NIODeadline) {
     let milliseconds = now.uptimeNanoseconds / 1_000_000
     guard remote != nil, milliseconds >= pathState.wakeAt else { return }

@@ -21,7 +21,7 @@ final class Joining {
     self.transport = transport
     self.request = request
     self.progress = progress
-    // Until the host says otherwise we take the one we ask for the host.
+    // Until ACCEPT names the host, the dialled peer counts as the host.
     self.session = SessionCore(
       transport: transport,
       id: request.session ?? .unnamed,

@@ -11,7 +11,7 @@ public struct JoinRequest: Sendable {
   public var addresses: [PeerAddress]
   /// The key at the other end, when a link or discovery named one; another is refused (LNK-3).
   public var peer: PeerID?
-  /// What to make of the key.
+  /// How to verify the key.
   public var trust: JoinTrust
   /// Whether a host that proves nothing is accepted, with a warning, where nothing named its key.
   ///

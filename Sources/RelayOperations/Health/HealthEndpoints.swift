@@ -3,11 +3,10 @@
 /// Each is called anew for every request. One that does not answer in time is given up, not stopped, and its asker told so
 /// with 503: a program that hangs is to be seen as one.
 public struct HealthEndpoints: Sendable {
-  /// What is wrong with the process, in words; empty when it does its work.
+  /// Returns descriptions of what is wrong with the process; empty if it works, for `/healthz`.
   ///
-  /// `/healthz`.
-  ///
-  /// It should go round by whatever does the work, such as an event loop or an actor, so that it hangs when they do.
+  /// It should go through the component that does the work, such as an event loop or an actor, so
+  /// that it hangs if that component hangs.
   public var ailments: @Sendable () async -> [String]
 
   /// Why nobody should be sent here just now, in words; empty when the program is ready.

@@ -36,9 +36,11 @@ public struct HealthServer: Sendable {
   public let port: Int
 }
 
-/// Answers who asks about health while `body` runs; when it returns or throws, every connection is closed.
+/// Answers health requests while `body` runs; when it returns or throws, every connection is
+/// closed.
 ///
-/// - Throws: ``HealthServer/BindError`` when the address cannot be listened on, and what `body` throws.
+/// - Throws: ``HealthServer/BindError`` if it cannot listen on the address, and the errors of
+///   `body`.
 public func withHealthServer<Result>(
   _ endpoints: HealthEndpoints,
   configuration: HealthServer.Configuration = HealthServer.Configuration(),

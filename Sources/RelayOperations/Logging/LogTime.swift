@@ -5,7 +5,7 @@ struct LogTime: Equatable, CustomStringConvertible {
   var seconds: Int
   var milliseconds: Int
 
-  /// By the system's clock.
+  /// Creates a time from the system clock.
   static var now: LogTime {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -19,7 +19,7 @@ public struct SystemdUnit: Hashable, Sendable {
 
   /// Memory beyond which the kernel ends the service, in systemd's words: `1G`, `512M`, `infinity`.
   public var maximumMemory = "1G"
-  /// File descriptors the service may have open: connections and boards.
+  /// The maximum number of file descriptors of the service, for connections and boards.
   public var maximumOpenFiles = 8_192
   /// How long the service may be silent before it is restarted.
   public var watchdog: Duration = .seconds(30)
@@ -97,7 +97,7 @@ public struct SystemdUnit: Hashable, Sendable {
     ProtectKernelModules=yes
     ProtectKernelTunables=yes
 
-    # No privileges, and no way to get any.
+    # The service has no privileges and cannot gain any.
     NoNewPrivileges=yes
     CapabilityBoundingSet=
     AmbientCapabilities=

@@ -16,7 +16,7 @@ public struct RecordedPresence: Sendable {
     public let points: [InkPoint]
   }
 
-  /// What a member showed from a time on; nil where it left.
+  /// What a member showed from a time on; nil if it left.
   private struct Change {
     let elapsed: Int64
     let presence: Presence?
@@ -107,7 +107,7 @@ public struct RecordedPresence: Sendable {
   /// When what is seen of anybody next becomes another.
   ///
   /// - Parameter elapsed: After which time, in milliseconds from the beginning.
-  /// - Returns: That time; nil where it stays as it is.
+  /// - Returns: That time; nil if it stays as it is.
   /// - Complexity: O(log n).
   public func nextTurn(after elapsed: Int64) -> Int64? {
     let next = turns.partition { $0 > elapsed }
@@ -121,7 +121,8 @@ public struct RecordedPresence: Sendable {
 }
 
 extension Array {
-  /// The first index from which on something holds, of an array where it holds for the rest then.
+  /// Returns the first index from which a condition holds, in an array where it then holds to the
+  /// end.
   fileprivate func partition(_ holds: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

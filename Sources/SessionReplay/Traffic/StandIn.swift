@@ -161,24 +161,25 @@ actor StandIn {
 
   // MARK: - What the program gives
 
-  /// The next message of the program; nil where none comes.
+  /// The next message of the program; nil if none comes.
   func message() async -> [UInt8]? {
     await found { messages.isEmpty ? nil : messages.removeFirst() }
   }
 
-  /// The next resource of the program; nil where none comes.
+  /// The next resource of the program; nil if none comes.
   func resource() async -> ResourceInfo? {
     await found { resources.isEmpty ? nil : resources.removeFirst() }
   }
 
-  /// The name of the next stream that the program opens, which has that number from now on; nil where none comes.
+  /// Returns the name of the next stream that the program opens, and assigns its number; nil if
+  /// there is none.
   func opened(_ number: UInt64) async -> String? {
     let stream = await found { unnamed.isEmpty ? nil : unnamed.removeFirst() }
     streams[number] = stream
     return stream?.name.raw
   }
 
-  /// The next bytes of a stream: so many, or fewer where no more come; nil where none do.
+  /// The next bytes of a stream: so many, or fewer where no more come; nil if none do.
   func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id else { return nil }
     _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }
@@ -187,7 +188,7 @@ actor StandIn {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// What is left of a stream at its end; nil where it does not end.
+  /// What is left of a stream at its end; nil if it does not end.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil
     else { return nil }

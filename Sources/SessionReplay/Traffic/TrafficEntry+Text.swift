@@ -21,7 +21,7 @@ extension TrafficEntry {
     return "\(size): \(start)\(bytes.count > digits ? "…" : "")"
   }
 
-  /// The beginning of text; nil where it is none.
+  /// The beginning of text; nil if it is none.
   private static func beginning(of bytes: [UInt8]) -> String? {
     // A letter may be cut, of at most four bytes.
     for length in (0..<4).map({ min(bytes.count, letters) - $0 }) where length > 0 {

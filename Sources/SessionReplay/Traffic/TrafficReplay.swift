@@ -31,7 +31,7 @@ public struct TrafficReplay: Sendable {
     public let description: String
     /// The bytes that it had sent.
     public let expected: [UInt8]
-    /// Those that it sent now; nil where none came.
+    /// Those that it sent now; nil if none came.
     public let found: [UInt8]?
   }
 
@@ -41,7 +41,7 @@ public struct TrafficReplay: Sendable {
     public internal(set) var given = 0
     /// How many of what it sent were compared.
     public internal(set) var compared = 0
-    /// What was otherwise; empty where nothing was.
+    /// What was otherwise; empty if nothing was.
     public internal(set) var differences: [Difference] = []
   }
 
@@ -61,7 +61,7 @@ public struct TrafficReplay: Sendable {
   public var resource: @Sendable (_ name: String, _ size: Int) -> String? = { _, _ in nil }
 
   /// The traffic of a recording.
-  /// - Throws: `notFound` where none was recorded.
+  /// - Throws: `notFound` if none was recorded.
   public init(_ recording: Recording) throws(DocumentError) {
     let traffic = recording.history.traffic
     var peers: [PeerID] = []
@@ -86,7 +86,7 @@ public struct TrafficReplay: Sendable {
   ///   - request: Where the program hosts its session, and how to get in; it must admit every peer.
   ///   - logger: Where the peers' transports log.
   /// - Returns: What the program did otherwise.
-  /// - Throws: `SessionError` where a peer cannot join, or the program does not stay; `CancellationError`.
+  /// - Throws: `SessionError` if a peer cannot join, or the program does not stay; `CancellationError`.
   public func play(
     against request: JoinRequest,
     logger: Logger = Logger(label: "session-replay") { _ in SwiftLogNoOpLogHandler() }

@@ -28,7 +28,7 @@ struct ExcalidrawElement {
   /// What it is, as it may be shown.
   var shownType: String { TerminalText.quoted(type) }
 
-  /// Where it lies; nil where that is not on a board.
+  /// Where it lies; nil if that is not on a board.
   var box: Box? {
     guard let x = tree["x"]?.number, let y = tree["y"]?.number else { return nil }
     // Shapes that were drawn from the right or from below have negative sizes in old files.
@@ -50,7 +50,7 @@ struct ExcalidrawElement {
     let own: UInt32?
   }
 
-  /// The colour of its lines; nil where they cannot be seen.
+  /// The colour of its lines; nil if they cannot be seen.
   var color: Color? {
     let stroke = tree["strokeColor"]?.string.flatMap(ColorNames.color) ?? Excalidraw.plain
     let opacity = min(max(tree["opacity"]?.number ?? 100, 0), 100) / 100
@@ -72,7 +72,7 @@ struct ExcalidrawElement {
     return min(max((width * 64).rounded() / 64, 0.25), BoardLimits.lineWidth)
   }
 
-  /// How hard the pen was pressed at each of so many points; empty where that was not recorded.
+  /// How hard the pen was pressed at each of so many points; empty if that was not recorded.
   func pressures(count: Int) -> [UInt8] {
     guard type == "freedraw", tree["simulatePressure"]?.flag != true,
       let pressures = tree["pressures"]?.numbers, pressures.count == count
@@ -93,7 +93,7 @@ struct ExcalidrawElement {
 
   // MARK: - Lines
 
-  /// The line that draws it, before it is turned; nil where it has none.
+  /// The line that draws it, before it is turned; nil if it has none.
   func outline(_ box: Box) -> [Point]? {
     let (corner, size, center) = (box.corner, box.size, box.center)
     let (right, bottom) = (corner.x + size.width, corner.y + size.height)
@@ -117,7 +117,7 @@ struct ExcalidrawElement {
     }
   }
 
-  /// The rectangle around points; nil where there are none.
+  /// The rectangle around points; nil if there are none.
   static func bounds(_ points: [Point]) -> Rectangle? {
     points.reduce(nil) { $0?.union(Rectangle($1, $1)) ?? Rectangle($1, $1) }
   }

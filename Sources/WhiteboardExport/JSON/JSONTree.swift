@@ -12,7 +12,7 @@ package indirect enum JSONTree: Hashable, Sendable {
   /// Of a key that was given twice, the last counts.
   case object([String: JSONTree])
 
-  /// The member of an object; nil where there is none, or null.
+  /// Returns the member of an object; nil if it is missing or null.
   package subscript(_ key: String) -> JSONTree? {
     guard case .object(let members) = self, let value = members[key], value != .null else {
       return nil
@@ -32,7 +32,7 @@ package indirect enum JSONTree: Hashable, Sendable {
     return number
   }
 
-  /// The truth value that it is, or nil.
+  /// The Boolean value, or nil.
   package var flag: Bool? {
     guard case .flag(let flag) = self else { return nil }
     return flag

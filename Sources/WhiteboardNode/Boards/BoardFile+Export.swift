@@ -44,7 +44,7 @@ extension BoardFile {
 
   /// All photos of a file that are whole.
   ///
-  /// - Throws: ``NodeError`` where the file cannot be opened.
+  /// - Throws: ``NodeError`` if the file cannot be opened.
   package static func photos(_ path: String) async throws(NodeError) -> [AssetID: [UInt8]] {
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)

@@ -13,12 +13,12 @@ package enum BoardFile {
     package let name: String
     /// The objects, from back to front.
     package let objects: [ObjectSnapshot]
-    /// The chat, in its order.
+    /// The chat lines in order.
     package let chat: [ChatLine]
     /// The digest of the board.
     package let digest: String
 
-    /// The content as events tell it, one line each.
+    /// The content as event lines.
     package func text(json: Bool) -> String {
       let events: [NodeEvent] =
         [

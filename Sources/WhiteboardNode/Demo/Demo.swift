@@ -11,7 +11,7 @@ package struct Demo: Sendable {
   package var directory: String
   /// The address the peers listen on; nil for all, on the next free port.
   package var listen: PeerAddress?
-  /// Told what happens: who it is about, or nil where it is about both, and a line.
+  /// Told what happens: who it is about, or nil if it is about both, and a line.
   package var narrate: @Sendable (_ who: String?, _ line: String) async -> Void
   /// Where to log.
   package var logger: Logger

@@ -26,7 +26,7 @@ package struct DemoCompanion: Sendable {
   /// - Parameters:
   ///   - name: What the person is called.
   ///   - visit: Joins her board by what it is given, and returns when the person has left.
-  /// - Throws: ``NodeError`` where she cannot begin, and what `visit` throws.
+  /// - Throws: ``NodeError`` if she cannot begin, and what `visit` throws.
   package func run(
     for name: String,
     _ visit: @Sendable (NodeConfiguration) async throws(NodeError) -> Void
@@ -127,7 +127,7 @@ package struct DemoCompanion: Sendable {
     ]
   }
 
-  /// The points of a circle, as verbs have them.
+  /// Returns the points of a circle in command syntax.
   private static func circle(_ x: Double, _ y: Double, _ radius: Double) -> String {
     (0...24).map { step in
       let turn = Rotation(steps: UInt64(step) * 4096 / 24)

@@ -54,7 +54,7 @@ package struct Doctor: Sendable {
 
   /// The port to try.
   package var port: Int
-  /// The interface to look at; all when nil.
+  /// The interface to check; nil means all.
   package var interface: String?
   /// Where keys and boards lie.
   package var dataDirectory: String

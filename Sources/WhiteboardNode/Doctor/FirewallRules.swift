@@ -118,7 +118,7 @@ struct FirewallRules: Equatable, Sendable {
     return low...high
   }
 
-  /// Reads what `iptables-save` writes.
+  /// Reads the output of `iptables-save`.
   init(iptables text: String) {
     var isFilter = false
     for row in text.split(separator: "\n") {

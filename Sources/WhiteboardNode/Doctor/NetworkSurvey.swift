@@ -93,7 +93,7 @@ package enum NetworkSurvey {
     ) == 0
   }
 
-  /// Why the system bus cannot be connected to, or nil where it can.
+  /// Returns the error of connecting to the system bus, or nil if it works.
   static func connectsToSystemBus() -> Int32? {
     var path = "/run/dbus/system_bus_socket"
     if let raw = getenv("DBUS_SYSTEM_BUS_ADDRESS") {
@@ -119,7 +119,7 @@ package enum NetworkSurvey {
     return result == 0 ? nil : errno
   }
 
-  /// Why a port cannot be opened for TCP and UDP on every address, or nil where it can.
+  /// Why a port cannot be opened for TCP and UDP on every address, or nil if it can.
   static func bindFailure(port: Int) -> Int32? {
     for kind in [SOCK_STREAM, SOCK_DGRAM] {
       let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
@@ -149,7 +149,7 @@ package enum NetworkSurvey {
     return nil
   }
 
-  /// Who owns a file and who may use it, or nil where there is none.
+  /// Who owns a file and who may use it, or nil if there is none.
   static func status(of path: String) -> (owner: UInt32, mode: UInt32)? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

@@ -8,16 +8,16 @@ import FoundationEssentials
 
 /// What the doctor reads of the machine, as text; tests put their own in its place.
 package struct SystemReading: Sendable {
-  /// The text of a file; nil where it is not there or not ours to read.
+  /// The text of a file; nil if it is not there or not ours to read.
   package var file: @Sendable (_ path: String) -> String?
   /// Whether there is a file or directory.
   package var exists: @Sendable (_ path: String) -> Bool
-  /// What one of the fixed commands writes; nil where it is not installed or refuses.
+  /// What one of the fixed commands writes; nil if it is not installed or refuses.
   package var output: @Sendable (_ command: Command) -> String?
-  /// The value of an environment variable; nil where it is not set or empty.
+  /// The value of an environment variable; nil if it is not set or empty.
   package var environment: @Sendable (_ name: String) -> String?
 
-  /// A program that tells what no file does.
+  /// A program whose output has information that no file has.
   package enum Command: String, Sendable, CaseIterable {
     /// The rules of nftables, and those of iptables where that writes them there; for root alone.
     case nftables = "/usr/sbin/nft list ruleset"

@@ -1,7 +1,7 @@
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Lines about what goes past the board.
+/// Lines about application messages and transfers.
 extension EventText {
   static func transferLine(_ event: NodeEvent) -> String? {
     switch event {

@@ -40,7 +40,7 @@ package enum EventText {
     }
   }
 
-  /// A peer's name with the start of its id, since names can be borrowed.
+  /// Returns a display name with an id prefix, since several peers can use the same name.
   package static func person(_ name: String, _ peer: String) -> String {
     let short = TerminalText.cleaned(peer.prefix(8), limit: 8)
     let shown = TerminalText.cleaned(name, limit: 64)

@@ -19,7 +19,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
   /// An object.
   case object([String: JSONValue])
 
-  /// Reads JSON, or nil where the text is none.
+  /// Reads JSON; nil if the text is malformed.
   package init?(_ json: String) {
     guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else {
       return nil

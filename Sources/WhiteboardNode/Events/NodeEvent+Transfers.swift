@@ -15,7 +15,7 @@ extension NodeEvent {
     package var name: String
     /// Whether it came in order and exactly once.
     package var reliable: Bool
-    /// How many bytes it has.
+    /// The number of bytes.
     package var size: Int
     /// The bytes.
     package var base64: String

@@ -6,7 +6,7 @@ import WhiteboardRendering
 @preconcurrency import Musl
 #endif
 
-/// A file that is written whole or not at all.
+/// A file that is written completely or not at all.
 package enum OutputFile {
   /// Why it was not written.
   package enum WriteError: Error, Equatable, Sendable {

@@ -31,7 +31,7 @@ package enum InvitationRequest {
   ///   - directory: The data directory of both.
   ///   - patience: How long to wait.
   /// - Returns: The answer.
-  /// - Throws: ``NodeError`` where it could not be asked for, was refused, or nobody answered.
+  /// - Throws: ``NodeError`` if it could not be asked for, was refused, or nobody answered.
   package static func ask(
     _ terms: InvitationTerms,
     of board: OpenBoard,

@@ -14,7 +14,7 @@ package struct InvitationTerms: Hashable, Codable, Sendable {
     self.seconds = seconds
   }
 
-  /// A time as people write it: a number and `s`, `m`, `h` or `d`; nil where it is none, or beyond 30 days.
+  /// A time as people write it: a number and `s`, `m`, `h` or `d`; nil if it is none, or beyond 30 days.
   package static func seconds(_ text: String) -> Int? {
     guard let unit = text.last, let number = Int(text.dropLast()), number > 0 else { return nil }
     let size: Int

@@ -20,9 +20,9 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   package var peer: String
   /// The port we listen on.
   package var port: Int
-  /// The one address that is listened on; nil where all are.
+  /// The one address that is listened on; nil if all are.
   package var listen: String?
-  /// The only interface that is used; nil where all are.
+  /// The only interface that is used; nil if all are.
   package var interface: String?
   /// Who is let in: `ask`, `code`, `known` or `anyone`.
   package var admit: String
@@ -46,7 +46,7 @@ final class OpenBoardFile: Sendable {
 
   static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
 
-  /// Says that a board is open; nil where that cannot be written, or another program says so.
+  /// Says that a board is open; nil if that cannot be written, or another program says so.
   init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
     let directory = Self.directory(in: dataDirectory)
     mkdir(directory, 0o700)

@@ -136,18 +136,18 @@ package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible 
   /// The port that boards listen on where it is free ("BOARD" on a keypad).
   package static let defaultPort = 26_273
 
-  /// Makes a pair, or nil where the host cannot be one or the port is out of range.
+  /// Makes a pair, or nil if the host cannot be one or the port is out of range.
   package init?(host: String, port: Int) {
     guard (1...65_535).contains(port), HostPort.isHost(host) else { return nil }
     self.host = host
     self.port = port
   }
 
-  /// Reads `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`, and outside links an IPv6 address
-  /// alone.
+  /// Reads `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`, and outside links also a bare IPv6
+  /// address.
   ///
-  /// In a link the scope of an IPv6 address stands after `%25`, elsewhere after `%`. Without a port
-  /// the default one is meant. Gives nil for anything else.
+  /// In a link the scope of an IPv6 address follows `%25`, elsewhere `%`. Without a port the
+  /// default port is used. Returns nil for anything else.
   package init?(_ text: some StringProtocol, isInLink: Bool = false) {
     guard text.utf8.count <= 320 else { return nil }
     let host: String
@@ -235,7 +235,7 @@ package enum JoinTarget: Equatable, Sendable {
   /// What has a port, or is an IP address, is an address; a board whose name looks like that is
   /// joined by the start of its id.
   ///
-  /// - Throws: ``LinkError`` where it is a link and a bad one or one of another scheme, or an address
+  /// - Throws: ``LinkError`` if it is a link and a bad one or one of another scheme, or an address
   ///   with a bad port.
   package init(_ text: String?) throws(LinkError) {
     guard let text, !text.isEmpty else {

@@ -4,7 +4,7 @@ import PeerDiscovery
 extension Announcement {
   private static let admissionKey = "admit"
 
-  /// How the board says that it lets in who asks; nil where it says nothing that we know.
+  /// How the board says that it lets in who asks; nil if it says nothing that we know.
   var admission: NodeConfiguration.Admission? {
     get {
       extra[Self.admissionKey].flatMap { bytes in

@@ -65,14 +65,14 @@ package final class FileReading: Sendable {
     guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }
   }
 
-  /// How many bytes a file of ours has; nil where it cannot be told.
+  /// How many bytes a file of ours has; nil if it cannot be told.
   static func size(_ file: String) -> Int? {
     var status = stat()
     guard stat(file, &status) == 0 else { return nil }
     return Int(status.st_size)
   }
 
-  /// Gives a file of ours another name, in place of what had it; false where that cannot be.
+  /// Gives a file of ours another name, in place of what had it; false if that cannot be.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
   /// All bytes of a file.

@@ -27,7 +27,7 @@ struct NameBook<Value: Sendable>: Sendable {
   ///   - what: What is looked for, for the message, such as "peer".
   ///   - missing: The code when there is none.
   /// - Returns: What is meant.
-  /// - Throws: `ambiguous` where it is more than one, `missing` where it is none.
+  /// - Throws: `ambiguous` if it is more than one, `missing` if it is none.
   func find(
     _ word: String,
     what: String,

@@ -178,10 +178,10 @@ extension Node {
     )
   }
 
-  /// Tells what a member goes by; where it is more than the name of its handshake.
+  /// Reports a member's display name if it differs from the name in its handshake.
   ///
-  /// That name stays the one it is found by: changing it later would pass by what is said of keys
-  /// whose names are known.
+  /// The member is still found by the name in its handshake. Changing that name later would bypass
+  /// the warning about changed keys.
   private func profileChanged(_ member: MemberID, _ name: String, _ icon: String) {
     guard let peer = PeerID(bytes: member.bytes) else { return }
     let old = profiles[peer] ?? MemberLook(name: members[peer]?.name ?? "", icon: nil)

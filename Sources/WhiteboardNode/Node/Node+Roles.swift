@@ -57,7 +57,7 @@ extension Node {
     carryOutActions()
   }
 
-  /// Lets a relay of ours let in others to write.
+  /// Grants a relay the right to admit editors.
   func admit(relay: PeerID) {
     guard let replica, replica.mayGrant, let member = MemberID(relay.bytes) else { return }
     replica.admit(member, for: .grantingRelay, isAsked: true, now: now)
@@ -66,7 +66,7 @@ extension Node {
 
   /// Removes a peer from the board, with what it was granted.
   ///
-  /// - Throws: ``VerbError`` where there is no such peer, or it is not ours to remove.
+  /// - Throws: ``VerbError`` if there is no such peer, or it is not ours to remove.
   package func kick(_ target: String, reason: String) async throws(VerbError) {
     let peer = try peer(target)
     guard let session else { throw VerbError(.notConnected, "nobody is connected") }
@@ -80,7 +80,7 @@ extension Node {
 
   /// Changes what a member may do.
   ///
-  /// - Throws: ``VerbError`` where there is no such peer, or it is not ours to say.
+  /// - Throws: ``VerbError`` if there is no such peer, or it is not ours to say.
   package func changeRole(of target: String, to role: BoardRole) throws(VerbError) {
     let peer = try peer(target)
     guard let replica, let member = MemberID(peer.bytes) else {

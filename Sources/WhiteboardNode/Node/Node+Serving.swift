@@ -133,7 +133,7 @@ extension Node {
     await goodbye(session)
   }
 
-  /// Lets go of what we hold, and leaves.
+  /// Releases all held objects, and leaves.
   private func goodbye(_ session: Session) async {
     openBoard = nil
     _ = try? lift()

@@ -148,7 +148,7 @@ extension Node {
     return outcome
   }
 
-  /// Puts what was in a file on the board, as one step.
+  /// Adds the contents of a file to the board, as one undo step.
   private func put(
     _ imported: ImportedBoard,
     at place: BoardPoint?,
@@ -170,7 +170,7 @@ extension Node {
     return VerbOutcome(ids: ids)
   }
 
-  /// Reads a file beside the node, which goes on meanwhile; nil where it is a picture.
+  /// Reads a file beside the node, which goes on meanwhile; nil if it is a picture.
   private static func read(_ file: String) async throws(VerbError) -> ImportedBoard? {
     let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
     guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }

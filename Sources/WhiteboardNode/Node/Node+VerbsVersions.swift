@@ -89,9 +89,9 @@ extension Node {
     }
   }
 
-  /// Where the board is kept.
+  /// Returns the document of the board.
   ///
-  /// - Throws: `refused` where it is not.
+  /// - Throws: `refused` if the board is not stored.
   private func kept() throws(VerbError) -> BoardDocument {
     guard let document else { throw VerbError(.refused, "this board is not kept on disk") }
     return document

@@ -109,7 +109,7 @@ package actor Node {
   let participantChanges: AsyncStream<Void>
   let participantSource: AsyncStream<Void>.Continuation
 
-  // What is to be done.
+  // Pending work.
   var verbs = VerbQueue()
   var isInputAtEnd = false
   /// How many lines were read.

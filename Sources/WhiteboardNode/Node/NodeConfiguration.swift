@@ -38,7 +38,7 @@ package struct NodeConfiguration: Sendable {
   package enum Carrier: Sendable, Equatable {
     /// The one at this address, with this key where it is known.
     case at(HostPort, PeerID?)
-    /// Whichever is found nearby and takes it.
+    /// Any relay that is found nearby and accepts the board.
     case nearby
   }
 

@@ -8,7 +8,8 @@ struct StrokePace: Sendable {
   /// How long a frame is.
   static let frame = Duration.milliseconds(16)
 
-  /// How many points are due after a time: the first at once, the last at the end.
+  /// Returns the number of points that are due after a time: the first one at once, the last one at
+  /// the end.
   func due(after elapsed: Duration) -> Int {
     guard count > 1, seconds > 0 else { return count }
     let share = min(max(elapsed / .seconds(1) / seconds, 0), 1)

@@ -42,7 +42,7 @@ struct VerbQueue: Sendable {
     return entries[head]
   }
 
-  /// Takes the first line where it is a verb that `isDue` says can be carried out out of turn.
+  /// Removes the first line if it is a command that may run out of order, according to `isDue`.
   mutating func takeFirst(where isDue: (Verb) -> Bool) -> VerbRequest? {
     guard head < entries.count, case .request(let request) = entries[head], isDue(request.verb)
     else { return nil }

@@ -102,7 +102,7 @@ package struct Settings: Sendable {
     choices[key.entry.name].flatMap { try? key.parse($0.text) }
   }
 
-  /// Who said what a setting is, or nil where nobody did.
+  /// Returns the origin of a setting's value, or nil if it is the default.
   package func origin<Value>(_ key: SettingKey<Value>) -> Origin? {
     choices[key.entry.name]?.origin
   }

@@ -15,12 +15,12 @@ extension SettingsFile {
     package let isNamed: Bool
 
     /// Finds the place: what is given, else `WHITEBOARD_CONFIG`, else `whiteboard/config` in `$XDG_CONFIG_HOME`
-    /// or `~/.config`; nil where there is not even a home.
+    /// or `~/.config`; nil if there is not even a home.
     ///
     /// - Parameters:
     ///   - given: What the command line says.
     ///   - standard: Where it is for a program that is not a person's, in place of those directories.
-    ///   - environment: The value of a variable, nil where it is not set or empty.
+    ///   - environment: The value of a variable, nil if it is not set or empty.
     package init?(
       _ given: String?,
       standard: String? = nil,
@@ -46,9 +46,9 @@ extension SettingsFile {
     }
   }
 
-  /// Reads the file at a place, nil where none is and none has to be.
+  /// Reads the file at a place, nil if none is and none has to be.
   ///
-  /// - Throws: ``NodeError`` where it cannot be read or is not of its form, with its line.
+  /// - Throws: ``NodeError`` if it cannot be read or is not of its form, with its line.
   package init?(at place: Place) throws(NodeError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {

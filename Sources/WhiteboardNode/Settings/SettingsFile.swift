@@ -12,7 +12,7 @@ package struct SettingsFile: Equatable, Sendable {
     package let name: String
     /// What to.
     package let value: String
-    /// Where it stands, from 1.
+    /// The line number, from 1.
     package let number: Int
   }
 
@@ -24,7 +24,7 @@ package struct SettingsFile: Equatable, Sendable {
     package let message: String
   }
 
-  /// The most bytes that are read.
+  /// The maximum number of bytes that are read.
   package static let maximumSize = 65_536
 
   /// Where it is.

@@ -71,7 +71,7 @@ package enum StackPlace: Equatable, Sendable {
   /// Just behind an object.
   case below(ObjectReference)
 
-  /// Reads a place that needs no object, or nil where the word is none.
+  /// Reads a point that does not refer to an object; nil if the word is not one.
   init?(_ word: some StringProtocol) {
     switch word {
     case "front": self = .front

@@ -6,7 +6,7 @@ package enum ColorText {
     return "#" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// Reads a colour as `0xRRGGBBAA`, opaque where it has six digits; nil where it is none.
+  /// Reads a colour as `0xRRGGBBAA`, opaque where it has six digits; nil if it is none.
   static func color(_ text: some StringProtocol) -> UInt32? {
     guard text.utf8.first == UInt8(ascii: "#"), isColor(text.utf8.dropFirst()),
       let number = UInt32(text.dropFirst(), radix: 16)

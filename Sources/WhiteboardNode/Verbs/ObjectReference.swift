@@ -6,7 +6,7 @@ package struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertib
   /// The longest alias, in characters, all ASCII.
   package static let maximumLength = 64
 
-  /// Makes an alias, or nil where the text cannot be one.
+  /// Makes an alias, or nil if the text cannot be one.
   ///
   /// It starts with a letter, goes on with letters, digits, `-`, `_` and `.`, and is not one of
   /// the words `last` and `selected`.
@@ -39,7 +39,7 @@ package enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
   /// A whole object id, `SEQ-INCARNATION`.
   case id(sequence: UInt64, incarnation: String)
 
-  /// Reads a reference, or nil where the text is none of the forms.
+  /// Reads a reference, or nil if the text is none of the forms.
   package init?(_ text: String) {
     if text == "last" {
       self = .last

@@ -9,6 +9,6 @@ package enum Setting: Equatable, Sendable {
   /// The language of games, a BCP 47 tag.
   case language(String)
 
-  /// The names of the settings, as `set` takes them.
+  /// The names of the settings in the `set` command.
   static let names = ["title", "background", "grid", "language"]
 }

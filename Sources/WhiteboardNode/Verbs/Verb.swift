@@ -43,7 +43,7 @@ package enum Verb: Equatable, Sendable {
   case order([ObjectReference], StackPlace)
   /// Makes a group of objects.
   case group([ObjectReference], alias: ObjectAlias?)
-  /// Takes a group apart.
+  /// Ungroups a group.
   case ungroup(ObjectReference)
   /// Locks objects against changes.
   case lock([ObjectReference])

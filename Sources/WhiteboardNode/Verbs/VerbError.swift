@@ -80,13 +80,13 @@ package struct VerbError: Error, Equatable, Sendable {
     case nothingToRedo = "nothing-to-redo"
     /// The game does not take the move.
     case gameRefused = "game-refused"
-    /// No checkpoint is called that.
+    /// There is no checkpoint with this name.
     case noSuchCheckpoint = "no-such-checkpoint"
     /// The board refuses the change.
     case refused
     /// No peer is called that.
     case noSuchPeer = "no-such-peer"
-    /// No invitation is called that, or it is over.
+    /// There is no such invitation, or it has ended.
     case noSuchInvitation = "no-such-invitation"
     /// No transfer is called that, or it is over.
     case noSuchTransfer = "no-such-transfer"
@@ -102,13 +102,13 @@ package struct VerbError: Error, Equatable, Sendable {
     case fileUnwritable = "file-unwritable"
     /// The file is not a photo we can carry.
     case notAPhoto = "not-a-photo"
-    /// More bytes than allowed.
+    /// The input exceeds the size limit.
     case tooBig = "too-big"
     /// It did not happen in time.
     case timedOut = "timed-out"
     /// It was stopped, here or there.
     case cancelled
-    /// The other side is gone for good.
+    /// The other peer left for good.
     case peerGone = "peer-gone"
     /// The other side could not take it.
     case transferFailed = "transfer-failed"

@@ -78,7 +78,7 @@ package enum VerbName: String, CaseIterable, Sendable {
   case leave
   /// Changes one's name and icon.
   case profile
-  /// Says something in the chat.
+  /// Writes a line in the chat.
   case say
   /// Sends a message.
   case send

@@ -4,11 +4,11 @@ import Whiteboard
 struct VerbOutcome: Equatable, Sendable {
   /// The object that is new or was meant, where it is one.
   var id: ObjectID?
-  /// The objects that are new or were meant, where there may be several.
+  /// The new or named objects, for commands that can have several.
   var ids: [ObjectID]?
   /// The transfers that were made.
   var transfers: [String]?
-  /// Whether the board changed, where that is what the verb is for.
+  /// Whether the board changed, for commands that change it.
   var hasChanged: Bool?
   /// The file that was written or read.
   var file: String?

@@ -41,7 +41,7 @@ package enum VerbParser {
   /// The longest mark of a request, in bytes of UTF-8.
   package static let maximumRequestLength = 256
 
-  /// Reads one line, or nil where it holds nothing, or nothing but a comment.
+  /// Reads one line, or nil if it holds nothing, or nothing but a comment.
   ///
   /// - Throws: ``VerbError`` that names the verb and its mark as far as the line could be read.
   package static func parse(_ line: some StringProtocol) throws(VerbError) -> VerbRequest? {
@@ -58,9 +58,9 @@ package enum VerbParser {
     return try TextVerbParser.parse(line)
   }
 
-  /// Reads one line of bytes, or nil where it holds nothing, or nothing but a comment.
+  /// Reads one line of bytes, or nil if it holds nothing, or nothing but a comment.
   ///
-  /// - Throws: ``VerbError``, `syntax` where the bytes are not UTF-8.
+  /// - Throws: ``VerbError``, `syntax` if the bytes are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(VerbError) -> VerbRequest? {
     guard bytes.count <= maximumLineLength else {
       throw VerbError(

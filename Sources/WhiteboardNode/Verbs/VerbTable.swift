@@ -42,7 +42,7 @@ package enum VerbTable {
     return lines.joined(separator: "\n")
   }
 
-  /// What `help VERB` prints.
+  /// Returns the output of `help VERB`.
   package static func text(for name: VerbName) -> String {
     let entry = entry(name)
     var lines = [entry.usage] + ([entry.summary] + entry.notes).map { "    \($0)" }

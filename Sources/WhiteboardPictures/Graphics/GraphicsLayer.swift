@@ -8,7 +8,8 @@ import WhiteboardRendering
 package struct GraphicsLayer: Sendable {
   /// What is to be written, and what the terminal's cells show after it.
   package struct Update: Hashable, Sendable {
-    /// What is to be written before the cells, in the same frame; the cursor is anywhere after it.
+    /// The bytes to write before the cells in the same frame; afterwards the cursor may be
+    /// anywhere.
     package var bytes: [UInt8] = []
     /// Cells that are blank on the terminal now, or show nothing but a picture: what the screen has in
     /// them is to be written again, and nothing where it has nothing.
@@ -299,7 +300,7 @@ package struct GraphicsPlacement: Hashable, Sendable {
   /// Those of them that are in view.
   package let visible: CellArea
 
-  /// The place of a photo; nil where nothing of it is in view.
+  /// The place of a photo; nil if nothing of it is in view.
   package init?(object: ObjectID, asset: AssetID, box: CellArea, within view: CellArea) {
     let visible = box.clamped(to: view)
     guard !visible.isEmpty else { return nil }
@@ -309,7 +310,7 @@ package struct GraphicsPlacement: Hashable, Sendable {
     self.visible = visible
   }
 
-  /// The place of an object of the board; nil where nothing of it is in view, where it is no photo, and where it
+  /// The place of an object of the board; nil if nothing of it is in view, where it is no photo, and where it
   /// is turned: terminals show pictures upright, so that a turned photo is shown by cells.
   ///
   /// - Parameters:

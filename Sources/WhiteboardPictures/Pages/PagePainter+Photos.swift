@@ -28,7 +28,7 @@ extension PagePainter {
     cairo_transform(page, &matrix)
     cairo_set_source_surface(page, image.surface, 0, 0)
     guard !isPDF else { return cairo_paint(page) }
-    // Edges are not mixed with what lies outside.
+    // Do not blend edges with the area outside.
     cairo_pattern_set_extend(cairo_get_source(page), CAIRO_EXTEND_PAD)
     cairo_rectangle(page, 0, 0, across, down)
     cairo_fill(page)
@@ -65,7 +65,7 @@ extension PagePainter {
     }
   }
 
-  /// A JPEG that goes into the PDF as it is; nil where that cannot be.
+  /// Returns a JPEG that is embedded in the PDF unchanged; nil if that is not possible.
   private func embedded(_ bytes: [UInt8], _ asset: AssetID) -> CairoImage? {
     guard (try? PhotoDecoder.header(bytes)) != nil, let library = tjInitDecompress() else {
       return nil
@@ -82,7 +82,7 @@ extension PagePainter {
 }
 
 extension CairoImage {
-  /// A picture of a photo's pixels.
+  /// Creates a picture from a photo's pixels.
   convenience init?(_ photo: PhotoPixels) {
     self.init(width: photo.width, height: photo.height, hasOpacity: false)
     guard let data = cairo_image_surface_get_data(surface) else { return nil }

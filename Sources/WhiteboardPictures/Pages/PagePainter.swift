@@ -6,7 +6,7 @@ import WhiteboardRendering
 struct PagePainter {
   let picture: BoardPicture
   let page: OpaquePointer
-  /// Pixels, or points of a PDF, for each board unit.
+  /// The number of pixels, or of PDF points, for each board unit.
   let scale: Double
   let isPDF: Bool
 

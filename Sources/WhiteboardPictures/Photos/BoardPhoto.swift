@@ -5,7 +5,7 @@ import WhiteboardRendering
 
 /// Files of pictures that a board takes: JPEG and PNG (BRD-16).
 package enum BoardPhoto {
-  /// How good a JPEG is that is made of a WebP, of 100.
+  /// The quality of a JPEG converted from a WebP, from 0 to 100.
   private static let quality: Int32 = 90
 
   /// A file that a board takes of any that can be decoded.

@@ -1,7 +1,7 @@
 import CCairo
 import WhiteboardRendering
 
-/// Pixels to PNG files.
+/// Encodes pixels as PNG files.
 enum PNGFile {
   /// The file of a photo's pixels.
   static func encode(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {

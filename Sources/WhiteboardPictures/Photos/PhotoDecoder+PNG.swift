@@ -35,7 +35,7 @@ final class CairoImage {
   /// The most pixels of a side.
   static let longestSide = 32_767
 
-  /// An empty picture, or nil where there is no memory for it or a side is too long.
+  /// An empty picture, or nil if there is no memory for it or a side is too long.
   convenience init?(width: Int, height: Int, hasOpacity: Bool) {
     guard (1...Self.longestSide).contains(width), (1...Self.longestSide).contains(height),
       let surface = cairo_image_surface_create(

@@ -64,7 +64,7 @@ package struct PhotoSize: Hashable, Sendable {
   package let height: Int
 
   /// Reads the size of a whole file; that of a JPEG whose pixels lie sideways is the upright one.
-  /// - Throws: `photo` where there is no such picture, `isAnimated`.
+  /// - Throws: `photo` if there is no such picture, `isAnimated`.
   package static func read(_ bytes: [UInt8]) throws(PictureError) -> PhotoSize {
     switch try PictureFormat(of: bytes) {
     case .webP:

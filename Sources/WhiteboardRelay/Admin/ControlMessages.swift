@@ -1,7 +1,7 @@
 import FoundationEssentials
 import WhiteboardNode
 
-/// What is asked of a running relay: one line of JSON over its control socket.
+/// A request to a running relay: one line of JSON over its control socket.
 package struct ControlRequest: Codable, Equatable, Sendable {
   /// What to do.
   package enum Command: String, Codable, CaseIterable, Sendable {
@@ -51,7 +51,7 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var peer: String?
   /// What the peer may do: `editor` or `viewer`.
   package var role: String?
-  /// What the peer is told.
+  /// The message to the peer.
   package var reason: String?
 
   /// Makes a request.
@@ -62,7 +62,7 @@ package struct ControlRequest: Codable, Equatable, Sendable {
 
   /// Reads a request.
   ///
-  /// - Throws: ``NodeError`` where it is none.
+  /// - Throws: ``NodeError`` if it is none.
   init(line: [UInt8]) throws(NodeError) {
     do {
       self = try JSONDecoder().decode(ControlRequest.self, from: Data(line))
@@ -159,7 +159,7 @@ package enum ControlLine: Sendable {
 
   /// Reads a line; nil for one of a kind that a later version may write.
   ///
-  /// - Throws: `DecodingError` where it is not of its form.
+  /// - Throws: `DecodingError` if it is not of its form.
   package init?(line: [UInt8]) throws {
     let decoder = JSONDecoder()
     let data = Data(line)

@@ -19,7 +19,7 @@ package struct ControlServer: Sendable {
 
   /// Listens at a path.
   ///
-  /// - Throws: ``NodeError`` where another relay does, or it cannot be made.
+  /// - Throws: ``NodeError`` if another relay does, or it cannot be made.
   package init(at path: String) throws(NodeError) {
     socket = try UnixSocket.listen(at: path)
     self.path = path

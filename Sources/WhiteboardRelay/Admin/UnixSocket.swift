@@ -17,7 +17,7 @@ final class UnixSocket: Sendable {
 
   /// Connects to whoever listens at a path.
   ///
-  /// - Throws: ``NodeError`` where nobody does, or not for us.
+  /// - Throws: ``NodeError`` if nobody does, or not for us.
   static func connect(to path: String) throws(NodeError) -> UnixSocket {
     let socket = try make()
     guard (try withAddress(path) { Glibc.connect(socket.descriptor, $0, $1) }) == 0 else {
@@ -34,7 +34,7 @@ final class UnixSocket: Sendable {
 
   /// Listens at a path, for nobody but this user and root; what a process that died left there is removed.
   ///
-  /// - Throws: ``NodeError`` where another process listens there, or it cannot be made.
+  /// - Throws: ``NodeError`` if another process listens there, or it cannot be made.
   static func listen(at path: String) throws(NodeError) -> UnixSocket {
     if (try? connect(to: path)) != nil {
       throw NodeError(.timedOut, "a relay is running already: it answers at \(path)")
@@ -51,7 +51,7 @@ final class UnixSocket: Sendable {
     return socket
   }
 
-  /// The next connection, once there is one; nil where there is none after all.
+  /// The next connection, once there is one; nil if there is none after all.
   func accept() -> UnixSocket? {
     let accepted = Glibc.accept(descriptor, nil, nil)
     guard accepted >= 0 else { return nil }

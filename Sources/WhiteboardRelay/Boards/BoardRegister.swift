@@ -20,14 +20,14 @@ package struct BoardRegister: Sendable {
     package var code: String?
     /// What tells a board that this relay owns from its others; nil of others' boards and of open ones.
     package var salt: Data?
-    /// Who hosts it and what lets us carry it, where it is not this relay's own.
+    /// The host and its grant, if the board is not this relay's own.
     package var carriage: Carriage?
     /// When it came, milliseconds since 1970.
     package var since: Int64
     /// When somebody was on it last, milliseconds since 1970.
     package var visited: Int64
 
-    /// Its id as the session knows it, nil where the file is wrong.
+    /// Its id as the session knows it, nil if the file is wrong.
     package var id: SessionID? { SessionID(text: board) }
   }
 
@@ -64,7 +64,7 @@ package struct BoardRegister: Sendable {
 
   /// Reads the file; one that is not there is empty.
   ///
-  /// - Throws: ``NodeError`` where it cannot be read or understood; nothing is lost.
+  /// - Throws: ``NodeError`` if it cannot be read or understood; nothing is lost.
   package init(inDataDirectory directory: String) throws(NodeError) {
     file = PrivateFile(path: directory + "/relay.json")
     do {
@@ -87,14 +87,14 @@ package struct BoardRegister: Sendable {
     }
   }
 
-  /// The entry of a board, nil where there is none.
+  /// The entry of a board, nil if there is none.
   package subscript(_ board: SessionID) -> Entry? { entries.first { $0.id == board } }
 
   /// The entry of the board that an operator means.
   ///
   /// - Parameter meant: The name of the board, its id or at least four characters of its beginning.
   /// - Returns: The entry.
-  /// - Throws: ``NodeError`` where there is none, or several.
+  /// - Throws: ``NodeError`` if there is none, or several.
   package func entry(_ meant: String) throws(NodeError) -> Entry {
     guard !meant.isEmpty else { throw NodeError(.usage, "say which board") }
     let named = entries.filter { $0.name == meant }
@@ -111,14 +111,14 @@ package struct BoardRegister: Sendable {
     return first
   }
 
-  /// Keeps an entry in place of the one that its board had.
+  /// Replaces the entry of a board.
   ///
-  /// - Throws: ``NodeError`` where the file cannot be written; then nothing changes.
+  /// - Throws: ``NodeError`` if the file cannot be written; then nothing changes.
   package mutating func set(_ entry: Entry) throws(NodeError) { try set([entry]) }
 
   /// Keeps entries in place of those that their boards had.
   ///
-  /// - Throws: ``NodeError`` where the file cannot be written; then nothing changes.
+  /// - Throws: ``NodeError`` if the file cannot be written; then nothing changes.
   package mutating func set(_ changed: [Entry]) throws(NodeError) {
     var all = entries
     for entry in changed {
@@ -133,7 +133,7 @@ package struct BoardRegister: Sendable {
 
   /// Forgets a board.
   ///
-  /// - Throws: ``NodeError`` where the file cannot be written; then nothing changes.
+  /// - Throws: ``NodeError`` if the file cannot be written; then nothing changes.
   package mutating func remove(_ board: SessionID) throws(NodeError) {
     try keep(entries.filter { $0.id != board })
   }
@@ -142,7 +142,7 @@ package struct BoardRegister: Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     do {
-      // It holds codes: private from its first byte on.
+      // The file holds codes, so it must be private from the start.
       try file.replace(Array(encoder.encode(Form(boards: changed))))
     } catch {
       throw NodeError(.inputOutput, "the boards that are served cannot be noted: \(error)")

@@ -17,11 +17,11 @@ struct ServedBoard {
   let name: String
   let node: Node
   var state = State.opening
-  /// What lets people join; empty until it is served.
+  /// The link to join the board; empty until it is served.
   var link = ""
   /// Who is on it, by peer id: what they call themselves.
   var people: [String: String] = [:]
-  /// When somebody left it last, milliseconds since 1970.
+  /// The time when a member last left, in milliseconds since 1970.
   var visited: Int64?
   /// Why not all of it is on the disk, where that is so; it is served all the same, from memory.
   var unsaved: SaveProblem?

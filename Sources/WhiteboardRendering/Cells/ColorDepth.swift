@@ -19,7 +19,7 @@ enum PaletteColor {
     UInt8(16 + nearest(rgb, among: fixed))
   }
 
-  /// The index among the sixteen.
+  /// The index in the palette of sixteen colors.
   static func index16(_ rgb: UInt32) -> UInt8 { UInt8(nearest(rgb, among: sixteen)) }
 
   private static func nearest(_ rgb: UInt32, among colors: [PerceivedColor]) -> Int {

@@ -52,7 +52,7 @@ package struct Screen: Hashable, Sendable {
   /// All rows as text.
   package var lines: [String] { (0..<height).map(line) }
 
-  /// The part of an area in which another screen shows something else; nil where it shows the same.
+  /// The part of an area in which another screen shows something else; nil if it shows the same.
   package func change(to other: Screen, in area: CellArea) -> CellArea? {
     let area = area.clamped(to: other.area)
     guard width == other.width, height == other.height else { return area }
@@ -75,11 +75,11 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Writes a text from a place on, to the end of an area at most.
+  /// Writes a text from a position, at most to the end of an area.
   ///
-  /// A wide character that would be cut is left out. Where the style has the terminal's background, that
-  /// of the cell stays.
-  /// - Returns: The column behind the text.
+  /// A wide character that does not fit completely is left out. If the style has the terminal's
+  /// background, cells keep theirs.
+  /// - Returns: The column after the text.
   @discardableResult
   package mutating func put(
     _ text: some StringProtocol,

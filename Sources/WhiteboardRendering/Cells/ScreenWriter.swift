@@ -14,7 +14,7 @@ package struct ScreenWriter: Sendable {
   ///
   /// The cursor is left wherever the last change was; colours are reset at the end.
   /// - Parameters:
-  ///   - old: What it shows; nil where that is not known, and then everything is written.
+  ///   - old: What it shows; nil if that is not known, and then everything is written.
   ///   - new: What it is to show; of the same size as `old`, else everything is written.
   /// - Returns: Nothing where nothing changed.
   package func bytes(from old: Screen?, to new: Screen) -> [UInt8] {
@@ -46,7 +46,7 @@ package struct ScreenWriter: Sendable {
   /// To move the cursor takes fewer bytes than to name a colour. Those of fewer attributes come first,
   /// for attributes are easier to add than to end.
   ///
-  /// - Returns: nil where there are many, or some after which terminals disagree on where the cursor is:
+  /// - Returns: nil if there are many, or some after which terminals disagree on where the cursor is:
   ///   what such a one covers by mistake must be written later.
   private func sortedByStyle(_ runs: [Run], _ screen: Screen) -> [Run]? {
     guard runs.count <= Self.sortLimit else { return nil }

@@ -3,7 +3,7 @@ struct WriterOutput {
   private let depth: ColorDepth
   private let width: Int
   private(set) var bytes: [UInt8] = []
-  /// Where the cursor is; nil where that is not known.
+  /// Where the cursor is; nil if that is not known.
   private var cursor: (x: Int, y: Int)?
   private var trust = Trust.sure
   /// The style in hand, as it is on the board, and as the terminal has it: its colours are those of a

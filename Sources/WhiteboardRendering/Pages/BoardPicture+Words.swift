@@ -23,7 +23,7 @@ extension BoardPicture {
     lines.reduce(0) { max($0, CharacterWidth.columns($1)) }
   }
 
-  /// The board units of so many letters.
+  /// Returns the size of the given columns and rows of letters in board units.
   static func size(columns: Int, rows: Int) -> Size {
     Size(width: Double(columns) * letter.width, height: Double(rows) * letter.height)
   }

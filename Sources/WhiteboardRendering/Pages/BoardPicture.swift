@@ -10,7 +10,7 @@ package struct BoardPicture: Sendable {
   package var background: UInt32?
   /// What members are called, for games.
   package var names: [MemberID: String]
-  /// A photo's file as it was put on the board; nil where it is not here.
+  /// A photo's file as it was put on the board; nil if it is not here.
   package var photo: @Sendable (AssetID) -> [UInt8]?
 
   /// A picture of objects from back to front, with white paper.
@@ -28,7 +28,7 @@ package struct BoardPicture: Sendable {
     self.photo = photo
   }
 
-  /// The paper that shows all of these objects, with a margin in board units; nil where there are none.
+  /// The paper that shows all of these objects, with a margin in board units; nil if there are none.
   package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
     let whole = items.reduce(Rectangle?.none) { whole, item in
       whole?.union(item.pageBounds) ?? item.pageBounds

@@ -31,7 +31,7 @@ package struct PageWords: Hashable, Sendable {
   /// Whether they are bold.
   package let isBold: Bool
 
-  /// Words of others as they show; nil where there is nothing to see.
+  /// Words of others as they show; nil if there is nothing to see.
   init?(_ text: String, _ corner: Point, _ color: PageColor, isBold: Bool = false) {
     let shown = Self.shown(text)
     guard shown.contains(where: { $0 != " " }) else { return nil }

@@ -2,7 +2,7 @@ import Whiteboard
 
 /// Where somebody types.
 extension BoardCanvas {
-  /// The cell in which a text's next letter goes, after so many of its Unicode scalars; nil where it shows
+  /// The cell in which a text's next letter goes, after so many of its Unicode scalars; nil if it shows
   /// no words.
   package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
     guard let item = items[id], let text = item.snapshot.text,
@@ -21,7 +21,7 @@ extension BoardCanvas {
       let inLine = scalars - count
       if inLine <= words.count || row == lines.count - 1 {
         let before = String(String.UnicodeScalarView(words.prefix(max(0, inLine))))
-        // Blanks at the end are not shown, and a caret behind them is.
+        // Trailing blanks are not shown, but a caret after them is.
         let blanks = max(0, inLine - words.count)
         return (
           placed.area.columns.lowerBound + CharacterWidth.columns(before) + blanks,

@@ -6,7 +6,7 @@ import Whiteboard
 /// bold and a small one dim, and one that is turned stands upright around its middle with its angle
 /// behind it.
 extension BoardCanvas {
-  /// The words of an object; nil where it has none.
+  /// The words of an object; nil if it has none.
   func label(_ item: Item) -> Label? {
     let snapshot = item.snapshot
     switch snapshot.kind {
@@ -47,7 +47,7 @@ extension BoardCanvas {
     return label
   }
 
-  /// How far a text is turned, in words; nil where one would not see it.
+  /// How far a text is turned, in words; nil if one would not see it.
   private func angle(_ snapshot: ObjectSnapshot) -> String? {
     let degrees = Int((snapshot.angle * 180 / .pi).rounded()) % 360
     guard degrees > 2, degrees < 358 else { return nil }

@@ -42,7 +42,7 @@ package struct BoardCanvas: Sendable {
   package var paper = Paper.unknown {
     didSet { if paper != oldValue { layOut { _ in true } } }
   }
-  /// Whether the terminal has no colours: then lines have gaps that tell them apart.
+  /// Whether the terminal has no colors; then gaps distinguish the lines.
   package var isMonochrome = false {
     didSet { if isMonochrome != oldValue { layOut { _ in true } } }
   }

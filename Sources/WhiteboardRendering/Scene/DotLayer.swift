@@ -40,7 +40,7 @@ struct DotLayer: Sendable {
   // MARK: - What cells show
 
   /// Which of a cell's dots are set, by Unicode's numbers of braille, and the colour of most of them;
-  /// nil where none is.
+  /// nil if none is.
   ///
   /// - Precondition: The grid is the fine one.
   func cell(_ x: Int, _ y: Int) -> (mask: UInt8, color: CellColor)? {

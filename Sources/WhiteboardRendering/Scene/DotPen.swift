@@ -14,7 +14,7 @@ struct DotPen: Sendable {
 struct PenBreadth: Sendable {
   /// Its breadth in dots of a ``Viewport``, as broad as it is on the board.
   let dots: Double
-  /// How lines are shown.
+  /// The style of lines.
   let style: DotStyle
 
   /// The most that a line has.

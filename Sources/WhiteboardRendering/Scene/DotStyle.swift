@@ -25,7 +25,7 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
     return Int(min(max(wanted.rounded(), 1), limit))
   }
 
-  /// The cell that shows these dots, or nil where there are none.
+  /// The cell that shows these dots, or nil if there are none.
   func cell(_ dots: DotLayer, _ x: Int, _ y: Int, on background: CellColor) -> Cell? {
     switch self {
     case .braille:

@@ -25,7 +25,7 @@ package struct InkCurve: Hashable, Sendable {
   /// The index of the point that each piece is drawn towards.
   package let targets: [Int]
 
-  /// The line through these points; nil where there are none.
+  /// The line through these points; nil if there are none.
   package init?(_ points: [Point]) {
     guard let first = points.first else { return nil }
     start = first
@@ -103,7 +103,7 @@ package struct InkCurve: Hashable, Sendable {
 
 /// What is left of a stroke, as lines with what pressed the pen.
 extension ObjectSnapshot {
-  /// One line that is left of a drawing.
+  /// One remaining line of a drawing.
   package struct InkLine: Hashable, Sendable {
     /// The points relative to the centre, neither scaled nor turned; one point is a dot.
     package let points: [Point]

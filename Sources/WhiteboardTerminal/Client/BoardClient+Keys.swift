@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 /// Keys, and what they mean.
 extension BoardClient {
-  /// A person did something, at a time since the client began; what is to be done for it.
+  /// Handles a user input at a time since the start of the client, and returns the actions.
   package mutating func take(_ event: InputEvent, now: Duration) -> [Action] {
     self.now = now
     if connecting != nil {
@@ -306,7 +306,7 @@ extension BoardClient {
     return go(to: ids[index])
   }
 
-  /// Selects an object, and shows it where it is out of view.
+  /// Selects an object, and scrolls to it if it is out of view.
   mutating func go(to id: ObjectID) -> [Action] {
     if let bounds = canvas.item(id)?.snapshot.bounds,
       !canvas.viewport.rectangle.contains(bounds)

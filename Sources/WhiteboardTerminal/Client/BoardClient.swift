@@ -155,7 +155,7 @@ package struct BoardClient: Sendable {
   var waiting: Set<Int64> = []
   /// When we last told others where we point.
   var lastPointed = Duration.zero
-  /// What we told them last.
+  /// The last pointer and view that were sent to the others.
   var toldPointer: Point?
   var toldView: Viewport?
   var isQuitAsked: Duration?

@@ -1,6 +1,7 @@
 import WhiteboardNode
 
-/// What keys do on a board, as one table: the keys, the hints, the menu and the help are made from it.
+/// The key bindings of a board in one table, from which the keys, the hints, the menu and the help
+/// are made.
 package struct KeyMap: Hashable, Sendable {
   /// Something that a key does.
   package enum Command: Hashable, Sendable {

@@ -6,7 +6,7 @@ package struct LineEditor: Hashable, Sendable {
   let lead: String
   /// The characters so far.
   private(set) var characters: [Character] = []
-  /// How many of them are before the cursor.
+  /// The number of characters before the cursor.
   private(set) var cursor = 0
   private var history: [String]
   /// Which line of the history is shown; the last is the one being typed.
@@ -78,7 +78,7 @@ package struct LineEditor: Hashable, Sendable {
     return .typing
   }
 
-  /// Puts text where the cursor is; line ends become spaces.
+  /// Inserts text at the cursor; line ends become spaces.
   mutating func insert(_ text: some Sequence<Character>) {
     for character in text where characters.count < Self.limit {
       characters.insert(character.isNewline ? " " : character, at: cursor)

@@ -117,7 +117,7 @@ package struct LobbyClient: Sendable {
   /// The boards that are kept here.
   package mutating func keep(_ boards: [OwnBoard]) { own = boards }
 
-  /// Something went wrong; where a code is wanted, it is asked for.
+  /// Reports an error; if a code is required, asks for it.
   package mutating func failed(_ message: String, wantsCodeFor target: String?) {
     trouble = message
     guard let target else { return }

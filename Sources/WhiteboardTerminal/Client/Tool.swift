@@ -57,7 +57,7 @@ package enum Pens {
     ("grey", 0x999999), ("violet", 0x9A7BE0),
   ]
 
-  /// The widths that keys step through, in board units.
+  /// The line widths that the keys step through, in board units.
   package static let widths: [Double] = [2, 5, 8, 12, 20, 32]
 
   /// What a colour is called.

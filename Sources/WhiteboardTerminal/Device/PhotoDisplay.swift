@@ -35,7 +35,7 @@ struct PhotoDisplay {
     }
   }
 
-  /// What came of a wish; nil where the file cannot be shown.
+  /// What came of a wish; nil if the file cannot be shown.
   enum Reading: Sendable {
     case cells(PhotoPixels?)
     case pixels(TerminalPhoto?)
@@ -118,7 +118,7 @@ struct PhotoDisplay {
 }
 
 extension PhotoDisplay.Wish {
-  /// Reads the file and decodes it; takes long.
+  /// Reads and decodes the file, which takes long.
   func read(on paper: UInt32) -> PhotoDisplay.Reading {
     guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes) else {
       return graphics == nil ? .cells(nil) : .pixels(nil)

@@ -12,7 +12,7 @@ package struct TerminalCheck: Sendable {
   /// - Parameters:
   ///   - reading: The machine.
   ///   - settings: What a person wants of the terminal.
-  ///   - size: Its columns and rows; nil where standard input or output is none.
+  ///   - size: Its columns and rows; nil if standard input or output is none.
   package init(
     _ reading: SystemReading,
     _ settings: TerminalSettings,

@@ -74,6 +74,6 @@ package struct TerminalSettings: Hashable, Sendable {
   /// Keys that do something else than usual; their names are not checked yet.
   package var keys: [KeyBinding] = []
 
-  /// Settings that leave everything to the terminal.
+  /// Settings that use the terminal's defaults.
   package init() {}
 }

@@ -104,7 +104,7 @@ package enum TerminalReply: Hashable, Sendable {
   case mode(Int, Int)
   /// The flags of the kitty keyboard protocol.
   case keyboard(Int)
-  /// Height and width of a cell in pixels.
+  /// The height and width of a cell in pixels.
   case cellSize(height: Int, width: Int)
   /// Height and width of the window in pixels.
   case windowSize(height: Int, width: Int)

@@ -16,7 +16,7 @@ package struct PlayerClient: Sendable {
   package private(set) var isPlaying = true
   /// Whether pauses are passed over.
   package var skipsIdle = false
-  /// Where it is, in milliseconds from the beginning.
+  /// The current position, in milliseconds from the beginning.
   package private(set) var position = 0.0
   /// How many steps are applied.
   package var place: Int { playback.place }
@@ -48,7 +48,7 @@ package struct PlayerClient: Sendable {
   private static let buckets = 512
   /// The photos that can be shown.
   private let photos: Set<AssetID>
-  /// How many previews of ink were shown, or are behind us.
+  /// The number of ink previews that were shown or skipped.
   private var previewed = 0
   /// The last line of the chat, and since when it is shown.
   private var said: (line: ChatLine, since: Double)?
