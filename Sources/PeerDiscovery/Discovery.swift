@@ -95,7 +95,7 @@ public struct Advertising: Sendable {
     precondition(
       announcement.peer == original.peer && announcement.session == original.session
         && announcement.incarnation == original.incarnation && announcement.role == original.role,
-      "an advertised identity does not change; advertise anew"
+      "an advertised identity cannot change; advertise again"
     )
     await replace(announcement)
   }

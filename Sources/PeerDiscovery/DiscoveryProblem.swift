@@ -28,7 +28,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     case .busNotRunning: "The system D-Bus is not running, so Avahi cannot be reached."
     case .busRefused: "The system D-Bus does not let this program use Avahi."
     case .publishingDisabled: "Avahi is configured not to let programs publish."
-    case .daemonBusy: "The Avahi daemon serves as many programs as it will."
+    case .daemonBusy: "The Avahi daemon accepts no more programs."
     case .noSuchInterface(let name):
       "There is no network interface \(UntrustedText(name).displayed)."
     case .failed(let code, let reason):

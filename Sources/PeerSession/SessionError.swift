@@ -163,7 +163,7 @@ extension SessionError {
           .busy,
           isOurs
             ? "The peer did not take what it was sent."
-            : "We did not take what we were sent; try again later."
+            : "This peer could not process the data; try again later."
         )
       case .self: (.selfDialled, "That address is this peer's own.")
       case .protocolError, .unknownFrame, .tooLarge:

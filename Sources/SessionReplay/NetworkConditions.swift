@@ -118,7 +118,7 @@ public struct NetworkConditions: Hashable, Sendable {
   ) throws(ParseError) -> (who: String, time: (from: Int64, until: Int64?)) {
     let parts = value.split(separator: "@", maxSplits: 1).map(String.init)
     guard parts.count == 2, !parts[0].isEmpty else {
-      throw ParseError(message: "'\(value)' does not say who and when, like B@30s")
+      throw ParseError(message: "'\(value)' needs a peer and a time, like B@30s")
     }
     guard let dots = parts[1].firstRange(of: "..") else {
       return (parts[0], (Int64(try milliseconds(parts[1], unit: 1000)), nil))

@@ -108,7 +108,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       case .SQLITE_CANTOPEN:
         (.inputOutput, "it cannot be opened; if its directory is read-only, copy it elsewhere")
       case .SQLITE_MISUSE:
-        (.closed, "it was closed meanwhile; nothing saved before is lost; open it again")
+        (.closed, "the file was closed; nothing saved before is lost; open it again")
       default:
         (.inputOutput, "reading or writing failed; what was not acknowledged was not saved")
       }

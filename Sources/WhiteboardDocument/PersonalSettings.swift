@@ -74,7 +74,7 @@ public actor PersonalSettings {
     } catch {
       throw DocumentError(
         .damaged,
-        "\(path): it is no JSON object any more and was left as it is; mend it with an editor, or "
+        "\(path): it is not a JSON object and was not changed; fix it with an editor, or "
           + "move it away to begin anew",
         cause: error
       )

@@ -150,7 +150,7 @@ private struct Salvage: Sendable {
     let scanner = try PageScanner(source)
     var found = Found()
     if !scanner.scan({ place, rowid, columns in found.take(place, rowid, columns) }) {
-      otherLosses.append("the rows after more rows than the file can hold")
+      otherLosses.append("data after an implausible number of rows")
     }
     if let damage = scanner.logDamage { otherLosses.append(damage) }
     meta = found.meta

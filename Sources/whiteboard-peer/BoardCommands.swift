@@ -14,7 +14,7 @@ import WhiteboardTerminal
 struct HostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "host",
-    abstract: "Make a board and let others in.",
+    abstract: "Open a board for others to join.",
     discussion: """
       The same name gives the same board again, with its id, its code and all that is on it. What \
       has a / in it or ends in .\(BoardFile.fileExtension) is the file of a board, wherever it lies.
@@ -49,7 +49,7 @@ struct HostCommand: AsyncParsableCommand {
 struct OwnedOption: ParsableArguments {
   @Flag(
     help:
-      "Own the board where it is made new: you say who writes and who looks on (`role`), and `kick` is for good."
+      "Own a new board: you decide who can edit and who can only view (`role`), and `kick` is permanent."
   )
   var owned = false
 }
@@ -89,7 +89,7 @@ struct JoinCommand: AsyncParsableCommand {
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Carry out verbs from a file or standard input on a board, then quit.",
+    abstract: "Run commands from a file or standard input on a board, then quit.",
     discussion: """
       With --join, commands wait until the board has arrived from at least one member. At the end the \
       program waits until every member has what was done. A command that fails ends it at once with \
@@ -112,7 +112,7 @@ struct RunCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Join a board.", valueName: "NAME|LINK|HOST:PORT"))
   var join: String?
 
-  @Flag(name: .customLong("keep-going"), help: "Go on after a verb that fails.")
+  @Flag(name: .customLong("keep-going"), help: "Continue after a command that fails.")
   var keepsGoing = false
 
   @Option(

@@ -10,7 +10,7 @@ extension BoardsCommand {
   /// `whiteboard-peer boards copy`.
   struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Write a board, history and all, to another file; it may be open elsewhere."
+      abstract: "Copy a board with its history to another file; it may be open elsewhere."
     )
 
     @Argument(help: "Which board.", completion: .board) var board: String
@@ -29,7 +29,7 @@ extension BoardsCommand {
   /// `whiteboard-peer boards duplicate`.
   struct Duplicate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Begin a new board from what is on another, without its history."
+      abstract: "Create a new board from the objects of another, without its history."
     )
 
     @Argument(help: "Which board.", completion: .board) var board: String
@@ -50,7 +50,7 @@ extension BoardsCommand {
 
   /// `whiteboard-peer boards rename`.
   struct Rename: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Give a board another name.")
+    static let configuration = CommandConfiguration(abstract: "Rename a board.")
 
     @Argument(help: "Which board.", completion: .board) var board: String
     @Argument(help: "The new name.") var name: String
@@ -71,7 +71,7 @@ extension BoardsCommand {
   /// `whiteboard-peer boards retain`.
   struct Retain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say how many days of a board's history are kept while it is used."
+      abstract: "Set how many days of a board's history are kept while it is used."
     )
 
     @Argument(help: "Which board.", completion: .board) var board: String
@@ -101,7 +101,7 @@ extension BoardsCommand {
   /// `whiteboard-peer boards compact`.
   struct Compact: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a board's file smaller by forgetting its history."
+      abstract: "Make a board's file smaller by deleting its history."
     )
 
     @Argument(help: "Which board.", completion: .board) var board: String
@@ -128,7 +128,7 @@ extension BoardsCommand {
   /// `whiteboard-peer boards verify`.
   struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Look at all that is stored of a board, and say what is damaged."
+      abstract: "Check all stored data of a board, and report damage."
     )
 
     @Argument(help: "Which board.", completion: .board) var board: String
@@ -139,7 +139,7 @@ extension BoardsCommand {
       let damage = try await BoardFile.verify(path)
       for line in damage { try common.say("board-damage", line, path: path) }
       guard damage.isEmpty else {
-        Console.complain("whiteboard-peer boards recover saves what is good.")
+        Console.complain("whiteboard-peer boards recover saves the intact data.")
         throw ExitCode(NodeError.Code.no.rawValue)
       }
       try common.say("board-verified", "\(path) is whole.", path: path)
@@ -149,7 +149,7 @@ extension BoardsCommand {
   /// `whiteboard-peer boards recover`.
   struct Recover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Save what a damaged file still holds to a new one; the damaged one is only read.",
+      abstract: "Save the intact data of a damaged file to a new file; the old one is only read.",
       discussion: """
         Copies that were kept of the file when it was damaged before (FILE.damaged-1 and so on) are read \
         too. The new file is verified; what had to be left out is listed.

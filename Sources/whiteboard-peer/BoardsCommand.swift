@@ -12,7 +12,7 @@ import WhiteboardRendering
 struct BoardsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "boards",
-    abstract: "List, look into, copy and mend the boards that are kept here.",
+    abstract: "List, show, copy and repair the saved boards.",
     discussion: """
       A board is a file in the data directory. BOARD is its name, the start of its id, or a file.
 

@@ -7,7 +7,7 @@ import WhiteboardRendering
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
-    abstract: "Tell the settings, and the file that they are in.",
+    abstract: "Show the settings and the path of the configuration file.",
     discussion: """
       The file has lines NAME = VALUE and comments after #, as TOML has them; a value needs double \
       quotes only where it begins or ends with a blank, or has a # after one. After a line [keys] \
@@ -33,11 +33,11 @@ struct ConfigCommand: AsyncParsableCommand {
   /// `whiteboard-peer config show`.
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Tell what holds, in lines that can be a file of settings."
+      abstract: "Show the current values in the format of the configuration file."
     )
 
     @Flag(
-      help: "Tell of each setting who said so: a file and its line, a variable, a flag, or none."
+      help: "Show where each value was set: a file and line, a variable, an option, or nowhere."
     )
     var origin = false
 
@@ -61,7 +61,7 @@ struct ConfigCommand: AsyncParsableCommand {
   /// `whiteboard-peer config path`.
   struct Path: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Tell where the file of settings is, or would be."
+      abstract: "Show the path of the configuration file."
     )
 
     @OptionGroup var common: CommonOptions

@@ -16,7 +16,7 @@ import WhiteboardRendering
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write a board that is kept here as SVG, PNG, PDF, JSON, Excalidraw or text.",
+    abstract: "Export a saved board as SVG, PNG, PDF, JSON, Excalidraw or text.",
     discussion: """
       BOARD is its name, the start of its id, or a file; it may be open elsewhere, and is only read.
       The ending of FILE says what is written: \(ExportFormat.endings).
@@ -55,7 +55,7 @@ struct ExportCommand: AsyncParsableCommand {
   )
   var version: String?
 
-  @Flag(help: "Write over a file that is there.")
+  @Flag(help: "Overwrite an existing file.")
   var force = false
 
   @OptionGroup var common: CommonOptions

@@ -17,7 +17,7 @@ import Musl
 struct InviteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "invite",
-    abstract: "Show how others join a board: its link, its code, and the link as a QR code.",
+    abstract: "Show how others can join a board: its link, its code and a QR code.",
     discussion: """
       BOARD is a name, the start of an id, or a file; without it the one that is open here is meant, or the \
       only one that is kept. Of a board that is not open now it tells the link it will have on the usual port, \
@@ -34,15 +34,15 @@ struct InviteCommand: AsyncParsableCommand {
   )
   var board: String?
 
-  @Flag(inversion: .prefixedNo, help: "Draw the QR code; else on a terminal only.")
+  @Flag(inversion: .prefixedNo, help: "Draw the QR code; by default only on a terminal.")
   var qr: Bool?
 
-  @Flag(help: "Make a further code that lets others in to look on, on a board made with --owned.")
+  @Flag(help: "Make an additional view-only code, on a board made with --owned.")
   var view = false
 
   @Option(
     help: ArgumentHelp(
-      "Make a further code that holds for so long: a number and s, m, h or d, at most 30d.",
+      "Make an additional code for a limited time: a number and s, m, h or d, at most 30d.",
       valueName: "TIME"
     )
   )

@@ -23,7 +23,7 @@ struct NearbyCommand: AsyncParsableCommand {
     discussion: "Exits with 1 where there is none."
   )
 
-  @Flag(help: "Go on, and tell what comes and goes.")
+  @Flag(help: "Keep running, and report boards that appear and disappear.")
   var watch = false
 
   @Option(
@@ -184,7 +184,7 @@ struct NearbyCommand: AsyncParsableCommand {
 struct PeersCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers",
-    abstract: "List, trust or forget the peers that were met before.",
+    abstract: "List, trust or forget the peers that you have met.",
     subcommands: [List.self, Trust.self, Forget.self],
     defaultSubcommand: List.self
   )
@@ -220,7 +220,7 @@ struct PeersCommand: AsyncParsableCommand {
 
   /// `whiteboard-peer peers list`.
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the peers that are remembered.")
+    static let configuration = CommandConfiguration(abstract: "List the peers that you have met.")
 
     @OptionGroup var common: CommonOptions
 
@@ -242,7 +242,7 @@ struct PeersCommand: AsyncParsableCommand {
   /// `whiteboard-peer peers trust`.
   struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Let a peer in from now on where boards admit those known."
+      abstract: "Trust a peer, so that boards that admit known peers admit it."
     )
 
     @Argument(help: "The whole id of the peer, 52 characters.")
@@ -317,7 +317,7 @@ struct PeersCommand: AsyncParsableCommand {
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Look for what keeps boards from being found and drawn, and say how to mend it.",
+    abstract: "Check why boards are not found or not drawn correctly, and say how to fix it.",
     discussion: """
       It looks at interfaces, multicast, D-Bus, the Avahi daemon, the port, the firewall, the clock, \
       the data directory and the terminal. Exits with 1 where something is at fault.
@@ -363,7 +363,7 @@ struct DoctorCommand: AsyncParsableCommand {
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Try it alone: on a terminal, draw with a peer that draws by itself.",
+    abstract: "Try the program alone: on a terminal, draw with a simulated peer.",
     discussion: """
       Two real peers find each other by discovery: one is yours, the other is Ada's, in this program too. Nothing \
       of it is kept. Without a terminal, or with --accessible, two peers share a board for a moment, tell what \

@@ -19,7 +19,7 @@ struct WhiteboardPeer: DocumentedProgram {
       EXAMPLES
         whiteboard-peer                       the boards nearby and your own
         whiteboard-peer demo                  see two peers share a board
-        whiteboard-peer host standup          make a board; prints a link
+        whiteboard-peer host standup          open a board; prints a link
         whiteboard-peer invite standup        its link, code and QR code
         whiteboard-peer join --code "WORDS"   join the one board nearby
         whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
@@ -48,8 +48,8 @@ struct WhiteboardPeer: DocumentedProgram {
       ("$XDG_CONFIG_HOME/whiteboard/config", "The settings, else ~/.config/whiteboard/config."),
       (
         "$XDG_DATA_HOME/whiteboard",
-        "Else ~/.local/share/whiteboard: identity.pem, the key that we are; peers.json, whom we met; "
-          + "boards, the boards; inbox, files that were received."
+        "Else ~/.local/share/whiteboard: identity.pem, the key of this peer; peers.json, the peers it has met; "
+          + "boards, the boards; inbox, received files."
       ),
     ]
   )
@@ -106,7 +106,7 @@ struct WhiteboardPeer: DocumentedProgram {
 struct VerbsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verbs",
-    abstract: "List the verbs that scripts and the line mode take."
+    abstract: "List the board commands for scripts and line mode."
   )
 
   mutating func run() throws {

@@ -109,11 +109,11 @@ struct BoardsCommand: AsyncParsableCommand {
     @Argument(help: "What it is called.")
     var name: String
 
-    @Option(help: ArgumentHelp("Who is let in: code, known or anyone.", valueName: "HOW"))
+    @Option(help: ArgumentHelp("How peers are admitted: code, known or anyone.", valueName: "HOW"))
     var admit: String?
 
     @Option(
-      help: ArgumentHelp("The four words that let one in; else new ones.", valueName: "WORDS")
+      help: ArgumentHelp("The join code (four words); else a new one.", valueName: "WORDS")
     )
     var code: String?
 
@@ -141,7 +141,7 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @OptionGroup var board: BoardOptions
 
-    @Flag(help: "Let others in to look on only, on a board made with --owned.")
+    @Flag(help: "Make a view-only code, on a board made with --owned.")
     var view = false
 
     @Option(

@@ -8,7 +8,7 @@ import WhiteboardRelay
 struct WhiteboardRelayProgram: DocumentedProgram {
   static let configuration = CommandConfiguration(
     commandName: "whiteboard-relay",
-    abstract: "Keep whiteboards alive, and link peers that cannot reach each other.",
+    abstract: "Keep whiteboards online, and connect peers that cannot reach each other.",
     discussion: """
       EXAMPLES
         whiteboard-relay                          serve, until it is told to end

@@ -51,7 +51,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     guard time == nil || every == nil else {
-      throw ValidationError("--at and --every contradict each other.")
+      throw ValidationError("--at and --every cannot be combined.")
     }
     guard every.map({ (0.1...1e6).contains($0) }) ?? true else {
       throw ValidationError("--every is 0.1 to 1000000 seconds.")

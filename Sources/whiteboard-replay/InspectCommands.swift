@@ -138,7 +138,7 @@ struct LineOptions: ParsableArguments {
 
   @Flag(help: "With --json, say what the board hashes to after each change.") var digests = false
 
-  @Flag(help: "What came and went in the session, instead of the changes.") var wire = false
+  @Flag(help: "List the traffic of the session instead of the changes.") var wire = false
 
   mutating func validate() throws {
     guard json || !digests else { throw ValidationError("--digests needs --json.") }
@@ -363,7 +363,7 @@ struct StatsCommand: AsyncParsableCommand {
 struct DiffCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Tell what differs between two recordings, or two times of one.",
+    abstract: "Show the differences between two recordings, or two times of one.",
     discussion: """
       One line of JSON for each object: whether it was added, removed or changed, and its properties before \
       and after. Ends with 1 where anything differs.

@@ -37,7 +37,7 @@ struct PlayCommand: AsyncParsableCommand {
       throw NodeError(.usage, "this is no terminal to play on; `export -o FILE.cast` makes a film")
     }
     let terminal = Terminal(
-      farewell: "whiteboard-replay crashed. The recording is as it was.\n",
+      farewell: "whiteboard-replay crashed. The recording was not changed.\n",
       log: "/dev/null"
     )
     guard let terminal else {

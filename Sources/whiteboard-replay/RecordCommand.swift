@@ -20,7 +20,7 @@ import WhiteboardTerminal
 struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
-    abstract: "Join a board, look on, and record what happens on it.",
+    abstract: "Join a board as a viewer, and record it.",
     discussion: """
       The others see that a recorder is there; it draws nothing and points at nothing. These lines are understood:
 
@@ -53,19 +53,19 @@ struct RecordCommand: AsyncParsableCommand {
   )
   var output: String
 
-  @Option(name: .customLong("as"), help: ArgumentHelp("What to go by.", valueName: "NAME"))
+  @Option(name: .customLong("as"), help: ArgumentHelp("The display name.", valueName: "NAME"))
   var name = "recorder"
 
-  @Option(help: ArgumentHelp("The code that lets in.", valueName: "WORDS"))
+  @Option(help: ArgumentHelp("The join code.", valueName: "WORDS"))
   var code: String?
 
-  @Option(help: ArgumentHelp("The only network interface to be found on.", valueName: "IF"))
+  @Option(help: ArgumentHelp("Use only this network interface.", valueName: "IF"))
   var interface: String?
 
   @Option(help: ArgumentHelp("How long to wait for a board to be found.", valueName: "SECONDS"))
   var wait = 30.0
 
-  @Flag(help: "Record pointers and ink as they move, too.") var presence = false
+  @Flag(help: "Also record pointers and unfinished strokes.") var presence = false
 
   @Flag(help: "Record all that comes and goes in the session, too.") var wire = false
 

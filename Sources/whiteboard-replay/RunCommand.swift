@@ -40,7 +40,7 @@ struct RunCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many peers; else one for each person, which is the least.",
+      "The number of peers; at least and by default one for each author.",
       valueName: "N"
     )
   )

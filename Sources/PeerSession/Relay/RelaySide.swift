@@ -321,7 +321,7 @@ extension DepartureReason {
     case .reset: self = .reset
     case .restarted: self = .restarted
     case .protocolError:
-      self = .refused(SessionError(.protocolError, "The peer says that we broke the protocol."))
+      self = .refused(SessionError(.protocolError, "The peer reports a protocol violation."))
     case .tooSlow: self = .refused(SessionError(closeCode: .tooSlow, message: ""))
     }
   }

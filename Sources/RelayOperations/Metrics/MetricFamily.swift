@@ -48,7 +48,7 @@ public struct MetricFamily: Hashable, Sendable {
   }
 
   private init(name: String, help: String, kind: Kind, labels: [String]) {
-    precondition(Self.isName(name), "a metric's name is of a-z, 0-9 and _: \(name)")
+    precondition(Self.isName(name), "a metric's name may contain a-z, 0-9 and _: \(name)")
     precondition(!help.isEmpty, "a metric says what it measures: \(name)")
     precondition(
       labels.allSatisfy { Self.isName($0) && !$0.hasPrefix("__") && $0 != "le" },

@@ -35,7 +35,7 @@ public struct SystemdUnit: Hashable, Sendable {
     }
     for word in [executable] + arguments
     where word.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      throw CommandError(description: "a unit holds no control characters")
+      throw CommandError(description: "a unit must not contain control characters")
     }
     // `$` is expanded in arguments, and in the path is itself.
     let words =

@@ -148,7 +148,7 @@ struct ExcalidrawReader {
       let comma = url.firstIndex(of: ","), url[..<comma].hasSuffix(";base64"),
       let bytes = Base64.decode(url[url.index(after: comma)...])
     else {
-      leaveOut("an image whose file is not there is left out")
+      leaveOut("an image without its file is left out")
       return
     }
     do throws(PhotoError) {

@@ -118,7 +118,7 @@ package struct Doctor: Sendable {
         check: "interfaces",
         verdict: .fault,
         seen: "No network interface is up with an address.",
-        advice: "Connect to a network; boards on this machine alone work all the same."
+        advice: "Connect to a network. Boards on this machine work without one."
       )
     }
     let list = outward.map { "\($0.name) (\($0.addresses.joined(separator: ", ")))" }

@@ -41,7 +41,7 @@ extension EventText {
       parts.append("erased in \(count(erased.count, "place"))")
     }
     if let isHere = object.isAssetAvailable {
-      parts.append(isHere ? "with its photo" : "its photo not here yet")
+      parts.append(isHere ? "with its photo" : "photo not received yet")
     }
     parts[parts.count - 1] += " at \(object.centerPosition.map(number).joined(separator: ","))"
     if object.scale != 1 {

@@ -227,7 +227,7 @@ extension Node {
       .warning(
         .init(
           code: "photo-lost",
-          message: "The photo \(id) cannot be had from the disk and is asked from others: "
+          message: "The photo \(id) cannot be read from the disk and is requested from others: "
             + error.message
         )
       )

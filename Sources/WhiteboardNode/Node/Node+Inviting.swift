@@ -29,11 +29,11 @@ extension Node {
       guard replica.isOwned else {
         throw VerbError(
           .refused,
-          "on this board whoever is let in writes; host a new one with --owned to let others look on"
+          "on this board every admitted peer can edit; host a new one with --owned for view-only codes"
         )
       }
       guard replica.mayGrant else {
-        throw VerbError(.viewer, "only the owner of the board lets in others to look on")
+        throw VerbError(.viewer, "only the owner of the board can make view-only codes")
       }
     }
     let made = JoinCode.random()

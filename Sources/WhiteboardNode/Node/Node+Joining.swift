@@ -325,7 +325,7 @@ extension Node {
     case .selfDialled:
       return NodeError(
         .unreachable,
-        "That board is this peer's own; to join it as somebody else, give another --data-dir."
+        "You host that board yourself. To join it as another peer, use another --data-dir."
       )
     default:
       return error

@@ -323,7 +323,7 @@ extension Node {
       inDataDirectory: configuration.dataDirectory
     )
     if openBoard == nil {
-      configuration.logger.debug("other programs are not told that the board is open")
+      configuration.logger.debug("other programs cannot see that the board is open")
     } else if admission == .code, !configuration.isRelay {
       let board = session.id
       spawn { node in await node.takeInvitations(for: board) }

@@ -40,7 +40,7 @@ extension VerbError {
     case .gameRefused(let reason):
       self.init(.gameRefused, VerbError.words(reason))
     case .viewer:
-      self.init(.viewer, "you only look on at this board")
+      self.init(.viewer, "you can only view this board")
     case .boardFull:
       self.init(.refused, "the board is full; delete something")
     case .clockExhausted:

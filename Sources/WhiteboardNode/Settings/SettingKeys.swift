@@ -61,7 +61,7 @@ extension SettingKey<Bool> {
   /// Whether boards may be found nearby by way of us.
   package static let announce = SettingKey(
     "announce",
-    "Whether the board may be found nearby by way of us",
+    "Whether to announce the board on the network",
     standard: true
   )
   /// Whether lines are wanted on a terminal too.
@@ -106,7 +106,7 @@ extension SettingKey<NodeConfiguration.Carrier?> {
   /// Which relay is to have the boards that we host.
   package static let relay = SettingKey(
     "relay",
-    "The relay that is to have the board we host",
+    "The relay that keeps the hosted board open",
     allowed: "HOST:PORT, PEER-ID@HOST:PORT, auto for one nearby, or none",
     standard: .value("none")
   ) { text throws(SettingFault) in
@@ -128,7 +128,7 @@ extension SettingKey<Duration> {
   /// How long a silent peer is waited for.
   package static let lostAfter = SettingKey(
     "lost-after",
-    "How many seconds a silent peer is waited for",
+    "The seconds after which a silent peer is lost",
     allowed: "a number of seconds from 7 to 86400",
     standard: .value("60")
   ) { text throws(SettingFault) in

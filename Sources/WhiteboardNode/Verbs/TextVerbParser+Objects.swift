@@ -79,7 +79,7 @@ extension TextVerbParser {
   }
 
   static func move(_ arguments: inout Arguments) throws(VerbError) -> Verb {
-    let (references, word) = try arguments.references(before: "where to, as X,Y or +DX,DY")
+    let (references, word) = try arguments.references(before: "the target, as X,Y or +DX,DY")
     guard word.text.utf8.first == UInt8(ascii: "+") else {
       return .move(references, .to(try point(word.text)))
     }
@@ -135,7 +135,7 @@ extension TextVerbParser {
     let replacing = try arguments.takePlace("replacing") ?? 0
     let was = try arguments.takeValue("was")
     let reference = try arguments.reference()
-    let place = try arguments.place("where, as the number of characters before it")
+    let place = try arguments.place("the position, as the number of characters before it")
     let words = try arguments.words("the words")
     return .insert(reference, at: place, words: words, replacing: replacing, was: was)
   }

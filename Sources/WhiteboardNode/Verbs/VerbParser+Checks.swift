@@ -108,7 +108,7 @@ extension VerbParser {
       throw VerbError(.missingArgument, "give at least one object")
     }
     guard references.count <= maximumReferences else {
-      throw VerbError(.tooBig, "a verb takes at most \(maximumReferences) objects")
+      throw VerbError(.tooBig, "a command takes at most \(maximumReferences) objects")
     }
     return references
   }
@@ -120,7 +120,7 @@ extension VerbParser {
     return width
   }
 
-  static let laserWithoutPoint = VerbError(.badArgument, "a laser points somewhere: give a point")
+  static let laserWithoutPoint = VerbError(.badArgument, "a laser pointer needs a point")
 
   static func checkedExtent(_ extent: Double, key: String) throws(VerbError) -> Int {
     let whole = extent.rounded()

@@ -46,12 +46,12 @@ extension VerbTable {
     case .set:
       [
         "grid is the distance of its lines in board units, 0 for none; an empty title is none.",
-        "language is a tag like en; there are words for games in English alone.",
+        "language is a tag like en; words for games exist only in English.",
       ]
     case .export:
       [
         "W and H are a width and a height from X,Y on; all objects that touch them are written.",
-        "scale is how many pixels of a .png a board unit has, at most 64.",
+        "scale is the number of .png pixels per board unit, at most 64.",
         "A file that is there is not written over without force.",
       ]
     case .import:
@@ -133,9 +133,9 @@ extension VerbTable {
         ["id", "ids", "by", "as"]
       )
     case .select:
-      ("ID …", "take exactly these objects in hand", ["id", "ids"])
+      ("ID …", "select exactly these objects", ["id", "ids"])
     case .deselect:
-      ("", "let go of what is in hand", [])
+      ("", "clear the selection", [])
     case .move:
       (
         "ID … X,Y|+DX,DY",
@@ -169,9 +169,9 @@ extension VerbTable {
         ["id", "ids", "place", "above", "below"]
       )
     case .group:
-      ("ID … [as=ALIAS]", "make a group of objects, which go together", ["id", "ids", "as"])
+      ("ID … [as=ALIAS]", "group objects", ["id", "ids", "as"])
     case .ungroup:
-      ("ID", "take a group apart", ["id"])
+      ("ID", "ungroup the objects of a group", ["id"])
     case .lock:
       ("ID …", "lock objects against changes", ["id", "ids"])
     case .unlock:
@@ -229,13 +229,13 @@ extension VerbTable {
     case .invite:
       (
         "[view] [expires=TIME]",
-        "make a further code that lets others in, for a time, to look on only",
+        "make an additional code, for a limited time or view-only",
         ["view", "expires"]
       )
     case .role:
       (
         "PEER editor|viewer",
-        "let a peer write on a board of yours, or look on from now on",
+        "let a peer edit a board that you own, or only view it",
         ["target", "role"]
       )
     case .cancel:
@@ -245,7 +245,7 @@ extension VerbTable {
     case .profile:
       (
         "[name=NAME] [icon=ICON|none]",
-        "change your name and icon (`help profile` lists them), or tell them",
+        "set or show your name and icon (`help profile` lists the icons)",
         ["name", "icon"]
       )
     case .say:

@@ -81,7 +81,7 @@ package struct BoardRegister: Sendable {
     } catch {
       throw NodeError(
         .badData,
-        "\(file.path) is not what was written there: mend it, or move it away and make its boards "
+        "\(file.path) is damaged: repair it, or move it away and make its boards "
           + "known again with `whiteboard-relay boards create`"
       )
     }

@@ -59,7 +59,7 @@ extension Relay {
     case .allowList:
       // Short, for it is shown in a line; the host knows its id.
       return "its settings do not allow this peer"
-    case .none: return "it takes nobody's boards"
+    case .none: return "it accepts no boards of other peers"
     }
     guard register.entries.count < limits.maximumBoards else {
       return "it has \(limits.maximumBoards) boards and takes no more"

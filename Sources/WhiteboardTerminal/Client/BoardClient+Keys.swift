@@ -333,7 +333,7 @@ extension BoardClient {
     switch item.snapshot.kind {
     case .text: return typeIn(item.snapshot)
     case .game: beginMove(in: id)
-    default: say("this has no words")
+    default: say("this object has no text")
     }
     return []
   }

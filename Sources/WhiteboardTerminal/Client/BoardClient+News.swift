@@ -79,7 +79,7 @@ extension BoardClient {
       }
     case .carried(let relay):
       let name = relay.name.isEmpty ? "a relay" : "the relay \(shown(relay.name))"
-      remark("\(name) has the board too, and keeps it when we leave")
+      remark("\(name) keeps the board open when you leave")
     case .peerState(let news):
       guard let peer = news.peer else { break }
       people[peer]?.state = news.state

@@ -145,7 +145,7 @@ extension BoardClient {
   static let ownCommands: [(name: String, about: String)] = [
     ("q", "leave the board"), ("suspend", "stop until the shell continues the program"),
     ("go", "go to an object: its id, or words of it"), ("follow", "follow a person: the name"),
-    ("fit", "show everything"), ("zoom", "show it so many percent as large as it is"),
+    ("fit", "show everything"), ("zoom", "zoom to a percentage"),
     ("pen-style", "braille, half or ascii"),
   ]
 
@@ -160,7 +160,7 @@ extension BoardClient {
       guard
         let key = people.first(where: { $0.value.name.lowercased().hasPrefix(rest.lowercased()) })
       else {
-        say("nobody here is called \(shown(rest))", isBad: true)
+        say("no member is called \(shown(rest))", isBad: true)
         return []
       }
       follow(key.key)
