@@ -18,7 +18,7 @@ extension BoardDocument {
   ///   `closed`; then nothing was stored.
   public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
     guard bytes.count <= Self.maximumAssetSize else {
-      throw DocumentError(.tooLarge, "\(path): the limit of an asset is \(Self.maximumAssetSize) bytes")
+      throw DocumentError(.tooLarge, "\(path): an asset has at most \(Self.maximumAssetSize) bytes")
     }
     try await write { [path] db in
       guard AssetHash.of(bytes) == sha256 else {
