@@ -2,7 +2,7 @@ import CAvahi
 import Glibc
 import PeerDiscovery
 
-/// What can be known of the system's D-Bus without libdbus: enough to say what is wrong.
+/// Checks of the system's D-Bus without libdbus, enough to explain a failure.
 enum SystemBus {
   /// The path of the socket: what `DBUS_SYSTEM_BUS_ADDRESS` names, or the usual one; nil if the
   /// address is of another kind.
@@ -23,7 +23,7 @@ enum SystemBus {
     return nil
   }
 
-  /// What is wrong with the bus itself, found by connecting to it; nil if nothing is.
+  /// Connects to the bus and returns the problem, or nil if there is none.
   static func problem(socket path: String) -> DiscoveryProblem? {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }

@@ -69,7 +69,7 @@ public struct AnnouncedSessionID: AnnouncedIdentifier {
     self.bytes = bytes
   }
 
-  /// What a relay announces that takes sessions, beside those that it has (DSC-24).
+  /// The session id that a relay announces to show that it accepts further sessions (DSC-24).
   public static let none = AnnouncedSessionID(checked: Array(repeating: 0, count: byteCount))
 }
 

@@ -3,7 +3,7 @@
 /// Every word of it is a claim. Identities are proved by the handshake, and names are authoritative
 /// only there. Implements DSC-7 to DSC-11.
 public struct Announcement: Hashable, Sendable {
-  /// What a peer does on its board.
+  /// The role of a peer on its board.
   public enum Role: String, Hashable, Sendable, CaseIterable {
     /// It draws and watches.
     case member
@@ -20,15 +20,15 @@ public struct Announcement: Hashable, Sendable {
 
   /// The version of the protocol that the peer speaks.
   public let version: UInt16
-  /// Who the peer claims to be.
+  /// The claimed id of the peer.
   public let peer: AnnouncedPeerID
   /// The session, which for a whiteboard is the board.
   public let session: AnnouncedSessionID
   /// Which run of the peer's program this is.
   public let incarnation: AnnouncedIncarnation
-  /// What the peer does on the board.
+  /// The role of the peer on the board.
   public let role: Role
-  /// What the board is called, cut to 128 bytes.
+  /// The name of the board, truncated to 128 bytes.
   public var boardName: UntrustedText {
     didSet { boardName = Self.cut(boardName, to: Self.maximumBoardNameSize) }
   }
@@ -186,7 +186,7 @@ public struct Announcement: Hashable, Sendable {
     func matches(_ key: String) -> Bool { key.lowercased() == rawValue }
   }
 
-  /// What the announcement's own pairs take at most.
+  /// The maximum size of the announcement's own pairs.
   private static let reserve: Int = {
     let sizes: [(Key, Int)] = [
       (.version, 5), (.peer, AnnouncedPeerID.textLength), (.session, AnnouncedSessionID.textLength),
@@ -240,7 +240,7 @@ public struct Announcement: Hashable, Sendable {
   }
 }
 
-/// Why a record is not an announcement of ours.
+/// The reason why a record is not an announcement of a board.
 public enum AnnouncementError: Error, Hashable, Sendable {
   /// The record itself is not legal.
   case record(DiscoveryInfoError)

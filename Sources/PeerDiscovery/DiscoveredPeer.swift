@@ -4,9 +4,9 @@
 /// was heard under, and it stays the same when the peer restarts. It is a hint: connect to find out
 /// whether the peer is there and is who it says.
 public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
-  /// What makes two sightings one peer.
+  /// The identity of a discovered peer; sightings with the same id belong to the same peer.
   public struct ID: Hashable, Sendable {
-    /// Who the peer claims to be.
+    /// The claimed id of the peer.
     public let peer: AnnouncedPeerID
     /// The session that the peer belongs to.
     public let session: AnnouncedSessionID
@@ -18,7 +18,7 @@ public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
     }
   }
 
-  /// What the peer said last.
+  /// The latest announcement of the peer.
   public let announcement: Announcement
 
   /// The ways to reach it, the one to try first in front; never empty.

@@ -40,13 +40,13 @@ public protocol Browser: Sendable {
   ) async rethrows -> Result
 }
 
-/// What an advertiser publishes.
+/// The contents that an advertiser publishes.
 public struct Advertisement: Hashable, Sendable {
   /// The kind of service.
   public let service: ServiceType
   /// The TCP port where we listen.
   public let port: UInt16
-  /// What we say about ourselves.
+  /// The announcement of the local peer.
   public let announcement: Announcement
 
   /// Joins the parts.
@@ -101,13 +101,13 @@ public struct Advertising: Sendable {
   }
 }
 
-/// What a browser looks for.
+/// The query of a browser.
 public struct BrowserQuery: Hashable, Sendable {
   /// The kind of service.
   public let service: ServiceType
   /// Whether only relays are wanted, by the subtype `_relay`.
   public let relaysOnly: Bool
-  /// Who we are, so that we do not find ourselves, not even an earlier run of ourselves.
+  /// The id of the local peer, so that it does not find itself, nor an earlier run of itself.
   public let own: AnnouncedPeerID?
 
   /// Joins the parts.
@@ -127,11 +127,11 @@ public struct BrowserQuery: Hashable, Sendable {
   }
 }
 
-/// What an advertiser has to tell.
+/// An event of an advertiser.
 public enum AdvertiserEvent: Hashable, Sendable {
   /// Others can find us now, under this name.
   case announced(InstanceName)
-  /// Somebody else had the first name (DSC-12); `announced` follows for the second.
+  /// Another service had the first name (DSC-12); `announced` follows for the second name.
   case renamed(from: InstanceName, to: InstanceName)
   /// Others cannot find us until `available`.
   case unavailable(DiscoveryProblem)
@@ -139,7 +139,7 @@ public enum AdvertiserEvent: Hashable, Sendable {
   case available
 }
 
-/// What a browser has to tell.
+/// An event of a browser.
 public enum BrowserEvent: Hashable, Sendable {
   /// A peer was heard of that the reader does not know.
   case found(DiscoveredPeer)

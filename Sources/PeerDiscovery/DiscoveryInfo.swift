@@ -123,7 +123,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
   }
 }
 
-/// Why a record of keys and values is not legal.
+/// The reason why a record of keys and values is not legal.
 public enum DiscoveryInfoError: Error, Hashable, Sendable {
   /// A key has no character.
   case emptyKey

@@ -20,7 +20,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
   /// The daemon said something else; its number and its words.
   case failed(code: Int32, reason: String)
 
-  /// What is wrong, in a sentence.
+  /// The problem, in a sentence.
   public var summary: String {
     switch self {
     case .notInstalled: "Avahi is not installed, so peers nearby cannot be found."
@@ -36,7 +36,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     }
   }
 
-  /// What a person can do about it, in a sentence.
+  /// The advice for the user, in a sentence.
   public var advice: String {
     switch self {
     case .notInstalled:
@@ -63,6 +63,6 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
 }
 
 extension DiscoveryProblem: CustomStringConvertible {
-  /// What is wrong and what to do about it.
+  /// The problem and the advice.
   public var description: String { "\(summary) \(advice)" }
 }

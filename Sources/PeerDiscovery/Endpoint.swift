@@ -1,6 +1,6 @@
 /// One way to reach a peer: an address, a port, and the interface it was heard on.
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
-  /// Where the peer listens.
+  /// The address on which the peer listens.
   public let address: NetworkAddress
   /// The TCP port the peer listens on, never 0.
   public let port: UInt16

@@ -67,7 +67,7 @@ package struct BrowserQueue: Sendable {
   }
 }
 
-/// What an advertiser's reader has yet to hear, which is the last 16 events.
+/// The unread events of an advertiser; at most the last 16.
 package struct AdvertiserQueue: Sendable {
   /// How many events wait at most; beyond it the oldest goes.
   package static let limit = 16

@@ -41,7 +41,7 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Why a name is not an instance name.
+/// The reason why a text is not an instance name.
 public enum InstanceNameError: Error, Hashable, Sendable {
   /// There is no character.
   case empty

@@ -4,7 +4,7 @@
 /// the same peer and session. The table is told what the discovery system hears and what time it is,
 /// and never asks. Implements DSC-13, DSC-14, DSC-16 to DSC-18.
 package struct PeerTable: Sendable {
-  /// Where an instance was heard.
+  /// The place where an instance was seen.
   package struct SightingKey: Hashable, Sendable {
     /// The instance's name and domain.
     package let instance: String

@@ -48,7 +48,7 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   private init(unchecked name: String) { self.name = name }
 }
 
-/// Why a name is not a service type.
+/// The reason why a text is not a service type.
 public enum ServiceTypeError: Error, Hashable, Sendable {
   /// There is no character.
   case empty

@@ -18,7 +18,7 @@ public enum SessionTraffic: Sendable {
   indirect case streamBroke(PeerStream, SessionError)
 }
 
-/// Who is told of the traffic of a session or a stream.
+/// The observers of the traffic of a session or a stream.
 final class TrafficObservation: Sendable {
   private let observer = NIOLockedValueBox<(@Sendable (SessionTraffic) -> Void)?>(nil)
 

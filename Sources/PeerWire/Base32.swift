@@ -2,7 +2,7 @@
 ///
 /// One value has one text: capitals, padding, white space and bits left over are refused.
 public enum Base32 {
-  /// Why a text is not base32.
+  /// The reason why a text is not base32.
   public enum DecodingError: Error, Equatable, Sendable {
     /// No number of bytes has a text of this length, or not the number that was asked for.
     case length(Int)

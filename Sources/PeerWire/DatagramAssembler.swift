@@ -8,7 +8,7 @@ public struct DatagramAssembler: Sendable {
   /// How long one is held, in milliseconds.
   public static let patience: UInt64 = 2_000
 
-  /// What became of a piece.
+  /// The result of adding a piece.
   public enum Outcome: Equatable, Sendable {
     /// Others are missing.
     case incomplete

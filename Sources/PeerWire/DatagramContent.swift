@@ -1,4 +1,4 @@
-/// What the sealed part of a packet is, up to the bytes of a message (`Protocol/session.md`, 7.2).
+/// The sealed content of a packet, up to the bytes of a message (`Protocol/session.md`, 7.2).
 public enum DatagramContent: Equatable, Sendable {
   /// The bytes that follow are a whole message.
   case message
@@ -21,7 +21,7 @@ public enum DatagramContent: Equatable, Sendable {
   public static let maximumPieces =
     (Limits.datagramMessage + Limits.datagramPiece - 1) / Limits.datagramPiece
 
-  /// Why a packet that opened is dropped all the same.
+  /// The reason why an opened packet is dropped.
   public enum DecodingError: Error, Equatable, Sendable {
     /// No byte, or a kind that is not known.
     case unknownKind(UInt8?)

@@ -2,7 +2,7 @@
 ///
 /// Numbers in brackets are its sections.
 public enum FrameType: UInt8, Sendable, CaseIterable {
-  /// What a control link is for and who is at this end (3.1).
+  /// The purpose of a control link, and the introduction of its sender (3.1).
   case hello = 0x01
   /// The end of a link, and why (3.6).
   case close = 0x02
@@ -20,21 +20,21 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case members = 0x10
   /// The host's order to drop a peer (MEM-3).
   case kick = 0x11
-  /// Where the sender is from now on (MEM-4).
+  /// The sender's new addresses (MEM-4).
   case addresses = 0x12
   /// The wish that the other side dials bulk links (8.1).
   case bulkRequest = 0x13
   /// The host's word that the sender is a relay of the session (11.1).
   case relayGrant = 0x14
-  /// What control link a bulk link belongs to (8.1).
+  /// The control link of a bulk link (8.1).
   case attach = 0x20
   /// The answer to a good ATTACH (8.1).
   case attached = 0x21
-  /// What a sender has (8.2).
+  /// A sender's offer of a resource (8.2).
   case resourceOffer = 0x22
-  /// Where the receiver goes on (8.2).
+  /// The offset at which the receiver resumes (8.2).
   case resourceAccept = 0x23
-  /// Where the sender begins (RES-2).
+  /// The offset at which the sender begins (RES-2).
   case resourceStart = 0x24
   /// The hash of the whole (8.2).
   case resourceEnd = 0x25
@@ -48,7 +48,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case streamReset = 0x29
   /// A message or a part of one (6).
   case message = 0x40
-  /// What was received of the messages (MSG-4).
+  /// An acknowledgement of messages (MSG-4).
   case ack = 0x41
   /// A question whether the other side is there (LIV-1).
   case ping = 0x42
@@ -69,7 +69,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   public var isControl: Bool { rawValue < 0x40 }
 }
 
-/// Why bytes are not a frame.
+/// The reason why bytes are not a frame.
 public enum FrameError: Error, Equatable, Sendable {
   /// The length is not a shortest-form integer (FRM-2).
   case malformedLength

@@ -1,6 +1,7 @@
 /// A bounded check of the JSON that a stranger sent, made before any decoder sees it (rule FRM-5).
 public enum JSONBounds {
-  /// Why bytes are not one object within the bounds; `at` is the offset of the first bad byte.
+  /// The reason why bytes are not one object within the bounds; `at` is the offset of the first bad
+  /// byte.
   public enum CheckError: Error, Equatable, Sendable {
     /// The bytes end within the object.
     case truncated

@@ -4,7 +4,7 @@
 /// or delivers as the outcome says. One value lives as long as the delivery state of a pair of
 /// incarnations, over any number of links (3.4). Implements MSG-1 to MSG-3.
 public struct MessageAssembler: Equatable, Sendable {
-  /// What to do with the bytes of a part.
+  /// The handling of the bytes of a part.
   public enum Outcome: Equatable, Sendable {
     /// The number was received before: drop them.
     case duplicate
@@ -18,7 +18,7 @@ public struct MessageAssembler: Equatable, Sendable {
     case finish
   }
 
-  /// Why the link must be closed with `protocol-error`.
+  /// The reason for closing the link with `protocol-error`.
   public enum AssemblyError: Error, Equatable, Sendable {
     /// A number is missing before this one (MSG-3).
     case skipped(expected: UInt64, found: UInt64)

@@ -13,7 +13,7 @@ public struct MessagePart: Equatable, Sendable {
   /// The whole message's length; present in a first part that is not the last.
   public var total: Int?
 
-  /// Why a payload is not a message part.
+  /// The reason why a payload is not a message part.
   public enum DecodingError: Error, Equatable, Sendable {
     /// The payload ends within the head, or an integer in it is malformed.
     case malformed

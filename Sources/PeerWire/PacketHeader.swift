@@ -18,7 +18,7 @@ public struct PacketHeader: Equatable, Sendable {
   /// The packet's number within its epoch.
   public var counter: UInt64
 
-  /// Why a datagram is dropped unopened.
+  /// The reason why a datagram is dropped unopened.
   public enum DecodingError: Error, Equatable, Sendable {
     /// Fewer than 35 bytes or more than 1,500.
     case length(Int)

@@ -3,7 +3,7 @@ public enum Varint {
   /// The most bytes a 64-bit value takes.
   public static let maximumLength = 10
 
-  /// Why bytes are not an integer.
+  /// The reason why bytes are not an integer.
   public enum DecodingError: Error, Equatable, Sendable {
     /// A longer form than the value needs.
     case notShortest

@@ -1,6 +1,6 @@
 import CQRCode
 
-/// Why there is no symbol for a text.
+/// The reason why a text has no symbol.
 package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   /// There is nothing to encode.
   case empty
@@ -9,7 +9,7 @@ package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The encoder refused, which it does where there is no memory.
   case notEncoded
 
-  /// What is wrong, in a sentence.
+  /// The problem, in a sentence.
   package var description: String {
     switch self {
     case .empty: "A QR code of nothing cannot be made."

@@ -1,6 +1,6 @@
-/// What a network does to what is sent over it, and to those who send; implements the words of `--net`.
+/// The faults of a simulated network and its peers; implements the syntax of `--net`.
 public struct NetworkConditions: Hashable, Sendable {
-  /// Why words are no conditions.
+  /// The reason why a text is not valid network conditions.
   public struct ParseError: Error, Hashable, Sendable {
     /// The sentence.
     public let message: String
@@ -32,9 +32,9 @@ public struct NetworkConditions: Hashable, Sendable {
   public var delay = 1.0
   /// By how much that varies, in milliseconds, to either side.
   public var jitter = 0.0
-  /// Who is cut off when.
+  /// The partitions, with their times.
   public var partitions: [Partition] = []
-  /// Who is killed when.
+  /// The kills, with their times.
   public var kills: [Kill] = []
 
   /// A peer whose answers take much longer than this counts as silent (LIV-2).
@@ -129,7 +129,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return (parts[0], (from, until))
   }
 
-  /// Who is named and is none of those who are there.
+  /// Returns a peer that the conditions name and that is not one of `peers`.
   public func stranger(among peers: some Sequence<String>) -> String? {
     let known = Set(peers)
     let named = partitions.flatMap { $0.groups.joined() } + kills.map(\.peer)

@@ -14,15 +14,15 @@ public struct Playback: Sendable {
     case nearest
   }
 
-  /// Why a step could not be applied.
+  /// The reason why a step could not be applied.
   public struct Fault: Hashable, Sendable {
     /// Which step, from 0.
     public let place: Int
-    /// Why.
+    /// The reason.
     public let reason: String
   }
 
-  /// What is played.
+  /// The recording that is played.
   public let recording: Recording
   /// How many operations lie between two states that are kept, at least.
   public let spacing: Int
@@ -106,7 +106,7 @@ public struct Playback: Sendable {
     kept.append(Kept(place: place, operations: operations, board: board))
   }
 
-  /// What changed on the board since the last call; all of it where a state was gone back to.
+  /// Returns the changes of the board since the last call; all objects if the playback went back.
   public mutating func takeChanges() -> [ObjectChange] { board.takeChanges() }
 
   private mutating func go(to state: Kept) {

@@ -1,10 +1,10 @@
 import Whiteboard
 
 extension Property {
-  /// What people call the property; nil for one that nobody here knows.
+  /// The display name of the property; nil for an unknown one.
   var name: String? { Self.names[number] }
 
-  /// What people call the properties, by their numbers (BRD-8).
+  /// The display names of the properties, by number (BRD-8).
   static let names: [UInt16: String] = [
     0: "position", 1: "scale", 2: "angle", 3: "deleted", 4: "selection", 5: "size", 6: "order",
     7: "created", 8: "purged", 9: "color", 10: "line width", 11: "photo", 12: "stroke ended",

@@ -97,16 +97,16 @@ extension Recording {
   }
 }
 
-/// Those who stand for the people of a recording, and the incarnations under which they write.
+/// The replacements for the members of a recording and for their incarnations.
 private struct AnonymousCrowd {
   /// More would take minutes.
   private static let limit = 4096
 
-  /// Who stands for whom.
+  /// The replacement of each member.
   private(set) var members: [MemberID: MemberID] = [:]
   /// The records of those who stand there, for each incarnation of which the recording has one.
   private(set) var records: [AuthorRecord] = []
-  /// What people were called in the chat.
+  /// The display names in the chat.
   private(set) var chatNames: [MemberID: String] = [:]
   private var names: [Incarnation: Incarnation] = [:]
 
@@ -162,7 +162,7 @@ private struct AnonymousCrowd {
     }
   }
 
-  /// What the incarnations are called.
+  /// The new ids of the incarnations.
   var renaming: IncarnationRenaming {
     let names = names
     return IncarnationRenaming { incarnation in
@@ -203,13 +203,13 @@ private struct AnonymousValues {
     self.shift = shift
   }
 
-  /// What stands where a time was.
+  /// Returns the replacement of a time.
   func time(_ time: HybridTime) -> HybridTime {
     let early = shift << 16
     return HybridTime(time.rawValue > early ? time.rawValue - early : 0)
   }
 
-  /// What stands where a property had a value.
+  /// Returns the replacement of a property's value.
   mutating func value(_ property: Property, _ value: Value) -> Value {
     switch (property, value) {
     case (.chatAuthor, .bytes(let bytes)), (.selection, .bytes(let bytes)):

@@ -3,7 +3,7 @@ import WhiteboardDocument
 
 /// Times as people write them.
 extension Recording {
-  /// Why a word names no moment.
+  /// The reason why a word does not name a moment.
   public struct MomentError: Error, Hashable, Sendable {
     /// The sentence.
     public let message: String
@@ -11,7 +11,7 @@ extension Recording {
 
   /// A place that somebody named: a marker, or a version that was kept.
   public struct Marker: Hashable, Sendable {
-    /// What it is called; text of a person.
+    /// The name, entered by a user.
     public let name: String
     /// When, in milliseconds from the beginning.
     public let elapsed: Int64

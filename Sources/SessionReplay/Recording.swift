@@ -7,11 +7,11 @@ import WhiteboardSync
 public struct Recording: Sendable {
   /// Whose board.
   public let board: BoardID
-  /// What the document holds.
+  /// The contents of the document.
   public let history: DocumentHistory
   /// When each step was applied, in milliseconds from the beginning; never less than before.
   public let times: [Int64]
-  /// Where people pointed, and what they were drawing, where that was recorded.
+  /// The recorded pointers and unfinished strokes, if the recording has them.
   public let presence: RecordedPresence
 
   /// A recording of what a document holds.
@@ -99,7 +99,7 @@ public struct Recording: Sendable {
   /// How long it is, in milliseconds.
   public let duration: Int64
 
-  /// What somebody calls themselves, as far as the recording knows; anything can be in it.
+  /// Returns a member's display name if the recording has it; it may contain anything.
   public func name(of member: MemberID) -> String? { names[member] }
 
   private let names: [MemberID: String]

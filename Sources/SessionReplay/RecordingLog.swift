@@ -1,15 +1,15 @@
 import Whiteboard
 import WhiteboardSync
 
-/// What is told of one step of a recording.
+/// The log line of one step of a recording.
 public struct RecordingLine: Hashable, Sendable {
   /// Which step, from 1.
   public let number: Int
   /// When, in milliseconds from the beginning.
   public let elapsed: Int64
-  /// Who wrote it; nil if nobody is known, and of answers and keyframes.
+  /// The author; nil if unknown, and for answers and keyframes.
   public let member: MemberID?
-  /// What the step is: `batch`, `answer` or `keyframe`.
+  /// The kind of step: `batch`, `answer` or `keyframe`.
   public let kind: String
   /// How many bytes it has.
   public let bytes: Int
@@ -73,7 +73,7 @@ public struct RecordingLog: Sendable {
     )
   }
 
-  /// What each object of a batch is and which of its properties it writes.
+  /// Returns the kind of each object in a batch, and the properties that the batch writes.
   private mutating func words(_ batch: Batch) -> String {
     var order: [ObjectID] = []
     var written: [ObjectID: [String]] = [:]
@@ -107,7 +107,7 @@ public struct RecordingLog: Sendable {
 }
 
 extension RecordingLog {
-  /// What people call the property of a number.
+  /// Returns the display name of the property with a number.
   public static func name(ofProperty number: UInt16) -> String {
     Property.names[number] ?? "property \(number)"
   }

@@ -1,11 +1,11 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Who did how much in a recording, and what it takes.
+/// The contribution of each author to a recording, and the recording's size.
 public struct RecordingStatistics: Sendable {
-  /// What one member did, under all its incarnations.
+  /// The contribution of one member, under all its incarnations.
   public struct Person: Sendable {
-    /// Who; nil if no record tells whose the incarnation is.
+    /// The member; nil if no record says whose the incarnation is.
     public let member: MemberID?
     /// How many batches.
     public fileprivate(set) var batches = 0
@@ -25,7 +25,7 @@ public struct RecordingStatistics: Sendable {
     fileprivate var latencies: [Int64] = []
   }
 
-  /// Who wrote, most operations first.
+  /// The authors, most operations first.
   public let people: [Person]
   /// How many batches there are.
   public let batches: Int

@@ -9,11 +9,11 @@ import WhiteboardSync
 /// records that are in the recording. Whatever else came to the board, such as the answer to a newcomer, ends
 /// a *part*: all peers begin the next part with the board as it was then.
 public struct Reenactment: Sendable {
-  /// Somebody who writes.
+  /// An author of the recording.
   public struct Person: Hashable, Sendable {
-    /// What the command line calls it: A, B and so on, by who wrote first.
+    /// The author's letter on the command line: A, B and so on, in the order of first writes.
     public let letter: String
-    /// Who it is.
+    /// The member.
     public let member: MemberID
     let key: [UInt8]
   }
@@ -32,12 +32,12 @@ public struct Reenactment: Sendable {
     /// The board before it; empty if there was nothing.
     let base: [UInt8]
 
-    /// What all peers begin with, as their documents would have it.
+    /// The changes that all peers start with, as their documents would have them.
     package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }
 
     /// The batches.
     public let acts: [Act]
-    /// What the board is after it.
+    /// The digest of the board after the part.
     public let digest: Bytes32
 
     /// How many operations the batches have.
@@ -48,9 +48,9 @@ public struct Reenactment: Sendable {
   public let board: BoardID
   /// When it began, milliseconds since 1970.
   public let start: Int64
-  /// Who writes.
+  /// The authors.
   public let people: [Person]
-  /// What they write.
+  /// The parts of the recording.
   public let parts: [Part]
   /// How many steps are not acted but given to all peers between two parts.
   public let given: Int
@@ -242,7 +242,7 @@ extension Reenactment {
     chains[batch.author] = replica.ownChain
   }
 
-  /// What lets somebody write on a board that somebody owns, by the newest record.
+  /// Returns the grant that lets a key write on an owned board, by the newest record.
   private func grant(of key: [UInt8]) -> Grant? {
     records.values.filter { $0.key == key && $0.grant != nil }
       .max { $0.incarnation < $1.incarnation }?.grant

@@ -2,15 +2,15 @@ import Crypto
 import Whiteboard
 import WhiteboardSync
 
-/// What became of a part of a recording that peers acted again.
+/// The result of replaying a part of a recording with simulated peers.
 public struct ReenactmentOutcome: Sendable {
-  /// What each peer's board is in the end, by its letter.
+  /// The final digest of each peer's board, by its letter.
   public let digests: [(peer: String, digest: Bytes32)]
-  /// What it is to be.
+  /// The expected digest.
   public let expected: Bytes32
   /// Whether all said that they have all, before patience was over.
   public let isSynced: Bool
-  /// What peers were caught at, and where they found that their boards differ.
+  /// The protocol violations of peers, and differences between boards that peers found.
   public let complaints: [String]
   /// How many messages, datagrams and answers were sent.
   public let messages: Int
@@ -51,7 +51,7 @@ public struct ReenactmentOutcome: Sendable {
     isSynced && complaints.isEmpty && digests.allSatisfy { $0.digest == expected }
   }
 
-  /// What is wrong, in words; empty if nothing is.
+  /// Descriptions of the faults; empty if there are none.
   public var faults: [String] {
     var faults = complaints
     if !isSynced { faults.append("not all have all, long after the last change") }
@@ -71,9 +71,9 @@ public final class SimulatedSession {
     let name: String
     let member: MemberID
     var replica: Replica
-    /// What its document would hold.
+    /// The changes that its document would hold.
     var document: [StoredChange] = []
-    /// Where the chains of its incarnations stand.
+    /// The heads of the chains of its incarnations.
     var chains: [Incarnation: BatchChain] = [:]
     var isUp = true
     /// The acts that wait until it is up again.
@@ -111,7 +111,7 @@ public final class SimulatedSession {
     case act(Reenactment.Act)
     case parcel(Parcel)
     case tick(Int)
-    /// Who may be connected changed.
+    /// The possible connections changed.
     case rearrange
     case kill(Int)
     case revive(Int)
@@ -119,7 +119,7 @@ public final class SimulatedSession {
 
   /// How long the session goes on after the last change until it is given up, in milliseconds.
   private static let patience: UInt64 = 600_000
-  /// Where the clock begins, so that nothing is at its very start.
+  /// The start of the clock, so that no event is at time zero.
   private static let origin: UInt64 = 1_000_000
 
   private let reenactment: Reenactment
@@ -170,7 +170,7 @@ public final class SimulatedSession {
     }
   }
 
-  /// What peers are called, in order.
+  /// Returns the letters of the peers, in order.
   public static func names(_ reenactment: Reenactment, peers count: Int) -> [String] {
     (0..<max(count, reenactment.people.count, 1)).map(Reenactment.letter)
   }
@@ -489,7 +489,7 @@ public final class SimulatedSession {
   }
 }
 
-/// What is to happen, by its time and then in the order in which it was planned.
+/// The planned events, ordered by time and then by the order of planning.
 struct EventQueue<Event> {
   private var heap: [(at: UInt64, number: Int, event: Event)] = []
   private var count = 0

@@ -8,11 +8,11 @@ import WhiteboardSync
 /// The first line says which board; then come records of authors, photos, steps, marks and digests, each
 /// behind what it follows. The words of a step are for people: its bytes count.
 public enum TextTwin {
-  /// Why lines are no recording.
+  /// The reason why lines are not a recording.
   public struct ReadError: Error, Hashable, Sendable {
     /// Which line, from 1.
     public let line: Int
-    /// What is wrong, and what would do.
+    /// The problem, and what was expected.
     public let message: String
   }
 

@@ -23,7 +23,7 @@ public struct Verification: Sendable {
     public let replica: Int
     /// In which order it was given the steps.
     public let order: Order
-    /// What it ended with.
+    /// The final digest.
     public let digest: Bytes32
   }
 
@@ -33,9 +33,9 @@ public struct Verification: Sendable {
     public let place: Int
     /// When, milliseconds since 1970.
     public let time: Int64
-    /// What it must hash to.
+    /// The expected digest.
     public let expected: [UInt8]
-    /// What it hashes to.
+    /// The actual digest.
     public let found: Bytes32
   }
 
@@ -49,9 +49,9 @@ public struct Verification: Sendable {
   public let operations: Int
   /// How many digests were met or not.
   public let checks: Int
-  /// What the board is in the end.
+  /// The digest of the final board.
   public let digest: Bytes32
-  /// What was damaged.
+  /// Descriptions of the damage.
   public let damages: [String]
   /// The digests that were not met.
   public let mismatches: [Mismatch]
@@ -119,7 +119,7 @@ public struct Verification: Sendable {
     divergences = found.filter { $0.digest != expected }.sorted { $0.replica < $1.replica }
   }
 
-  /// What a fresh replica comes to.
+  /// Returns the final board of a fresh replica.
   private static func board(
     _ recording: Recording,
     in order: Order,

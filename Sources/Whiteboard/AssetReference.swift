@@ -1,4 +1,4 @@
-/// What identifies the bytes of an asset: their SHA-256.
+/// The identifier of an asset: the SHA-256 of its bytes.
 public struct AssetID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The hash.
   public let value: Bytes32
@@ -36,7 +36,7 @@ public enum PhotoFormat: UInt8, Hashable, Sendable {
   public var name: String { self == .jpeg ? "jpeg" : "png" }
 }
 
-/// What a photo object says of its bytes, which travel apart (BRD-16).
+/// A photo object's reference to its bytes, which are transferred separately (BRD-16).
 public struct AssetReference: Hashable, Sendable {
   /// The SHA-256 of the bytes.
   public let id: AssetID

@@ -1,8 +1,8 @@
 /// Which objects a rectangle selects.
 public enum RectangleMode: Hashable, Sendable {
-  /// Those that have a point in common with it.
+  /// Objects that share a point with the area.
   case touching
-  /// Those that lie in it whole.
+  /// Objects that lie completely inside the area.
   case inside
 }
 
@@ -64,7 +64,7 @@ extension Board {
 }
 
 extension ObjectRecord {
-  /// Where it shows; `points` are those of a drawing.
+  /// Returns where the object is shown; `points` are those of a drawing.
   func placement(points: [InkPoint]?) -> Placement {
     let frame = frame(points: points)
     return Placement(

@@ -1,4 +1,4 @@
-/// What users see.
+/// The objects that users see.
 extension Board {
   /// The object of this id as the class that fits it, or nil if users see none.
   public func object(_ id: ObjectID) -> WhiteboardObject? {

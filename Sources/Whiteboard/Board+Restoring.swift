@@ -1,4 +1,4 @@
-/// What a restore did; all of it is one step that can be undone.
+/// The result of a restore, which is one undo step.
 public struct RestoreOutcome: Hashable, Sendable {
   /// The objects that were put back or undeleted, by ascending id.
   public internal(set) var changed: [ObjectID] = []

@@ -3,7 +3,7 @@
 /// Chat lines, groups and settings are in it beside the objects. Of a deleted object only that it is
 /// gone shows; selections do not count.
 public struct BoardDiff: Hashable, Sendable {
-  /// What became of an object.
+  /// The fate of an object.
   public enum Fate: String, Hashable, Sendable {
     /// It is in the later state only.
     case added
@@ -17,19 +17,19 @@ public struct BoardDiff: Hashable, Sendable {
   public struct Field: Hashable, Sendable {
     /// Its key in the JSON of objects.
     public let name: String
-    /// What it was, as JSON; nil if the object has no such property.
+    /// The value before, as JSON; nil if the object has no such property.
     public let before: String?
-    /// What it is, as JSON; nil if the object has no such property.
+    /// The value after, as JSON; nil if the object has no such property.
     public let after: String?
   }
 
   /// One object that differs.
   public struct Change: Hashable, Sendable {
-    /// What became of it.
+    /// The fate of the object.
     public let fate: Fate
     /// The object.
     public let id: ObjectID
-    /// What it is.
+    /// The kind of object.
     public let kind: ObjectKind
     /// The properties: all that it has of an object added or removed, else those that changed.
     public let fields: [Field]

@@ -12,7 +12,7 @@ package struct BoardGrowth: Hashable, Sendable {
   package var ranges = 0
 }
 
-/// What is refused for want of room is refused by what the board would hold afterwards (BRD-30).
+/// The size limits, which apply to the board after the change (BRD-30).
 extension BoardState {
   /// Whether so much more can be kept; asks for the most that it could become.
   package func hasRoom(

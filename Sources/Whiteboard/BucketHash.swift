@@ -5,7 +5,7 @@
 package struct BucketHash {
   /// How many buckets the objects of a board fall into.
   package static let buckets = 16
-  /// What was taken in so far.
+  /// The hash so far.
   package private(set) var value: UInt64 = 0
 
   /// A hash of nothing.

@@ -15,7 +15,7 @@ package struct ByteReader {
   /// How many bytes are left.
   @inlinable package var remaining: Int { bytes.count - offset }
 
-  /// Where the next byte is.
+  /// The offset of the next byte.
   @inlinable package var position: Int { offset }
 
   /// The next byte.
@@ -126,7 +126,7 @@ package struct ByteReader {
 
 /// Writes the binary forms of `Protocol/board.md`.
 package struct ByteWriter {
-  /// What was written.
+  /// The bytes written so far.
   @inlinable package var bytes: [UInt8] { written }
 
   @usableFromInline var written: [UInt8] = []

@@ -84,7 +84,7 @@ package enum Hexadecimal {
   }
 }
 
-/// Who takes part: the 32 bytes of a peer's id, opaque to the board.
+/// The id of a member: the 32 bytes of a peer's id, opaque to the board.
 public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The bytes.
   public let value: Bytes32

@@ -48,7 +48,7 @@ public struct Operation: Hashable, Sendable {
   public let object: ObjectID
   /// The property it writes, or `Property.purge`.
   public let property: Property
-  /// What it writes.
+  /// The value that it writes.
   public let value: Value
 
   /// An operation of its parts.
@@ -64,7 +64,7 @@ public struct Operation: Hashable, Sendable {
 /// The operation at index *i* has the dot (`author`, `firstSequence` + *i*) and the time
 /// `time` + *i*.
 public struct Batch: Hashable, Sendable {
-  /// Who wrote it.
+  /// The author.
   public let author: Incarnation
   /// The sequence number of the first operation.
   public let firstSequence: UInt64

@@ -1,4 +1,4 @@
-/// What became of one object.
+/// The change of one object.
 public enum ObjectChange: Hashable, Sendable {
   /// It appeared: created, restored, or complete at last.
   case added(ObjectID)
@@ -14,7 +14,7 @@ public enum ObjectChange: Hashable, Sendable {
 public struct ChangeLog: Sendable {
   private struct Entry {
     let object: ObjectID
-    /// Where the board had it then.
+    /// The index of the object on the board at that time.
     let place: UInt32
     /// Whether users saw it before; nil while nothing changed that decides it.
     var wasVisible: Bool?
@@ -54,7 +54,7 @@ public struct ChangeLog: Sendable {
     return entries.count - 1
   }
 
-  /// What decides whether users see an object is about to change.
+  /// Records the visibility of an object before a change that affects it.
   mutating func visibilityWillChange(at place: Int, _ isVisible: Bool) {
     if entries[place].wasVisible == nil { entries[place].wasVisible = isVisible }
   }

@@ -1,4 +1,4 @@
-/// Why bytes were refused; the `code` is the word used in `Protocol/board.md` and its vectors.
+/// The reason why bytes were refused; `code` is the word in `Protocol/board.md` and its vectors.
 public enum CodecError: Error, Hashable, Sendable {
   /// The bytes end before the form does.
   case truncated

@@ -34,7 +34,7 @@ public struct ConnectFourView: Hashable, Sendable {
     }
   }
 
-  /// Who looks.
+  /// The member that sees this view.
   public let member: MemberID
   /// Red, then yellow; those who have made a move.
   public let players: [MemberID]

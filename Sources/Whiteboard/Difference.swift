@@ -1,4 +1,4 @@
-/// What one replica sends another that lacks something: the answer to a context.
+/// The catch-up answer to a context: everything that the other replica lacks.
 public struct Difference: Hashable, Sendable {
   /// The cells of one object that the other lacks.
   public struct Entry: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct Difference: Hashable, Sendable {
     }
   }
 
-  /// What the sender has seen.
+  /// The context of the sender.
   public var context: Context
   /// The ids of the objects it holds; what is in `context` and not here was purged.
   public var living = DotSet()

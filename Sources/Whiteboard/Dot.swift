@@ -1,6 +1,6 @@
 /// The name of one operation: its author's incarnation and its place in that author's sequence.
 public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// Who wrote the operation.
+  /// The author of the operation.
   public let incarnation: Incarnation
   /// The operation's number, counted from 1; at most `BoardLimits.sequence`.
   public let sequence: UInt64

@@ -6,7 +6,7 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
   package let time: HybridTime
   /// Whose incarnation that operation is of.
   package let member: MemberID
-  /// What the move is, in the game's own form.
+  /// The move in the game's own format.
   package let bytes: [UInt8]
 
   /// Orders by stamp, then by sequence: the order in which moves count (GAM-3).
@@ -20,7 +20,7 @@ package struct PlacedMove: Hashable, Comparable, Sendable {
 /// It knows nothing but its setup and its moves, so that replicas with the same cells have the same
 /// state. A move that throws leaves the state as it was.
 package protocol Game: Sendable {
-  /// What the game's cell says.
+  /// The name in the game's cell.
   static var name: String { get }
 
   /// The state before the first move.
@@ -39,10 +39,10 @@ package protocol Game: Sendable {
   /// The time of the latest move that one of `member` has to follow (GAM-4).
   func lastTime(before member: MemberID) -> HybridTime?
 
-  /// Who won, the best first.
+  /// The winners, the best first.
   var winners: [GameWinner] { get }
 
-  /// What `member` is shown; `isRevealing` shows what others' play would give away, too.
+  /// Returns the view for `member`; `isRevealing` includes what would spoil the game for others.
   func detail(for member: MemberID, isRevealing: Bool) -> GameView.Detail
 }
 

@@ -1,16 +1,16 @@
 /// Whom a session lets in (`Protocol/session.md`, 4).
 public enum AdmissionPolicy: Sendable {
-  /// Whoever asks.
+  /// Admits every peer that asks.
   case anyone
   /// Peers that the peer store held when the transport began, and those met since.
   case known
-  /// Whoever proves to know the code; the proof goes both ways.
+  /// Admits peers that prove that they know the code; the host proves it too.
   case code(JoinCode)
   /// Whomever a person lets in, comparing words first.
   case ask
 }
 
-/// What a joiner knows of the key it dials, before it dials.
+/// A joiner's knowledge about the key of the peer that it dials.
 public enum JoinTrust: Sendable, Equatable {
   /// The key is verified: a link, a member of the session or an earlier admission named it.
   case pinnedByLink

@@ -57,7 +57,7 @@ struct CodeKey: Sendable, Equatable {
     )
   }
 
-  /// What the proof authenticates.
+  /// Returns the message that the proof authenticates.
   func message(of prover: Prover, binding: [UInt8], dialler: PeerID) -> [UInt8] {
     Array("whiteboard-p2p code 1 \(prover.rawValue)\0".utf8) + binding + session.bytes
       + dialler.bytes + listener.bytes

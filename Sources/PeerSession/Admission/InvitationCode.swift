@@ -5,7 +5,7 @@ import PeerWire
 struct InvitationCode {
   /// The code, stretched.
   let key: CodeKey
-  /// What the application calls it.
+  /// The application's label for the code.
   let label: String?
   /// When it holds no longer, if ever.
   let end: NIODeadline?

@@ -17,7 +17,7 @@ enum ShortWords {
     var listener: PeerID
   }
 
-  /// What the dialler sends first.
+  /// Returns the commitment that the dialler sends first.
   static func commitment(binding: [UInt8], nonce: Bytes32) -> Bytes32 {
     let input = Array("whiteboard-p2p sas commit 1\0".utf8) + binding + nonce.bytes
     guard let commitment = Bytes32(SHA256.hash(data: input)) else {
@@ -57,12 +57,12 @@ enum ShortWords {
       self.nonce = nonce
     }
 
-    /// What to send first.
+    /// The message to send first.
     var commit: Control.ShortWordsCommit {
       .init(commit: commitment(binding: context.binding, nonce: nonce))
     }
 
-    /// What to send, and to show, once the listener's nonce is here.
+    /// Returns the message to send and the words to show, after the listener's nonce arrived.
     func nonceReceived(
       _ message: Control.ShortWordsNonce
     ) -> (reveal: Control.ShortWordsReveal, words: [String]) {
@@ -85,7 +85,7 @@ enum ShortWords {
       commitment = commit.commit
     }
 
-    /// What to send, now that the dialler is bound.
+    /// The reply to send after the dialler's commitment.
     var reply: Control.ShortWordsNonce { .init(nonce: nonce) }
 
     /// The words to show, or `nil` when what is revealed is not what was committed to (ADM-6).

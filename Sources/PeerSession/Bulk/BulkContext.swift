@@ -1,6 +1,6 @@
 import NIOPosix
 
-/// What happens on the bulk links of a peer, told to whoever makes the session's events of it.
+/// Receives the events of a peer's bulk links, from which session events are made.
 protocol BulkEvents: Sendable {
   /// Whether an offer is wanted.
   func wants(_ info: ResourceInfo) async -> Bool
@@ -17,7 +17,8 @@ protocol BulkEvents: Sendable {
   func streamOpened(_ stream: PeerStream) async
 }
 
-/// What all that runs on bulk links shares: where events go, the time, and threads that may block.
+/// The shared context of all tasks on bulk links: the receiver of events, the time, and blocking
+/// threads.
 struct BulkContext: Sendable {
   var events: any BulkEvents
   var time: BulkTime

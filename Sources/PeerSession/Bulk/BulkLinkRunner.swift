@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// Who takes the frames of a bulk link, one after the other, from the task that reads it.
+/// Receives the frames of a bulk link in order, from the task that reads it.
 protocol BulkFrameSink: AnyObject, Sendable {
   /// Takes the next frame; while this waits, the link is not read.
   ///

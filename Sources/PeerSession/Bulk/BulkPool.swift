@@ -36,7 +36,7 @@ final class BulkPool: Sendable {
   /// Links that wait to be used again.
   var idleCount: Int { state.withLockedValue { $0.idle.count } }
 
-  /// Why there are no more links.
+  /// The error after which no more links can be opened.
   var endError: SessionError {
     state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session is over.")
   }

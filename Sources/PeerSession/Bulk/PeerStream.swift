@@ -9,9 +9,9 @@ import PeerDiscovery
 public final class PeerStream: Sendable {
   /// Names the stream; chosen by who opened it.
   public let id: TransferID
-  /// What the opener called it.
+  /// The name given by the opener.
   public let name: UntrustedText
-  /// Who is at the other end.
+  /// The peer at the other end.
   public let peer: PeerID
 
   let core: StreamCore

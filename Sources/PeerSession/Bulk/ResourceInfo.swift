@@ -1,6 +1,6 @@
 import PeerDiscovery
 
-/// What is known of a transfer before its bytes.
+/// The properties of a transfer that are known before its bytes.
 public struct ResourceInfo: Sendable, Hashable {
   /// Which way the bytes go.
   public enum Direction: String, Sendable {
@@ -12,11 +12,11 @@ public struct ResourceInfo: Sendable, Hashable {
 
   /// Names the transfer; the same when it goes on over another link.
   public var id: TransferID
-  /// What the sender calls it; free text, never a path.
+  /// The name given by the sender; free text, never a path.
   public var name: UntrustedText
   /// The number of bytes; 0 for a transfer of ours that ended before its file was open.
   public var size: Int
-  /// Who is at the other end.
+  /// The peer at the other end.
   public var peer: PeerID
   /// Which way the bytes go.
   public var direction: Direction
@@ -26,7 +26,7 @@ public struct ResourceInfo: Sendable, Hashable {
 
 /// A transfer that is whole and verified.
 public struct ReceivedResource: Sendable, Hashable {
-  /// Where the file is, in the inbox; `nil` on the sender's side.
+  /// The path of the file in the inbox; `nil` on the sender's side.
   public var path: String?
   /// Lower-case hex SHA-256 of the whole.
   public var sha256: String

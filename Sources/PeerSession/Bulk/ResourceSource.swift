@@ -26,7 +26,7 @@ final class ResourceSource: Sendable {
     var hash: SHA256
   }
 
-  /// What a file is recognised by.
+  /// The properties that identify an unchanged file.
   private struct Mark: Equatable {
     var device: UInt64
     var inode: UInt64

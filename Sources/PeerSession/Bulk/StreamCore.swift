@@ -340,7 +340,7 @@ final class StreamCore: BulkFrameSink {
     if let error { throw error }
   }
 
-  /// What ended the stream, if anything did, rather than what the link says of it.
+  /// Returns the error that ended the stream, if there is one, instead of the link's error.
   private func failure(_ error: SessionError) -> SessionError {
     state.withLockedValue { $0.error } ?? error
   }

@@ -1,7 +1,7 @@
 import Crypto
 import PeerWire
 
-/// Who sends the packets that a set of keys seals.
+/// The sender of the packets that a set of keys seals.
 enum DatagramSender: String, Sendable {
   /// The side that dialled the control link.
   case dialler = "d"
@@ -16,7 +16,7 @@ enum DatagramSender: String, Sendable {
 ///
 /// They die with their link (DGM-5) and have no description of their own.
 struct DatagramKeys: Sendable {
-  /// What seals the packets of one epoch.
+  /// The keys that seal the packets of one epoch.
   struct Epoch: Sendable {
     /// Which one.
     let number: UInt8
@@ -43,7 +43,7 @@ struct DatagramKeys: Sendable {
     }
   }
 
-  /// What names the direction in a packet's head, most significant byte first.
+  /// The identifier of the direction in a packet's header, most significant byte first.
   let keyID: UInt64
 
   private let secret: SymmetricKey

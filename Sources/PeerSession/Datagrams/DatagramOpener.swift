@@ -4,7 +4,7 @@ import PeerWire
 
 /// A packet that opened and was not seen before.
 struct OpenedDatagram: Equatable, Sendable {
-  /// What it is.
+  /// The content of the packet.
   var content: DatagramContent
   /// The bytes of the message or piece.
   var bytes: [UInt8]
@@ -21,7 +21,7 @@ struct DatagramOpener: Sendable {
   /// How long the keys of an epoch are kept after the next one began, in milliseconds (DGM-1).
   static let patience: UInt64 = 10_000
 
-  /// Why a packet is dropped, silently (DGM-2).
+  /// The reason why a packet is dropped silently (DGM-2).
   enum OpenError: Error, Equatable, Sendable {
     /// Too short or too long to be a packet.
     case length
@@ -44,7 +44,7 @@ struct DatagramOpener: Sendable {
     var window = ReplayWindow()
   }
 
-  /// What names this direction in a packet's head.
+  /// The identifier of this direction in a packet's header.
   var keyID: UInt64 { keys.keyID }
   /// The greatest epoch under which a packet opened.
   var epoch: UInt8 { current.epoch.number }

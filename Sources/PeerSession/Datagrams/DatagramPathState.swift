@@ -12,7 +12,7 @@ struct DatagramPathState: Sendable {
   /// How many unanswered probes end the use of packets.
   static let patience = 2
 
-  /// What to do.
+  /// An action for the caller.
   struct Action: Equatable, Sendable {
     /// The content of a probe to send now.
     var probe: UInt64?

@@ -6,7 +6,7 @@ import PeerWire
 ///
 /// Counters and epochs are its own, so one link and side has exactly one sealer.
 struct DatagramSealer: Sendable {
-  /// Why nothing more can be sealed.
+  /// The reason why no more packets can be sealed.
   enum SealError: Error, Equatable, Sendable {
     /// The last epoch is used up: a new link is needed (DGM-1).
     case exhausted

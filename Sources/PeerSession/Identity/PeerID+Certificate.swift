@@ -2,7 +2,7 @@ import Crypto
 import SwiftASN1
 import X509
 
-/// Why a certificate says nothing about a peer; the link is refused (LNK-1).
+/// The reason why a certificate does not identify a peer; the link is refused (LNK-1).
 enum PeerCertificateError: Error, Equatable, Sendable {
   /// More bytes than any certificate of a peer has.
   case tooLarge(Int)

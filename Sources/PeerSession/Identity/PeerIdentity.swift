@@ -3,7 +3,7 @@ import FoundationEssentials
 import SwiftASN1
 import X509
 
-/// Why there is no identity; `description` names the file and the command that mends it.
+/// The reason why there is no identity; `description` names the file and the command that fixes it.
 public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is there, but does not hold a key and its certificate.
   case damaged(file: String, why: String)
@@ -16,7 +16,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The operating system refused.
   case system(path: String, message: String)
 
-  /// What is wrong and what to do, in a sentence or two.
+  /// The problem and the remedy, in a sentence or two.
   public var description: String {
     switch self {
     case .damaged(let file, let why):
@@ -45,7 +45,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
 ///
 /// The certificate is signed by the key itself, names nobody, and is never checked but for its key.
 public struct PeerIdentity: Sendable {
-  /// Who others know us as.
+  /// The id by which other peers know the local peer.
   public let peerID: PeerID
   /// The certificate, in DER.
   public let certificateDER: [UInt8]

@@ -6,13 +6,13 @@ import Musl
 
 /// A file that only its owner may read, written whole or not at all.
 package struct PrivateFile {
-  /// Why a file of ours cannot be used.
+  /// The reason why a private file cannot be used.
   package enum Failure: Error, Equatable, Sendable {
     /// A call of the operating system failed.
     case system(call: String, path: String, errno: Int32)
     /// The path is not a plain file, or not a directory.
     case wrongKind(path: String)
-    /// Somebody else owns it.
+    /// Another user owns the file.
     case notOurs(path: String)
     /// Others may read or write it.
     case tooOpen(path: String, isDirectory: Bool)
@@ -20,7 +20,7 @@ package struct PrivateFile {
     case tooLarge(path: String, limit: Int)
   }
 
-  /// Where the file is.
+  /// The path of the file.
   package let path: String
 
   /// The file at a path; nothing is looked at yet.
@@ -174,7 +174,7 @@ private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: I
 }
 
 extension PrivateFile.Failure {
-  /// What happened and what mends it, in a sentence.
+  /// The problem and the remedy, in a sentence.
   var explanation: String {
     switch self {
     case .system(let call, let path, let number):

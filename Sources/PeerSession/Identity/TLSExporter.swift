@@ -5,13 +5,13 @@ import Crypto
 /// A TLS library without an exporter still writes the exporter secret to its key log, from which
 /// this type reads it. The secret has no description, so it is never shown.
 struct TLSExporter: Sendable {
-  /// What the exporter is used for; each use has a label of its own (1.1).
+  /// The uses of the exporter; each has its own label (1.1).
   enum Label: String, Sendable {
-    /// What proofs and words of admission are bound to.
+    /// Binds the proofs and words of admission to the connection.
     case binding = "EXPORTER-whiteboard-p2p binding"
-    /// What ties a bulk link to its control link.
+    /// Ties a bulk link to its control link.
     case attach = "EXPORTER-whiteboard-p2p attach"
-    /// What the keys of datagrams come from.
+    /// The source of the keys of datagrams.
     case datagram = "EXPORTER-whiteboard-p2p datagram"
   }
 

@@ -48,7 +48,7 @@ extension Control {
     static let frameType = FrameType.attached
   }
 
-  /// What a sender has (8.2).
+  /// A sender's offer of a resource (8.2).
   struct ResourceOffer: ControlPayload {
     static let frameType = FrameType.resourceOffer
 
@@ -92,7 +92,7 @@ extension Control {
     }
   }
 
-  /// Where the receiver wants to go on (8.2).
+  /// The receiver's acceptance, with the offset to resume from (8.2).
   struct ResourceAccept: ControlPayload {
     static let frameType = FrameType.resourceAccept
 
@@ -115,7 +115,7 @@ extension Control {
     }
   }
 
-  /// Where the sender begins (RES-2).
+  /// The offset at which the sender begins (RES-2).
   struct ResourceStart: ControlPayload {
     static let frameType = FrameType.resourceStart
 
@@ -160,7 +160,7 @@ extension Control {
     var id: TransferID
   }
 
-  /// Why a transfer ended (8.2); a code this version does not know is `cancelled`.
+  /// The reason why a transfer ended (8.2); an unknown code is read as `cancelled`.
   enum ResourceCode: String, Codable, Sendable, CaseIterable {
     case cancelled
     case refused

@@ -3,7 +3,7 @@
 /// A value without I/O. What was read is passed on, also beyond what the buckets hold; the member is
 /// then not read until the debt is paid, so that TCP slows it down.
 struct FloodGate: Sendable {
-  /// What a message costs beside its bytes.
+  /// The cost of a message in addition to its bytes.
   static let overhead = 64
   /// How many seconds' worth a bucket holds.
   private static let burst = 2.0
@@ -26,7 +26,7 @@ struct FloodGate: Sendable {
     filledAt = now
   }
 
-  /// What to do about a member.
+  /// The decision about a member.
   enum Verdict: Equatable {
     /// Go on reading it.
     case pass

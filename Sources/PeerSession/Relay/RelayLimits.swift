@@ -1,4 +1,4 @@
-/// What a relay passes on and keeps for each of its members.
+/// The limits of what a relay forwards and stores for each of its members.
 public struct RelayLimits: Sendable, Equatable {
   /// How many bytes from others wait for a member that does not read, beyond its outbox.
   ///
@@ -42,7 +42,7 @@ public struct RelayRate: Codable, Sendable, Equatable {
   }
 }
 
-/// What a relay has passed on in a session so far.
+/// The amount that a relay has forwarded in a session so far.
 public struct RelayTally: Sendable, Equatable {
   /// Copies of messages: one for each member that one went to.
   public var copies = 0

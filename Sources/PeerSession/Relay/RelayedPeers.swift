@@ -14,13 +14,13 @@ struct RelayRoute: Hashable, Sendable {
 /// relay for a peer; of the routes that open the one by the smallest relay counts, so that both ends
 /// take the same.
 struct RelayedPeers {
-  /// What to say to a relay.
+  /// A message to a relay.
   struct Action: Equatable {
     var relay: PeerID
     var message: RelayMessage
   }
 
-  /// Why a relay is closed with `protocol-error`.
+  /// The reason for closing a relay with `protocol-error`.
   enum Violation: Error, Equatable {
     /// A number that is in use, or one that is not.
     case number(UInt8)
@@ -31,7 +31,7 @@ struct RelayedPeers {
   private struct Relay {
     /// Whom we asked for, as which incarnation.
     var asked: [PeerID: SessionIncarnation] = [:]
-    /// What each number means, until it is taken back.
+    /// The peer of each number, until the number is released.
     var peers: [UInt8: PeerID] = [:]
     /// The numbers that we use: those we asked for, and ask for still.
     var numbers: [PeerID: UInt8] = [:]
@@ -67,7 +67,7 @@ struct RelayedPeers {
     return nil
   }
 
-  /// Who is at the other end of a number that is in use.
+  /// Returns the peer of a number that is in use.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
     guard let state = relays[relay], let peer = state.peers[number], state.numbers[peer] == number
     else { return nil }

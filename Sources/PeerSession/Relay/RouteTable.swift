@@ -6,7 +6,7 @@ import PeerWire
 /// when both have asked for the other as it is now, and its end uses both wishes up: who still wants
 /// asks again.
 struct RouteTable {
-  /// What the relay must say to a member, in this order.
+  /// A message from the relay to a member; messages keep their order.
   enum Action: Equatable {
     /// ROUTE: at this member the number is now that other.
     case open(at: PeerID, route: UInt8, to: PeerID)
@@ -16,7 +16,7 @@ struct RouteTable {
     case correct(PeerID, about: PeerID)
   }
 
-  /// Why a member is closed with `protocol-error`.
+  /// The reason for closing a member with `protocol-error`.
   enum Violation: Error, Equatable {
     /// It asks for more peers than a session has (RLY-4).
     case tooManyWishes

@@ -159,7 +159,7 @@ struct CarryQuestion: Sendable {
     )
   }
 
-  /// Why the question is not asked.
+  /// The reason for not sending the request.
   struct Refusal: Error, Equatable {
     var code: CloseCode
     var reason: String

@@ -94,7 +94,7 @@ final class Tunnels {
   private var waiters: [Key: [Waiter]] = [:]
   private var nextWaiter = 0
   private var running: [ObjectIdentifier: Tunnel] = [:]
-  /// Who is at the ends of tunnels that are being opened.
+  /// The ends of the tunnels that are being opened.
   private var opening: [[PeerID]] = []
 
   init(_ session: SessionCore, _ bulk: BulkSide) {

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Who is connected to a server, and how many of their requests are being thought about.
+/// The clients of a server, and the number of their pending requests.
 final class HealthClients: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]

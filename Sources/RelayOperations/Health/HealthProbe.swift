@@ -4,21 +4,21 @@ import NIOPosix
 
 /// Asks a ``HealthServer`` how it is, as the health check of a container does.
 public struct HealthProbe: Sendable {
-  /// What the server said.
+  /// The server's answer.
   public struct Answer: Hashable, Sendable {
     /// The status of HTTP; 200 is well.
     public let status: Int
-    /// What it said in words, at most 64 KiB of it.
+    /// The text of the answer, at most 64 KiB.
     public let body: String
   }
 
-  /// Why there is no answer, in words.
+  /// A description of why there is no answer.
   public struct Failure: Error, Sendable, CustomStringConvertible {
     /// The sentence.
     public let description: String
   }
 
-  /// Where the server listens.
+  /// The address on which the server listens.
   public var host: String
   /// The port it listens on.
   public var port: Int

@@ -7,7 +7,7 @@ import NIOPosix
 /// Every connection is answered once and closed. Nothing that is sent to it is kept: a request has a bounded head and no
 /// body. A client that does not send its request and read the answer in time is closed.
 public struct HealthServer: Sendable {
-  /// Where to listen, and the limits.
+  /// The address to listen on, and the limits.
   public struct Configuration: Sendable {
     /// The address to listen on; everything but loopback shows the metrics to the network.
     public var host = "127.0.0.1"
@@ -26,7 +26,7 @@ public struct HealthServer: Sendable {
     public init() {}
   }
 
-  /// Why a server cannot listen, in words.
+  /// A description of why a server cannot listen.
   public struct BindError: Error, Sendable, CustomStringConvertible {
     /// The sentence.
     public let description: String

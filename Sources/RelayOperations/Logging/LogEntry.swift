@@ -1,6 +1,6 @@
 import Logging
 
-/// What was logged, made harmless and bounded: no control characters, no line ends, no text without an end.
+/// A log entry that is safe to write: bounded, without control characters and line ends.
 struct LogEntry {
   /// The characters that a message or a value holds at most.
   static let textLimit = 1_024

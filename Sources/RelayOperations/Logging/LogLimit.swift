@@ -18,7 +18,7 @@ struct LogLimit {
     case omit
   }
 
-  /// What was left out and not told yet.
+  /// The omitted entries that were not reported yet.
   struct Omission: Equatable {
     var reason: String
     var peer: String?

@@ -9,7 +9,8 @@ public final class LogWriter: Sendable {
   /// Standard error, for the whole program.
   public static let standardError = LogWriter(descriptor: STDERR_FILENO)
 
-  /// What a pipe that poll(2) calls writable takes without blocking, whoever else has its descriptor.
+  /// The number of bytes that a writable pipe accepts without blocking, even if it has other
+  /// writers.
   private static let pieceSize = 4_096
 
   private struct State {

@@ -4,7 +4,7 @@ import Logging
 public struct OperatorLogHandler: LogHandler {
   /// Below it nothing is written.
   public var logLevel: Logger.Level
-  /// What is said with every line of this logger.
+  /// The metadata of every line of this logger.
   public var metadata: Logger.Metadata = [:]
   /// Metadata of the task that logs.
   public var metadataProvider: Logger.MetadataProvider?

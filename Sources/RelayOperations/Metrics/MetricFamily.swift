@@ -3,7 +3,7 @@
 /// Families are written down by the program before anything is measured. One that breaks the rules below is a
 /// mistake of the program and stops it.
 public struct MetricFamily: Hashable, Sendable {
-  /// What the numbers of a family mean.
+  /// The kinds of metrics.
   public enum Kind: Hashable, Sendable {
     /// Counts up from the program's start.
     case counter
@@ -22,7 +22,7 @@ public struct MetricFamily: Hashable, Sendable {
   public let name: String
   /// One sentence for whoever reads the name in a list.
   public let help: String
-  /// What the numbers mean.
+  /// The kind of the metric.
   public let kind: Kind
   /// The names of the labels, in the order they are shown in.
   public let labels: [String]

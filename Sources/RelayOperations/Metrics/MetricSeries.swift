@@ -6,11 +6,11 @@ import Synchronization
 ///
 /// Written from any thread, without allocating.
 protocol MetricSeries: AnyObject, Sendable {
-  /// What the series says now.
+  /// The current reading of the series.
   var reading: MetricReading { get }
 }
 
-/// What a series says at one moment.
+/// The reading of a series at one moment.
 enum MetricReading: Equatable {
   case number(MetricNumber)
   /// How many observations fell between each bound and the one before, those beyond the last at the end.

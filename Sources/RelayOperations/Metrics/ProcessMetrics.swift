@@ -2,7 +2,7 @@ import CoreMetrics
 import Glibc
 import NIOConcurrencyHelpers
 
-/// What this process takes from the machine, under the names that Prometheus gives these everywhere.
+/// The resource usage of this process, under the usual Prometheus names.
 public struct ProcessMetrics: Sendable {
   /// The families that ``read()`` fills.
   public static let families: [MetricFamily] = [

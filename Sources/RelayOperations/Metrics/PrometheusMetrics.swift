@@ -17,7 +17,7 @@ public final class PrometheusMetrics: MetricsFactory {
   public static let seriesLimit = 128
   /// The characters that a label's value holds at most.
   public static let labelLimit = 128
-  /// What ``text()`` is, in HTTP's words.
+  /// The HTTP content type of ``text()``.
   public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   private typealias Table = [String: [[String]: any MetricSeries]]

@@ -1,4 +1,4 @@
-/// What firewalls are told to let in: the relay's port, and multicast DNS by which it is found.
+/// The ports that a firewall must open: the relay's port, and multicast DNS for discovery.
 public struct FirewallProfile: Hashable, Sendable {
   /// The port the relay listens on: TCP for links, UDP for datagrams.
   public let port: UInt16

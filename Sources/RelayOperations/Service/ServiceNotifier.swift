@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Where `NOTIFY_SOCKET` is unset, as in a shell, nothing is sent and every call says so by `false`.
 public struct ServiceNotifier: Sendable {
-  /// Why a variable that the service manager set cannot be followed, in words.
+  /// A description of why a variable of the service manager cannot be used.
   public struct EnvironmentError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The sentence.
     public let description: String
@@ -38,7 +38,7 @@ public struct ServiceNotifier: Sendable {
     send(["READY=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
-  /// What the program is doing, in one line, as `systemctl status` shows it.
+  /// Sends the state of the program in one line, as `systemctl status` shows it.
   @discardableResult
   public func status(_ text: String) -> Bool { send([Self.assignment(status: text)]) }
 

@@ -2,7 +2,7 @@
 ///
 /// The program keeps its files in ``stateDirectory``, which systemd makes and gives to a user that exists while the service runs.
 public struct SystemdUnit: Hashable, Sendable {
-  /// Why a command cannot be written into a unit, in words.
+  /// A description of why a command cannot be written into a unit.
   public struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The sentence.
     public let description: String
@@ -10,11 +10,11 @@ public struct SystemdUnit: Hashable, Sendable {
 
   /// The name of the service, its user and its directories.
   public static let name = "whiteboard-relay"
-  /// Where the service keeps its files.
+  /// The directory for the service's files.
   public static let stateDirectory = "/var/lib/whiteboard-relay"
-  /// Where the service has its socket for commands.
+  /// The directory for the service's control socket.
   public static let runtimeDirectory = "/run/whiteboard-relay"
-  /// Where the service reads its configuration.
+  /// The directory for the service's configuration.
   public static let configurationDirectory = "/etc/whiteboard-relay"
 
   /// Memory beyond which the kernel ends the service, in systemd's words: `1G`, `512M`, `infinity`.

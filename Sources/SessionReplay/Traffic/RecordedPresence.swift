@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Where people pointed, and what they were drawing before it was on the board, as a recording has it.
+/// The pointers of members, and their strokes before these were on the board, as recorded.
 public struct RecordedPresence: Sendable {
   /// Points of a stroke that were shown before they were on the board.
   public struct Preview: Hashable, Sendable {
@@ -16,7 +16,7 @@ public struct RecordedPresence: Sendable {
     public let points: [InkPoint]
   }
 
-  /// What a member showed from a time on; nil if it left.
+  /// The presence of a member from a time on; nil if it left.
   private struct Change {
     let elapsed: Int64
     let presence: Presence?
@@ -28,7 +28,7 @@ public struct RecordedPresence: Sendable {
   private var changes: [MemberID: [Change]] = [:]
   /// When what is seen of anybody becomes another, in order.
   private var turns: [Int64] = []
-  /// What was drawn and was not on the board yet, by time.
+  /// The strokes that were not on the board yet, by time.
   public private(set) var previews: [Preview] = []
   /// When the last of it, or of other traffic but comings and goings, was, in milliseconds from the beginning.
   let end: Int64

@@ -16,7 +16,7 @@ actor StandIn {
   private var unnamed: [PeerStream] = []
   /// The streams by their number in the recording.
   private var streams: [UInt64: PeerStream] = [:]
-  /// What came on each and was not looked at.
+  /// The bytes received on each transfer that were not examined.
   private var received: [TransferID: [UInt8]] = [:]
   /// The streams on which nothing more comes.
   private var ended: Set<TransferID> = []
@@ -188,7 +188,7 @@ actor StandIn {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// What is left of a stream at its end; nil if it does not end.
+  /// Returns the remaining bytes of a stream at its end; nil if it does not end.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil
     else { return nil }

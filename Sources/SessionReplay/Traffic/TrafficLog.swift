@@ -3,9 +3,9 @@ import PeerSession
 import Synchronization
 import WhiteboardDocument
 
-/// What of a session's traffic is recorded.
+/// The part of a session's traffic that is recorded.
 public enum TrafficScope: Sendable {
-  /// Who is there, and the datagrams of a whiteboard: cursors, and ink as it is drawn.
+  /// The members, and the datagrams of a whiteboard: cursors and unfinished strokes.
   case presence
   /// Everything.
   case all
@@ -31,7 +31,7 @@ public final class TrafficLog: Sendable {
     var broken: Set<UInt64> = []
     /// The bytes of `entries`, roughly.
     var size = 0
-    /// Since when nothing was taken, since too much waited.
+    /// The time since which entries are dropped, because too many were waiting.
     var missingSince: Int64?
 
     mutating func append(_ entry: TrafficEntry) {
@@ -98,7 +98,7 @@ public final class TrafficLog: Sendable {
     arrival.yield()
   }
 
-  /// What came since the last call, in order.
+  /// Returns the entries since the last call, in order.
   public func takeAll() -> [TrafficEntry] {
     state.withLock { state in
       defer { (state.entries, state.size, state.missingSince) = ([], 0, nil) }

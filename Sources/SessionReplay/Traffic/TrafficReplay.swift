@@ -15,7 +15,7 @@ import WhiteboardDocument
 public struct TrafficReplay: Sendable {
   /// How time passes.
   public enum Pace: Sendable {
-    /// What comes next comes at once.
+    /// Each entry follows the previous one at once.
     case hurried
     /// As it was, so many times as fast.
     case recorded(speed: Double)
@@ -27,25 +27,25 @@ public struct TrafficReplay: Sendable {
     public let place: Int
     /// Which peer of the recording noticed.
     public let peer: PeerID
-    /// What the program should have done, and did.
+    /// The expected and the actual behavior of the program.
     public let description: String
     /// The bytes that it had sent.
     public let expected: [UInt8]
-    /// Those that it sent now; nil if none came.
+    /// The bytes that the program sent now; nil if it sent none.
     public let found: [UInt8]?
   }
 
-  /// What came of it.
+  /// The result of a replay.
   public struct Outcome: Sendable {
     /// How many messages, datagrams, resources and pieces of streams the program was given.
     public internal(set) var given = 0
     /// How many of what it sent were compared.
     public internal(set) var compared = 0
-    /// What was otherwise; empty if nothing was.
+    /// The differences from the recording; empty if there are none.
     public internal(set) var differences: [Difference] = []
   }
 
-  /// What is acted.
+  /// The traffic that is replayed.
   public let traffic: [TrafficEntry]
   /// The peers that are acted, in the order in which they came.
   public let peers: [PeerID]

@@ -3,7 +3,7 @@ import WhiteboardDocument
 
 /// How much went over a session with each peer.
 public struct TrafficStatistics: Sendable {
-  /// What one peer sent and was sent, of one kind.
+  /// The traffic of one kind to and from one peer.
   public struct Amount: Hashable, Sendable {
     /// How many.
     public fileprivate(set) var count = 0
@@ -16,9 +16,9 @@ public struct TrafficStatistics: Sendable {
     }
   }
 
-  /// What went to and came from one peer.
+  /// The traffic to and from one peer.
   public struct Person: Sendable {
-    /// Who.
+    /// The peer.
     public let member: MemberID
     /// Messages that came, and that were sent.
     public fileprivate(set) var messages = (received: Amount(), sent: Amount())
