@@ -69,7 +69,7 @@ package struct GameFold: Sendable {
   package private(set) var game: any Game
   /// How many moves counted.
   package private(set) var acceptedCount = 0
-  /// Those that did not, in their order.
+  /// The moves that do not count, in order.
   package private(set) var ignored: [IgnoredMove] = []
 
   /// Folds `moves`, in any order, into the state before the first.
@@ -90,13 +90,13 @@ package struct GameFold: Sendable {
 public struct IgnoredMove: Hashable, Sendable {
   /// The operation that made it.
   public let dot: Dot
-  /// Who did.
+  /// The member that made the move.
   public let member: MemberID
-  /// Why it does not count.
+  /// The reason why it does not count.
   public let reason: GameError
 }
 
-/// Why a move is refused where it is made, and ignored where it arrives; or why a game is not judged.
+/// The reason why a local move is refused, a remote move is ignored, or a game is not judged.
 public enum GameError: Error, Hashable, Sendable {
   /// No game of this name is known here.
   case unknownGame

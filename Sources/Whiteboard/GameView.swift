@@ -1,6 +1,6 @@
 /// A game as one member is shown it: a value that may leave the board's isolation.
 public struct GameView: Hashable, Sendable {
-  /// What is particular to the game.
+  /// The details of a particular game.
   public enum Detail: Hashable, Sendable {
     /// It is kept and forwarded, but not judged here, and why.
     case notJudged(GameError)
@@ -16,7 +16,7 @@ public struct GameView: Hashable, Sendable {
   public let name: String
   /// How it stands.
   public let detail: Detail
-  /// Who won, the best first, the same on every replica of equal context.
+  /// The winners, the best first; the same on every replica with an equal context.
   public let winners: [GameWinner]
   /// How many moves counted.
   public let moveCount: Int
@@ -58,7 +58,7 @@ public struct GameView: Hashable, Sendable {
 
 /// A member who won a game.
 public struct GameWinner: Hashable, Sendable {
-  /// Who.
+  /// The member.
   public let member: MemberID
   /// With how many tries, where the game counts them.
   public let tries: Int?

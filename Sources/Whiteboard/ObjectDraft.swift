@@ -1,6 +1,6 @@
 /// An object from a file that is not on a board yet.
 package struct ObjectDraft: Hashable, Sendable {
-  /// What it is, and what only its kind has.
+  /// The kind of object, and the content of that kind.
   package enum Content: Hashable, Sendable {
     /// Words; without a size they have the box that words have by themselves.
     case text(String, size: Size?)
@@ -12,7 +12,7 @@ package struct ObjectDraft: Hashable, Sendable {
     case game(String, setup: [UInt8], size: Size)
   }
 
-  /// What it is.
+  /// The content of the object.
   package var content: Content
   /// Its centre; nil for that of the points where they are.
   package var center: Point?

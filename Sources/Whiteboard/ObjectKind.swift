@@ -1,4 +1,4 @@
-/// What an object is; kinds that nobody here knows are kept, forwarded and listed (BRD-3).
+/// The kind of an object; objects of unknown kinds are stored, forwarded and listed (BRD-3).
 public struct ObjectKind: RawRepresentable, Hashable, Sendable {
   /// The kind's number on the wire.
   public let rawValue: UInt64
@@ -16,9 +16,9 @@ public struct ObjectKind: RawRepresentable, Hashable, Sendable {
   public static let game = ObjectKind(rawValue: 4)
   /// A line of the chat, which is no object to its users.
   public static let chat = ObjectKind(rawValue: 5)
-  /// What holds objects together; no object to its users (BRD-26).
+  /// A group of objects; users do not see it as an object (BRD-26).
   public static let group = ObjectKind(rawValue: 6)
-  /// What a board's settings are written to; no object to its users (BRD-28).
+  /// The settings of a board; users do not see them as an object (BRD-28).
   public static let settings = ObjectKind(rawValue: 7)
 
   /// Whether users see objects of this kind on the board: kinds that nobody here knows count too.

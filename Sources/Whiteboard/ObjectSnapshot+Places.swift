@@ -1,4 +1,4 @@
-/// Where an object shows, for those who draw it and point at it.
+/// The position and extent of an object, for drawing and pointing.
 extension ObjectSnapshot {
   /// How it is turned.
   package var rotation: Rotation { Rotation(steps: (try? FixedPoint.angleSteps(angle)) ?? 0) }

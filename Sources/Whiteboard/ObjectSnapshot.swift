@@ -4,7 +4,7 @@
 public struct ObjectSnapshot: Hashable, Sendable {
   /// The object.
   public let id: ObjectID
-  /// What it is.
+  /// The kind of object.
   public let kind: ObjectKind
   /// Its centre, in board units.
   public let centerPosition: Point
@@ -14,7 +14,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let scale: Double
   /// Radians clockwise, from 0 up to a full turn.
   public let angle: Double
-  /// Who is present and has selected it.
+  /// The present member that has selected it.
   public let selectedBy: MemberID?
   /// Its place in the stack; compares byte by byte, higher in front.
   public let zIndex: [UInt8]
@@ -30,7 +30,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let lineWidth: Double?
   /// Whether a drawing's author has finished it.
   public let isFinished: Bool?
-  /// What was erased of a drawing.
+  /// The erased parts of a drawing.
   package let erased: StrokeSpans?
   /// The groups around it, innermost first.
   public let groups: [ObjectID]
@@ -84,13 +84,13 @@ public struct ObjectSnapshot: Hashable, Sendable {
 public struct ChatLine: Hashable, Sendable {
   /// The line's object.
   public let id: ObjectID
-  /// Who wrote it, as the line says.
+  /// The author, according to the line.
   public let author: MemberID
   /// The name its author went by; text from a peer.
   public let name: String?
   /// The icon its author went by: one emoji, or whatever text a peer sent.
   public let icon: String?
-  /// What it says; text from a peer.
+  /// The text, which may come from another peer.
   public let text: String
   /// Milliseconds since 1970 by its author's wall clock.
   public let sentAt: UInt64

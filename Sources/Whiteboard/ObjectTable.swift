@@ -29,7 +29,7 @@ struct ObjectTable: Sendable {
     places = Array(repeating: 0, count: size)
   }
 
-  /// Takes note of the last of `ids`, which is new.
+  /// Adds the last id of `ids`, which is new.
   mutating func appended(to ids: [ObjectID]) {
     if ids.count * 2 > places.count {
       places = Array(repeating: 0, count: max(16, places.count * 2))

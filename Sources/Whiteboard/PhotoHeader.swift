@@ -1,10 +1,10 @@
-/// Why bytes are not a photo that a board takes.
+/// The reason why bytes are not an acceptable photo.
 public enum PhotoError: Error, Hashable, Sendable {
   /// Neither JPEG nor PNG.
   case unknownFormat
   /// The header breaks off or contradicts its format.
   case malformed
-  /// What follows the header breaks off before the end of the picture.
+  /// The data ends before the end of the picture.
   case truncated
   /// A side of no pixels, or more pixels than `BoardLimits.photoPixels`.
   case tooManyPixels

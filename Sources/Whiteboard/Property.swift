@@ -8,7 +8,7 @@ public struct Property: Hashable, Comparable, Sendable {
   @usableFromInline let high: UInt64
   @usableFromInline let low: UInt64
 
-  /// What follows a property's number.
+  /// The data that follows a property's number.
   public enum Qualification: UInt8, Sendable {
     /// Nothing.
     case none = 0
@@ -76,13 +76,13 @@ extension Property {
   public static let angle = Property(2)
   /// Whether the object is deleted: unsigned, 0 or 1.
   public static let deleted = Property(3)
-  /// Who has selected it: 32 bytes, or none.
+  /// The member that has selected it: 32 bytes, or none.
   public static let selection = Property(4)
   /// The unscaled size, a pair in 1/64 of a board unit.
   public static let size = Property(5)
   /// The position in the stack: bytes, compared byte by byte.
   public static let zIndex = Property(6)
-  /// What the object is; written by the create operation and by nothing else.
+  /// The kind of object; only the create operation writes it.
   public static let kind = Property(7)
   /// Not a cell: the operation that removes the object for good.
   public static let purge = Property(8)
@@ -94,11 +94,11 @@ extension Property {
   public static let asset = Property(11)
   /// The number of points of a finished stroke.
   public static let end = Property(12)
-  /// Who wrote a chat line: 32 bytes.
+  /// The author of a chat line: 32 bytes.
   public static let chatAuthor = Property(13)
   /// The name its author went by.
   public static let chatName = Property(14)
-  /// What it says.
+  /// The text of a chat line.
   public static let chatText = Property(15)
   /// When, by its author's wall clock: unsigned, milliseconds since 1970.
   public static let chatTime = Property(16)
@@ -150,7 +150,7 @@ extension Property {
     case create
   }
 
-  /// Who may write this property.
+  /// The right to write this property.
   package var right: Right {
     switch number {
     case 7: .create

@@ -29,7 +29,7 @@ struct RestorePlan {
 
   /// The operations in order; objects are made before anything names them.
   private(set) var changes: [(place: Place, change: Change)] = []
-  /// Where the objects of the earlier state are now.
+  /// The current positions of the objects of the earlier state.
   private var places: [ObjectID: Place] = [:]
 
   private let present: BoardState
@@ -69,12 +69,13 @@ struct RestorePlan {
     }
   }
 
-  /// What users see but the chat, groups and settings included, by ascending id.
+  /// Returns everything that users see except the chat, including groups and settings, by ascending
+  /// id.
   private static func content(of state: BoardState) -> [ObjectID] {
     state.records.keys.filter { state.isVisible($0) && state.record($0)?.kind != .chat }.sorted()
   }
 
-  /// What earlier restores made in place of objects.
+  /// Returns the objects that earlier restores made as replacements.
   private static func standIns(
     in present: BoardState,
     unknownTo earlier: BoardState

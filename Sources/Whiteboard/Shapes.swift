@@ -112,7 +112,7 @@ package struct Rotation: Hashable, Sendable {
   }
 }
 
-/// Where an object shows: its box, turned and scaled, and how its own coordinates become the board's.
+/// The placement of an object: its box, rotated and scaled, and the transform to board coordinates.
 struct Placement {
   let center: Point
   let scale: Double

@@ -4,7 +4,7 @@
 /// What the order is, its user knows and says with each search. Nearly always all is in the first
 /// piece, which therefore is not one of an array of pieces.
 struct SortedPieces<Element: Sendable>: Sendable {
-  /// Where an element is, or would be.
+  /// The position of an element, or the position at which it would be inserted.
   struct Position: Hashable {
     /// 0 for the first piece.
     fileprivate var piece: Int

@@ -12,7 +12,7 @@ package struct StrokeSpans: Hashable, Sendable {
   /// No part at all.
   package init() {}
 
-  /// What any of `spans` holds; those of no length hold nothing.
+  /// Creates the union of `spans`; spans of length zero are ignored.
   package init(_ spans: some Sequence<ClosedRange<Int>>) {
     for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound })
     where span.lowerBound < span.upperBound {
@@ -24,10 +24,10 @@ package struct StrokeSpans: Hashable, Sendable {
     }
   }
 
-  /// What either holds.
+  /// Returns the union of both.
   package func union(_ other: StrokeSpans) -> StrokeSpans { StrokeSpans(ranges + other.ranges) }
 
-  /// What is left of a stroke of `count` points; a single point is `0...0`.
+  /// Returns the rest of a stroke of `count` points; a single point is `0...0`.
   package func rest(ofPoints count: Int) -> [ClosedRange<Int>] {
     guard count > 0 else { return [] }
     let end = (count - 1) * Self.steps

@@ -2,9 +2,9 @@
 ///
 /// Places and counts are of Unicode scalars.
 package struct TextDifference: Hashable, Sendable {
-  /// What of the first text is not in the second.
+  /// The range of the first text that is not in the second.
   package let range: Range<Int>
-  /// What the second has in its place.
+  /// The words of the second text in its place.
   package let words: String
   /// How many scalars that is.
   private let count: Int

@@ -9,7 +9,7 @@ package struct TextTree {
     package let offset: Int
   }
 
-  /// Where a run hangs.
+  /// The anchor of a run.
   package enum Anchor: Hashable {
     /// At the root.
     case root
@@ -147,7 +147,7 @@ package struct TextTree {
   /// How many characters there are, the deleted ones counted.
   package var elementCount: Int { items.count }
 
-  /// Where a run hangs that is inserted before the visible character at `offset`.
+  /// Returns the anchor of a run that is inserted before the visible character at `offset`.
   package func anchor(at offset: Int) -> Anchor {
     guard offset > 0 else {
       guard hasRootRun, let first = items.first else { return .root }

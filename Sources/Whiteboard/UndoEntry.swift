@@ -11,7 +11,7 @@ struct CellKey: Hashable {
 enum Standing: Hashable {
   /// The object was not there yet.
   case uncreated
-  /// Nobody had written the cell.
+  /// The cell had not been written.
   case absent
   /// The value of the operation `dot`.
   case written(Dot)
@@ -19,7 +19,7 @@ enum Standing: Hashable {
 
 /// One cell that a step changed, with what stood there before and after.
 struct UndoItem {
-  /// What stands in a cell, and the value that brings it back.
+  /// The contents of a cell, and the value that restores them.
   struct Side {
     let standing: Standing
     let value: Value
@@ -41,7 +41,7 @@ struct UndoItem {
 
 /// One step that can be undone as a whole.
 struct UndoEntry {
-  /// What the step was, in a word.
+  /// The kind of step, in one word.
   private(set) var label: String
   private(set) var items: [UndoItem] = []
   private(set) var byteCount = 0
@@ -80,7 +80,7 @@ struct UndoEntry {
     items[index] = item
   }
 
-  /// Takes note of an object that the step made.
+  /// Records an object that the step created.
   mutating func addCreation(of id: ObjectID, kind: ObjectKind) {
     created.insert(id)
     if items.isEmpty, !isLabelled { label = kind.name }
@@ -94,7 +94,7 @@ struct UndoEntry {
     )
   }
 
-  /// Takes note of a write; of several writes of one cell only the ends count.
+  /// Records a write; of several writes to one cell, only the first and the last values count.
   mutating func addWrite(_ item: UndoItem) {
     // What a new object holds goes and comes with it.
     if created.contains(item.object), item.property != .deleted { return }

@@ -10,9 +10,9 @@ struct UndoStack {
   /// Milliseconds without typing after which what is typed is another step.
   static let typingPause: UInt64 = 1000
 
-  /// What can be undone, the latest last.
+  /// The steps that can be undone, the latest last.
   private(set) var done: [UndoEntry] = []
-  /// What can be redone, the next one last.
+  /// The steps that can be redone, the next one last.
   private(set) var undone: [UndoEntry] = []
   /// Whether gestures are those of undo itself, which make no steps.
   var isReplaying = false
@@ -20,14 +20,14 @@ struct UndoStack {
   private var open: UndoEntry?
   private var depth = 0
   private var byteCount = 0
-  /// What the gesture that is made now types into, and when.
+  /// The text that the current gesture types into, and the time.
   private var typing: Typing?
   /// The same of the latest step.
   private var typed: Typing?
   /// Of cells that undo wrote last: by which operation, and what that brought back.
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
 
-  /// Somebody types into a text.
+  /// A user's typing into a text.
   private struct Typing {
     let text: ObjectID
     let time: UInt64
@@ -38,14 +38,14 @@ struct UndoStack {
     }
   }
 
-  /// What stands in a cell.
+  /// Returns the contents of a cell.
   func standing(of key: CellKey, in state: borrowing BoardState) -> Standing {
     let winner = state.record(key.object)?[key.property]?.dot
     if let known = standings[key], known.winner == winner { return known.standing }
     return winner.map { .written($0) } ?? .absent
   }
 
-  /// Takes note that the operation `winner`, or none, brought back what stood there.
+  /// Records that the operation `winner`, or none, restored the contents of a cell.
   mutating func note(_ standing: Standing, by winner: Dot?, at key: CellKey) {
     standings[key] = (winner, standing)
   }
@@ -88,10 +88,10 @@ struct UndoStack {
     typing = Typing(text: text, time: time)
   }
 
-  /// Has the gestures after be steps of their own.
+  /// Makes later gestures separate steps.
   mutating func endTyping() { typing = nil }
 
-  /// Takes note of a gesture that is about to be applied to `state`.
+  /// Records a gesture that is about to be applied to `state`.
   mutating func record(_ batches: [Batch], over state: borrowing BoardState, label: String?) {
     guard !isReplaying else { return }
     let isAlone = open == nil

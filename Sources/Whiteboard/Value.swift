@@ -1,4 +1,4 @@
-/// What a cell holds, in one of the shapes that the wire knows (BRD-9).
+/// The value of a cell, in one of the wire formats (BRD-9).
 public enum Value: Sendable {
   /// Nothing: a value taken back.
   case none

@@ -1,4 +1,4 @@
-/// What a guess says about one of its letters.
+/// The mark of one letter of a guess.
 public enum WordleMark: Int, Hashable, Comparable, Sendable {
   /// Not in the answer, or not so often.
   case absent
@@ -26,7 +26,7 @@ public struct WordleView: Hashable, Sendable {
   public struct Row: Hashable, Sendable {
     /// The word, or nil if it would give the answer away to the one who looks.
     public let word: String?
-    /// What it found out, letter by letter.
+    /// The marks, letter by letter.
     public let marks: [WordleMark]
 
     /// The marks as five characters.
@@ -42,7 +42,7 @@ public struct WordleView: Hashable, Sendable {
 
   /// One member who has guessed.
   public struct Player: Hashable, Sendable {
-    /// Who.
+    /// The member.
     public let member: MemberID
     /// The guesses, in their order.
     public let rows: [Row]
@@ -61,9 +61,9 @@ public struct WordleView: Hashable, Sendable {
     }
   }
 
-  /// Who looks.
+  /// The member that sees this view.
   public let member: MemberID
-  /// Those who have guessed, in the order of their first guesses.
+  /// The members that have guessed, in the order of their first guesses.
   public let players: [Player]
   /// The best that is known of each letter that this member has tried.
   public let keyboard: [String: WordleMark]

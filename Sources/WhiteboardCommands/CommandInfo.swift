@@ -1,7 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// What the parser of the command line knows of a command, as it writes it itself.
+/// The description of a command, in the parser's own format.
 package struct CommandInfo: Decodable {
   /// An argument or an option.
   struct Argument: Decodable {

@@ -3,7 +3,7 @@ import WhiteboardNode
 
 /// The command `completions` of a program.
 package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableCommand {
-  /// What help says of it.
+  /// The help text of the command.
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "completions",

@@ -3,7 +3,7 @@ import PeerSession
 import WhiteboardNode
 
 extension NodeError {
-  /// Why what lies in the data directory cannot be used, or why it cannot be made.
+  /// Creates an error for data in the data directory that cannot be used or created.
   package init(_ error: any Error, inDataDirectory directory: String) {
     if let error = error as? NodeError {
       self = error

@@ -2,7 +2,7 @@ import ArgumentParser
 import WhiteboardNode
 
 extension [String: String] {
-  /// What a flag says of a setting.
+  /// The value of a setting's option.
   package subscript<Setting>(_ key: SettingKey<Setting>) -> String? {
     get { self[key.entry.name] }
     set { self[key.entry.name] = newValue }
@@ -10,7 +10,7 @@ extension [String: String] {
 }
 
 extension ArgumentHelp {
-  /// What help says of the option of a setting.
+  /// Returns the help text for the option of a setting.
   package static func of<Value>(
     _ key: SettingKey<Value>,
     _ valueName: String? = nil
@@ -20,7 +20,7 @@ extension ArgumentHelp {
 }
 
 extension CompletionKind {
-  /// What can be written after the option of a setting.
+  /// Returns the completions for the option of a setting.
   package static func of<Value>(_ key: SettingKey<Value>) -> CompletionKind {
     .list(key.entry.choices)
   }

@@ -2,7 +2,7 @@ import Logging
 import WhiteboardNode
 
 extension Settings {
-  /// Where files lie.
+  /// Returns the data directory.
   package func chosenDataDirectory() throws(NodeError) -> String {
     if let given = value(.dataDirectory) {
       guard case .file(let path, let line) = origin(.dataDirectory) else {

@@ -52,7 +52,8 @@ package final class DirectoryWatch: Sendable {
   /// Waits for the next tick; false if the task was cancelled.
   package func tick() async -> Bool { await turn.next(stream) }
 
-  /// What the kernel watches: a directory that is removed and made again is another to it.
+  /// The directory that the kernel watches; if it is removed and recreated, that is another
+  /// directory.
   private final class Aim: @unchecked Sendable {
     private let directory: String
     private let descriptor: CInt

@@ -17,9 +17,9 @@ public enum DocumentEntry: Hashable, Sendable {
   case marker(name: String, time: Int64)
   /// A time in which recording was paused: what happened in it shows in the next keyframe only.
   case gap(from: Int64, to: Int64)
-  /// Whoever recorded ended it, though nothing may have happened for a while.
+  /// The end of the recording, which may be later than the last entry.
   case end(time: Int64)
-  /// What somebody calls themselves, by their id as text; the newest stays.
+  /// The display name of a member, by its id as text; the newest one counts.
   case name(String, of: String)
   /// Something that came or went in the session; the board hangs on none of it.
   case traffic(TrafficEntry)
@@ -132,7 +132,7 @@ package struct LogRow: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// What batches have in common said once; nil if one of them is no batch.
+  /// Returns the batches in packed form; nil if one of them is not a batch.
   private static func packed(
     _ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)],
     from first: Int64

@@ -18,7 +18,7 @@ struct Inventory: Sendable {
   /// The rows of what went through the session.
   private(set) var traffic: Set<Int64> = []
   private(set) var settings: Set<String> = []
-  /// Why the lists may not name all that was there.
+  /// The reasons why the lists may be incomplete.
   private(set) var problems: [String] = []
 
   /// Reads the lists of the file at `path`; blocks.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What happened to a document of a library.
+/// The change of a document in a library.
 public enum LibraryChange: Hashable, Sendable {
   /// It is there now.
   case added(DocumentSummary)

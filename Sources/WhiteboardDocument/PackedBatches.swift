@@ -4,7 +4,7 @@ import Whiteboard
 ///
 /// Only the heading of a batch is looked at: the operations stay the bytes that they are.
 struct PackedBatches {
-  /// What is to be expected of the next batch of an incarnation.
+  /// The expected values of the next batch of an incarnation.
   private struct Author {
     let incarnation: Incarnation
     var next: UInt64 = 1
@@ -25,7 +25,7 @@ struct PackedBatches {
     }
   }
 
-  /// What of a batch is said, since it is not as it was to be expected.
+  /// The values of a batch that are stored because they differ from the expected ones.
   private enum Said {
     static let sequence: UInt64 = 1
     static let time: UInt64 = 2

@@ -91,7 +91,7 @@ enum StoredTraffic {
 }
 
 extension LogRow {
-  /// What went through the session, of a row of ``traffic``.
+  /// Returns the traffic entries in a row of ``traffic``.
   func unpackTraffic() throws -> [TrafficEntry] { try TrafficCoding.unpack(self) }
 }
 

@@ -5,9 +5,9 @@ import Whiteboard
 /// The bytes of messages, datagrams and streams are opaque here, as are the names of resources: whose session it
 /// was reads them. Implements REC-12.
 public struct TrafficEntry: Hashable, Sendable {
-  /// What happened.
+  /// The kind of entry.
   public enum Kind: UInt8, CaseIterable, Sendable {
-    /// Who records came into the session; `text` is what it calls itself.
+    /// The recorder joined the session; `text` is its display name.
     case began = 0
     /// The peer came in; `text` is what it calls itself.
     case joined = 1
@@ -46,7 +46,7 @@ public struct TrafficEntry: Hashable, Sendable {
     /// Nothing was recorded for so many milliseconds, which `number` says, up to its time.
     case missed = 18
 
-    /// What stands behind the peers.
+    /// The fields that follow the peers.
     var fields: Fields {
       switch self {
       case .began, .joined, .left, .state: .text
@@ -71,7 +71,7 @@ public struct TrafficEntry: Hashable, Sendable {
   /// How many bytes the id of a peer has.
   public static let peerLength = 32
 
-  /// What happened.
+  /// The kind of entry.
   public let kind: Kind
   /// When, milliseconds since 1970.
   public let time: Int64

@@ -3,20 +3,20 @@ import WhiteboardRendering
 
 /// A board, or a part of it, as it is written to files of every kind.
 package struct BoardExport: Sendable {
-  /// What shows, and where.
+  /// The visible content of the board.
   package let picture: BoardPicture
   /// The board's id; empty if it has none.
   package let board: String
-  /// What people call the board; text from a peer.
+  /// The name of the board, which may come from another peer.
   package let name: String
-  /// What belongs to the board as a whole.
+  /// The settings of the board.
   package let settings: BoardSettings
   /// How the games among the objects began.
   package let setups: [ObjectID: [UInt8]]
-  /// What was said.
+  /// The chat.
   package let chat: [ChatLine]
 
-  /// What a page of nothing shows.
+  /// The area of a page without objects.
   private static let empty = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
 
   /// What of a board is to be written.
@@ -131,14 +131,14 @@ package protocol PageWriter: Sendable {
   func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8]
 }
 
-/// Why a board could not be written.
+/// The reason why a board could not be exported.
 package enum ExportError: Error, Hashable, Sendable {
   /// This program makes no pages of that kind.
   case noPages(ExportFormat)
   /// The page could not be made, and why.
   case page(String)
 
-  /// What is wrong and what to do, in words.
+  /// The problem and the remedy, for the user.
   package var message: String {
     switch self {
     case .noPages(let format): "this program cannot make .\(format.rawValue); .svg can be made"

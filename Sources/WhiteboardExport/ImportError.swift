@@ -1,4 +1,4 @@
-/// Why a file could not be taken in; nothing of it was.
+/// The reason why a file could not be imported; no part of it was imported.
 package enum ImportError: Error, Hashable, Sendable {
   /// It has more bytes than so many.
   case tooLong(limit: Int)
@@ -17,7 +17,7 @@ package enum ImportError: Error, Hashable, Sendable {
   /// It has more objects than a board.
   case tooManyObjects
 
-  /// What is wrong and what to do, in words; no more than a line.
+  /// The problem and the remedy, in at most one line.
   package var message: String {
     switch self {
     case .tooLong(let limit):

@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// One element of a drawing of Excalidraw, read as it says of itself.
 struct ExcalidrawElement {
-  /// Where an element lies before it is turned.
+  /// The position and size of an element before rotation.
   struct Box {
     let corner: Point
     let size: Size
@@ -13,7 +13,7 @@ struct ExcalidrawElement {
   }
 
   let tree: JSONTree
-  /// What it is.
+  /// The type of the element.
   let type: String
   /// Radians clockwise.
   let angle: Double
@@ -25,10 +25,10 @@ struct ExcalidrawElement {
     self.angle = angle.magnitude <= 1e6 ? angle : 0
   }
 
-  /// What it is, as it may be shown.
+  /// The type, safe for display.
   var shownType: String { TerminalText.quoted(type) }
 
-  /// Where it lies; nil if that is not on a board.
+  /// The box of the element; nil if it does not fit on a board.
   var box: Box? {
     guard let x = tree["x"]?.number, let y = tree["y"]?.number else { return nil }
     // Shapes that were drawn from the right or from below have negative sizes in old files.

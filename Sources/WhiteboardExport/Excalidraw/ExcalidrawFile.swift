@@ -32,7 +32,7 @@ package enum ExcalidrawFile {
   }
 }
 
-/// What both directions know of Excalidraw.
+/// The parts of the Excalidraw format that import and export share.
 enum Excalidraw {
   /// The colour of what has none of its own.
   static let plain: UInt32 = 0x1E1E_1EFF

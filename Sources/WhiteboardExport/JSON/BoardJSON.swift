@@ -3,9 +3,9 @@ import WhiteboardRendering
 
 /// A board as one document of JSON, for programs and for `import`; `JSONLines` says what is in it.
 package enum BoardJSON {
-  /// What `format` says.
+  /// The value of `format`.
   package static let format = "whiteboard-board"
-  /// What `version` says; another means that something cannot be read as before.
+  /// The value of `version`; it changes if older programs can no longer read the format.
   package static let version = 1
 
   /// The document, ended by a line feed; one object a line.

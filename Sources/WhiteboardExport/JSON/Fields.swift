@@ -3,7 +3,7 @@ import Whiteboard
 /// The members of one object of a board as JSON, each read as what its key has to be.
 struct Fields {
   let tree: JSONTree
-  /// Where in the document it stands.
+  /// The path in the document.
   let path: String
 
   init(_ tree: JSONTree, path: String) throws(ImportError) {

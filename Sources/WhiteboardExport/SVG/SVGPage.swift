@@ -61,7 +61,7 @@ package struct SVGPage {
 
   // MARK: - Places and colours
 
-  /// Where an object's own coordinates are, which have its centre in the middle.
+  /// Returns the transform of an object's own coordinates, whose origin is its center.
   private static func transform(_ snapshot: ObjectSnapshot) -> String {
     let center = snapshot.centerPosition
     var steps = [

@@ -1,4 +1,4 @@
-/// What of XML a page needs.
+/// The subset of XML that a page needs.
 package enum XML {
   /// Text of others as XML, without controls and what else XML does not admit.
   package static func escaped(_ text: String) -> String {

@@ -34,7 +34,7 @@ extension BoardFile {
     }
   }
 
-  /// What members are called: whoever said something said by what name.
+  /// Returns the display names of members, including those of chat authors.
   package static func names(on board: Board) -> [MemberID: String] {
     Dictionary(
       board.chat.compactMap { line in line.name.map { (line.author, $0) } },

@@ -7,13 +7,14 @@ import PeerSession
 package struct Demo: Sendable {
   /// How the peers find each other.
   package var discovery: any Discovery
-  /// Where the peers keep their files; each gets a directory of its own, removed at the end.
+  /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the
+  /// end.
   package var directory: String
   /// The address the peers listen on; nil for all, on the next free port.
   package var listen: PeerAddress?
   /// Told what happens: who it is about, or nil if it is about both, and a line.
   package var narrate: @Sendable (_ who: String?, _ line: String) async -> Void
-  /// Where to log.
+  /// The logger.
   package var logger: Logger
 
   /// Makes a demo.
@@ -87,7 +88,7 @@ package struct Demo: Sendable {
     }
   }
 
-  /// What happens on the board.
+  /// Plays the scene on the board.
   private func play(_ ada: Puppet, _ ben: Puppet) async throws -> String {
     try await ada.perform("wait peers=1 timeout=15")
     try await ben.perform("wait peers=1 timeout=15")

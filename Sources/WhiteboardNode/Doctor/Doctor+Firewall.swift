@@ -1,5 +1,5 @@
 extension Doctor {
-  /// What a firewall does with what discovery and boards need, or what could not be read of that.
+  /// Returns how a firewall treats the traffic of discovery and boards, or what could not be read.
   func firewallFindings() -> [Finding] {
     var findings = managers.map { manager in
       Finding(

@@ -11,15 +11,15 @@ import WhiteboardRendering
 
 /// Looks for what keeps boards from being found and joined on this machine, and says how to mend it.
 package struct Doctor: Sendable {
-  /// What one look came to.
+  /// The result of one check.
   package struct Finding: Encodable, Equatable, Sendable {
-    /// What was looked at.
+    /// The subject of the check.
     package var check: String
-    /// What it came to.
+    /// The verdict.
     package var verdict: Verdict
-    /// What was seen.
+    /// The observation.
     package var seen: String
-    /// What to do, where something is to be done.
+    /// The advice, if there is something to do.
     package var advice: String?
 
     /// Makes a finding.
@@ -41,7 +41,7 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// What one run came to: what `--json` writes in a line `doctor`.
+  /// The result of one run, which `--json` writes as a line `doctor`.
   package struct Report: Encodable, Sendable {
     /// Each look in its order.
     package var findings: [Finding]
@@ -56,7 +56,7 @@ package struct Doctor: Sendable {
   package var port: Int
   /// The interface to check; nil means all.
   package var interface: String?
-  /// Where keys and boards lie.
+  /// The directory of keys and boards.
   package var dataDirectory: String
   /// The machine.
   let reading: SystemReading
@@ -92,7 +92,7 @@ package struct Doctor: Sendable {
     return report(findings)
   }
 
-  /// What findings come to.
+  /// Returns the report on the findings.
   func report(_ findings: [Finding]) -> Report {
     let worst = findings.first { $0.verdict == .fault } ?? findings.first { $0.advice != nil }
     return Report(
@@ -337,7 +337,7 @@ package struct Doctor: Sendable {
   }
 }
 
-/// What the body returns, or nil when that takes longer; the body is cancelled then, and waited for.
+/// Returns the result of the body, or nil after a timeout; then the body is cancelled and awaited.
 func firstOf<Success: Sendable>(
   within limit: Duration,
   _ body: @escaping @Sendable () async -> Success?

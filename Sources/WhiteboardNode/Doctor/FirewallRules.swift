@@ -15,11 +15,11 @@ struct FirewallRules: Equatable, Sendable {
 
   /// Which packets a chain of rules sees.
   private enum Chain {
-    /// Those that come in.
+    /// Incoming packets.
     case input
     /// Others.
     case elsewhere
-    /// Those that a jump sends there.
+    /// Packets that a jump sends to the chain.
     case jumped
   }
 

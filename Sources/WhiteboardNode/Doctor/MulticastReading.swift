@@ -1,4 +1,4 @@
-/// What the kernel says of multicast over IPv4, in its files under `/proc/net`.
+/// Reads the kernel's information about IPv4 multicast from `/proc/net`.
 enum MulticastReading {
   /// The group of mDNS, 224.0.0.251, as those files write it.
   private static let group = "FB0000E0"

@@ -4,7 +4,7 @@
 @preconcurrency import Musl
 #endif
 
-/// What this machine's network is like, asked of the system.
+/// Information about this machine's network, from the system.
 package enum NetworkSurvey {
   /// An interface that is up.
   struct Interface: Equatable, Sendable {
@@ -119,7 +119,7 @@ package enum NetworkSurvey {
     return result == 0 ? nil : errno
   }
 
-  /// Why a port cannot be opened for TCP and UDP on every address, or nil if it can.
+  /// Returns the error of opening a port for TCP and UDP on every address, or nil if it works.
   static func bindFailure(port: Int) -> Int32? {
     for kind in [SOCK_STREAM, SOCK_DGRAM] {
       let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
@@ -149,7 +149,7 @@ package enum NetworkSurvey {
     return nil
   }
 
-  /// Who owns a file and who may use it, or nil if there is none.
+  /// Returns the owner and the mode of a file, or nil if there is none.
   static func status(of path: String) -> (owner: UInt32, mode: UInt32)? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

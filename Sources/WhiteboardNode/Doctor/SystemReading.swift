@@ -6,13 +6,13 @@ import FoundationEssentials
 @preconcurrency import Musl
 #endif
 
-/// What the doctor reads of the machine, as text; tests put their own in its place.
+/// The doctor's readings of the machine, as text; tests replace them.
 package struct SystemReading: Sendable {
   /// The text of a file; nil if it is not there or not ours to read.
   package var file: @Sendable (_ path: String) -> String?
   /// Whether there is a file or directory.
   package var exists: @Sendable (_ path: String) -> Bool
-  /// What one of the fixed commands writes; nil if it is not installed or refuses.
+  /// Returns the output of one of the fixed commands; nil if it is not installed or fails.
   package var output: @Sendable (_ command: Command) -> String?
   /// The value of an environment variable; nil if it is not set or empty.
   package var environment: @Sendable (_ name: String) -> String?

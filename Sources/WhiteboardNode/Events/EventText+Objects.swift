@@ -18,7 +18,7 @@ extension EventText {
       + (game(object) + rules(object)).joined()
   }
 
-  /// What it is and where, and what there is to know of it otherwise.
+  /// Returns the kind and the position of an object, and its other properties.
   private static func about(
     _ object: NodeEvent.ObjectDescription,
     wordsLimit: Int

@@ -41,7 +41,7 @@ extension EventText {
     }
   }
 
-  /// What to call a resource: what its name says, where it is one of this product's.
+  /// Returns the description of a resource; names of this product's own resources are translated.
   private static func resource(_ name: String) -> String {
     guard let known = try? ResourceDTO(name: name) else {
       return TerminalText.quoted(name, limit: 80)

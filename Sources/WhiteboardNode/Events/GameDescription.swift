@@ -13,7 +13,7 @@ package struct GameDescription: Encodable, Sendable, Equatable {
     self.lines = lines
   }
 
-  /// What a view of a game says; `name` is what members are called in its lines.
+  /// Creates the description of a game's view; `name` returns the display names of members.
   init?(_ view: GameView, naming name: (MemberID) -> String) {
     guard let json = JSONValue(view.json) else { return nil }
     self.init(view: json, lines: view.text(naming: name))

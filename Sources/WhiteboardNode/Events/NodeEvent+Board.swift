@@ -5,7 +5,7 @@ extension NodeEvent {
     package var id: String
     /// The whole object.
     package var object: ObjectDescription
-    /// Who did it.
+    /// The peer that made the change.
     package var by: String?
   }
 
@@ -17,7 +17,7 @@ extension NodeEvent {
     package var changed: [String]
     /// The whole object.
     package var object: ObjectDescription
-    /// Who did it.
+    /// The peer that made the change.
     package var by: String?
   }
 
@@ -25,7 +25,7 @@ extension NodeEvent {
   package struct ObjectRemoved: Encodable, Sendable {
     /// Which.
     package var id: String
-    /// Who did it.
+    /// The peer that made the change.
     package var by: String?
   }
 
@@ -33,7 +33,7 @@ extension NodeEvent {
   package struct Selected: Encodable, Sendable {
     /// Which.
     package var id: String
-    /// Who has it now; nobody when absent.
+    /// The peer that holds it now; absent if no peer does.
     package var peer: String?
     /// The name of who has it.
     package var name: String?
@@ -41,17 +41,17 @@ extension NodeEvent {
     package var lostByUs: Bool?
   }
 
-  /// Somebody said something.
+  /// A chat line.
   package struct Chat: Encodable, Sendable {
     /// The id of the line.
     package var id: String
-    /// Who.
+    /// The author.
     package var peer: String
     /// The name of who, when it was said.
     package var name: String
     /// The icon of who, one emoji, if there was one.
     package var icon: String?
-    /// What.
+    /// The text.
     package var text: String
     /// When, RFC 3339.
     package var at: String
@@ -67,9 +67,9 @@ extension NodeEvent {
 
   /// The settings of a board; what was never set is absent.
   package struct SettingsDescription: Encodable, Sendable, Equatable {
-    /// What the board is called.
+    /// The title of the board.
     package var title: String?
-    /// What lies behind everything, `#rrggbbaa`.
+    /// The background color, `#rrggbbaa`.
     package var background: String?
     /// How far the lines of the grid are apart; zero for no grid.
     package var grid: Double?

@@ -25,7 +25,7 @@ extension NodeEvent {
 
   /// A resource is on its way.
   package struct ResourceStarted: Encodable, Sendable {
-    /// What `cancel` takes.
+    /// The id for `cancel`.
     package var transfer: String
     /// Which way.
     package var direction: Direction
@@ -63,13 +63,13 @@ extension NodeEvent {
     package var name: String
     /// How it ended.
     package var outcome: Outcome
-    /// Where it lies here, received or sent from.
+    /// The path of the local file, received or sent.
     package var path: String?
     /// How many bytes it has.
     package var size: UInt64?
     /// Its SHA-256, in lower-case hexadecimal.
     package var sha256: String?
-    /// Why it failed.
+    /// The reason for the failure.
     package var message: String?
 
     /// How a transfer ends.
@@ -101,7 +101,7 @@ extension NodeEvent {
     package var stream: String
     /// From whom.
     package var peer: String
-    /// Where in the stream the bytes stand.
+    /// The offset of the bytes in the stream.
     package var offset: UInt64
     /// The bytes, at most 48 KiB of them.
     package var base64: String
@@ -124,7 +124,7 @@ extension NodeEvent {
     package var outcome: ResourceFinished.Outcome
     /// How many bytes went through.
     package var size: UInt64
-    /// Why it failed.
+    /// The reason for the failure.
     package var message: String?
   }
 }

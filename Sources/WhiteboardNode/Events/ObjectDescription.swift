@@ -15,9 +15,9 @@ extension NodeEvent {
     package var scale: Double
     /// Radians clockwise.
     package var angle: Double
-    /// Who is present and has it in hand.
+    /// The present member that has it selected.
     package var selectedBy: String?
-    /// What lies over what: hexadecimal, higher in front.
+    /// The position in the stack: hexadecimal, higher in front.
     package var zIndex: String
     /// When it was last changed, RFC 3339.
     package var updatedAt: String
@@ -41,7 +41,7 @@ extension NodeEvent {
     package var pixelSize: [Int]?
     /// Whether the photo's bytes are here.
     package var isAssetAvailable: Bool?
-    /// Where the photo's bytes lie, once they are here.
+    /// The path of the photo's file, once it was received.
     package var path: String?
     /// The parts of a drawing that were erased: from and to, in points.
     package var erased: [[Double]]?

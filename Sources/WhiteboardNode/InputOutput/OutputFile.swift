@@ -8,7 +8,7 @@ import WhiteboardRendering
 
 /// A file that is written completely or not at all.
 package enum OutputFile {
-  /// Why it was not written.
+  /// The reason why the file was not written.
   package enum WriteError: Error, Equatable, Sendable {
     /// There is a file of that name.
     case exists(String)
@@ -17,7 +17,7 @@ package enum OutputFile {
     /// The system refuses, and why.
     case unwritable(String, why: String)
 
-    /// What is wrong, in words that may be shown.
+    /// The problem, safe for display.
     package var message: String {
       switch self {
       case .exists(let path): "\(Self.shown(path)) is there already"

@@ -11,15 +11,15 @@ import Musl
 /// It is a file beside what that one says of the board (``OpenBoard``), as private as that, and the answer is
 /// another: whoever can write there has our key as well.
 package enum InvitationRequest {
-  /// What is answered.
+  /// The answer.
   package struct Answer: Codable, Equatable, Sendable {
     /// The code.
     package var code: String?
-    /// What it lets do, where somebody owns the board.
+    /// The role that the code gives, on an owned board.
     package var role: String?
     /// When it is a wrong code, RFC 3339.
     package var expires: String?
-    /// Why there is none.
+    /// The reason for refusing.
     package var refusal: String?
   }
 

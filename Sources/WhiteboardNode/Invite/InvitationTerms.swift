@@ -1,4 +1,4 @@
-/// What a further code lets do, and for how long.
+/// The role and the lifetime of an additional code.
 package struct InvitationTerms: Hashable, Codable, Sendable {
   /// The longest a code may hold: 30 days.
   package static let maximumSeconds = 30 * 86_400

@@ -24,7 +24,7 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   package var listen: String?
   /// The only interface that is used; nil if all are.
   package var interface: String?
-  /// Who is let in: `ask`, `code`, `known` or `anyone`.
+  /// The admission policy: `ask`, `code`, `known` or `anyone`.
   package var admit: String
   /// The code that lets one in, where there is one.
   package var code: String?
@@ -81,7 +81,7 @@ final class OpenBoardFile: Sendable {
     return lock
   }
 
-  /// What a file says, where a program holds it.
+  /// Reads a file, if a program holds it.
   static func read(_ path: String) -> OpenBoard? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }

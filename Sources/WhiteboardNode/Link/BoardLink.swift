@@ -3,7 +3,7 @@
 /// Printing a link shows everything but the code; ``text`` is the whole of it, for the one place
 /// where a person reads it.
 package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
-  /// Where to connect.
+  /// The address to connect to.
   package var address: HostPort
   /// The id of the board, 26 base32 characters.
   package var board: String
@@ -95,7 +95,7 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What is wrong with a link.
+/// The problem with a link.
 package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
   /// It does not begin with the scheme.
   case notALink
@@ -109,10 +109,10 @@ package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
   case badPeer
   /// The code is not words.
   case badCode
-  /// What looks like `HOST:PORT` has a port that is none.
+  /// The text looks like `HOST:PORT`, but its port is not valid.
   case badPort
 
-  /// What is wrong, in words that do not repeat the link.
+  /// The problem, in words that do not repeat the link.
   package var description: String {
     switch self {
     case .notALink: "a link starts with whiteboard://"
@@ -219,7 +219,7 @@ package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// What a person may name to join a board.
+/// The ways to name a board to join.
 package enum JoinTarget: Equatable, Sendable {
   /// Any board nearby, where there is just one.
   case nearby

@@ -1,6 +1,6 @@
 import PeerDiscovery
 
-/// What an announcement says of how its board lets people in: a hint for who picks from a list.
+/// The admission policy in an announcement, as a hint for users who choose from a list.
 extension Announcement {
   private static let admissionKey = "admit"
 

@@ -21,7 +21,7 @@ struct EventPump {
   /// Whether everything has been told.
   var isIdle: Bool { (pending.isEmpty && !isDelivering) || failure != nil }
 
-  /// Why nobody can be told any more.
+  /// The error that ended the output.
   var error: OutputError? { failure }
 
   /// Adds an event at the end.

@@ -14,13 +14,13 @@ struct Nap {
     return sleeper
   }
 
-  /// Nobody sleeps any more.
+  /// Cancels the timer.
   mutating func end() {
     until = nil
     sleeper = nil
   }
 
-  /// Has the task wake by then, or now where that has passed.
+  /// Wakes the task by the given time, or at once if that has passed.
   func wake(by due: ContinuousClock.Instant) {
     if let until, due < until { sleeper?.cancel() }
   }

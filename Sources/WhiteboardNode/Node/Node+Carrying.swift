@@ -57,7 +57,7 @@ extension Node {
     }
   }
 
-  /// Where relays may be: the one that was named, or all that are announced and take boards.
+  /// Returns the possible relays: the named one, or all announced relays that accept boards.
   private func relays(
     _ carrier: NodeConfiguration.Carrier
   ) async -> [(peer: PeerID?, addresses: [PeerAddress])] {
@@ -94,7 +94,7 @@ extension Node {
     )
   }
 
-  /// What was passed on as a relay of the session.
+  /// Returns the amount that this node forwarded as a relay of the session.
   package func relayTally() async -> RelayTally { await session?.relayTally() ?? RelayTally() }
 
   private func tellNotCarried(_ error: SessionError) {

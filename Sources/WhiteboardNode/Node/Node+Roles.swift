@@ -2,7 +2,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Who may do what on a board that somebody owns.
+/// The rights of members on an owned board.
 extension Node {
   /// The label of codes that let in to look on.
   static let viewLabel = "view"
@@ -29,7 +29,7 @@ extension Node {
     return Self.board(ofOwner: configuration.identity, salt: own.salt)
   }
 
-  /// What tells a board from others of its owner.
+  /// Returns a salt that distinguishes a board from others of the same owner.
   package static func newSalt() -> [UInt8] { BoardOwner.randomSalt() }
 
   /// The id for a board of somebody, told from others by a salt; without one of a board that nobody owns.
@@ -144,13 +144,13 @@ extension Node {
     )
   }
 
-  /// What a peer may do, where somebody owns the board.
+  /// Returns the role of a peer on an owned board.
   func role(of peer: PeerID) -> String? {
     guard let replica, replica.isOwned else { return nil }
     return MemberID(peer.bytes).flatMap { replica.role(of: $0) }?.word
   }
 
-  /// What was refused on the board since it was opened, by its reason.
+  /// The number of refused changes since the board was opened, by reason.
   package var refusals: Refusals { replica?.refusals ?? Refusals() }
 }
 

@@ -2,7 +2,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// What the node does when its time has come, and when that is.
+/// Timed work of the node, and its deadlines.
 extension Node {
   /// Does what is due, for as long as the node runs; sleeps until then.
   func keepTime() async {
@@ -37,7 +37,7 @@ extension Node {
     if let deadline = replica?.nextDeadline { nap.wake(by: instant(deadline)) }
   }
 
-  /// Has ``keepTime()`` look at everything now.
+  /// Makes ``keepTime()`` check all deadlines now.
   func wakeNow() {
     isWorkDue = true
     nap.wake(by: clock.now)

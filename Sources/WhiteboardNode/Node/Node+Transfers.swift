@@ -159,7 +159,7 @@ extension Node {
     carryOutActions()
   }
 
-  /// Takes note of the file of a photo, which was found whole or was just written.
+  /// Records the file of a photo that was found intact or was just written.
   func photoIsHere(_ id: AssetID, at path: String) {
     assetPaths[id] = path
     sink.show(.photo(id, path: path))

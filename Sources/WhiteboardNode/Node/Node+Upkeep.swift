@@ -1,6 +1,6 @@
 import WhiteboardDocument
 
-/// What whoever runs a node has done to the file of its board.
+/// Maintenance of the board's file, on request of the program.
 extension Node {
   /// Deletes old history and returns its space to the disk; the board stays usable meanwhile.
   ///

@@ -98,7 +98,7 @@ extension Node {
 
 }
 
-/// What others see of us while we are here.
+/// The presence of the local peer, as other members see it.
 extension Node {
   /// Shows the others where we point.
   func point(at place: BoardPoint?, isLaser: Bool) throws(VerbError) {

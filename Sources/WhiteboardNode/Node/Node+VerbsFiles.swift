@@ -52,7 +52,7 @@ extension Node {
 
   // MARK: - Copies
 
-  /// Where copies are, for every board that opens with this data directory.
+  /// The directory of copied objects, shared by all boards of this data directory.
   private var copies: String { "\(configuration.dataDirectory)/copies.json" }
 
   /// Keeps copies of objects.
@@ -114,7 +114,7 @@ extension Node {
     }
   }
 
-  /// What those are called who wrote on the board, as far as we know.
+  /// The known display names of the board's authors.
   private var memberNames: [MemberID: String] {
     guard let board = replica?.board else { return [:] }
     var names: [MemberID: String] = [:]

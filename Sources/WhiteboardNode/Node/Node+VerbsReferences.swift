@@ -1,12 +1,12 @@
 import Whiteboard
 
-/// What the words of a verb mean among the objects there are.
+/// Resolving the object references of a command.
 extension Node {
   /// Which objects a verb may name.
   enum Nameable {
-    /// Those that are on the board, and groups.
+    /// Objects on the board, and groups.
     case present
-    /// Those that were deleted.
+    /// Deleted objects.
     case deleted
   }
 
@@ -16,7 +16,7 @@ extension Node {
     throw VerbError(.aliasTaken, "\(alias) is the name of \(id) already")
   }
 
-  /// Takes note of an object that was made, as `last` and under its alias.
+  /// Records a new object, as `last` and under its alias.
   func made(_ id: ObjectID, _ alias: ObjectAlias?) {
     lastObject = id
     if let alias {
@@ -97,7 +97,7 @@ extension Node {
     }
   }
 
-  /// Why an object cannot be named where those on the board can, or those that were deleted.
+  /// Returns the error for an object that is not among the ones that can be named.
   func absence(of id: ObjectID, as nameable: Nameable) -> VerbError {
     if nameable == .deleted, isNameable(id, as: .present) {
       return VerbError(.refused, "\(id) is not deleted")

@@ -99,7 +99,7 @@ extension Node {
 }
 
 extension VerbError {
-  /// What a document refused, as the answer to a verb.
+  /// Creates the answer to a command from the error of a document.
   init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardDocument
 
-/// What a person goes by from run to run.
+/// The user's display name and icon, stored between runs.
 extension PersonalSettings {
   /// The name that was chosen last.
   package var name: String? {

@@ -5,9 +5,9 @@ package protocol PhotoConverter: Sendable {
   func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8]
 }
 
-/// Why a picture could not be made a photo.
+/// The reason why a picture could not be converted to a photo.
 package struct PhotoConversionError: Error, Hashable, Sendable {
-  /// What is wrong with the picture, in words that follow its name.
+  /// The problem with the picture, in words that follow its name.
   package let message: String
 
   /// An error that says this.

@@ -3,11 +3,11 @@
 /// Only its form is known to be right; whoever has the commands and the keys looks up the names, and says
 /// with ``place`` where a wrong one stands.
 package struct KeyBinding: Hashable, Sendable {
-  /// What the keys are to do, as the file has it.
+  /// The command of the keys, as the file has it.
   package let command: String
   /// The keys, as the file has them; none where the command is to have no key.
   package let keys: [String]
-  /// Where that was said: the file, a colon, the line.
+  /// The origin: the file, a colon, the line.
   package let place: String
 
   /// Makes a binding.

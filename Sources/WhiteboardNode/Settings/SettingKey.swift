@@ -1,8 +1,8 @@
 import PeerSession
 
-/// What a setting cannot be; `reason` says more than the list of what it can be.
+/// An invalid value of a setting; `reason` explains more than the list of allowed values.
 package struct SettingFault: Error, Equatable, Sendable {
-  /// Why, where there is more to say than what is allowed.
+  /// The reason, if the allowed values do not explain it.
   package var reason: String?
 
   /// Makes a fault.
@@ -11,7 +11,7 @@ package struct SettingFault: Error, Equatable, Sendable {
 
 /// One setting: how it is called in the file, in the environment and on the command line, and what it may be.
 package struct SettingKey<Value: Sendable>: Sendable {
-  /// What is known of it whatever its values are.
+  /// The description of the setting, independent of the type of its values.
   package let entry: SettingEntry
   /// Reads a value.
   package let parse: @Sendable (String) throws(SettingFault) -> Value
@@ -100,13 +100,13 @@ extension SettingKey<Bool> {
   }
 }
 
-/// What is known of a setting whatever its values are.
+/// The description of a setting, independent of the type of its values.
 package struct SettingEntry: Sendable {
-  /// What a setting is where nobody says.
+  /// The default value of a setting.
   package enum Standard: Sendable {
     /// This value.
     case value(String)
-    /// What depends, in words.
+    /// A default that depends on something else, in words.
     case words(String)
   }
 
@@ -126,11 +126,11 @@ package struct SettingEntry: Sendable {
 
   /// Its name in the file.
   package let name: String
-  /// What it means.
+  /// The meaning of the setting.
   package let summary: String
-  /// What it may be, in words.
+  /// The allowed values, in words.
   package let allowed: String
-  /// What it is where nobody says.
+  /// The default.
   package let standard: Standard
   /// The option that sets it.
   package let flag: String
@@ -148,7 +148,7 @@ package struct SettingEntry: Sendable {
     "WHITEBOARD_" + name.uppercased().replacing("-", with: "_")
   }
 
-  /// What help says of its option.
+  /// The help text of the option.
   package var help: String {
     let values =
       choices.isEmpty || choices.first == "true" ? "" : ": \(choices.joined(separator: ", "))"

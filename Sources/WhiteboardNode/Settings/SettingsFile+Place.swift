@@ -7,7 +7,7 @@ import Musl
 #endif
 
 extension SettingsFile {
-  /// Where a file of settings is looked for.
+  /// The path of a configuration file.
   package struct Place: Equatable, Sendable {
     /// The file.
     package let path: String

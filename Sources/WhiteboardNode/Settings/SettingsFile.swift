@@ -8,26 +8,26 @@ import WhiteboardRendering
 package struct SettingsFile: Equatable, Sendable {
   /// A line that sets something.
   package struct Line: Equatable, Sendable {
-    /// What it sets.
+    /// The name of the setting.
     package let name: String
-    /// What to.
+    /// The value.
     package let value: String
     /// The line number, from 1.
     package let number: Int
   }
 
-  /// What a line cannot be.
+  /// An error in a line.
   package struct Fault: Error, Equatable, Sendable {
-    /// Where it stands, from 1.
+    /// The line number, from 1.
     package let number: Int
-    /// What is wrong, and what would be right.
+    /// The problem and the correct form.
     package let message: String
   }
 
   /// The maximum number of bytes that are read.
   package static let maximumSize = 65_536
 
-  /// Where it is.
+  /// The path of the file.
   package let path: String
   /// The settings.
   package private(set) var lines: [Line] = []

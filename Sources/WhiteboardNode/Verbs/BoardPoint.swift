@@ -30,7 +30,7 @@ package struct BoardPoint: Equatable, Sendable {
   }
 }
 
-/// Where a move goes.
+/// The target of a move.
 package enum Movement: Equatable, Sendable {
   /// To a place on the board.
   case to(BoardPoint)
@@ -40,7 +40,7 @@ package enum Movement: Equatable, Sendable {
 
 /// The part of the board that one looks at.
 package struct BoardView: Equatable, Sendable {
-  /// What is in the middle of it.
+  /// The center.
   package let center: BoardPoint
   /// Board units.
   package let width: Int
@@ -48,7 +48,7 @@ package struct BoardView: Equatable, Sendable {
   package let height: Int
 }
 
-/// Where `find` looks.
+/// The area that `find` searches.
 package enum BoardArea: Equatable, Sendable {
   /// At a point.
   case point(BoardPoint)
@@ -56,7 +56,7 @@ package enum BoardArea: Equatable, Sendable {
   case rectangle(BoardPoint, BoardPoint, isInside: Bool)
 }
 
-/// Where `order` moves objects in the stack.
+/// The target position of `order` in the stack.
 package enum StackPlace: Equatable, Sendable {
   /// In front of all.
   case front

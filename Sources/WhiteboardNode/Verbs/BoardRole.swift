@@ -1,4 +1,4 @@
-/// What the owner of a board lets somebody be.
+/// The role that the owner of a board gives a member.
 package enum BoardRole: String, CaseIterable, Sendable {
   /// Draws and writes.
   case editor

@@ -130,7 +130,7 @@ struct JSONFields: Decodable {
   }
 }
 
-/// What the fields hold, by key.
+/// The values of the fields, by key.
 extension JSONFields {
   func has(_ key: String) -> Bool {
     values[key] != nil

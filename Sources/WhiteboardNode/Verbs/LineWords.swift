@@ -2,12 +2,12 @@
 enum LineWords {
   /// One word of a line.
   struct Word: Equatable, Sendable {
-    /// What it says, quotes and escapes resolved.
+    /// The text of the word, without quotes and escapes.
     let text: String
     /// Whether it began with a quote, so that it is never an option.
     let isQuoted: Bool
 
-    /// What follows `key=` where that is how the word begins and no quote came before.
+    /// Returns the text after `key=`, if the word begins with it and no quote came before.
     func value(of key: String) -> String? {
       guard !isQuoted, text.hasPrefix(key + "=") else { return nil }
       return String(text.dropFirst(key.count + 1))

@@ -1,8 +1,8 @@
 /// One setting of the board, and what it is to be.
 package enum Setting: Equatable, Sendable {
-  /// What the board is called.
+  /// The title of the board.
   case title(String)
-  /// What lies behind everything, `0xRRGGBBAA`; nil for the colour of who looks.
+  /// The background color, `0xRRGGBBAA`; nil for the viewer's own color.
   case background(UInt32?)
   /// How far the lines of the grid are apart, in board units; zero for no grid.
   case grid(Double)

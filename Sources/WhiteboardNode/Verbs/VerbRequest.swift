@@ -1,8 +1,8 @@
 /// A verb with the mark by which its answer will be known.
 package struct VerbRequest: Equatable, Sendable {
-  /// What to do.
+  /// The command.
   package let verb: Verb
-  /// What the answer carries back, if anything.
+  /// The request id that the answer repeats, if any.
   package let request: RequestMark?
   /// Which line of a script it stands in, from 1; nil outside of scripts.
   package var line: Int?

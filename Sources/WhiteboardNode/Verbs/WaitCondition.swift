@@ -1,4 +1,4 @@
-/// What `wait` waits for.
+/// The condition of `wait`.
 package enum WaitCondition: Equatable, Sendable {
   /// At least so many other peers are connected; with zero, none is.
   case peers(Int)

@@ -6,7 +6,7 @@ import WhiteboardRendering
 /// Photos lie under the cells, which are to be blank where a photo is to be seen. It decides and remembers, and
 /// does nothing else. The screen's last row is to stay free of sixels: below it a terminal scrolls.
 package struct GraphicsLayer: Sendable {
-  /// What is to be written, and what the terminal's cells show after it.
+  /// The bytes to write, and the contents of the terminal's cells after that.
   package struct Update: Hashable, Sendable {
     /// The bytes to write before the cells in the same frame; afterwards the cursor may be
     /// anywhere.
@@ -44,7 +44,7 @@ package struct GraphicsLayer: Sendable {
     var lastShown: Int
   }
 
-  /// What tells the same photo in more pixels.
+  /// The version of a photo, which changes with its resolution.
   private struct Version: Hashable, Sendable {
     let width: Int
     let height: Int
@@ -289,7 +289,7 @@ package struct GraphicsLayer: Sendable {
   }
 }
 
-/// Where a photo is shown by pixels, in cells of the screen.
+/// The position of a photo shown by pixels, in cells of the screen.
 package struct GraphicsPlacement: Hashable, Sendable {
   /// The photo's object.
   package let object: ObjectID
@@ -297,7 +297,7 @@ package struct GraphicsPlacement: Hashable, Sendable {
   package let asset: AssetID
   /// The cells that all of it fills, in view or not.
   package let box: CellArea
-  /// Those of them that are in view.
+  /// The visible cells.
   package let visible: CellArea
 
   /// The place of a photo; nil if nothing of it is in view.

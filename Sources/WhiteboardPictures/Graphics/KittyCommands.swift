@@ -49,7 +49,7 @@ package enum KittyCommands {
   }
 }
 
-/// Where the terminal's cursor goes.
+/// The position of the terminal's cursor.
 enum TerminalPlace {
   /// Goes to a cell, counted from 0.
   static func moved(to x: Int, _ y: Int) -> [UInt8] { Array("\u{1B}[\(y + 1);\(x + 1)H".utf8) }

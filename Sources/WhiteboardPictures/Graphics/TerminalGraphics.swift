@@ -20,7 +20,7 @@ package struct TerminalPhoto: Hashable, Sendable {
   /// The most pixels of what is worth sending to a terminal.
   package static let pixelLimit = 1_000_000
 
-  /// What is sent of pixels that are there.
+  /// Creates the data to send for existing pixels.
   package init(_ pixels: PhotoPixels, for graphics: TerminalGraphics) throws(PictureError) {
     let most = Self.within(pixels.width, pixels.height)
     self.pixels = pixels.averaged(within: most.width, most.height)

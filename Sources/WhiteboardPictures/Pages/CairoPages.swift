@@ -1,9 +1,9 @@
 import WhiteboardExport
 import WhiteboardRendering
 
-/// What makes `.png` and `.pdf` of a board, by libraries that not every program needs.
+/// Writes a board as `.png` and `.pdf`, with libraries that not every program needs.
 package struct CairoPages: PageWriter {
-  /// Has no state.
+  /// Creates a page writer.
   package init() {}
 
   /// The picture as a PNG of so many pixels for each board unit.

@@ -6,7 +6,7 @@ import WhiteboardRendering
 struct PageStroke {
   /// Its lines, on the board.
   private let lines: [PageLine]
-  /// What cairo's numbers can hold, in board units.
+  /// The range of cairo's numbers, in board units.
   private let room: Rectangle
 
   /// - Parameters:

@@ -105,7 +105,7 @@ package enum PicturePage {
   }
 }
 
-/// Why there is no page.
+/// The reason why there is no page.
 package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The region has no area.
   case empty

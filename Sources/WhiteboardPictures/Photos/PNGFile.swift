@@ -39,10 +39,10 @@ enum PNGFile {
 ///
 /// It must live as long as anything may write to it, since cairo does not hold on to it.
 final class ByteSink {
-  /// What was written.
+  /// The bytes written so far.
   private(set) var bytes: [UInt8] = []
 
-  /// What is given to cairo with ``write``.
+  /// The closure argument for cairo's ``write``.
   var closure: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
   /// Takes what cairo writes.

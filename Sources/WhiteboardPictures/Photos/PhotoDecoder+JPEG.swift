@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardRendering
 
 extension PhotoDecoder {
-  /// What a JPEG says of itself to the library.
+  /// The header information of a JPEG.
   struct JPEGInfo {
     let width: Int
     let height: Int
@@ -52,7 +52,7 @@ extension PhotoDecoder {
       .upright(orientation)
   }
 
-  /// What the library reads in the header, within our limits too.
+  /// Reads the header with the library, and checks it against the limits.
   static func jpegInfo(
     _ bytes: [UInt8],
     _ library: tjhandle
