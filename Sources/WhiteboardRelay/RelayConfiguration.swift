@@ -2,32 +2,32 @@ import Logging
 import PeerDiscovery
 import PeerSession
 
-/// What a relay is made from.
+/// The configuration of a relay.
 package struct RelayConfiguration: Sendable {
-  /// What the relay calls itself.
+  /// The display name of the relay.
   package var name: String
   /// Its key.
   package var identity: PeerIdentity
   /// The peers it remembers.
   package var peerStore: PeerStore
-  /// Where its boards, keys and files lie.
+  /// The directory of its boards, keys and files.
   package var dataDirectory: String
-  /// Where to listen; nil means any address, on the default port or the next free one.
+  /// The address to listen on; nil means all addresses, on the default port or the next free one.
   package var listen: PeerAddress?
   /// The only interface to be found on; nil means all.
   package var interface: String?
   /// How its boards are announced; nil means not at all.
   package var discovery: (any Discovery)?
-  /// What may change while it runs.
+  /// The limits that may change while it runs.
   package var limits = Limits()
-  /// What it passes on and keeps for each member.
+  /// The limits of forwarding and storing for each member.
   package var passing = RelayLimits()
   /// How long a peer whose link broke is waited for (LIV-4).
   package var lostAfter = Duration.seconds(60)
-  /// Where to log.
+  /// The logger.
   package var logger: Logger
 
-  /// What may change while a relay runs, when its settings are read again.
+  /// The limits that may change while a relay runs, when its settings are reloaded.
   package struct Limits: Equatable, Sendable {
     /// Whose boards are taken.
     package var boards = BoardsTaken.allowList

@@ -1,7 +1,7 @@
 import Metrics
 import PeerSession
 
-/// What a relay measures of its boards; no board and no peer is named in it.
+/// The metrics of a relay's boards; they name no board and no peer.
 struct RelayMetrics: Sendable {
   private let serving = Meter(label: "whiteboard_boards", dimensions: [("state", "serving")])
   private let opening = Meter(label: "whiteboard_boards", dimensions: [("state", "opening")])
@@ -40,7 +40,7 @@ struct RelayMetrics: Sendable {
     overruns.increment(by: max(0, now.overruns - before.overruns))
   }
 
-  /// Somebody came onto a board.
+  /// Counts a peer that joined a board.
   func joined() { joins.increment() }
 
   /// So much was refused on a board, because whoever wrote it only looks on, or may do so no longer.
@@ -51,7 +51,7 @@ struct RelayMetrics: Sendable {
     }
   }
 
-  /// Somebody left a board, for this reason of the session.
+  /// Counts a peer that left a board, by the session's reason.
   func left(_ reason: String) {
     // Each reason is one of the protocol's words.
     Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()

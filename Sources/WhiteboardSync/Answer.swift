@@ -14,7 +14,7 @@ package struct Answer {
   let records: [AuthorRecord]
   /// The cells.
   let difference: Difference
-  /// Who answers.
+  /// The incarnation that answers.
   let incarnation: Incarnation
   private let content: ArraySlice<UInt8>
   private let signature: [UInt8]

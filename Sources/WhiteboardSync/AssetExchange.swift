@@ -4,7 +4,7 @@ import Whiteboard
 ///
 /// Implements SYN-35 to SYN-37.
 struct AssetExchange {
-  /// What to do.
+  /// An action for the replica.
   enum Effect: Equatable {
     /// Ask this member for this asset.
     case ask(AssetID, MemberID)

@@ -6,18 +6,18 @@ import Whiteboard
 public final class Author {
   /// The board it writes on.
   public let board: BoardID
-  /// Who it is to the others.
+  /// The member id of the author.
   public let member: MemberID
-  /// What it may do: on an owned board no more than was granted.
+  /// The author's role; on an owned board at most the granted one.
   public var role: Role {
     guard board.isOwned else { return wanted }
     guard let rights = grant?.rights(of: publicKey) else { return .viewer }
     return rights.allow(wanted) ? wanted : .editor
   }
-  /// Where that comes from, on an owned board.
+  /// The grant of the role, on an owned board.
   private(set) var grant: Grant?
 
-  /// What it takes itself to be, as far as that is granted.
+  /// The requested role, which a grant may limit.
   private let wanted: Role
   /// The public key.
   let publicKey: [UInt8]
@@ -97,7 +97,7 @@ public final class Author {
   /// Whether it may make others editors.
   var mayGrant: Bool { grant?.rights(of: publicKey)?.mayGrant ?? false }
 
-  /// What was granted to it, or what is left of that.
+  /// Sets the author's grant, or what remains of it.
   func take(_ grant: Grant?) { self.grant = grant }
 
   /// Whether a grant is its own, and gives it anything.

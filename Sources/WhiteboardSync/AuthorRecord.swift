@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What a member may do on a board, fixed for one incarnation (AUT-4).
+/// The role of a member on a board, fixed for one incarnation (AUT-4).
 public enum Role: UInt8, Hashable, Sendable {
   /// Writes, asks and answers.
   case editor = 1
@@ -34,11 +34,11 @@ public struct AuthorRecord: Hashable, Sendable {
   public let board: BoardID
   /// The author's public key.
   public let key: [UInt8]
-  /// What the incarnation may do.
+  /// The role of the incarnation.
   public let role: Role
   /// The key of who granted the role on an open board, where somebody did.
   public let granter: [UInt8]?
-  /// Where the role comes from on an owned board; a viewer's needs none.
+  /// The grant of the role on an owned board; a viewer needs none.
   public let grant: Grant?
   /// The certificates of that.
   let certificates: [HeldCertificate]
@@ -50,7 +50,7 @@ public struct AuthorRecord: Hashable, Sendable {
   public let bytes: [UInt8]
 
   private let nonce: [UInt8]
-  /// What the author signed it with.
+  /// The signature of the author.
   package let signature: [UInt8]
   private let granterSignature: [UInt8]?
 

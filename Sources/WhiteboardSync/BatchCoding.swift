@@ -23,7 +23,7 @@ public struct EncodedBatch: Hashable, Sendable {
   public let bytes: [UInt8]
   /// Whom the operations name beside the author, in the order of first use (SYN-21).
   let others: [Incarnation]
-  /// Where in `bytes` the operations begin.
+  /// The offset of the operations in `bytes`.
   let operationsOffset: Int
 
   /// Encodes a batch.
@@ -63,7 +63,7 @@ public struct EncodedBatch: Hashable, Sendable {
     )
   }
 
-  /// Who wrote the batch of these bytes, which may be no batch; nil if that is nobody.
+  /// Returns the author of a batch; nil if the bytes are not a batch.
   public static func author(of bytes: [UInt8]) -> Incarnation? {
     var reader = ByteReader(bytes)
     return try? reader.incarnation()

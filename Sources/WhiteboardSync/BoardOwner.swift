@@ -5,11 +5,11 @@ import Whiteboard
 public struct BoardOwner: Hashable, Sendable {
   /// Bytes of the salt.
   public static let saltBytes = 8
-  /// What the ids of owned boards begin with.
+  /// The first bytes of the ids of owned boards.
   static let prefix: [UInt8] = [0x6F, 0x77]
   private static let domain = Array("whiteboard-owner-1\n".utf8)
 
-  /// What tells the boards of one owner apart.
+  /// The salt that distinguishes the boards of one owner.
   public let salt: [UInt8]
   /// The owner's public key.
   public let key: [UInt8]
@@ -48,7 +48,7 @@ public struct BoardOwner: Hashable, Sendable {
     return board
   }
 
-  /// Who it is to the others.
+  /// The member id of the owner.
   public var member: MemberID { MemberID(publicKey: key) }
 }
 

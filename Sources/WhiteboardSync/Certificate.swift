@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// What a certificate lets its holder be (AUT-10).
+/// The rights that a certificate gives its holder (AUT-10).
 public struct Rights: Hashable, Sendable {
-  /// What the holder may be: editor or relay.
+  /// The role of the holder: editor or relay.
   public let role: Role
   /// Whether the holder may make others editors.
   public let mayGrant: Bool
@@ -25,7 +25,7 @@ public struct Rights: Hashable, Sendable {
   public static let editor = Rights(.editor, false)
   /// To be a relay that makes others editors.
   public static let grantingRelay = Rights(.relay, true)
-  /// What the owner may.
+  /// The rights of the owner.
   static let owner = Rights(.relay, true)
 
   init?(byte: UInt8) {
@@ -39,13 +39,14 @@ public struct Rights: Hashable, Sendable {
   func allow(_ role: Role) -> Bool { !role.mayWrite || role == .editor || role == self.role }
 }
 
-/// What the owner of a board, or who may grant, signed for somebody; implements AUT-10.
+/// A certificate that the owner of a board, or a member that may grant, signed for a member;
+/// implements AUT-10.
 public struct Certificate: Hashable, Sendable {
   private static let domain = Array("whiteboard-certificate-1\n".utf8)
 
   /// Whose it is.
   let holder: [UInt8]
-  /// What it lets the holder be.
+  /// The rights of the holder.
   public let rights: Rights
   /// Milliseconds since 1970 at the issuer: what a revocation takes back begins with the least.
   let serial: UInt64

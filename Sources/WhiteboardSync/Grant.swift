@@ -11,7 +11,7 @@ public struct Grant: Hashable, Sendable {
   /// The certificates, the owner's first.
   public let certificates: [Certificate]
 
-  /// What the owner has.
+  /// Creates the owner's own grant.
   public init(owner: BoardOwner) { self.init(owner, []) }
 
   init(_ owner: BoardOwner, _ certificates: [Certificate]) {
@@ -60,7 +60,7 @@ public struct Grant: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// What it gives to the owner of a key: nil if it gives nothing.
+  /// Returns the rights that it gives to the holder of a key; nil if it gives none.
   func rights(of key: [UInt8]) -> Rights? {
     guard let last = certificates.last else { return key == owner.key ? .owner : nil }
     return last.holder == key ? last.rights : nil

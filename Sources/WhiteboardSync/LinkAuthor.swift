@@ -5,12 +5,12 @@ import Whiteboard
 ///
 /// It belongs to what a replica keeps of one member.
 final class LinkAuthor {
-  /// Who writes now, once it was said.
+  /// The current author, once it was announced.
   private(set) var record: AuthorRecord?
   /// Whether its rights were taken back: what it answers is nothing to go by.
   var isRevoked = false
   private var chain: BatchChain?
-  /// Where the chains before this one ended.
+  /// The final heads of the earlier chains.
   private var ended: [Incarnation: BatchChain] = [:]
   private let limit: Int
 
@@ -35,7 +35,7 @@ final class LinkAuthor {
     chain = next
   }
 
-  /// What the member may do, once it was said.
+  /// The role of the member, once it was announced.
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 
   /// Throws where nobody may write the next batch: `noAuthor` where nobody was introduced, `viewer`

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What stands between two operations of a batch, the same for who writes and who reads (SYN-22).
+/// The coding state between two operations of a batch, the same for writers and readers (SYN-22).
 private struct OperationContext {
   /// The property number and shape of the operation before, or those the first is measured by.
   var tag = UInt64(Property.position.number) << 3 | UInt64(Value.pair(0, 0).shape)

@@ -15,7 +15,8 @@ extension Replica {
     finish(from: nil, now)
   }
 
-  /// What to accept from a member as this asset, or nil if it was not asked for.
+  /// Returns the properties that this asset must have when a member sends it; nil if it was not
+  /// requested.
   public func expectedAsset(_ id: AssetID, from member: MemberID) -> AssetReference? {
     exchange.isAsking(id, from: member) ? exchange.reference(of: id) : nil
   }

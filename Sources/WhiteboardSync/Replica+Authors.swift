@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Who writes what: our batches and heads to the members, theirs to us (AUT-1 to AUT-8).
+/// Authorship: sending local batches and heads, and checking those of members (AUT-1 to AUT-8).
 extension Replica {
   // MARK: - What we write
 
@@ -29,7 +29,7 @@ extension Replica {
     introduceOurselves()
   }
 
-  /// Where our own chain stands.
+  /// The head of the local chain.
   package var ownChain: BatchChain { chain }
 
   /// Writes a batch of a recording again, as its author did (REC-10).
@@ -202,7 +202,7 @@ extension AuthorRecord {
   }
 }
 
-/// What we signed of our own chain, and when it was told last.
+/// The signed heads of the local chain, and the time of the last one sent.
 struct OwnHeads {
   private var last: (chain: BatchChain, head: SignedHead)?
   private var told: BatchChain?
@@ -225,7 +225,7 @@ struct OwnHeads {
   /// Whether something was written since the last head.
   func isNew(_ chain: BatchChain) -> Bool { chain.sequence > 0 && told != chain }
 
-  /// Where the chain stands, signed; signed once, however often it is asked for.
+  /// Returns the signed head of the chain; each head is signed only once.
   mutating func head(of chain: BatchChain, by author: Author) -> SignedHead {
     if let last, last.chain == chain { return last.head }
     let head = author.sign(chain)

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What a document keeps of a board, and how a replica goes on from it.
+/// Storing a board in a document, and restoring a replica from it.
 extension Replica {
   /// Takes in what was kept, in the order in which it was told; before anybody joins.
   ///
@@ -113,7 +113,7 @@ extension Replica {
     if revocations.insert(revocation) { limitBoard() }
   }
 
-  /// Whoever restores looks at the board; all that is left to do is to know its photos.
+  /// Discards the changes of a restore, except for the photos that they contain.
   private func forgetChanges(_ now: Moment) {
     resumeRole()
     _ = board.takeChanges()

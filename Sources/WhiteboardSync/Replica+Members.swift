@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Who is here, and what they call themselves.
+/// The present members and their display names.
 extension Replica {
   /// A member is connected.
   ///

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What arrives, and what a member may not send.
+/// Handling received messages, and refusing invalid ones.
 extension Replica {
   /// A reliable message arrived.
   ///

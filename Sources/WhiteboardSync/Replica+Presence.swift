@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// Who is here and where they point; nothing of it is stored (SYN-30).
+/// The presence and the pointers of members; nothing of it is stored (SYN-30).
 extension Replica {
-  /// What the others are shown of us.
+  /// The local presence, as other members see it.
   public var shownPresence: Presence { presence.shown }
 
   /// Shows the others where we point and what we look at, from now on.

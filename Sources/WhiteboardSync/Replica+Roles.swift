@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What was refused, by its reason.
+/// The numbers of refused changes, by reason.
 public struct Refusals: Hashable, Sendable {
   /// Batches of those who only look on.
   public internal(set) var viewer = 0
@@ -11,7 +11,7 @@ public struct Refusals: Hashable, Sendable {
   public init() {}
 }
 
-/// What a member was admitted for.
+/// The terms of a member's admission.
 struct Admission {
   /// Nil to look on.
   let rights: Rights?
@@ -19,9 +19,10 @@ struct Admission {
   let isAsked: Bool
 }
 
-/// Who may do what on an owned board: what we grant and take back, and what others do (AUT-9 to AUT-15).
+/// Rights on an owned board: granting and revoking them, and handling those of others (AUT-9 to
+/// AUT-15).
 extension Replica {
-  /// What we may do on the board.
+  /// The local role on the board.
   public var role: Role { author.role }
 
   /// Whether the board has an owner, who says who may write.
@@ -37,7 +38,7 @@ extension Replica {
         ?? false
   }
 
-  /// What a member who is joined may do, once it said who it is.
+  /// Returns the role of a joined member, once it introduced itself.
   public func role(of member: MemberID) -> Role? { peers[member]?.link.role }
 
   // MARK: - What we grant and take back
@@ -178,7 +179,7 @@ extension Replica {
     actions.append(.role(role))
   }
 
-  /// Has what was restored decide what we may do.
+  /// Derives the local role from the restored board.
   func resumeRole() {
     guard isOwned else { return }
     if let grant = author.grant, revocations.takeBack(grant) {
@@ -240,7 +241,7 @@ extension Replica {
     for revocation in revocations.all { send(.revocation(revocation.bytes), to: member) }
   }
 
-  /// Has nothing count on the board that was taken back: of the incarnations that we know, and of more.
+  /// Excludes revoked changes from the board, for the known incarnations and for `more`.
   func limitBoard(for more: some Sequence<AuthorRecord> = EmptyCollection()) {
     guard !revocations.isEmpty else { return }
     var limits: [Incarnation: UInt64] = [:]
@@ -253,7 +254,7 @@ extension Replica {
     board.limit(limits)
   }
 
-  /// Takes note of what a member may do, and tells it where that is new.
+  /// Records the role of a member, and sends it to the member if it changed.
   func noteRole(of member: MemberID) {
     guard let record = peers[member]?.link.record else { return }
     peers[member]?.link.isRevoked = revocations.limit(of: record) != nil

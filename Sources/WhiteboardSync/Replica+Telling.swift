@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What became of the board, told as actions.
+/// Reporting changes of the board as actions.
 extension Replica {
   func tell(_ change: ObjectChange, from member: MemberID?, _ now: Moment) {
     switch change {

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What is due, and when.
+/// Timed work and its deadlines.
 extension Replica {
   /// Does what is due: heads, reports, comparisons, answers, strokes, presence, timeouts.
   ///

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Whiteboard
 
-/// Why the name of a resource is not one of ours.
+/// The reason why the name of a resource is not one of this product.
 public enum ResourceDTOError: Error, Hashable, Sendable {
   /// More than `ResourceDTO.byteLimit` bytes.
   case tooLong
@@ -9,9 +9,9 @@ public enum ResourceDTOError: Error, Hashable, Sendable {
   case malformed
 }
 
-/// What the JSON name of one of this product's resources says (BRD-20, SYN-13).
+/// The contents of the JSON name of one of this product's resources (BRD-20, SYN-13).
 public struct ResourceDTO: Hashable, Sendable {
-  /// What a resource is.
+  /// The kind of resource.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// A board, or a part of one.
     case whiteboard
@@ -34,9 +34,9 @@ public struct ResourceDTO: Hashable, Sendable {
   /// The most characters of an id.
   public static let idLimit = 64
 
-  /// What it is about; for `imageData` the id of an object that shows the asset.
+  /// The id of the subject; for `imageData`, of an object that shows the asset.
   public let id: String
-  /// What it is.
+  /// The kind of resource.
   public let type: Kind
   /// Whether it tells of a deletion.
   public let isDeleted: Bool

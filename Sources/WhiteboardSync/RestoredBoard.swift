@@ -6,7 +6,7 @@ import Whiteboard
 public struct RestoredBoard: Sendable {
   /// Whose board.
   public let id: BoardID
-  /// What is on it.
+  /// The state of the board.
   public private(set) var state = BoardState()
   /// Whose each incarnation is, as far as records told.
   public private(set) var members: [Incarnation: MemberID] = [:]
@@ -22,7 +22,7 @@ public struct RestoredBoard: Sendable {
   /// The digest of what is on it (SYN-40).
   public var digest: Bytes32 { BoardDigest.digest(of: state) }
 
-  /// What became of which object since the last call.
+  /// Returns the changed objects since the last call.
   public mutating func takeChanges() -> [ObjectChange] {
     defer { changes = ChangeLog() }
     return changes.changes(in: state)
@@ -134,7 +134,7 @@ public struct RestoredBoard: Sendable {
     if revocations.insert(revocation) { limit(records.values) }
   }
 
-  /// Has nothing count that was taken back (AUT-14).
+  /// Excludes revoked changes (AUT-14).
   private mutating func limit(_ concerned: some Collection<AuthorRecord>) {
     guard !revocations.isEmpty else { return }
     var limits = state.limits

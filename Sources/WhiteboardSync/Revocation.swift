@@ -18,11 +18,11 @@ public struct Revocation: Hashable, Sendable {
   let serial: UInt64
   /// The last sequences that count; others have none.
   let counted: [Incarnation: UInt64]
-  /// Who signed it.
+  /// The signer.
   let issuer: [UInt8]
   /// By what right.
   let grant: Grant
-  /// What it says, without its signature: the same where that is made anew.
+  /// The content without the signature; the same if the revocation is made again.
   let body: [UInt8]
   private let signature: [UInt8]
 
@@ -113,7 +113,7 @@ public struct Revocation: Hashable, Sendable {
   }
 }
 
-/// What a revocation looks at of a certificate.
+/// The properties of a certificate that a revocation checks.
 struct HeldCertificate: Hashable, Sendable {
   let holder: MemberID
   let serial: UInt64

@@ -9,7 +9,7 @@ struct Revocations {
   /// All of them, in the order in which they came.
   private(set) var all: [Revocation] = []
   private var known: Set<Bytes32> = []
-  /// Those that count, by whom they are about.
+  /// The effective revocations, by the member that they concern.
   private var counting: [MemberID: [Revocation]] = [:]
 
   /// Whether there are none.

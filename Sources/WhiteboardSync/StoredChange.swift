@@ -19,7 +19,7 @@ public enum StoredChange: Hashable, Sendable {
   case keyframe([UInt8])
 }
 
-/// Why what was kept cannot be restored.
+/// The reason why stored changes cannot be restored.
 public enum RestoreError: Error, Hashable, Sendable {
   /// The bytes are not of their form.
   case damaged(CodecError)

@@ -4,7 +4,7 @@ import Whiteboard
 struct Turn {
   private var last: MemberID
 
-  /// Whoever follows on that member has the first turn.
+  /// Creates a turn that starts with the successor of that member.
   init(after member: MemberID) { last = member }
 
   /// Gives some of the members their turn.

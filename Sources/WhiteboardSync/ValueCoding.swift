@@ -63,7 +63,7 @@ struct LastPair {
   }
 }
 
-/// What batches and answers have in common.
+/// The coding of values that batches and answers share.
 enum ValueCoding {
   /// Reads a value of any shape but a dot's.
   static func read(

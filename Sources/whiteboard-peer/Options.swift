@@ -62,7 +62,7 @@ struct CommonOptions: ParsableArguments {
     )
   }
 
-  /// Where files lie.
+  /// Returns the data directory.
   func chosenDataDirectory() throws(NodeError) -> String { try settings().chosenDataDirectory() }
 }
 
@@ -95,7 +95,7 @@ struct TerminalOptions: ParsableArguments {
     }
   }
 
-  /// What these options say, by the names of settings.
+  /// The values of these options, by the names of settings.
   var flags: [String: String] {
     var flags: [String: String] = [:]
     flags[.accessible] = accessible.map { "\($0)" }

@@ -1,7 +1,7 @@
 import WhiteboardNode
 import WhiteboardPictures
 
-/// What makes photos of WebP files: the libraries behind it are this program's alone.
+/// Converts WebP files to photos; only this program uses the WebP library.
 struct WebPPhotos: PhotoConverter {
   func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
     do throws(PictureError) {

@@ -47,7 +47,7 @@ struct UnitCommand: AsyncParsableCommand {
       """
   )
 
-  /// Who is to know.
+  /// The reader of the result.
   enum Reader: String, ExpressibleByArgument, CaseIterable {
     case systemd
     case ufw

@@ -44,7 +44,7 @@ struct PlaceOptions: ParsableArguments {
     )
   }
 
-  /// Where the file of settings is looked for.
+  /// The path of the configuration file.
   var place: SettingsFile.Place? {
     SettingsFile.Place(
       config,

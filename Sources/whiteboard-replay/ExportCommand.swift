@@ -139,7 +139,7 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain("\(output) is written.")
   }
 
-  /// What holds all of some areas, with a little room around them.
+  /// Returns a rectangle that contains some areas, with a small margin.
   private static func around(_ region: Rectangle?, _ areas: [Rectangle]) -> Rectangle? {
     let margin = 20.0
     return areas.reduce(region) { region, area in

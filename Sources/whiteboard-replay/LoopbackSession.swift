@@ -171,7 +171,7 @@ extension [LoopbackPeer] {
   }
 }
 
-/// What the network does to what one peer sends.
+/// The network faults for the traffic of one peer.
 struct LoopbackWeather {
   private let conditions: NetworkConditions
   private let name: String

@@ -173,7 +173,7 @@ struct RecordCommand: AsyncParsableCommand {
     return configuration
   }
 
-  /// Where the session is that is recorded alone.
+  /// Returns the request for the session whose traffic is recorded.
   private func wireRequest() throws(NodeError) -> JoinRequest {
     let words = code
     func joinCode(_ linked: [String]) throws(NodeError) -> JoinCode? {

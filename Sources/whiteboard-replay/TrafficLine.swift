@@ -17,7 +17,7 @@ struct TrafficLine {
     members = entry.peers.compactMap { MemberID($0) }
   }
 
-  /// What happened, in words.
+  /// The entry as text.
   var text: String {
     let who = members.map(recording.label).joined(separator: ", ")
     let name = TerminalText.quoted(entry.text, limit: 512)

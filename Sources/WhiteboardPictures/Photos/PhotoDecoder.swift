@@ -33,7 +33,7 @@ package enum PhotoDecoder {
   }
 }
 
-/// What a picture's file is by its first bytes.
+/// The format of a picture file, by its first bytes.
 enum PictureFormat: Hashable, Sendable {
   case jpeg
   case png

@@ -1,12 +1,12 @@
 import Whiteboard
 
-/// Why a photo's file cannot be shown.
+/// The reason why a photo's file cannot be shown.
 package enum PictureError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Its header says why.
   case photo(PhotoError)
   /// A picture that moves.
   case isAnimated
-  /// What follows the header is damaged, or of a form that the library does not read; its own words.
+  /// The data after the header is damaged or unsupported; the value is the library's message.
   case undecodable(String)
   /// There is no memory for it.
   case outOfMemory

@@ -3,7 +3,7 @@ import WhiteboardNode
 
 /// A request to a running relay: one line of JSON over its control socket.
 package struct ControlRequest: Codable, Equatable, Sendable {
-  /// What to do.
+  /// The commands.
   package enum Command: String, Codable, CaseIterable, Sendable {
     /// Tell how the relay is.
     case status
@@ -31,13 +31,13 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case drain
   }
 
-  /// What to do.
+  /// The command.
   package var command: Command
   /// Which board, by its name, its id or the beginning of that.
   package var board: String?
-  /// What a new board is called.
+  /// The name of a new board.
   package var name: String?
-  /// Who is let in to a new board.
+  /// The admission policy of a new board.
   package var admit: String?
   /// The words that let people in to a new board.
   package var code: String?
@@ -45,11 +45,11 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var owned: Bool?
   /// How many days of history stay.
   package var days: Int?
-  /// What a further code lets do, and for how long.
+  /// The role and the lifetime of an additional code.
   package var terms: InvitationTerms?
   /// Whom, by name, id or the beginning of that.
   package var peer: String?
-  /// What the peer may do: `editor` or `viewer`.
+  /// The new role of the peer: `editor` or `viewer`.
   package var role: String?
   /// The message to the peer.
   package var reason: String?
@@ -78,11 +78,11 @@ package struct ControlRequest: Codable, Equatable, Sendable {
 
 /// How a relay is.
 package struct RelayReport: Codable, Equatable, Sendable {
-  /// What it is called.
+  /// The name of the relay.
   package let name: String
   /// Its peer id.
   package let peer: String
-  /// Where it can be reached, best first, with the port.
+  /// The relay's addresses with the port, best first.
   package let addresses: [String]
   /// How many boards it has.
   package let boards: Int
@@ -96,7 +96,7 @@ package struct RelayReport: Codable, Equatable, Sendable {
   package let uptime: Int
 }
 
-/// Somebody on a board.
+/// A peer on a board.
 package struct PersonReport: Codable, Equatable, Sendable {
   /// The board's id.
   package let board: String
@@ -104,7 +104,7 @@ package struct PersonReport: Codable, Equatable, Sendable {
   package let boardName: String
   /// The peer id.
   package let peer: String
-  /// What the peer calls itself.
+  /// The display name of the peer.
   package let name: String
 }
 
@@ -116,7 +116,7 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   package let code: String
   /// The link with it.
   package let link: String
-  /// What it lets do, where the relay says who writes.
+  /// The role that the code gives, if the relay owns the board.
   package let role: String?
   /// When it is a wrong code, RFC 3339.
   package let expires: String?
@@ -128,7 +128,7 @@ package enum ControlLine: Sendable {
   case status(RelayReport)
   /// A board.
   case board(BoardReport)
-  /// Somebody on a board.
+  /// A peer on a board.
   case person(PersonReport)
   /// A further code.
   case invitation(InvitationReport)

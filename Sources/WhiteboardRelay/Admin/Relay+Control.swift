@@ -1,7 +1,7 @@
 import PeerSession
 import WhiteboardNode
 
-/// What may be asked of a relay from its own machine.
+/// The requests that a relay answers on its own machine.
 extension Relay {
   /// Carries out a request.
   ///

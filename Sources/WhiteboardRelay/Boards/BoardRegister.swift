@@ -6,7 +6,7 @@ import WhiteboardNode
 ///
 /// The boards themselves are in their documents; what is here is what only a relay knows of them.
 package struct BoardRegister: Sendable {
-  /// What a relay knows of a board of its own.
+  /// The entry of a board that the relay serves.
   package struct Entry: Codable, Equatable, Sendable {
     /// The board's id, 26 characters.
     package var board: String
@@ -14,11 +14,11 @@ package struct BoardRegister: Sendable {
     package var name: String
     /// Whether it stays however long nobody visits it.
     package var isPinned = false
-    /// Who is let in.
+    /// The admission policy.
     package var admission: String
     /// The words that let people in, where they are needed.
     package var code: String?
-    /// What tells a board that this relay owns from its others; nil of others' boards and of open ones.
+    /// The salt of a board that this relay owns; nil for boards of other hosts and open boards.
     package var salt: Data?
     /// The host and its grant, if the board is not this relay's own.
     package var carriage: Carriage?
@@ -31,7 +31,7 @@ package struct BoardRegister: Sendable {
     package var id: SessionID? { SessionID(text: board) }
   }
 
-  /// What lets a relay carry a board that another hosts.
+  /// The data that lets a relay serve a board of another host.
   package struct Carriage: Codable, Equatable, Sendable {
     /// The host's peer id.
     package var host: String
@@ -47,7 +47,7 @@ package struct BoardRegister: Sendable {
       signature = Data(grant.signature)
     }
 
-    /// What the host gave us.
+    /// The grant of the host.
     var grant: RelayGrant { RelayGrant(key: Array(key), signature: Array(signature)) }
   }
 

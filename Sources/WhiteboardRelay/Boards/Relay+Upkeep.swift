@@ -1,7 +1,7 @@
 import PeerSession
 import WhiteboardNode
 
-/// What a relay does by itself, minute after minute, so that nobody has to.
+/// The relay's automatic maintenance, every minute.
 extension Relay {
   /// Looks after the boards for as long as the relay runs.
   func upkeep() async {

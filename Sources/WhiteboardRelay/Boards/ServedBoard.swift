@@ -13,27 +13,27 @@ struct ServedBoard {
     case failed(NodeError)
   }
 
-  /// What it is called.
+  /// The name of the board.
   let name: String
   let node: Node
   var state = State.opening
   /// The link to join the board; empty until it is served.
   var link = ""
-  /// Who is on it, by peer id: what they call themselves.
+  /// The display names of the peers on it, by peer id.
   var people: [String: String] = [:]
   /// The time when a member last left, in milliseconds since 1970.
   var visited: Int64?
-  /// Why not all of it is on the disk, where that is so; it is served all the same, from memory.
+  /// The problem, if some of the board is not on disk; the board is still served from memory.
   var unsaved: SaveProblem?
   /// How much was refused on it that is counted already, by its reason.
   var refused = (viewer: 0, revoked: 0)
-  /// What was passed on for its members that is counted already.
+  /// The forwarded amount that is counted already.
   var passed = RelayTally()
-  /// Why it ends, where it is not to be served any more.
+  /// The error that ends serving it, if there is one.
   var problem: NodeError?
 }
 
-/// What a relay tells of a board.
+/// A relay's report on a board.
 package struct BoardReport: Codable, Equatable, Sendable {
   /// The board's id.
   package let board: String
@@ -41,17 +41,17 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let name: String
   /// `opening`, `serving`, `failed` or, once, `deleted`.
   package let state: String
-  /// Why it cannot be served, or why not all of it is on the disk.
+  /// The reason why it cannot be served, or why some of it is not on disk.
   package let problem: String?
   /// Whether it stays however long nobody visits it.
   package let isPinned: Bool
   /// Whether somebody owns it, who says who writes.
   package let isOwned: Bool
-  /// Who is let in.
+  /// The admission policy.
   package let admit: String
-  /// What lets people join; nil while it is not served.
+  /// The link to join; nil while the board is not served.
   package let link: String?
-  /// Who is on it.
+  /// The peers on it.
   package let people: [String]
   /// When it came, RFC 3339.
   package let since: String

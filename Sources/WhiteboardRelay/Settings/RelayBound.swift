@@ -3,11 +3,11 @@ import PeerWire
 
 /// Something that a relay bounds, and what happens beyond it: what `config check` tells of.
 package struct RelayBound: Encodable, Sendable {
-  /// What is bounded.
+  /// The bounded quantity.
   package let what: String
   /// How much of it there may be.
   package let limit: String
-  /// What happens beyond that.
+  /// The behavior beyond the limit.
   package let then: String
 
   private init(_ what: String, _ limit: String, _ then: String) {

@@ -17,7 +17,7 @@ package struct CellColor: Hashable, Sendable {
 
 /// How a cell looks.
 package struct CellStyle: Hashable, Sendable {
-  /// What may be said of a cell beside its colours.
+  /// The attributes of a cell other than its colors.
   package struct Attributes: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -32,7 +32,7 @@ package struct CellStyle: Hashable, Sendable {
   package var foreground: CellColor
   /// The colour behind it.
   package var background: CellColor
-  /// What else there is.
+  /// The other attributes.
   package var attributes: Attributes
 
   /// As the terminal writes by itself, unless said otherwise.
@@ -52,7 +52,7 @@ package struct CellStyle: Hashable, Sendable {
 
 /// One place of the screen.
 package struct Cell: Hashable, Sendable {
-  /// What stands in it.
+  /// The glyph of the cell.
   package var glyph: Glyph
   /// How it looks.
   package var style: CellStyle
@@ -63,7 +63,8 @@ package struct Cell: Hashable, Sendable {
   }
 }
 
-/// What stands in a cell: a code point, a cluster of a ``Screen``, or the right half of a wide character.
+/// The glyph of a cell: a code point, a cluster of a ``Screen``, or the right half of a wide
+/// character.
 package struct Glyph: Hashable, Sendable {
   let bits: UInt32
 

@@ -35,7 +35,7 @@ package struct Screen: Hashable, Sendable {
   /// The cells of a row.
   func row(_ y: Int) -> ArraySlice<Cell> { cells[y * width..<(y + 1) * width] }
 
-  /// What stands in a cell, as text; empty for the right half of a wide character.
+  /// Returns the text of a glyph; empty for the right half of a wide character.
   package func text(of glyph: Glyph) -> String {
     if let index = glyph.clusterIndex { return clusters[index] }
     guard glyph != .continuation, let scalar = Unicode.Scalar(glyph.bits) else { return "" }
@@ -120,7 +120,7 @@ package struct Screen: Hashable, Sendable {
     if next < width, self[next, y].glyph == .continuation { self[next, y].glyph = .space }
   }
 
-  /// What stands for a character.
+  /// Returns the glyph for a character.
   private mutating func glyph(_ character: Character) -> Glyph {
     guard TerminalText.isShown(character) else { return Glyph("\u{FFFD}") }
     let scalars = character.unicodeScalars

@@ -7,7 +7,7 @@ package struct ScreenWriter: Sendable {
 
   package init(depth: ColorDepth) { self.depth = depth }
 
-  /// What makes a terminal show nothing, in its own colours.
+  /// The sequence that clears a terminal and resets its colors.
   package static let clearing = "\u{1B}[0m\u{1B}[2J"
 
   /// The bytes that make a terminal that shows `old` show `new`.

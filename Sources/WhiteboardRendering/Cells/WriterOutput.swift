@@ -1,9 +1,9 @@
-/// What is written to a terminal, and where its cursor and its style are after it.
+/// The output to a terminal, with the resulting position and style of its cursor.
 struct WriterOutput {
   private let depth: ColorDepth
   private let width: Int
   private(set) var bytes: [UInt8] = []
-  /// Where the cursor is; nil if that is not known.
+  /// The position of the cursor; nil if it is unknown.
   private var cursor: (x: Int, y: Int)?
   private var trust = Trust.sure
   /// The style in hand, as it is on the board, and as the terminal has it: its colours are those of a
@@ -12,7 +12,7 @@ struct WriterOutput {
   private var told = CellStyle.plain
   private var indices: [UInt32: UInt8] = [:]
 
-  /// What is known of the cursor behind a glyph.
+  /// The certainty of the cursor position after a glyph.
   private enum Trust {
     /// It is where it should be.
     case sure

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What of a board is drawn on a page: its objects, and the part of the board that is shown.
+/// The content of a page: the objects of a board, and the part of the board that is shown.
 package struct BoardPicture: Sendable {
   /// The objects from back to front.
   package var items: [BoardCanvas.Item]
@@ -8,7 +8,7 @@ package struct BoardPicture: Sendable {
   package var region: Rectangle
   /// `0xRRGGBB` of the paper; nil leaves it open.
   package var background: UInt32?
-  /// What members are called, for games.
+  /// The display names of members, for games.
   package var names: [MemberID: String]
   /// A photo's file as it was put on the board; nil if it is not here.
   package var photo: @Sendable (AssetID) -> [UInt8]?

@@ -4,7 +4,7 @@ import Whiteboard
 package struct PageLine: Hashable, Sendable {
   /// How broad it is.
   package let width: Double
-  /// Where it begins.
+  /// The start of the line.
   package let start: Point
   /// Its pieces; a dot has none.
   package let pieces: [InkCurve.Piece]

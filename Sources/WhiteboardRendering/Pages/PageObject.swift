@@ -4,7 +4,7 @@ import Whiteboard
 package struct PageObject: Hashable, Sendable {
   /// The object, by whose centre, scale and angle the marks lie on the page.
   package let snapshot: ObjectSnapshot
-  /// What it is made of, from back to front.
+  /// The marks of the object, from back to front.
   package let marks: [PageMark]
 }
 
@@ -65,7 +65,7 @@ package struct PagePhoto: Hashable, Sendable {
   package let file: [UInt8]
   /// How its pixels lie, as the file says.
   package let orientation: PhotoOrientation
-  /// Where it shows.
+  /// The box of the object.
   package let box: Rectangle
 
   /// From a square of one unit, which pixels fill that lie so, to the box.
@@ -90,13 +90,13 @@ package struct PagePhoto: Hashable, Sendable {
   }
 }
 
-/// Where a square of one unit lies: a matrix.
+/// The transform of a unit square: a matrix.
 package struct PageTransform: Hashable, Sendable {
-  /// Where its upper side leads.
+  /// The vector of its upper side.
   package let right: Point
-  /// Where its left side leads.
+  /// The vector of its left side.
   package let down: Point
-  /// Where its top left is.
+  /// The position of its top left corner.
   package let corner: Point
 }
 
@@ -113,7 +113,7 @@ extension BoardPicture {
     }
   }
 
-  /// What to call a member.
+  /// Returns the display name of a member.
   package func name(_ member: MemberID) -> String { names[member] ?? member.shortText }
 
   private func marks(_ item: BoardCanvas.Item, leastWidth: Double) -> [PageMark] {

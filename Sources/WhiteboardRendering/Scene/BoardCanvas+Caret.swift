@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Where somebody types.
+/// The carets of members who are typing.
 extension BoardCanvas {
   /// The cell in which a text's next letter goes, after so many of its Unicode scalars; nil if it shows
   /// no words.

@@ -104,7 +104,7 @@ extension BoardCanvas {
     }
   }
 
-  /// What is known of a photo whose pixels are not here, in words.
+  /// Returns the caption of a photo whose pixels are missing.
   private func caption(_ snapshot: ObjectSnapshot) -> String {
     guard let asset = snapshot.asset else { return "photo" }
     let size = asset.byteCount

@@ -1,8 +1,8 @@
-/// What draws lines of dots: how broad, in which colour, and with which gaps.
+/// The pen that draws lines of dots, with its width, color and gaps.
 struct DotPen: Sendable {
   /// How broad a line is, in dots, where a pen was pressed so hard.
   let breadths: PenBreadth
-  /// What ``DotLayer/dot(_:)`` made of a colour.
+  /// The result of ``DotLayer/dot(_:)`` for a color.
   let color: UInt32
   /// The longest stretch that a hand draws between two points (``InkCurve/stretch``), in dots.
   let stretch: Double
@@ -26,7 +26,7 @@ struct PenBreadth: Sendable {
   }
 }
 
-/// What tells lines apart where there are no colours.
+/// The gaps that distinguish lines if there are no colors.
 struct Dashes: Hashable, Sendable {
   /// Each bit is a dot that is drawn, from the lowest on.
   let bits: UInt32
@@ -41,7 +41,7 @@ struct Dashes: Hashable, Sendable {
   }
 }
 
-/// What a pen leaves where it is pressed: the dots of a disc.
+/// The mark of a pen: the dots of a disc.
 struct Nib: Sendable {
   /// Dots across.
   let breadth: Int

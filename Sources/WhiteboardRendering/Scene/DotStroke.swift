@@ -9,7 +9,7 @@ struct DotStroke {
   private let hasDashes: Bool
   private var nib: Nib
   private var pressure: UInt8 = 0
-  /// Where the pen is.
+  /// The position of the pen.
   private var place = DotPoint(x: 0, y: 0)
   /// How far it went.
   private var travelled = 0.0

@@ -1,4 +1,4 @@
-/// What the dots of a line become.
+/// The characters that show the dots of a line.
 package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   /// Eight dots a cell: the finest.
   case braille

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// What a terminal draws on, as far as that is known.
+/// The background of a terminal, as far as it is known.
 package enum Paper: String, Hashable, Sendable, CaseIterable {
   /// Not known: what is drawn must be seen on either.
   case unknown

@@ -10,7 +10,7 @@ package struct InkCurve: Hashable, Sendable {
     /// Towards a point, which it does not reach, and to another: a quadratic curve.
     case curve(towards: Point, to: Point)
 
-    /// Where it ends.
+    /// The end of the curve.
     package var end: Point {
       switch self {
       case .line(let end), .curve(_, let end): end
@@ -18,7 +18,7 @@ package struct InkCurve: Hashable, Sendable {
     }
   }
 
-  /// Where it begins.
+  /// The start of the curve.
   package let start: Point
   /// The pieces; a dot has none.
   package let pieces: [Piece]
@@ -101,7 +101,7 @@ package struct InkCurve: Hashable, Sendable {
   }
 }
 
-/// What is left of a stroke, as lines with what pressed the pen.
+/// The remaining parts of a stroke, as lines with pen pressure.
 extension ObjectSnapshot {
   /// One remaining line of a drawing.
   package struct InkLine: Hashable, Sendable {

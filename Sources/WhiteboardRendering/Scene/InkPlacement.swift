@@ -30,7 +30,7 @@ struct InkPlacement {
     )
   }
 
-  /// Where points of a stroke show, one after the other.
+  /// Returns the board positions of the points of a stroke, in order.
   func path(_ points: [InkPoint]) -> Path { Path(placement: self, points: points.makeIterator()) }
 
   /// Points on their way to dots; a type of its own, for a board has half a million of them.

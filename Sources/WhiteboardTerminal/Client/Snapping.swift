@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Where something that is moved comes to lie when it is held to the edges and middles of other things.
+/// The position of a moved object when it snaps to the edges and centers of other objects.
 struct Snapping: Hashable, Sendable {
   /// How far it is moved in all.
   let offset: Point

@@ -1,6 +1,6 @@
 import WhiteboardNode
 
-/// What the left button of the mouse, or the pen of the keyboard, does.
+/// The action of the left mouse button, or of the keyboard's pen.
 package enum Tool: String, Hashable, Sendable, CaseIterable {
   case pen, line, rectangle, ellipse, arrow, text, eraser
   case remover = "object eraser"
@@ -25,10 +25,10 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What settings call it.
+  /// The name in settings.
   var name: String { rawValue.replacing(" ", with: "-") }
 
-  /// What one does with it, in few words.
+  /// A short hint on how to use the tool.
   var hint: String {
     switch self {
     case .pen: "drag to draw"
@@ -60,7 +60,7 @@ package enum Pens {
   /// The line widths that the keys step through, in board units.
   package static let widths: [Double] = [2, 5, 8, 12, 20, 32]
 
-  /// What a colour is called.
+  /// Returns the name of a color.
   static func name(of rgb: UInt32?) -> String {
     if let known = colors.first(where: { $0.rgb == rgb }) { return known.name }
     return String(ColorText.text((rgb ?? 0) << 8 | 0xFF).dropLast(2))

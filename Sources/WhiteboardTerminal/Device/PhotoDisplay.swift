@@ -5,9 +5,9 @@ import WhiteboardRendering
 
 /// The photos that a person would see.
 struct PhotosInView {
-  /// Those that are upright, from back to front.
+  /// The upright photos, from back to front.
   var upright: [GraphicsPlacement] = []
-  /// Those that cannot be shown by pixels now: they are turned, or lie under a box.
+  /// The photos that cannot be shown by pixels now, because they are rotated or lie under a box.
   var byCells: Set<AssetID> = []
 }
 
@@ -35,13 +35,13 @@ struct PhotoDisplay {
     }
   }
 
-  /// What came of a wish; nil if the file cannot be shown.
+  /// The result of reading a photo; nil if the file cannot be shown.
   enum Reading: Sendable {
     case cells(PhotoPixels?)
     case pixels(TerminalPhoto?)
   }
 
-  /// What a photo is read to for cells: finer than any terminal has them.
+  /// The size to which a photo is decoded for cells: finer than the cells of any terminal.
   private static let cellPixels = Size(width: 400, height: 400)
 
   private var paths: [AssetID: String] = [:]
@@ -80,7 +80,7 @@ struct PhotoDisplay {
     return Wish(asset: asset, path: path, size: Self.cellPixels, graphics: nil)
   }
 
-  /// What is to be read so that photos in view can be shown by pixels.
+  /// Returns the photos to read, so that the visible ones can be shown by pixels.
   mutating func wishes(for placements: [GraphicsPlacement]) -> [Wish] {
     guard let layer else { return [] }
     return placements.compactMap { placement in

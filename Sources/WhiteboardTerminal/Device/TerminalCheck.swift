@@ -1,7 +1,8 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// What the environment says of the terminal, as a finding of the doctor: nothing is asked of it.
+/// The doctor's finding about the terminal, from the environment alone; the terminal is not
+/// queried.
 package struct TerminalCheck: Sendable {
   private let reading: SystemReading
   private let settings: TerminalSettings
@@ -23,7 +24,7 @@ package struct TerminalCheck: Sendable {
     self.size = size
   }
 
-  /// What was found.
+  /// The finding.
   package var finding: Doctor.Finding {
     let term = reading.environment("TERM") ?? ""
     guard let size else {

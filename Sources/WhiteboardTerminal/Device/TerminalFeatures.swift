@@ -110,14 +110,14 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   // MARK: - Taking over
 
-  /// What is asked of a terminal when its screen is taken over.
+  /// Returns the sequences that set up a terminal for the screen.
   static func enter(_ mouse: TerminalSettings.Mouse) -> String {
     let modes = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?1004h"
     let hearing = mouse == .off ? "" : "\u{1B}[?1002h\u{1B}[?1003h\u{1B}[?1006h"
     return modes + hearing + (mouse == .pixel ? finerMouse : "") + "\u{1B}[>1u"
   }
 
-  /// What undoes that, in an order in which a terminal may stop to listen anywhere.
+  /// The sequences that undo the setup, ordered so that a terminal may stop reading at any point.
   static let leave =
     "\u{1B}[<u\u{1B}[?1016l\u{1B}[?1006l\u{1B}[?1003l\u{1B}[?1002l\u{1B}[?1004l\u{1B}[?2004l\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 }

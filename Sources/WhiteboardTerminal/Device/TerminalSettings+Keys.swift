@@ -47,7 +47,7 @@ extension SettingEntry {
 }
 
 extension TerminalSettings {
-  /// What flags, the environment and the file say of the terminal.
+  /// Creates the terminal settings from options, environment and configuration file.
   package init(_ settings: Settings) {
     self.init()
     graphics = settings.value(.graphics) ?? .auto

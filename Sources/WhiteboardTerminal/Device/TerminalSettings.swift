@@ -1,7 +1,7 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// What a person wants of the terminal, whatever it could do; `auto` leaves that to the terminal.
+/// The user's settings for the terminal; `auto` uses what the terminal supports.
 package struct TerminalSettings: Hashable, Sendable {
   /// How photos are shown.
   package enum Graphics: String, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-/// What a person did at the terminal, or what the terminal answered.
+/// An input of the user, or a reply of the terminal.
 package enum InputEvent: Hashable, Sendable {
   /// A key was pressed.
   case key(Key, Modifiers)
@@ -19,7 +19,7 @@ package enum InputEvent: Hashable, Sendable {
     case function(Int)
   }
 
-  /// What is held with a key or a button.
+  /// The modifier keys held with a key or a button.
   package struct Modifiers: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -32,7 +32,7 @@ package enum InputEvent: Hashable, Sendable {
 
 /// Something the mouse did.
 package struct MouseEvent: Hashable, Sendable {
-  /// What.
+  /// The kind of mouse event.
   package enum Kind: Hashable, Sendable {
     case press(Button)
     case release(Button)
@@ -46,13 +46,13 @@ package struct MouseEvent: Hashable, Sendable {
     case left, middle, right
   }
 
-  /// What it did.
+  /// The kind of event.
   package let kind: Kind
   /// From the left, counted from 0, in cells or in pixels, as the terminal was asked to tell.
   package let x: Int
   /// From the top.
   package let y: Int
-  /// What was held with it.
+  /// The modifier keys.
   package let modifiers: InputEvent.Modifiers
   /// Cells from the left, as finely as is known: the middle of the cell where it is not.
   package let column: Double
@@ -82,7 +82,7 @@ package struct MouseEvent: Hashable, Sendable {
     (self.column, self.row, self.modifiers) = (column, row, modifiers)
   }
 
-  /// What was told in pixels, in cells of a size.
+  /// Converts an event in pixels to cells of the given size.
   func inCells(width: Double, height: Double) -> MouseEvent {
     let (column, row) = ((Double(x) + 0.5) / width, (Double(y) + 0.5) / height)
     return MouseEvent(
@@ -96,7 +96,7 @@ package struct MouseEvent: Hashable, Sendable {
   }
 }
 
-/// What a terminal says of itself.
+/// A terminal's reply about itself.
 package enum TerminalReply: Hashable, Sendable {
   /// Primary device attributes: what it can do, by number.
   case attributes([Int])

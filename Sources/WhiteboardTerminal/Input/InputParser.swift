@@ -4,7 +4,7 @@
 /// understood is dropped whole.
 package struct InputParser: Sendable {
   private var pending: [UInt8] = []
-  /// What was pasted so far, while a paste goes on.
+  /// The pasted bytes so far, during a paste.
   private var pasted: [UInt8]?
   /// Whether a sequence that is too long goes on.
   private var isSkipping = false
@@ -20,14 +20,14 @@ package struct InputParser: Sendable {
   /// ``finish()``.
   package var isWaiting: Bool { (isSkipping || !pending.isEmpty) && pasted == nil }
 
-  /// What so many more bytes mean.
+  /// Parses more bytes, and returns the events.
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
     var events: [InputEvent] = []
     for byte in bytes { take(byte, &events) }
     return events
   }
 
-  /// What was begun is all that comes: an Escape by itself is the key.
+  /// Ends an incomplete sequence: an Escape by itself is the key.
   package mutating func finish() -> [InputEvent] {
     guard pasted == nil else { return [] }
     isSkipping = false

@@ -37,7 +37,7 @@ package struct PlayerClient: Sendable {
   private let isASCII: Bool
   private var speed = 3
   private var loop: (from: Int64, to: Int64?)?
-  /// Who wrote, in the order in which they came.
+  /// The authors, in the order of their first appearance.
   private let people: [MemberID]
   private var only: MemberID?
   private var follows = false
@@ -327,7 +327,7 @@ package struct PlayerClient: Sendable {
     )
   }
 
-  /// What to call a member.
+  /// Returns the display name of a member.
   private func name(of member: MemberID) -> String {
     recording.name(of: member).map { TerminalText.cleaned($0, limit: 64) }
       ?? String(member.description.prefix(8))
@@ -410,7 +410,7 @@ package struct PlayerClient: Sendable {
     screen.put(hint, x: end, y: rows - 1, style)
   }
 
-  /// Where people point, and who they are.
+  /// Draws the pointers of members, with their names.
   private func putCursors(_ screen: inout Screen) {
     let area = CellArea(x: 0, y: 0, width: columns, height: max(rows - 2, 1))
     for (member, presence) in recording.presence.shown(at: Int64(position)) {
@@ -426,7 +426,7 @@ package struct PlayerClient: Sendable {
     }
   }
 
-  /// What was just said in the chat.
+  /// Draws the latest chat line.
   private func putSaid(_ screen: inout Screen) {
     guard rows >= 4, let said, passed - said.since < Self.sayingTime else { return }
     let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
@@ -454,7 +454,7 @@ package struct PlayerClient: Sendable {
     }
   }
 
-  /// What keys do, for people.
+  /// The help text of the keys.
   package static let keys = [
     "space            play and pause",
     "up, down         faster and slower: 0.1x to 64x",
