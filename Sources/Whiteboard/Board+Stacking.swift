@@ -18,24 +18,34 @@ public enum StackMove: Hashable, Sendable {
 extension Board {
   /// Moves objects in the stack; they keep their order among themselves.
   ///
-  /// Only they are written, each at most once.
+  /// Only they are written, each at most once, and their neighbors where no place is left between two
+  /// (BRD-34).
   ///
-  /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` where no more places fit
-  ///   at that point.
+  /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` if there is no place left
+  ///   and neither neighbor may be changed.
   public func reorder(_ ids: [ObjectID], _ move: StackMove) throws(BoardError) {
     try gesture { () throws(BoardError) in
       let moving = Set(try targets(ids))
       for id in moving.sorted() { try requireWritable(id) }
-      let order = try order(moving: moving, move)
+      var stack = Stack(
+        order: try order(moving: moving, move),
+        state: state,
+        jitter: UInt8(truncatingIfNeeded: incarnation.rawValue ^ nextDot().sequence)
+      )
       var start = 0
-      while start < order.count {
-        guard moving.contains(order[start]) else {
+      while start < stack.order.count {
+        guard moving.contains(stack.order[start]) else {
           start += 1
           continue
         }
-        let end = order[start...].firstIndex { !moving.contains($0) } ?? order.count
-        try place(order[start..<end], after: order[..<start].last, before: order[end...].first)
+        let end = stack.order[start...].firstIndex { !moving.contains($0) } ?? stack.order.count
+        guard stack.place(start..<end, isMovable: { (try? requireWritable($0)) != nil }) else {
+          throw .stackFull
+        }
         start = end
+      }
+      for id in stack.order {
+        if let place = stack.written[id] { try write(id, .zIndex, .bytes(place)) }
       }
     }
   }
@@ -88,31 +98,63 @@ extension Board {
     }
     return order
   }
+}
 
-  /// Writes places for some objects in a row, where theirs are not right already.
-  private func place(
-    _ row: ArraySlice<ObjectID>,
-    after lower: ObjectID?,
-    before upper: ObjectID?
-  ) throws(BoardError) {
-    let stack = [lower].compactMap(\.self) + row + [upper].compactMap(\.self)
-    guard zip(stack, stack.dropFirst()).contains(where: { !isBehind($0, $1) }) else { return }
-    let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ nextDot().sequence)
-    guard
-      let places = ZIndex.spread(
-        row.count,
-        between: lower.map(zIndex),
-        and: upper.map(zIndex),
-        jitter: jitter
-      )
-    else { throw .stackFull }
-    for (id, place) in zip(row, places) { try write(id, .zIndex, .bytes(place)) }
+/// The stack as it will be, with the places that are written for it.
+private struct Stack {
+  /// The objects, from back to front.
+  let order: [ObjectID]
+  let state: BoardState
+  let jitter: UInt8
+  /// The new places.
+  private(set) var written: [ObjectID: [UInt8]] = [:]
+
+  init(order: [ObjectID], state: BoardState, jitter: UInt8) {
+    self.order = order
+    self.state = state
+    self.jitter = jitter
   }
 
-  private func zIndex(_ id: ObjectID) -> [UInt8] { state.record(id)?.zIndex ?? [] }
+  /// Gives some objects in a row places, where theirs are not right already.
+  ///
+  /// If none is left between the neighbors, these get new places too, ever more of them (BRD-34).
+  ///
+  /// - Parameters:
+  ///   - row: Where the objects are in ``order``.
+  ///   - isMovable: Whether a neighbor may be changed.
+  /// - Returns: Whether there were places.
+  mutating func place(_ row: Range<Int>, isMovable: (ObjectID) -> Bool) -> Bool {
+    let stack = max(0, row.lowerBound - 1)..<min(order.count, row.upperBound + 1)
+    guard zip(stack, stack.dropFirst()).contains(where: { !isBehind($0, $1) }) else { return true }
+    var (first, end) = (row.lowerBound, row.upperBound)
+    var step = 1
+    while true {
+      let places = ZIndex.spread(
+        end - first,
+        between: first > 0 ? zIndex(first - 1) : nil,
+        and: end < order.count ? zIndex(end) : nil,
+        jitter: jitter
+      )
+      if let places {
+        for (id, place) in zip(order[first..<end], places) { written[id] = place }
+        return true
+      }
+      let (oldFirst, oldEnd) = (first, end)
+      for _ in 0..<step {
+        if first > 0, isMovable(order[first - 1]) { first -= 1 }
+        if end < order.count, isMovable(order[end]) { end += 1 }
+      }
+      guard (first, end) != (oldFirst, oldEnd) else { return false }
+      step *= 2
+    }
+  }
 
-  private func isBehind(_ lhs: ObjectID, _ rhs: ObjectID) -> Bool {
+  private func zIndex(_ index: Int) -> [UInt8] {
+    written[order[index]] ?? state.record(order[index])?.zIndex ?? []
+  }
+
+  private func isBehind(_ lhs: Int, _ rhs: Int) -> Bool {
     let (left, right) = (zIndex(lhs), zIndex(rhs))
-    return left == right ? lhs < rhs : ZIndex.isBehind(left, right)
+    return left == right ? order[lhs] < order[rhs] : ZIndex.isBehind(left, right)
   }
 }

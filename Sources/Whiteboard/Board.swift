@@ -421,7 +421,7 @@ public final class Board {
 
   private func noteZIndex(_ property: Property, _ value: Value) {
     guard property == .zIndex, case .bytes(let bytes) = value,
-      bytes.count <= BoardLimits.zIndexBytes
+      ZIndex.isFollowed(bytes)
     else { return }
     if top.map({ ZIndex.isBehind($0, bytes) }) ?? true { top = bytes }
   }

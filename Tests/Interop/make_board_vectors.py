@@ -13,7 +13,7 @@ import json
 import pathlib
 import sys
 
-from vectors import answers, basics, batches, links, owned, readings
+from vectors import answers, basics, batches, links, owned, readings, stacking
 
 TARGET = pathlib.Path(__file__).resolve().parents[2] / "Protocol" / "Vectors" / "board.json"
 NOTE = (
@@ -31,6 +31,7 @@ def build():
         **links.groups(),
         **owned.groups(),
         **readings.groups(),
+        **stacking.groups(),
     }
 
 

@@ -9,7 +9,7 @@ import signing
 from cryptography.hazmat.primitives.asymmetric import ec
 from test_vectors_session import VectorCase
 from vectors.forms import batch_json, difference_json, incarnation_of, text_of
-from whiteboard_peer import admission, authors, cells, codec, messages, owned, views
+from whiteboard_peer import admission, authors, cells, codec, messages, owned, stacking, views
 from whiteboard_peer.authors import LinkReader
 from whiteboard_peer.cells import BoardError, Dot, DotSet, State
 from whiteboard_peer.clock import Clock, runs
@@ -65,6 +65,30 @@ class Board(VectorCase):
         for text in VECTORS["objectIds"]["invalid"]:
             with self.assertRaises(Exception, msg=text):
                 views.parse_object(text)
+
+    def test_z_indexes(self):
+        vectors = VECTORS["zIndexes"]
+        jitter = bytes.fromhex(vectors["jitter"])
+
+        def place(text):
+            return None if text is None else bytes.fromhex(text)
+
+        for vector in self.each(vectors["front"]):
+            self.assertEqual(stacking.front(place(vector["top"]), jitter), place(vector["place"]))
+        for vector in self.each(vectors["back"]):
+            self.assertEqual(stacking.back(place(vector["bottom"]), jitter), place(vector["place"]))
+        for vector in self.each(vectors["between"]):
+            sides = place(vector["lower"]), place(vector["upper"])
+            found = stacking.between(*sides, jitter)
+            self.assertEqual(found, place(vector["place"]))
+            self.assertTrue(found is None or sides[0] < found < (sides[1] or b"\xff" * 99))
+        for vector in self.each(vectors["spread"]):
+            sides = place(vector["lower"]), place(vector["upper"])
+            found = stacking.spread(vector["count"], *sides, jitter)
+            self.assertEqual([p.hex() for p in found], vector["places"])
+        self.vector = None
+        for text in vectors["notFollowed"]:
+            self.assertFalse(stacking.is_followed(bytes.fromhex(text)))
 
     def test_batches(self):
         for vector in self.each(VECTORS["batches"]["valid"]):

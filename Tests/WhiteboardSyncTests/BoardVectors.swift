@@ -189,6 +189,7 @@ struct BoardVectors: Decodable {
   let links: Links
   let heads: Heads
   let answers: Answers
+  let zIndexes: ZIndexes
 
   /// The file, read from the source tree.
   static let file: BoardVectors = {

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "[BRD-13] a place lies strictly between its neighbours, at most 64 bytes long",
+    "[BRD-34] a place lies strictly between its neighbors, at most 32 bytes long",
     arguments: 0..<50
   )
   func between(seed: UInt64) {
@@ -89,39 +89,73 @@ import Testing
         let middle = ZIndex.between(low, high, jitter: jitter)
         #expect(low.map { ZIndex.isBehind($0, middle ?? []) } ?? (middle != nil))
         #expect(high.map { ZIndex.isBehind(middle ?? [255, 255], $0) } ?? true)
-        #expect((middle?.count ?? 99) <= BoardLimits.zIndexBytes)
+        #expect((middle?.count ?? 99) <= ZIndex.longest)
         #expect(middle?.last != 0)
       }
     }
   }
 
-  @Test("[BRD-13] where no place fits the move is refused, and the rest goes on")
-  func full() throws {
+  @Test("[BRD-34] if no place is left between two objects, their neighbors get new places too")
+  func room() throws {
+    let board = boards.anna
+    let ids = try boards.texts(3)
+    func place(_ places: [UInt8]...) throws {
+      try board.gesture {
+        for (id, place) in zip(ids, places) { try board.stage(id, .zIndex, .bytes(place)) }
+      }
+    }
+    // Nothing is between 07 and 07 00, nor between two equal places.
+    let highest = [UInt8](repeating: 255, count: 64)
+    let pairs: [([UInt8], [UInt8])] = [([7], [7, 0]), ([7], [7]), ([], []), (highest, [])]
+    for (lower, upper) in pairs {
+      try place(lower, upper, [9])
+      try board.reorder(ids, .front)
+      try place(lower, upper, [9])
+      let (back, front) = (board.objectIDs[0], board.objectIDs[1])
+      let moved = board.objectIDs[2]
+      try board.reorder([moved], .above(back))
+      #expect(board.objectIDs == [back, moved, front])
+    }
+    #expect(board.snapshots.allSatisfy { $0.zIndex.count <= BoardLimits.zIndexBytes })
+  }
+
+  @Test("[BRD-34] one gap may be halved again and again, and places stay short")
+  func halved() throws {
+    let board = boards.anna
+    try boards.texts(3)
+    for _ in 0..<2_000 {
+      let before = board.objectIDs
+      try board.reorder([before[2]], .above(before[0]))
+      #expect(board.objectIDs == [before[0], before[2], before[1]])
+      #expect(board.snapshots.allSatisfy { $0.zIndex.count <= ZIndex.longest })
+    }
+  }
+
+  @Test("[BRD-34] what is locked gets no new place: if that leaves none, the move is refused")
+  func locked() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
     try board.gesture {
       try board.stage(ids[0], .zIndex, .bytes([7]))
       try board.stage(ids[1], .zIndex, .bytes([7, 0]))
     }
+    for id in ids[..<2] { try board.setLocked(id, true) }
     #expect(throws: BoardError.stackFull) { try board.reorder([ids[2]], .above(ids[0])) }
-    try board.reorder([ids[2]], .back)
-    #expect(board.objectIDs == [ids[2], ids[0], ids[1]])
-    // Halving one gap again and again ends with the typed error, not with a place too long.
-    var moves = 0
-    #expect(throws: BoardError.stackFull) {
-      try board.reorder([ids[0], ids[1], ids[2]], .front)
-      try board.gesture {
-        try board.stage(ids[0], .zIndex, .bytes([7]))
-        try board.stage(ids[1], .zIndex, .bytes([8]))
-        try board.stage(ids[2], .zIndex, .bytes([9]))
-      }
-      while moves < 5000 {
-        try board.reorder([board.objectIDs[2]], .above(board.objectIDs[0]))
-        moves += 1
-      }
+    try board.setLocked(ids[1], false)
+    try board.reorder([ids[2]], .above(ids[0]))
+    #expect(board.objectIDs == [ids[0], ids[2], ids[1]])
+  }
+
+  @Test("[BRD-34] an object whose place leaves no short one in front is not followed")
+  func notFollowed() throws {
+    let board = boards.anna
+    let ids = try boards.texts(2)
+    try board.gesture {
+      try board.stage(ids[1], .zIndex, .bytes([UInt8](repeating: 255, count: 64)))
     }
-    #expect(moves > 100)
-    #expect(board.snapshots.allSatisfy { $0.zIndex.count <= BoardLimits.zIndexBytes })
+    for _ in 0..<100 { try board.createText("new", at: Point(x: 0, y: 0)) }
+    #expect(board.objectIDs.first == ids[0] && board.objectIDs.last == ids[1])
+    #expect(board.snapshots.dropLast().allSatisfy { $0.zIndex.count == 5 })
   }
 
   @Test("[BRD-13] next to a group is next to all in it, and nothing lies next to itself")
