@@ -50,6 +50,7 @@ class Generators(unittest.TestCase):
             "make_admission_vectors.py",
             "make_board_vectors.py",
             "make_vectors_games.py",
+            "make_walkthrough.py",
         ):
             with self.subTest(name):
                 script = pathlib.Path(__file__).resolve().parent / name

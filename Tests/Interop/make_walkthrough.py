@@ -1,0 +1,268 @@
+#!/usr/bin/python3
+"""Writes Protocol/Walkthrough.md and Protocol/Vectors/walkthrough.json.
+
+Nothing here calls the Swift code. Keys, nonces and signatures follow from names, and what TLS would
+give is fixed, so that both files are the same each time.
+
+    make_walkthrough.py           writes the files
+    make_walkthrough.py --check   compares them, and fails on a difference
+"""
+
+import json
+import pathlib
+import re
+import sys
+import textwrap
+
+from vectors import recipes, walkthrough
+from whiteboard_peer import cells, wire
+
+PROTOCOL = pathlib.Path(__file__).resolve().parents[2] / "Protocol"
+DOCUMENT, VECTORS = PROTOCOL / "Walkthrough.md", PROTOCOL / "Vectors" / "walkthrough.json"
+WIDTH = 29
+
+INTRODUCTION = """\
+# Walkthrough: one session, byte by byte
+
+Start here if you write a peer. Ben joins Anna's board with a code, gets what is on it, writes a text and
+leaves. Every frame is shown with all its bytes. The keys, nonces and signatures are fixed, so your
+program must come to the same bytes or accept them.
+
+`make_walkthrough.py` in `Tests/Interop` writes this file and `Vectors/walkthrough.json`, which has the same
+frames without the explanations. Tests read both with two independent implementations.
+
+## 1. How to use it
+
+1. Decode each frame in its order. Check that you read the values that are shown.
+2. Encode the values. The binary frames must come out the same. JSON objects may have their keys in any order
+   and may have white space: compare their values.
+3. Verify each signature. Your own signatures differ, because ECDSA draws a random number. These are those of
+   RFC 6979.
+4. Play Ben against a program that plays Anna, then Anna against one that plays Ben.
+
+Each line of a table is `bytes | field | value`; values are decimal. Long bytes are cut with `…`, and the whole frame
+follows in hex. The JSON of a control frame is one line on the wire; here it is broken between keys.
+
+## 2. The people
+
+"""
+
+TLS = """\
+Each private key is a 32-byte number. A `PeerID` is the SHA-256 of the key info (LNK-2). The certificates are
+examples: only the key in them counts.
+
+## 3. What TLS gives
+
+Ben opens a TCP connection to Anna's port and does a TLS 1.3 handshake: both show their certificate, ALPN is
+`whiteboard-p2p`. The bytes of TLS are not shown. Its exporters (`session.md` 1.1) are taken to be:
+
+"""
+
+
+def cut(data):
+    """Hex of a field, short enough for a line of a table."""
+    return data.hex() if len(data) <= WIDTH // 2 else data[:12].hex() + "…"
+
+
+def fields(parts):
+    lines = []
+    for data, name, value in parts:
+        text = f"{cut(data) or '(none)':<{WIDTH}}| {name}"
+        lines.append(f"{text} | {value}" if value else text)
+    return lines
+
+
+def hexes(data):
+    return textwrap.wrap(data.hex(), 96)
+
+
+def json_lines(text):
+    """JSON in lines of some 110 characters, broken before keys."""
+    lines = [""]
+    for piece in re.split(r'(?<=,)(?=")', text):
+        if lines[-1] and len(lines[-1]) + len(piece) > 110:
+            lines.append("")
+        lines[-1] += piece
+    return lines
+
+
+def step_text(number, step, people):
+    other = {"anna": "ben", "ben": "anna"}[step["from"]]
+    sender, receiver = (walkthrough.NAMES[name] for name in (step["from"], other))
+    link = "" if step["link"] == "control" else ", bulk link"
+    title = step["title"] if step["frame"] != "MESSAGE" else f"MESSAGE: {step['title']}"
+    lines = [f"### 4.{number} {sender} to {receiver}{link}: {title}", ""]
+    if step["why"]:
+        lines += [*textwrap.wrap(step["why"], 110), ""]
+    data = bytes.fromhex(step["hex"])
+    length, start = wire.decode_vint(data, 1)
+    head = [
+        (data[:1], "type", step["frame"]),
+        (data[1:start], "length", str(length)),
+    ]
+    lines.append("```")
+    if step["value"] is not None:
+        lines += fields(head)
+        lines += json_lines(data[start:].decode())
+    else:
+        lines += fields(head + step["parts"])
+    lines.append("```")
+    if step["value"] is None and any(len(part) > WIDTH // 2 for part, _, _ in step["parts"]):
+        lines += ["", "All bytes of the frame:", "", "```", *hexes(data), "```"]
+    return [*lines, ""]
+
+
+def document(told):
+    lines = INTRODUCTION.split("\n")[:-1]
+    for person in told["people"]:
+        name = walkthrough.NAMES[person["name"]]
+        role = "the host, who listens" if person["name"] == "anna" else "the guest, who dials"
+        lines += [
+            f"**{name}**, {role}, at {walkthrough.ADDRESSES[person['name']]}:{walkthrough.PORT}",
+            "",
+            "```",
+            f"private key          {person['privateKey']}",
+            f"key info (DER)       {person['keyInfo'][:64]}",
+            *(f"                     {line}" for line in textwrap.wrap(person["keyInfo"][64:], 64)),
+            f"PeerID               {person['peerID']}",
+            f"PeerID, text         {person['peerIDText']}",
+            f"session incarnation  {person['sessionIncarnation']}",
+            f"board nonce          {person['boardNonce']}",
+            f"board incarnation    {person['boardIncarnation']}",
+            f"certificate (DER)    {person['certificate'][:64]}",
+            *(f"                     {line}" for line in textwrap.wrap(person["certificate"][64:], 64)),
+            "```",
+            "",
+        ]
+    lines += TLS.split("\n")[:-1]
+    lines += [
+        "| label | connection | 32 bytes |",
+        "|---|---|---|",
+        f"| `EXPORTER-whiteboard-p2p binding` | control link | `{told['exporters']['binding']}` |",
+        f"| `EXPORTER-whiteboard-p2p attach` | control link | `{told['exporters']['attachControl']}` |",
+        f"| `EXPORTER-whiteboard-p2p attach` | bulk link | `{told['exporters']['attachBulk']}` |",
+        "",
+        "| what | value |",
+        "|---|---|",
+        f"| session id, which is the board id | `{told['session']}` |",
+        f"| the same as text | `{told['sessionText']}` |",
+        f"| code | `{told['code']}` |",
+        f"| the stretched code, K of `session.md` 4.2 | `{told['stretchedCode']}` |",
+        "",
+        "Anna wrote the text \"hello\" before Ben came: her operations 1 to 4. In its full form (SYN-20) her batch is",
+        "",
+        "```",
+        *hexes(bytes.fromhex(told["batches"][0]["hex"])),
+        "```",
+        "",
+        "and her chain hash after it (AUT-6) is",
+        f"`{told['batches'][0]['chain']}`.",
+        "",
+        "## 4. The frames",
+        "",
+        "The order between the two directions is one of many that are right. Acknowledgements and reports may come at other",
+        "places, and more of them may come.",
+        "",
+    ]
+    for number, step in enumerate(told["steps"], 1):
+        lines += step_text(number, step, told["people"])
+    last = told["batches"][1]
+    lines += [
+        "## 5. What both boards are at the end",
+        "",
+        "| what | value |",
+        "|---|---|",
+        f"| digest (SYN-40) | `{last['digest']}` |",
+        f"| context hash (SYN-14) | `{told['contextHash']}` |",
+        f"| Ben's chain hash | `{last['chain']}` |",
+        "",
+        "Ben's batch in its full form, which is what was hashed into his chain:",
+        "",
+        "```",
+        *hexes(bytes.fromhex(last["hex"])),
+        "```",
+        "",
+        "## 6. Recipes",
+        "",
+        "Each recipe is Ben's first batch, on a link on which he has sent his author message and nothing else, at",
+        "1,700,000,000,000 ms since 1970. Send the message to each member (SYN-10); hash the full form into your chain (AUT-6).",
+        "The digest is that of a board with nothing else on it. Properties and their units are in the table of `board.md`.",
+        "",
+    ]
+    for number, recipe in enumerate(told["recipes"], 1):
+        lines += recipe_text(number, recipe)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def value_text(value):
+    shape = value["shape"]
+    shown = value.get("number") or value.get("hex") or value.get("text") or value.get("dot")
+    if shape == "pair":
+        shown = "({}, {})".format(*value["pair"])
+    return f"{shape} `{shown}`" if shape in ("bytes", "text") else f"{shape} {shown}"
+
+
+NOTES = {
+    "text": "The value of the run is its anchor, 0 for the root, and the text in UTF-8. Each later insertion is a run "
+    "of its own (BRD-14).",
+    "stroke": "A longer stroke has a piece of `ink` for each 128 points, and its qualifier is the index of the piece's first "
+    "point. A stroke that is still being drawn gets its `end` later (SYN-31).",
+    "photo": "The file goes to each member that asks for it (SYN-36). Its bytes are those below.",
+    "chat line": "Its create operation has a time after that of every chat line that is here (BRD-31).",
+}
+
+
+def recipe_text(number, recipe):
+    value = recipe["value"]
+    lines = [
+        f"### 6.{number} A {recipe['name']}",
+        "",
+        *textwrap.wrap(f"{recipe['makes']} {NOTES[recipe['name']]}", 110),
+        "",
+        "| operation | property | qualifier | value |",
+        "|---|---|---|---|",
+    ]
+    for at, operation in enumerate(value["operations"], 1):
+        qualifier = operation.get("index") or ("its own dot" if "dot" in operation else "")
+        number_of = operation["property"]
+        shown = value_text(operation["value"])
+        if number_of == cells.COLOUR:
+            shown += f", 0x{int(operation['value']['number']):08x}"
+        lines.append(f"| {at} | {number_of} {walkthrough.PROPERTIES[number_of]} | {qualifier} | {shown} |")
+    lines += ["", "The message:", "", "```", *fields(recipe["parts"]), "```", ""]
+    lines += ["The message and the full form in hex, and the digest:", "", "```"]
+    for text in (recipe["message"], recipe["hex"], recipe["digest"]):
+        lines += [*hexes(bytes.fromhex(text)), ""]
+    lines[-1] = "```"
+    if "file" in recipe:
+        lines += ["", "The file:", "", "```", *hexes(bytes.fromhex(recipe["file"])), "```"]
+    return [*lines, ""]
+
+
+def build():
+    """The document, and the vectors as text."""
+    told = walkthrough.walkthrough()
+    told["recipes"] = recipes.recipes()
+    text = document(told)
+    for step in told["steps"]:
+        del step["parts"], step["why"]
+        if step["value"] is None:
+            del step["value"]
+    for recipe in told["recipes"]:
+        del recipe["parts"]
+    return {DOCUMENT: text, VECTORS: json.dumps(told, indent=1) + "\n"}
+
+
+def main():
+    for target, text in build().items():
+        if sys.argv[1:] == ["--check"]:
+            if not target.exists() or target.read_text() != text:
+                sys.exit(f"{target.name} is not what this script computes")
+            print(f"{target.name}: as computed")
+        else:
+            target.write_text(text)
+            print(f"{target.name}: {len(text)} characters")
+
+
+if __name__ == "__main__":
+    main()
