@@ -82,6 +82,9 @@ class Admission(VectorCase):
             session, dialler = unhex(vector["session"], vector["dialler"])
             first = [vector["ticket"]["admitter"]] if vector["admitterIsKnown"] else []
             known = {parse_base32(text, 32) for text in vector.get("knownAdmitters", first)}
+            admitter = parse_base32(vector["ticket"]["admitter"], 32)
+            signed = admission.ticket_bytes(session, admitter, dialler)
+            self.assertEqual(signed.hex(), vector["input"])
             try:
                 signers = admission.ticket_signers(vector["ticket"], session, dialler)
                 verdict = "valid" if any(signer in known for signer in signers) else "unknown-admitter"

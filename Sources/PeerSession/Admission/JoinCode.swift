@@ -38,7 +38,7 @@ public struct JoinCode: Hashable, Sendable {
     return JoinCode(text: WordList.words(bytes, count: wordCount).joined(separator: "-"))
   }
 
-  /// Reads a code as people type or paste it: in any case, with any runs of spaces and dashes.
+  /// Reads a code as people type or paste it: in any case, with any runs of spaces and dashes (4.2).
   ///
   /// - Throws: ``JoinCodeError``, which names the word that is not in the list.
   public init(words: String) throws(JoinCodeError) {

@@ -39,14 +39,24 @@ def new_code():
     return "-".join(words(os.urandom(6), 4))
 
 
+# What stands between the words of a code: white space, dashes and the soft hyphen (4.2).
+_SPACES = "\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_DASHES = (
+    "\u00ad\u058a\u05be\u1400\u1806\u2010-\u2015\u2053\u207b\u208b\u2212\u2e17\u2e1a"
+    "\u2e3a\u2e3b\u2e40\u2e5d\u301c\u3030\u30a0\ufe31\ufe32\ufe58\ufe63\uff0d\U00010ead"
+)
+_BETWEEN = re.compile(f"[{_SPACES}{_DASHES}-]+")
+
+
 def normal_code(typed):
-    """Any run of spaces and hyphens of any kind is one hyphen, capitals are small (4.2)."""
-    parts = re.split(r"[\s\u2010-\u2015\u2212-]+", typed.lower())
-    return "-".join(part for part in parts if part)
+    """The form of a code that is stretched: small letters, one hyphen between two words (4.2)."""
+    return "-".join(part for part in _BETWEEN.split(typed.lower()) if part)
 
 
 def parse_code(typed):
     """The code that somebody typed; raises `ValueError` for what is none."""
+    if len(typed.encode("utf-8")) > 256:
+        raise ValueError("a code has at most 256 bytes")
     code = normal_code(typed)
     parts = code.split("-")
     known = set(word_list())
@@ -82,13 +92,14 @@ def sas_secret(binding, dialler_nonce, listener_nonce, session_id, dialler_id, l
     return hmac.digest(binding, data + dialler_id + listener_id, "sha256")
 
 
-def _ticket_bytes(session_id, admitter_id, member_id):
+def ticket_bytes(session_id, admitter_id, member_id):
+    """What the admitter signs (5.2)."""
     return b"whiteboard-p2p ticket 1\0" + session_id + admitter_id + member_id
 
 
 def make_ticket(admitter, session_id, member_id):
     signature = admitter.key.sign(
-        _ticket_bytes(session_id, admitter.peer_id, member_id), ec.ECDSA(hashes.SHA256())
+        ticket_bytes(session_id, admitter.peer_id, member_id), ec.ECDSA(hashes.SHA256())
     )
     return {
         "admitter": base32(admitter.peer_id),
@@ -126,7 +137,7 @@ def verify_ticket(ticket, session_id, member_id):
     try:
         key.verify(
             signature,
-            _ticket_bytes(session_id, admitter_id, member_id),
+            ticket_bytes(session_id, admitter_id, member_id),
             ec.ECDSA(hashes.SHA256()),
         )
     except InvalidSignature as error:
