@@ -656,6 +656,101 @@ def closes():
             + [{"code": c, "redial": "later", "treatedAs": "internal-error"} for c in ("", "LEFT", "no-such-code")])
 
 
+# --- resumption ---------------------------------------------------------------------------------
+
+
+def resumption():
+    """What HELLO and ACCEPT say of delivery state, and what a listener does about it (3.4)."""
+    dialler, other, listener = "aaaaaaaaaaaac", "aaaaaaaaaaaae", "aaaaaaaaaaaag"
+    hello = {
+        "protocol": [1, 1], "session": "aaaqeayeaudaocajbifqydiob4", "name": "Ben",
+        "incarnation": dialler, "port": 0, "addresses": [], "role": "member", "links": 4,
+    }
+    accept = {"host": "a" * 52, "maximum": 16, "members": []}
+
+    def resume(received=7, since=2, **more):
+        value = {"incarnation": listener, "received": received}
+        return {"resume": {**value, **({} if since is None else {"since": since}), **more}}
+
+    def text(base, more):
+        return json.dumps({**base, **more}, separators=(",", ":"))
+
+    hellos = [
+        ("neither", {}),
+        ("resume", resume()),
+        ("resume without since", resume(since=None)),
+        ("since is null", resume(since=None) | {"ended": None}),
+        ("nothing received yet", resume(received=0, since=1)),
+        ("the greatest numbers", resume(received=2**53 - 1, since=2**53 - 1)),
+        ("ended", {"ended": "lost"}),
+        ("an empty ended", {"ended": ""}),
+        ("ended of 64 bytes", {"ended": "\u00e9" * 32}),
+        ("both", resume() | {"ended": "too-slow"}),
+    ]
+    bad_hellos = [
+        ("since is 0", resume(since=0)),
+        ("since is negative", resume(since=-1)),
+        ("since is 2^53", resume(since=2**53)),
+        ("since is a text", resume(since="2")),
+        ("since has a fraction", resume(since=2.5)),
+        ("received is missing", {"resume": {"incarnation": listener, "since": 2}}),
+        ("received is negative", resume(received=-1)),
+        ("incarnation is missing", {"resume": {"received": 7, "since": 2}}),
+        ("incarnation of 12 characters", resume(incarnation="aaaaaaaaaaaa")),
+        ("resume is an array", {"resume": []}),
+        ("ended of 65 bytes", {"ended": "x" * 65}),
+        ("ended is a number", {"ended": 1}),
+    ]
+    accepts = [
+        ("begins anew", {}),
+        ("resumes", {"resume": {"received": 9}}),
+        ("begins anew, and says why", {"ended": "lost"}),
+    ]
+    bad_accepts = [
+        ("received is missing", {"resume": {}}),
+        ("received is 2^53", {"resume": {"received": 2**53}}),
+        ("ended of 65 bytes", {"ended": "x" * 65}),
+    ]
+    held = {"incarnation": dialler, "since": 2, "sent": 7}
+    cases = [
+        ("it holds the same state", held, resume(), "resumes", "RSM-2"),
+        ("without since any state is meant", held, resume(since=None), "resumes", "RSM-5"),
+        ("the dialler took less than was sent", held, resume(received=0), "resumes", "RSM-2"),
+        ("the dialler does not ask for it", held, {}, "begins", "RSM-3"),
+        ("it holds no state", None, resume(), "begins", "RSM-3"),
+        ("its state began with a later link", held | {"since": 3}, resume(), "begins", "RSM-5"),
+        ("its state began with an earlier link", held | {"since": 1}, resume(), "begins", "RSM-5"),
+        ("its state is with another incarnation of the dialler", held | {"incarnation": other}, resume(), "begins", "RSM-2"),
+        ("another incarnation of the listener is meant", held, resume(incarnation=other), "begins", "RSM-2"),
+        ("ended beside a resume that is answered means nothing", held, resume() | {"ended": "lost"}, "resumes", "RSM-6"),
+        ("the dialler took more than was sent", held, resume(received=8), "protocol-error", "RSM-2"),
+        ("the dialler took more than was sent of older state", held | {"since": 3}, resume(received=8), "begins", "RSM-5"),
+    ]
+
+    def shown(more):
+        resumed = more.get("resume")
+        return {
+            "resume": None if resumed is None else {"since": None, **resumed},
+            "ended": more.get("ended"),
+        }
+
+    return {
+        "listener": listener,
+        "hellos": {
+            "valid": [{"name": n, "text": text(hello, m), **shown(m)} for n, m in hellos],
+            "invalid": [{"name": n, "text": text(hello, m), "error": "out-of-range", "close": "protocol-error", "rule": "FRM-5"}
+                        for n, m in bad_hellos],
+        },
+        "accepts": {
+            "valid": [{"name": n, "text": text(accept, m), "received": (m.get("resume") or {}).get("received"),
+                       "ended": m.get("ended")} for n, m in accepts],
+            "invalid": [{"name": n, "text": text(accept, m), "error": "out-of-range", "close": "protocol-error", "rule": "FRM-5"}
+                        for n, m in bad_accepts],
+        },
+        "cases": [{"name": n, "held": h, "hello": text(hello, m), "answer": a, "rule": r} for n, h, m, a, r in cases],
+    }
+
+
 def main():
     document = {
         "specification": "Protocol/session.md, version 1",
@@ -670,6 +765,7 @@ def main():
         "acknowledgements": acknowledgements(),
         "datagrams": datagrams(),
         "relayMessages": relay_messages(),
+        "resumption": resumption(),
     }
     text = json.dumps(document, indent=1) + "\n"
     if sys.argv[1:] == ["--check"]:

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from whiteboard_peer import admission, datagram, relay, wire
-from whiteboard_peer.session import Delivery
+from whiteboard_peer.session import Delivery, Peer, Remote, parse_accept, parse_hello
 from whiteboard_peer.wire import Violation
 
 VECTORS = json.loads((admission.PROTOCOL / "Vectors" / "session.json").read_text("utf-8"))
@@ -56,6 +56,45 @@ class Generators(unittest.TestCase):
                 script = pathlib.Path(__file__).resolve().parent / name
                 done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Resumption(VectorCase):
+    def test_what_hello_and_accept_say(self):
+        group = VECTORS["resumption"]
+        for vector in self.each(group["hellos"]["valid"]):
+            hello = parse_hello(vector["text"].encode(), True)
+            told = hello.get("resume")
+            wanted = vector["resume"]
+            if wanted:
+                self.assertEqual(wire.base32(told["incarnation"]), wanted["incarnation"])
+                self.assertEqual([told[k] for k in ("received", "since")], [wanted[k] for k in ("received", "since")])
+            else:
+                self.assertIsNone(told)
+            self.assertEqual(hello["ended"], vector["ended"])
+        for vector in self.each(group["hellos"]["invalid"]):
+            self.assert_violates(vector, lambda: parse_hello(vector["text"].encode(), True))
+        for vector in self.each(group["accepts"]["valid"]):
+            accept = parse_accept(vector["text"].encode())
+            self.assertEqual([accept["received"], accept["ended"]], [vector["received"], vector["ended"]])
+        for vector in self.each(group["accepts"]["invalid"]):
+            self.assert_violates(vector, lambda: parse_accept(vector["text"].encode()))
+
+    def test_which_delivery_state_is_resumed(self):
+        group = VECTORS["resumption"]
+        for vector in self.each(group["cases"]):
+            listener = Peer.__new__(Peer)
+            listener.incarnation = wire.parse_base32(group["listener"], 8)
+            remote = Remote(listener, bytes(32))
+            if vector["held"]:
+                remote.incarnation = wire.parse_base32(vector["held"]["incarnation"], 8)
+                remote.delivery = Delivery(vector["held"]["since"])
+                remote.delivery.next = vector["held"]["sent"] + 1
+            hello = parse_hello(vector["hello"].encode(), True)
+            if vector["answer"] == "protocol-error":
+                with self.assertRaises(Violation):
+                    listener._resumes(remote, hello)
+            else:
+                self.assertEqual(listener._resumes(remote, hello), vector["answer"] == "resumes")
 
 
 class Numbers(VectorCase):

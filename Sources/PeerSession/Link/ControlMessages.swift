@@ -247,6 +247,23 @@ extension Control {
       self.carry = carry
     }
 
+    /// Whether the dialler means delivery state that a listener holds (RSM-2, RSM-5).
+    ///
+    /// - Parameters:
+    ///   - dialler: The dialler's incarnation of that state.
+    ///   - since: The number of the link with which it began.
+    ///   - listener: The listener's incarnation.
+    /// - Returns: Whether the listener resumes it.
+    func resumes(
+      deliveryOf dialler: SessionIncarnation,
+      since: Int,
+      at listener: SessionIncarnation
+    ) -> Bool {
+      guard let resume else { return false }
+      return introduction.incarnation == dialler && resume.incarnation == listener
+        && resume.since ?? since == since
+    }
+
     private enum CodingKeys: String, CodingKey {
       case resume
       case ended

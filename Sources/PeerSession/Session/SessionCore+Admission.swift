@@ -36,11 +36,12 @@ extension SessionCore {
 
   /// Whether the dialler comes back with the delivery state that we hold, too (RSM-2).
   func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
-    guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer),
-      let resume = hello.resume
-    else { return false }
-    return delivery.incarnation == hello.introduction.incarnation
-      && resume.incarnation == incarnation && resume.since ?? delivery.since == delivery.since
+    guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer) else { return false }
+    return hello.resumes(
+      deliveryOf: delivery.incarnation,
+      since: delivery.since,
+      at: incarnation
+    )
   }
 
   /// Whether the dialler began before a link that the local peer dialled was open (DUP-1).

@@ -98,6 +98,23 @@ def parse_hello(payload, from_dialler):
     return hello
 
 
+def parse_accept(payload):
+    """ACCEPT with its binary parts decoded (3.3)."""
+    raw = wire.parse_json(payload)
+    resumed = wire.mapping(raw, "resume")
+    ended = wire.text(raw, "ended", 0, 64, default=None)
+    return {
+        "host": parse_base32(wire.text(raw, "host"), 32),
+        "maximum": wire.integer(raw, "maximum", 1),
+        "members": [parse_member(m) for m in wire.array(raw, "members", 256)],
+        "ticket": wire.mapping(raw, "ticket"),
+        "proof": parse_base64(wire.text(raw, "proof", default=""), 32),
+        "received": None if resumed is None else wire.integer(resumed, "received"),
+        # Beside a resume that is answered it means nothing (RSM-6).
+        "ended": ended if resumed is None else None,
+    }
+
+
 def parse_close(payload):
     raw = wire.parse_json(payload)
     return wire.text(raw, "code"), wire.text(raw, "message", 0, 512)
@@ -483,25 +500,17 @@ class Peer:
         if not theirs["protocol"][0] <= VERSION <= theirs["protocol"][1]:
             raise Violation("version-mismatch", "version 1 only")
         proof = self._satisfy(link, theirs, expect, code, insist, timeout, extra)
-        accept = wire.parse_json(self._expect(link, wire.ACCEPT, timeout + STEP))
-        host = parse_base32(wire.text(accept, "host"), 32)
-        maximum = wire.integer(accept, "maximum")
-        members = [parse_member(m) for m in wire.array(accept, "members", 256)]
-        if proof is not None:
-            given = parse_base64(wire.text(accept, "proof", default=""), 64)
-            if not hmac.compare_digest(given, proof):
-                link.close("not-verified")
-                raise NotVerified("the host did not prove that it knows the code")
-        resumed = wire.mapping(accept, "resume")
-        received = wire.integer(resumed, "received") if resumed is not None else None
-        ended = wire.text(accept, "ended", 0, 64, default=None) if received is None else None
+        accept = parse_accept(self._expect(link, wire.ACCEPT, timeout + STEP))
+        if proof is not None and not hmac.compare_digest(accept["proof"], proof):
+            link.close("not-verified")
+            raise NotVerified("the host did not prove that it knows the code")
+        received, ended = accept["received"], accept["ended"]
         number = max(hello["links"], theirs["links"]) + 1
         link.decoder.maximum = wire.MAXIMUM_PAYLOAD
         with self.condition:
-            self.host, self.maximum = host, maximum
-            ticket = wire.mapping(accept, "ticket")
-            if ticket:
-                self._keep_ticket(ticket)
+            self.host, self.maximum = accept["host"], accept["maximum"]
+            if accept["ticket"]:
+                self._keep_ticket(accept["ticket"])
             remote = self.remotes.setdefault(other, Remote(self, other))
             remote.address = address
             crossed = (
@@ -518,7 +527,7 @@ class Peer:
             else:
                 close_old = "duplicate-link" if crossed else "replaced"
                 self._open(remote, link, True, theirs, received, number, ended, close_old)
-            self._learn(members, wait=0)
+            self._learn(accept["members"], wait=0)
         return remote
 
     def _keep_ticket(self, ticket):
