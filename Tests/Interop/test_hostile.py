@@ -86,8 +86,8 @@ class Attacker:
         link.decoder.maximum = wire.MAXIMUM_PAYLOAD
         return link
 
-    def attached(self, control):
-        link = self.attach(control)
+    def attached(self, control, **changes):
+        link = self.attach(control, **changes)
         kind, payload = link.read_frame(5)
         if kind != wire.ATTACHED:
             raise AssertionError(f"not attached: {kind:#04x} {payload}")
@@ -667,6 +667,25 @@ class Attacks:
         self.assert_closes(self.keep(self.attacker.attach(control)), "busy")
         control.send_frame(wire.PING, b"abcdefgh")
         self.assertEqual(self.next_frame(control, wire.PONG), b"abcdefgh")
+
+    def test_blk_5_a_bulk_link_that_nobody_waits_for(self):
+        control = self.open()
+        self.assert_closes(self.keep(self.attacker.attached(control, opener="listener")), "left")
+        control.send_frame(wire.PING, b"abcdefgh")
+        self.assertEqual(self.next_frame(control, wire.PONG), b"abcdefgh")
+
+    def test_frm_1_lengths_on_a_bulk_link(self):
+        control = self.open()
+        # The padding is a key that nobody knows; ATTACH is held to 4,096 bytes.
+        self.assert_closes(self.keep(self.attacker.attach(control, padding="x" * 4_096)), "too-large")
+        self.keep(self.attacker.attached(control, padding="x" * 3_000))
+        bulk = self.keep(self.attacker.attached(control))
+        bulk.send(bytes([wire.CHUNK]) + encode_vint(65_537))
+        self.assert_closes(bulk, "too-large")
+        bulk = self.keep(self.attacker.attached(control))
+        bulk.send_frame(0xC0, bytes(65_536))
+        bulk.send_frame(wire.CHUNK, b"x")
+        self.assert_closes(bulk, "protocol-error")
 
     def test_frames_that_do_not_belong_on_an_idle_bulk_link(self):
         control = self.open()

@@ -47,10 +47,12 @@ struct BulkLink: Sendable {
     }
   }
 
-  /// Closes a link that nobody will use.
+  /// Closes a link that nobody will use, with `left` (BLK-5).
   func discard() async {
     // The link is worthless already: an error in closing it tells nothing.
-    try? await channel.executeThenClose { _, _ in }
+    try? await channel.executeThenClose { _, outbound in
+      try await outbound.write(Control.Close(.left, "").bulkFrame())
+    }
   }
 }
 

@@ -296,6 +296,8 @@ class BulkMixin:
     def init_bulk(self):
         self.bulk_links = []
         self.idle_bulk = queue.Queue()
+        # How many wait for a link that the other side was asked to dial.
+        self.bulk_waiters = 0
         self.previous_control = (None, 0)
         self.partials = []
         self.streams = []
@@ -323,6 +325,16 @@ class BulkMixin:
                 break
             if not bulk.link._closed and bulk.frames.empty():
                 return bulk
+        with self.peer.condition:
+            self.bulk_waiters += 1
+        try:
+            return self._new_bulk()
+        finally:
+            with self.peer.condition:
+                self.bulk_waiters -= 1
+
+    def _new_bulk(self):
+        """Dials a link, or asks for one and waits for it (BLK-5)."""
         asked_on, until = None, time.monotonic() + 10
         while asked_on is None or time.monotonic() < until:
             self.wait_connected()
@@ -420,6 +432,8 @@ def serve_bulk(peer, link, raw, admitted):
         if len(remote.bulk_links) >= 32:
             raise Violation("busy", "too many bulk links")
         link.send_frame(wire.ATTACHED, {})
+        if opener == "listener" and not remote.bulk_waiters:
+            raise Violation("left", "nobody waits for it")
         bulk = BulkLink(remote, link)
         remote.bulk_links.append(bulk)
     admitted()
