@@ -57,7 +57,10 @@ extension ObjectRecord {
 
   package var asset: AssetReference? { self[.asset].flatMap { AssetReference($0.value) } }
 
-  package var isFinished: Bool { self[.end] != nil }
+  package var isFinished: Bool {
+    guard case .unsigned? = self[.end]?.value else { return false }
+    return true
+  }
 
   /// What all erasures together erased, of those that are looked at (BRD-29).
   package var erased: StrokeSpans {

@@ -17,7 +17,7 @@ from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.cells import Dot, DotSet
 from whiteboard_peer.messages import AUTHOR, BATCH, HEAD, NOTHING_LACKING
 from whiteboard_peer.tls import Identity, LinkBroken
-from whiteboard_peer.wire import encode_vint
+from whiteboard_peer.wire import base32, encode_vint
 
 CREATE = (None, cells.KIND, None, cells.UNSIGNED, cells.TEXT)
 
@@ -196,6 +196,39 @@ class BoardAttacks:
         peer.wait_synced(remote)
         remote.send(bytes([NOTHING_LACKING]) + encode_vint(1_000))
         self.assert_closed(peer)
+
+    def test_syn_46_messages_before_an_author_message(self):
+        """Everything but batches and heads counts, and the author message may still come."""
+        good, to_target = self.member()
+        good.add_text(0, 0, "something to ask for")
+        good.wait_synced(to_target)
+        peer = self.peer("late", self.session)
+        remote = self.join(peer)
+        author = authors.Author(peer.identity.key, self.session)
+        for message in (
+            messages.encode_profile("late"),
+            messages.encode_report(messages.Report(bytes(8), 0, [])),
+            bytes([messages.APPLICATION]) + b"hello",
+            b"\x80",
+            b"\xff and more",
+            messages.encode_request(1, DotSet()),
+        ):
+            remote.send(message)
+        event = peer.events.wait("resource", 20)
+        self.assertEqual(messages.parse_answer_name(event["name"])[:2], (base32(self.session), 1))
+        remote.send(bytes([AUTHOR]) + author.introduction())
+        peer.events.wait("message", 20, where=lambda e: e["message"][0] == messages.REQUEST)
+        self.assertEqual(remote.state, "connected")
+
+    def test_syn_45_datagrams_that_do_not_decode(self):
+        for data in (b"", b"\x03", b"\x01\x00\x02", b"\x02", b"\x02" + bytes(9)):
+            with self.subTest(data=data):
+                peer = self.peer("liar", self.session)
+                remote = self.join(peer)
+                remote.send_datagram(b"\x80 is skipped")
+                remote.send_datagram(data)
+                self.assert_closed(peer)
+                peer.leave()
 
     # Authors
 

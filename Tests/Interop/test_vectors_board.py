@@ -66,6 +66,14 @@ class Board(VectorCase):
             with self.assertRaises(Exception, msg=text):
                 views.parse_object(text)
 
+    def test_brd_35_values_out_of_range(self):
+        for vector in self.each(VECTORS["outOfRange"]):
+            operations = codec.decode_batch(bytes.fromhex(vector["hex"]))
+            state = State()
+            state.apply(operations)
+            shown = views.describe(state, operations[0].object)
+            self.assertEqual({key: shown.get(key) for key in vector["reads"]}, vector["reads"])
+
     def test_z_indexes(self):
         vectors = VECTORS["zIndexes"]
         jitter = bytes.fromhex(vectors["jitter"])

@@ -190,6 +190,7 @@ struct BoardVectors: Decodable {
   let heads: Heads
   let answers: Answers
   let zIndexes: ZIndexes
+  let outOfRange: [OutOfRange]
 
   /// The file, read from the source tree.
   static let file: BoardVectors = {

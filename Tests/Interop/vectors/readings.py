@@ -1,13 +1,61 @@
 """Messages and datagrams, and what a board reads as: groups, settings, profiles."""
 
 from whiteboard_peer import cells, codec, messages, views
-from whiteboard_peer.cells import BYTES, DOT, NONE, STRING, UNSIGNED, Dot, DotSet
+from whiteboard_peer.cells import BYTES, DOT, NONE, PAIR, SIGNED, STRING, UNSIGNED, Dot, DotSet
 from whiteboard_peer.messages import Presence, Report
 from whiteboard_peer.messages import encode_presence, encode_report, encode_request
 
 from . import batches
 from .basics import dots_of
 from .forms import ANNA, BEN, CARA, MEMBER, create, inc, invalid, state_of, varint
+
+
+def out_of_range():
+    """BRD-35: (name, kind, cells behind the create operation, keys of BRD-19 that are read)."""
+    asset = batches.ASSET
+    ink = codec.encode_ink([(0, 0, 0), (160, 0, 0)])
+    cases = [
+        ("a scale of 0", cells.TEXT, [(cells.SCALE, None, UNSIGNED, 0)], ["scale"]),
+        ("a scale of 63", cells.TEXT, [(cells.SCALE, None, UNSIGNED, 63)], ["scale"]),
+        ("the least scale", cells.TEXT, [(cells.SCALE, None, UNSIGNED, 64)], ["scale"]),
+        ("the greatest scale", cells.TEXT, [(cells.SCALE, None, UNSIGNED, 67_108_864)], ["scale"]),
+        ("a greater scale", cells.TEXT, [(cells.SCALE, None, UNSIGNED, 2**64 - 1)], ["scale"]),
+        ("a scale of another shape", cells.TEXT, [(cells.SCALE, None, SIGNED, 131_072)], ["scale"]),
+        ("an angle of a full turn", cells.TEXT, [(cells.ANGLE, None, UNSIGNED, 4_096)], ["angle"]),
+        ("an angle of more", cells.TEXT, [(cells.ANGLE, None, UNSIGNED, 2**64 - 1_024)], ["angle"]),
+        ("a lock of 2", cells.TEXT, [(cells.LOCK, None, UNSIGNED, 2)], ["isLocked"]),
+        ("a lock of another shape", cells.TEXT, [(cells.LOCK, None, BYTES, b"\1")], ["isLocked"]),
+        ("a selection of 31 bytes", cells.TEXT, [(cells.SELECTION, None, BYTES, MEMBER[1:])], ["selectedBy"]),
+        ("a negative width", cells.TEXT, [(cells.SIZE, None, PAIR, (-1, 64))], ["size"]),
+        ("no size at all", cells.TEXT, [(cells.SIZE, None, PAIR, (0, 0))], ["size"]),
+        ("a color of 33 bits", cells.TEXT, [(cells.COLOUR, None, UNSIGNED, 2**32)], ["color"]),
+        ("the greatest color", cells.TEXT, [(cells.COLOUR, None, UNSIGNED, 2**32 - 1)], ["color"]),
+        ("a z index of 65 bytes", cells.TEXT, [(cells.Z_INDEX, None, BYTES, bytes(range(65)))], ["zIndex"]),
+        ("a line width of 0", cells.DRAWING, [(cells.LINE_WIDTH, None, UNSIGNED, 0)], ["lineWidth"]),
+        ("a line width of 1025 units", cells.DRAWING, [(cells.LINE_WIDTH, None, UNSIGNED, 65_600)], ["lineWidth"]),
+        ("an end of another number", cells.DRAWING, [(cells.INK, 0, BYTES, ink), (cells.END, None, UNSIGNED, 99)], ["isFinished", "points"]),
+        ("an end of another shape", cells.DRAWING, [(cells.END, None, STRING, b"2")], ["isFinished"]),
+        ("ink with a byte too many", cells.DRAWING, [(cells.INK, 0, BYTES, ink + b"\0")], ["points"]),
+        ("ink behind a gap", cells.DRAWING, [(cells.INK, 0, BYTES, ink), (cells.INK, 3, BYTES, ink)], ["points"]),
+        ("an erasure that is none", cells.DRAWING, [(cells.INK, 0, BYTES, ink), (cells.ERASURE, "own", BYTES, b"\0")], ["erased"]),
+        ("a run that is none", cells.TEXT, [(cells.RUN, "own", BYTES, b"\3abc")], ["text"]),
+        ("a deletion of nothing", cells.TEXT, [(cells.RUN, "own", BYTES, codec.encode_run(codec.ROOT, None, "abc")), (cells.DELETION, "own", BYTES, b"")], ["text"]),
+        ("an asset of 44 bytes", cells.PHOTO, [(cells.ASSET, None, BYTES, asset[:-1])], ["sha256"]),
+        ("an asset of an unknown format", cells.PHOTO, [(cells.ASSET, None, BYTES, asset[:32] + b"\3" + asset[33:])], ["sha256"]),
+        ("an asset of no bytes", cells.PHOTO, [(cells.ASSET, None, BYTES, asset[:33] + bytes(4) + asset[37:])], ["sha256"]),
+        ("an asset of no pixels", cells.PHOTO, [(cells.ASSET, None, BYTES, asset[:37] + bytes(4) + asset[41:])], ["sha256"]),
+        ("a group that is none", cells.TEXT, [(cells.GROUP, None, DOT, Dot(ANNA, 1))], ["groups"]),
+    ]
+    result = []
+    for name, kind, written, keys in cases:
+        own = Dot(ANNA, 1)
+        operations = [create(kind)] + [(own, *cell) for cell in written]
+        data = codec.encode_batch(ANNA, 1, batches.at(0), operations)
+        shown = views.describe(state_of([data]), own)
+        result.append(
+            {"name": name, "hex": data.hex(), "reads": {key: shown.get(key) for key in keys}}
+        )
+    return result
 
 
 def entry(name, data):
@@ -336,4 +384,5 @@ def groups():
         "groups": group_readings(),
         "settings": settings(),
         "chat": chat(),
+        "outOfRange": out_of_range(),
     }

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from . import authors, cells, codec, messages, views
+from . import authors, cells, codec, messages, stacking, views
 from .authors import Author, LinkReader, LinkWriter
 from .cells import BoardError, Dot, State
 from .clock import Clock, runs
@@ -206,8 +206,17 @@ class BoardPeer(Peer):
             self._leave_claimed_incarnation()
             identifier = Dot(self.board_incarnation, self.sequence + 1)
             operations = [(None, cells.KIND, None, cells.UNSIGNED, kind)]
+            if kind != cells.CHAT:
+                front = stacking.front(self._top(), stacking.jitter(identifier))
+                operations.append((identifier, cells.Z_INDEX, None, cells.BYTES, front))
             operations += [(identifier, *cell) for cell in cell_list]
             return self.commit(operations, after)
+
+    def _top(self):
+        """The greatest z index that is followed (BRD-34)."""
+        held = [found.get((cells.Z_INDEX, None)) for found in self.state.objects.values()]
+        places = [cell.value for cell in held if cell and cell.shape == cells.BYTES]
+        return max(filter(stacking.is_followed, places), default=None)
 
     def add_text(self, x, y, words):
         run = codec.encode_run(codec.ROOT, None, words)
@@ -538,7 +547,7 @@ class BoardPeer(Peer):
         self.events.add("answer", remote=remote, number=number, size=len(data))
 
     def _refuse(self, remote, message):
-        """What came on another link was against a rule of the board: that ends the control link."""
+        """What did not come as a message was against a rule of the board: that ends the control link."""
         control, remote.control = remote.control, None
         if control:
             self._gone(remote, "violation", "protocol-error")
@@ -550,7 +559,9 @@ class BoardPeer(Peer):
         try:
             self._take_datagram(remote, message, path)
         except BoardError as error:
-            self.events.add("dropped", remote=remote, word=error.word)
+            # SYN-45.
+            self.events.add("board-error", remote=remote, word=error.word, message=message)
+            self._refuse(remote, str(error))
 
     def _take_datagram(self, remote, message, path):
         decoded = messages.decode_datagram(message)

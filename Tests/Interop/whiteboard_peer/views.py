@@ -124,7 +124,11 @@ def asset_of(state, identifier):
     value = state.read(identifier, cells.ASSET)
     if value is None or len(value) != 45:
         return None
-    return value[:32], value[32], *struct.unpack(">III", value[33:])
+    count, width, height = struct.unpack(">III", value[33:])
+    # BRD-35.
+    if value[32] not in (1, 2) or not 1 <= count <= 32 << 20 or not 1 <= width * height <= 64_000_000:
+        return None
+    return value[:32], value[32], count, width, height
 
 
 def erased(state, identifier):
@@ -219,9 +223,12 @@ def describe(
     middle = [(a + b) / 2 for a, b in zip(low, high)]
     position = state.read(identifier, cells.POSITION)
     centre = [v / 64 for v in position] if position else middle
-    line_width = read(cells.LINE_WIDTH, 320) / 64
+    # Out of range values read as BRD-35 says.
+    line_width = min((read(cells.LINE_WIDTH, 0) or 320) / 64, 1024)
     size = state.read(identifier, cells.SIZE)
-    defaults = {cells.TEXT: (200, 50), cells.PHOTO: (200, 200)}
+    size = size if size and min(size) >= 0 else None
+    colour = state.read(identifier, cells.COLOUR)
+    defaults = {cells.TEXT: (200, 50), cells.PHOTO: (200, 200), cells.GAME: (120, 50)}
     if kind == cells.DRAWING:
         extent = [b - a + line_width for a, b in zip(low, high)]
     else:
@@ -235,7 +242,7 @@ def describe(
         centerPosition=centre,
         size=extent,
         scale=scale,
-        angle=read(cells.ANGLE, 0) / 4_096 * 2 * math.pi,
+        angle=read(cells.ANGLE, 0) % 4_096 / 4_096 * 2 * math.pi,
         selectedBy=base32(selection) if selection else None,
         updatedAt=datetime.datetime.fromtimestamp(
             (latest >> 16) / 1000, datetime.timezone.utc
@@ -244,6 +251,8 @@ def describe(
         groups=[object_text(group) for group in groups_of(state, identifier)],
         isLocked=bool(read(cells.LOCK, 0)),
     )
+    if colour is not None and colour <= 0xFFFFFFFF:
+        result["color"] = f"#{colour:08x}"
     if kind == cells.TEXT:
         result["text"] = text_of(state, identifier)
     if kind == cells.DRAWING:

@@ -1,0 +1,63 @@
+import FoundationEssentials
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// Values that no replica should write, and how they are read.
+extension BoardVectors {
+  /// A value of the JSON of an object.
+  enum JSONValue: Decodable, Equatable, Sendable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case text(String)
+    case array([JSONValue])
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if container.decodeNil() {
+        self = .null
+      } else if let value = try? container.decode(Bool.self) {
+        self = .bool(value)
+      } else if let value = try? container.decode(Double.self) {
+        self = .number(value)
+      } else if let value = try? container.decode(String.self) {
+        self = .text(value)
+      } else {
+        self = .array(try container.decode([JSONValue].self))
+      }
+    }
+  }
+
+  struct OutOfRange: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    let reads: [String: JSONValue]
+    var testDescription: String { name }
+  }
+}
+
+@Suite struct BoardVectorReadingTests {
+  @Test(
+    "[BRD-35] a value out of range is kept, and reads as its vector says",
+    arguments: BoardVectors.file.outOfRange
+  )
+  func reading(vector: BoardVectors.OutOfRange) throws {
+    let batch = try BatchCoding.decode(BoardVectors.bytes(vector.hex))
+    let board = Board(
+      incarnation: Incarnation(7),
+      member: try #require(MemberID([UInt8](repeating: 7, count: 32))),
+      wallClock: 1_700_000_000_000
+    )
+    try board.receive(batch)
+    let id = try #require(batch.operations.first).object
+    #expect(board.state.record(id)?.entries.count == batch.operations.count)
+    let json = Data(try #require(board.snapshot(id)).json.utf8)
+    let shown = try JSONDecoder().decode([String: BoardVectors.JSONValue].self, from: json)
+    #expect(!vector.reads.isEmpty)
+    for (key, value) in vector.reads {
+      #expect(shown[key] ?? .null == value, "\(key)")
+    }
+  }
+}
