@@ -184,7 +184,7 @@ def document(told):
         "",
         "## 6. Recipes",
         "",
-        "Each recipe is Ben's first batch, on a link on which he has sent his author message and nothing else, at",
+        "Each recipe is Ben's first batch, on a channel on which he has sent his author message and nothing else, at",
         "1,700,000,000,000 ms since 1970. Send the message to each member (SYN-10); hash the full form into your chain (AUT-6).",
         "The digest is that of a board with nothing else on it. Properties and their units are in the table of `board.md`.",
         "",

@@ -221,13 +221,13 @@ def walk_operations(walk, own, first, count, table, people):
 
 
 def walk_batch(walk, own, first, named, people):
-    """A batch in link form (SYN-28); `named` is what the link named before."""
+    """A batch in channel form (SYN-28); `named` is what the channel named before."""
     walk.difference("milliseconds: difference from the batch before")
     walk.number("counter")
     count, has_table = divmod(walk.number("operations x 2 + table", lambda v: f"{v // 2} operations, {'a' if v & 1 else 'no'} table"), 2)
     table = [own]
     for _ in range(walk.number("table: entries") if has_table else 0):
-        alias = walk.number("table: entry", lambda v: "a new name follows" if v == 0 else f"the {v}. name of this link")
+        alias = walk.number("table: entry", lambda v: "a new name follows" if v == 0 else f"the {v}. name of this channel")
         if alias:
             table.append(named[alias - 1])
         else:
@@ -607,9 +607,9 @@ def write_text(script, boards, text):
     data = bytes([messages.BATCH]) + ben.writer.encode(own.incarnation, 1, time, operations)
     script.message(
         ben, "batch", data,
-        "Ben writes the text \"hi\" and moves Anna's text, in one batch of five operations. This is the link "
-        "form (SYN-28): Anna knows the author and the first sequence. Anna's incarnation is named for the first "
-        "time on this link, so it stands in the table.",
+        "Ben writes the text \"hi\" and moves Anna's text, in one batch of five operations. This is the "
+        "channel form (SYN-28): Anna knows the author and the first sequence. Anna's incarnation is named for the first "
+        "time on this channel, so it stands in the table.",
         first=1,
     )
     for board in boards.values():

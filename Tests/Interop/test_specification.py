@@ -1,0 +1,86 @@
+"""Whether the specification names what it has: rules, in their order, and groups of vectors."""
+
+import json
+import pathlib
+import re
+import unittest
+
+from support import REPOSITORY
+
+PROTOCOL = REPOSITORY / "Protocol"
+DOCUMENTS = sorted(path for path in PROTOCOL.glob("*.md") if "LICENSE" not in path.name)
+# Where a document says what the groups of a file are for.
+EXPLAINED = {
+    "admission.json": "README.md",
+    "board.json": "board.md",
+    "discovery.json": "discovery.md",
+    "games.json": "games.md",
+    "session.json": "README.md",
+    "walkthrough.json": "README.md",
+}
+# Said of a file as a whole.
+OF_A_FILE = {"note", "notation", "specification"}
+RULE = r"(?:LNK|FRM|HEL|RSM|DUP|CLS|ADM|MEM|TCK|MSG|DGM|BLK|RES|STR|LIV|RLY|BRD|SYN|AUT|GAM|DSC|REC)-\d+"
+# How a rule begins: a row of a table, a paragraph, or an item of a list.
+DEFINED = re.compile(rf"^(?:\| ({RULE}) \||(?:- )?\*\*({RULE})\*\*|## JSON \(({RULE})\))", re.M)
+
+
+def defined(text):
+    return ["".join(match) for match in DEFINED.findall(text)]
+
+
+class Specification(unittest.TestCase):
+    def test_each_rule_is_defined_once(self):
+        rules = [rule for path in DOCUMENTS for rule in defined(path.read_text())]
+        self.assertGreater(len(rules), 200)
+        self.assertEqual(sorted(r for r in set(rules) if rules.count(r) > 1), [])
+
+    def test_each_rule_that_is_named_exists(self):
+        rules = {rule for path in DOCUMENTS for rule in defined(path.read_text())}
+        files = [*DOCUMENTS]
+        for folder in ("Sources", "Tests"):
+            for kind in ("*.swift", "*.py", "*.md"):
+                files += (REPOSITORY / folder).rglob(kind)
+        missing = {}
+        for path in files:
+            for rule in set(re.findall(rf"\b{RULE}\b", path.read_text(errors="replace"))) - rules:
+                missing.setdefault(rule, []).append(str(path.relative_to(REPOSITORY)))
+        self.assertEqual(missing, {})
+
+    def test_the_rules_of_a_section_stand_in_numeric_order(self):
+        for path in DOCUMENTS:
+            for section in re.split(r"^#+ ", path.read_text(), flags=re.M):
+                last = {}
+                for rule in defined(section):
+                    series, number = rule.split("-")
+                    with self.subTest(document=path.name, rule=rule):
+                        self.assertLess(last.get(series, 0), int(number))
+                    last[series] = int(number)
+
+    def test_the_rules_of_a_board_stand_in_numeric_order(self):
+        for series in ("BRD", "SYN", "AUT"):
+            rules = defined((PROTOCOL / "board.md").read_text())
+            numbers = [int(rule[4:]) for rule in rules if rule.startswith(series)]
+            self.assertEqual(numbers, sorted(numbers))
+
+    def test_each_group_of_vectors_is_named_where_its_file_is_explained(self):
+        for name, document in EXPLAINED.items():
+            text = (PROTOCOL / document).read_text()
+            for group in json.loads((PROTOCOL / "Vectors" / name).read_text()).keys() - OF_A_FILE:
+                with self.subTest(file=name, group=group):
+                    self.assertTrue(re.search(rf"`{group}(?:\.\w+)?`", text))
+
+    def test_a_number_has_one_name_and_a_link_one_meaning(self):
+        for path in DOCUMENTS:
+            text = path.read_text()
+            with self.subTest(document=path.name):
+                # Only the word of the error has the other name.
+                others = re.findall(r".*(?:varint(?!`\))|link form).*", text)
+                self.assertEqual(others, [])
+        for rule in re.split(r"(?=\*\*(?:BRD|SYN|AUT)-\d)", (PROTOCOL / "board.md").read_text())[1:]:
+            with self.subTest(rule=rule[2:8]):
+                self.assertIsNone(re.search(r"\bon (?:a|that|this|the) link\b", rule))
+
+
+if __name__ == "__main__":
+    unittest.main()
