@@ -97,6 +97,14 @@ class Resumption(VectorCase):
                 self.assertEqual(listener._resumes(remote, hello), vector["answer"] == "resumes")
 
 
+class CloseCodes(VectorCase):
+    def test_what_a_receiver_does_about_dialling_again(self):
+        vectors = VECTORS["closeCodes"]
+        for vector in self.each(vectors):
+            self.assertEqual(wire.redial_after(vector["code"]), vector["redial"])
+        self.assertEqual({v["code"] for v in vectors if "treatedAs" not in v}, wire.REDIAL.keys())
+
+
 class Numbers(VectorCase):
     def test_vint(self):
         for vector in self.each(VECTORS["vint"]["valid"]):

@@ -167,12 +167,15 @@ def object_name(dot, people):
     return f"{dot.sequence} of {people(dot.incarnation)}"
 
 
-def walk_value(walk, shape, pairs, own, table, people):
+def walk_value(walk, shape, pairs):
+    """SYN-24; the last pair afterwards."""
     if shape == cells.UNSIGNED:
         walk.number("value, unsigned")
     elif shape == cells.PAIR:
-        x, y = (before + walk.difference(f"value, {axis}: difference from {before}") for axis, before in zip("xy", pairs))
-        return (x, y)
+        return tuple(
+            before + walk.difference(f"value, {axis}: difference from {before}")
+            for axis, before in zip("xy", pairs)
+        )
     elif shape in (cells.BYTES, cells.STRING):
         length = walk.number("value: length")
         what = "value, text" if shape == cells.STRING else "value, bytes"
@@ -216,7 +219,7 @@ def walk_operations(walk, own, first, count, table, people):
             index = walk.number("qualifier", lambda i: "this operation's own dot" if i == 0 else people(table[i - 1]))
             if index:
                 walk.number("qualifier: sequence")
-        pairs = walk_value(walk, shape, pairs, dot, table, people)
+        pairs = walk_value(walk, shape, pairs)
         before = target
 
 
@@ -268,7 +271,7 @@ def walk_difference(walk, people):
             at = walk.difference(f"author: sequence, difference from {before[0]}"), walk.difference(f"milliseconds, difference from {before[1]}")
             last[writer] = before[0] + at[0], before[1] + at[1]
             walk.number("counter")
-            pairs = walk_value(walk, tag & 7, pairs, None, table, people)
+            pairs = walk_value(walk, tag & 7, pairs)
 
 
 def walk_answer(data, people):
@@ -341,7 +344,6 @@ class Script:
         if isinstance(payload, dict):
             value = payload
             payload = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
-        names = {v: k for k, v in vars(wire).items() if k.isupper() and v in wire.KNOWN_TYPES and not k.startswith("MAXIMUM")}
         data = wire.encode_frame(kind, payload)
         joined = b"".join(part for part, _, _ in parts or [])
         if parts is not None and joined != payload:
@@ -351,7 +353,7 @@ class Script:
                 "title": title,
                 "from": sender.name,
                 "link": link,
-                "frame": names[kind].replace("_", "-"),
+                "frame": FRAMES[kind],
                 "why": why,
                 "hex": data.hex(),
                 "value": value,
@@ -377,6 +379,11 @@ class Script:
         self.frame(sender, "ACK", wire.ACK, data, why, [(data, "sequence of the last part", str(other.sent))])
 
 
+FRAMES = {
+    number: name.replace("_", "-")
+    for name, number in vars(wire).items()
+    if isinstance(number, int) and name.isupper() and number in wire.KNOWN_TYPES
+}
 CODE = "-".join(admission.words(fixed("code", 6), 4))
 BINDING = fixed("exporter binding")
 CONTROL_ATTACH, BULK_ATTACH = fixed("exporter attach, control link"), fixed("exporter attach, bulk link")

@@ -978,9 +978,7 @@ class Peer:
         control.link.abort()
         self.events.add("closed", remote=remote, code=code, message=message)
         remote.control = None
-        if code in ("duplicate-link", "replaced"):
-            self._set_reconnecting(remote, control, at_once=False)
-        elif code in ("too-slow", "busy", "internal-error"):
+        if wire.redial_after(code) in ("later", "not-applicable"):
             self._set_reconnecting(remote, control, at_once=False)
         else:
             remote.forbidden = True
@@ -1179,8 +1177,8 @@ class Peer:
                 self.events.add("redial-refused", remote=remote, code=refused.code)
                 with self.condition:
                     remote.ticket_tries += 1
-                    later = ("busy", "locked-out", "timed-out", "unknown-admitter", "duplicate-link")
-                    if refused.code not in later or remote.ticket_tries > 5:
+                    later = wire.redial_after(refused.code) in ("later", "not-applicable")
+                    if not later or remote.ticket_tries > 5:
                         remote.forbidden = True
                         if remote.state == "reconnecting":
                             self._gone(remote, "left", refused.code)

@@ -31,6 +31,24 @@ BULK_LINK_TYPES = frozenset(
 KNOWN_TYPES = CONTROL_LINK_TYPES | BULK_LINK_TYPES
 
 
+# What the receiver of a close code does about dialling again (3.6).
+_REDIAL = {
+    "never": "kicked declined self",
+    "after-restart": "left shutting-down disconnected version-mismatch not-carried not-attached"
+    " protocol-error unknown-frame too-large",
+    "with-proof": "withdrawn wrong-code not-known not-verified",
+    "later": "timed-out full busy no-such-session locked-out unknown-admitter too-slow too-fast"
+    " internal-error",
+    "not-applicable": "duplicate-link replaced",
+}
+REDIAL = {code: redial for redial, codes in _REDIAL.items() for code in codes.split()}
+
+
+def redial_after(code):
+    """A code that is not in the table is `internal-error`."""
+    return REDIAL.get(code, REDIAL["internal-error"])
+
+
 class Violation(Exception):
     """What the other side sent breaks a rule; `code` is the close code it earns."""
 
