@@ -19,7 +19,8 @@ extension Board {
     name: String?,
     icon: String?
   ) throws(BoardError) -> ObjectID {
-    try gesture { () throws(BoardError) in
+    let (text, name) = (PlainText.lines(text), name.map(PlainText.line))
+    return try gesture { () throws(BoardError) in
       guard !text.isEmpty else { throw .empty }
       guard text.utf8.count <= BoardLimits.chatBytes else { throw .tooLong("chat") }
       guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }

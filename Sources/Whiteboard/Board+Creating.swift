@@ -8,7 +8,8 @@ extension Board {
     at center: Point,
     color: UInt32? = nil
   ) throws(BoardError) -> ObjectID {
-    try gesture { () throws(BoardError) in
+    let text = PlainText.lines(text)
+    return try gesture { () throws(BoardError) in
       guard text.utf8.count <= BoardLimits.textBytes else { throw .tooLong("text") }
       let id = try create(.text)
       try stage(id, .position, try FixedPoint.position(center))

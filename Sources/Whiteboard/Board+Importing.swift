@@ -134,6 +134,7 @@ private struct ImportPlan {
   }
 
   private mutating func add(text: String) throws(BoardError) {
+    let text = PlainText.lines(text)
     guard text.utf8.count <= BoardLimits.textBytes else { throw .tooLong("text") }
     if !text.isEmpty { append(.run(TextTree.encodeRun(text, at: .root))) }
   }

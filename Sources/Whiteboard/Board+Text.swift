@@ -32,6 +32,7 @@ extension Board {
     replacing range: Range<Int>,
     with text: String
   ) throws(BoardError) {
+    let text = PlainText.lines(text)
     try gesture { () throws(BoardError) in
       try requireWritable(id, asKind: .text)
       guard let record = state.record(id) else { throw .unknownObject(id) }
@@ -75,7 +76,7 @@ extension Board {
   public func replaceText(_ id: ObjectID, with text: String) throws(BoardError) {
     try requireWritable(id, asKind: .text)
     guard let record = state.record(id) else { throw .unknownObject(id) }
-    let edit = TextTree(record).leastEdit(to: text)
+    let edit = TextTree(record).leastEdit(to: PlainText.lines(text))
     try editText(id, replacing: edit.range, with: edit.words)
   }
 }

@@ -85,7 +85,7 @@ extension Board {
   /// Names the board; nil takes the name away.
   /// - Throws: `tooLong`, `boardFull`.
   public func setTitle(_ title: String?) throws(BoardError) {
-    let title = title ?? ""
+    let title = PlainText.line(title ?? "")
     guard title.utf8.count <= BoardLimits.titleBytes else { throw .tooLong("title") }
     try set(.title, .text(title))
   }

@@ -86,6 +86,7 @@ package struct ImportedBoard: Sendable {
 
   /// As much of a text as one object holds.
   mutating func fitting(_ text: String) -> String {
+    let text = PlainText.lines(text)
     guard text.utf8.count > BoardLimits.textBytes else { return text }
     var result = String.UnicodeScalarView()
     var length = 0

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Whiteboard
 import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
@@ -190,6 +191,7 @@ enum BoardName {
   ///
   /// - Throws: ``NodeError`` where it is too long to be announced, or would be taken for a file.
   static func checked(_ name: String) throws(NodeError) -> String {
+    let name = PlainText.line(name)
     guard !name.isEmpty, name.utf8.count <= 128 else {
       throw NodeError(.usage, "a board's name has 1 to 128 bytes")
     }

@@ -33,7 +33,7 @@ import Testing
     try board.replaceText(kept, with: "new")
     try board.object(kept)?.changeScale(to: 2)
     try board.delete(gone)
-    let line = try board.say("hi\u{1B}", as: "Anna")
+    let line = try board.say("hi\u{202E}", as: "Anna")
     let diff = BoardDiff.between(before, board.state)
     #expect(diff.changes.map(\.id) == [kept, gone, line])
     #expect(diff.changes.map(\.fate) == [.changed, .removed, .added])
@@ -42,7 +42,7 @@ import Testing
         == #"{"change":"changed","id":"\#(kept)","type":"text","before":{"scale":1,"text":"old"},"#
         + #""after":{"scale":2,"text":"new"}}"#
     )
-    #expect(diff.changes.last?.json.contains(#""text":"hi\u001b""#) == true)
+    #expect(diff.changes.last?.json.contains(#""text":"hi\u202e""#) == true)
     #expect(diff.changes[1].fields.contains { $0.name == "text" && $0.before == #""gone""# })
     let back = BoardDiff.between(board.state, before)
     #expect(back.changes.map(\.fate) == [.changed, .added, .removed])

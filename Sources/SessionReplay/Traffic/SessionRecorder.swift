@@ -1,4 +1,5 @@
 import PeerSession
+import Whiteboard
 import WhiteboardDocument
 
 /// Records what goes over a session of any program to a file, as the program sees it.
@@ -92,7 +93,7 @@ public actor SessionRecorder {
   /// - Throws: `badName`; why it could not be written.
   public func mark(_ name: String) async throws(DocumentError) {
     await write()
-    try await document.append([.marker(name: name, time: TrafficLog.wallClock())])
+    try await document.append([.marker(name: PlainText.line(name), time: TrafficLog.wallClock())])
   }
 
   /// Ends the recording, and returns when it is on the disk.

@@ -1,5 +1,6 @@
 import PeerSession
 import SessionReplay
+import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
@@ -34,6 +35,7 @@ extension Node {
   /// - Throws: `badName`, also where another place has that name; why it could not be written.
   package func markRecording(_ name: String) async throws(DocumentError) {
     guard let document else { throw DocumentError(.closed, "nothing is recorded yet, or any more") }
+    let name = PlainText.line(name)
     for case .marker(name, _) in try await document.marks() {
       throw DocumentError(.badName, "there is a marker of that name; choose another")
     }

@@ -2,6 +2,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import SessionReplay
+import Whiteboard
 import WhiteboardDocument
 import WhiteboardExport
 
@@ -148,7 +149,7 @@ package struct NodeConfiguration: Sendable {
     logger: Logger
   ) {
     self.part = part
-    self.displayName = displayName
+    self.displayName = PlainText.line(displayName)
     self.identity = identity
     self.dataDirectory = dataDirectory
     self.logger = logger

@@ -1,5 +1,6 @@
 import Logging
 import PeerSession
+import Whiteboard
 
 extension SettingKey<String> {
   /// Where keys, boards and files lie.
@@ -25,8 +26,17 @@ extension SettingKey<String> {
     allowed: "a name",
     standard: .words("that of the last `profile`, or USER"),
     flag: "--as",
-    parse: nonempty
+    parse: name
   )
+
+  /// A name in one line, without control characters.
+  ///
+  /// - Parameter text: The name as it was given.
+  /// - Returns: The name.
+  /// - Throws: ``SettingFault`` if nothing is left of it.
+  @Sendable package static func name(_ text: String) throws(SettingFault) -> String {
+    try nonempty(PlainText.line(text))
+  }
 
   /// Any text but none.
   @Sendable package static func nonempty(_ text: String) throws(SettingFault) -> String {

@@ -4,6 +4,7 @@ import WhiteboardRendering
 /// What both forms of the grammar check of the values they read.
 extension VerbParser {
   static func checkedWords(_ words: String, what: String) throws(VerbError) -> String {
+    let words = PlainText.lines(words)
     guard words.utf8.count <= maximumTextLength else {
       throw VerbError(
         .tooBig,
@@ -177,6 +178,7 @@ extension VerbParser {
   }
 
   static func checkedTitle(_ title: String) throws(VerbError) -> String {
+    let title = PlainText.line(title)
     guard title.utf8.count <= maximumTitleLength else {
       throw VerbError(
         .tooBig,
@@ -199,6 +201,7 @@ extension VerbParser {
   }
 
   static func checkedPerson(_ name: String) throws(VerbError) -> String {
+    let name = PlainText.line(name)
     guard !name.isEmpty else { throw VerbError(.badArgument, "a name has at least one letter") }
     guard name.utf8.count <= maximumPersonLength else {
       throw VerbError(
@@ -232,6 +235,7 @@ extension VerbParser {
   }
 
   static func checkedCheckpoint(_ name: String) throws(VerbError) -> String {
+    let name = PlainText.line(name)
     guard !name.isEmpty else {
       throw VerbError(.badArgument, "a checkpoint's name has at least one letter")
     }

@@ -22,7 +22,7 @@ extension Relay {
     code: JoinCode? = nil,
     isOwned: Bool = false
   ) async throws(NodeError) -> BoardReport {
-    guard !name.isEmpty, name.utf8.count <= 128 else {
+    guard let name = try? SettingKey<String>.name(name), name.utf8.count <= 128 else {
       throw NodeError(.usage, "a board's name has 1 to 128 bytes")
     }
     guard admission != .ask else {

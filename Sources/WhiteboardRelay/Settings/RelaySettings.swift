@@ -30,7 +30,7 @@ extension SettingKey<String> {
     allowed: "a name",
     standard: .words("the name of the machine"),
     flag: "--name",
-    parse: nonempty
+    parse: name
   )
 }
 

@@ -93,7 +93,7 @@ extension BoardClient {
       typing?.insert(String(text.prefix(10_000)))
       return handOnWords()
     }
-    let words = String(text.prefix(10_000)).trimmed
+    let words = PlainText.lines(String(text.prefix(10_000))).trimmed
     guard !words.isEmpty else { return [] }
     let at = Self.text(pointer ?? canvas.viewport.center)
     if let file = Self.photoFile(words) { return [verb("photo \(at) \(Self.quoted(file))")] }

@@ -242,9 +242,16 @@ package struct BoardClient: Sendable {
 
   /// Words as verbs have them.
   static func quoted(_ words: String) -> String {
-    let escaped = words.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-      .replacing("\n", with: "\\n")
-    return "\"\(escaped)\""
+    // By scalars: a line feed after CR, in the text of another peer, is part of one character.
+    var escaped = String.UnicodeScalarView()
+    for scalar in words.unicodeScalars {
+      switch scalar {
+      case "\\", "\"": escaped.append(contentsOf: ["\\", scalar])
+      case "\n": escaped.append(contentsOf: ["\\", "n"])
+      default: escaped.append(scalar)
+      }
+    }
+    return "\"\(String(escaped))\""
   }
 
   /// The colour of the pen as verbs have it; nil for the one that things have by themselves.

@@ -1,3 +1,4 @@
+import Whiteboard
 import WhiteboardRendering
 
 /// A line that is being typed: text, a cursor, and what was typed before.
@@ -80,8 +81,8 @@ package struct LineEditor: Hashable, Sendable {
 
   /// Inserts text at the cursor; line ends become spaces.
   mutating func insert(_ text: some Sequence<Character>) {
-    for character in text where characters.count < Self.limit {
-      characters.insert(character.isNewline ? " " : character, at: cursor)
+    for character in PlainText.line(String(text)) where characters.count < Self.limit {
+      characters.insert(character, at: cursor)
       cursor += 1
     }
   }

@@ -83,7 +83,7 @@ struct TextTyping: Hashable, Sendable {
 
   /// Puts words where the caret is.
   mutating func insert(_ words: String) {
-    let new = Array(words.unicodeScalars)
+    let new = Array(PlainText.lines(words).unicodeScalars)
     scalars.insert(contentsOf: new, at: caret)
     caret += new.count
   }

@@ -594,6 +594,26 @@ struct VerbParserTests {
     #expect(failure(line)?.code == code)
   }
 
+  @Test("[BRD-33] line ends and controls are normalized in words and in JSON alike")
+  func controlCharacters() throws {
+    func verb(_ line: String) throws -> Verb? { try VerbParser.parse(line)?.verb }
+    let at = try #require(BoardPoint(x: 0, y: 0))
+    let text = Verb.text(at: at, words: "a\nb", color: nil, alias: nil)
+    #expect(try verb("text 0,0 \"a\rb\"") == text)
+    #expect(try verb(#"{"verb":"text","at":[0,0],"text":"a\r\nb\u0007"}"#) == text)
+    #expect(try verb(#"{"verb":"say","text":"x\ry"}"#) == .say(words: "x\ny"))
+    #expect(try verb(#"{"verb":"profile","name":"A\r\nB"}"#) == .profile(name: "A B", icon: nil))
+    #expect(try verb(#"{"verb":"set","title":"A\tB\u001b"}"#) == .set(.title("A B")))
+    #expect(try verb(#"{"verb":"checkpoint","name":"A\rB"}"#) == .checkpoint(name: "A B"))
+    #expect(failure(#"{"verb":"profile","name":"\u0001"}"#)?.code == .badArgument)
+    // What the text was is compared with the board, where another member may have written anything.
+    let insert = try verb(#"{"verb":"insert","id":"last","at":0,"text":"\r","was":"a\r\nb"}"#)
+    guard case .insert(_, at: 0, words: "\n", replacing: 0, was: "a\r\nb") = insert else {
+      Issue.record("\(String(describing: insert))")
+      return
+    }
+  }
+
   @Test("an error says how the verb is written")
   func usageInErrors() {
     #expect(failure("move last")?.message.hasSuffix("Usage: move ID … X,Y|+DX,DY") == true)

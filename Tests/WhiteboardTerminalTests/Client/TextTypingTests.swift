@@ -72,6 +72,14 @@ struct TextTypingTests {
     #expect(words.take(.enter, []) && words.take(.escape, []))
   }
 
+  @Test("[BRD-33] what is pasted has line feeds as line ends, and the caret is behind it")
+  func pasted() throws {
+    var words = try typing("")
+    words.insert("one\r\ntwo\rthree\u{1B}[2J")
+    #expect(Array(words.words.unicodeScalars) == Array("one\ntwo\nthree[2J".unicodeScalars))
+    #expect(words.caret == words.scalars.count)
+  }
+
   @Test("what others type meanwhile stays, and the caret goes along with its words")
   func others() throws {
     var words = try typing("middle")

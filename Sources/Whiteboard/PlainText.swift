@@ -1,0 +1,48 @@
+/// The form in which this program puts text into a board (BRD-33).
+///
+/// Text from other peers is not changed: it may hold any character (BRD-30 limits only its length).
+package enum PlainText {
+  /// Normalizes a text of several lines, such as the words of a text object or a chat line.
+  ///
+  /// Every line end becomes a line feed: CR, CRLF, vertical tab, form feed, NEL, and the line and
+  /// paragraph separators. Tabs stay. All other control characters are removed.
+  ///
+  /// - Parameter text: The text as it was typed, pasted or read from a file.
+  /// - Returns: The text as it is stored; normalizing it again changes nothing.
+  /// - Complexity: O(n).
+  package static func lines(_ text: String) -> String {
+    normalized(text, lineEnd: "\n", tab: "\t")
+  }
+
+  /// Normalizes a text of one line, such as a name or a title.
+  ///
+  /// Line ends and tabs become spaces. All other control characters are removed.
+  ///
+  /// - Parameter text: The text as it was typed, pasted or read from a file.
+  /// - Returns: The text as it is stored; normalizing it again changes nothing.
+  /// - Complexity: O(n).
+  package static func line(_ text: String) -> String {
+    normalized(text, lineEnd: " ", tab: " ")
+  }
+
+  private static func normalized(
+    _ text: String,
+    lineEnd: Unicode.Scalar,
+    tab: Unicode.Scalar
+  ) -> String {
+    // Scalars, not characters: CR and LF together are one character.
+    var result = String.UnicodeScalarView()
+    var isAfterReturn = false
+    for scalar in text.unicodeScalars {
+      defer { isAfterReturn = scalar == "\r" }
+      switch scalar {
+      case "\n" where isAfterReturn: break
+      case "\n", "\r", "\u{B}", "\u{C}", "\u{85}", "\u{2028}", "\u{2029}": result.append(lineEnd)
+      case "\t": result.append(tab)
+      case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}": break
+      default: result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+}
