@@ -24,7 +24,8 @@ public enum SessionEvent: Sendable {
   case datagramPath(PeerID, DatagramPath)
   /// A transfer began, in either direction.
   indirect case resourceStarted(ResourceInfo)
-  /// A transfer went on; at most ten times a second for each.
+  /// A transfer went on; at most ten times a second for each. The last one before a successful end
+  /// has all bytes.
   case resourceProgress(TransferID, bytes: Int, of: Int)
   /// A transfer ended, in either direction; once for each that began, and for ours that did not.
   indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)

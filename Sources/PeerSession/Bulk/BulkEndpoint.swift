@@ -211,7 +211,7 @@ final class BulkEndpoint: Sendable {
       }
       if let next { start(next) }
     }
-    if !isRunning { sender.outcome.set(.failure(pool.endError)) }
+    if !isRunning { sender.refuse(pool.endError) }
   }
 
   private func senderCancelled(_ sender: ResourceSender) {

@@ -54,6 +54,8 @@ actor ResourceReceiver {
   private var pendingBytes = 0
   private var batch: EventLoopFuture<SHA256>?
   private var throttle = ProgressThrottle()
+  /// The bytes of the last report.
+  private var reported: Int?
   private var info: ResourceInfo
   /// When the sender last did something.
   private var lastHeard: Duration
@@ -263,6 +265,7 @@ actor ResourceReceiver {
     do {
       if let file = admission.file {
         let resource = try await inbox.deliver(offer, from: peer, file, hash: hash)
+        if reported != received { emitProgress() }
         await endpoint.receiverEnded(self, info, .success(resource))
       } else {
         await endpoint.receiverEnded(self, info, nil)
@@ -330,7 +333,11 @@ actor ResourceReceiver {
   }
 
   private func report() {
-    guard throttle.allows(endpoint.context.time.now()) else { return }
+    if throttle.allows(endpoint.context.time.now()) { emitProgress() }
+  }
+
+  private func emitProgress() {
+    reported = received
     endpoint.context.events.resourceProgress(offer.id, bytes: received, of: offer.size)
   }
 

@@ -42,6 +42,8 @@ final class ResourceSender: Sendable {
     var info: ResourceInfo
     var hasStarted = false
     var sentBytes = 0
+    /// The bytes of the last report.
+    var reportedBytes: Int?
     var throttle = ProgressThrottle()
     var link: BulkLinkRunner?
   }
@@ -135,6 +137,7 @@ final class ResourceSender: Sendable {
           ? SessionError(.transferCancelled, "The transfer was cancelled here.") : pool.endError
       )
     }
+    if case .success(let resource) = result { reportWhole(resource.size) }
     outcome.set(result)
     reports.finish()
     await context.events.resourceFinished(state.withLockedValue { $0.info }, result)
@@ -343,13 +346,33 @@ final class ResourceSender: Sendable {
     if let info { await context.events.resourceStarted(info) }
   }
 
+  /// Ends a transfer that cannot run any more: the peer is gone, or the session is over.
+  func refuse(_ error: SessionError) {
+    outcome.set(.failure(error))
+    reports.finish()
+  }
+
   private func report(_ bytes: Int, of total: Int) {
     let now = context.time.now()
     let isDue = state.withLockedValue { state in
       state.sentBytes = bytes
-      return state.throttle.allows(now)
+      guard state.throttle.allows(now) else { return false }
+      state.reportedBytes = bytes
+      return true
     }
-    guard isDue else { return }
+    if isDue { emitProgress(bytes, of: total) }
+  }
+
+  /// Reports that all bytes arrived, unless the last report had all of them.
+  private func reportWhole(_ total: Int) {
+    let isDue = state.withLockedValue { state in
+      defer { state.reportedBytes = total }
+      return state.reportedBytes != total
+    }
+    if isDue { emitProgress(total, of: total) }
+  }
+
+  private func emitProgress(_ bytes: Int, of total: Int) {
     reports.yield(ResourceProgress(bytes: bytes, total: total))
     context.events.resourceProgress(id, bytes: bytes, of: total)
   }

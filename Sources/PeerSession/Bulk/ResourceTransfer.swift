@@ -4,9 +4,10 @@
 public final class ResourceTransfer: Sendable {
   /// Names the transfer, here and at the receiver.
   public let id: TransferID
-  /// How far it is, at most ten times a second; a slow reader gets the newest.
+  /// The progress, at most ten times a second; a slow reader gets the newest element.
   ///
-  /// For one reader, and over when the transfer is.
+  /// For one reader. It ends with the transfer. If the receiver has the whole file, the last element
+  /// has all bytes.
   public let progress: AsyncStream<ResourceProgress>
 
   private let sender: ResourceSender
@@ -24,8 +25,9 @@ public final class ResourceTransfer: Sendable {
   ///
   /// - Returns: Size and hash; there is no path on this side.
   /// - Throws: `transferCancelled`, `declined`, `busy`, `sourceChanged`, `sourceUnreadable`,
-  ///   `diskFull`, `quota`, `hashMismatch`, `system`, or what ended the session with the peer;
-  ///   `cancelled` when the waiting task is cancelled.
+  ///   `diskFull`, `quota`, `hashMismatch`, `system`; `peerLost` when the peer is out of the
+  ///   session; `sessionEnded` when the session was left here; `cancelled` when the waiting task is
+  ///   cancelled.
   public func result() async throws(SessionError) -> ReceivedResource {
     try await sender.outcome.value()
   }

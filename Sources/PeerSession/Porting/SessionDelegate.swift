@@ -121,9 +121,10 @@ extension SessionDelegate {
 public final class IncomingResource: Sendable {
   /// What is known of it before its bytes.
   public let info: ResourceInfo
-  /// How far it is, at most ten times a second; a slow reader gets the newest.
+  /// The progress, at most ten times a second; a slow reader gets the newest element.
   ///
-  /// For one reader, and over when the transfer is.
+  /// For one reader. It ends with the transfer. If the whole file arrived, the last element has all
+  /// bytes.
   public let updates: AsyncStream<ResourceProgress>
 
   private let source: AsyncStream<ResourceProgress>.Continuation

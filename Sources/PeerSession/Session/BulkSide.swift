@@ -82,8 +82,15 @@ final class BulkSide {
     endpoints.withLockedValue { $0[peer] = endpoint }
   }
 
-  func peerLeft(_ peer: PeerID) {
-    let error = SessionError(.peerLost, "The peer is out of the session.")
+  /// Ends everything with a peer.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - error: What the transfers and streams with it end with.
+  func peerLeft(
+    _ peer: PeerID,
+    _ error: SessionError = SessionError(.peerLost, "The peer is out of the session.")
+  ) {
     tunnels.closed(peer)
     endpoints.withLockedValue { $0[peer] = nil }
     running.removeValue(forKey: peer)?.close(error)

@@ -455,7 +455,7 @@ final class SessionCore {
       entry.datagrams = nil
       entry.delivery?.outbox.fail(error)
       entry.relayed = nil
-      bulk?.peerLeft(entry.id)
+      bulk?.peerLeft(entry.id, error)
     }
     published.withLockedValue {
       $0.end = error

@@ -597,24 +597,38 @@ struct ResourceTests {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       try await bed.expectArrival(seededBytes(8_000_000, seed: 1))
-      #expect(bed.senderEvents.progress.count == 1)
-      #expect(bed.receiverEvents.progress.count == 1)
+      await bed.senderEvents.wait { $0.finished.count == 1 }
+      // The clock stands still: the first report, and the one that all is there.
+      for events in [bed.senderEvents, bed.receiverEvents] {
+        #expect(events.progress.count == 2)
+        #expect(events.progress.last?.bytes == 8_000_000)
+        #expect(events.progress.allSatisfy { $0.total == 8_000_000 })
+      }
     }
     var throttle = ProgressThrottle()
     let allowed = (0..<1_000).filter { throttle.allows(.milliseconds($0)) }
     #expect(allowed == Array(stride(from: 0, to: 1_000, by: 100)))
   }
 
-  @Test("the transfer's own progress ends with it")
-  func progressSequence() async throws {
-    try await BulkTestBed.run { bed in
-      let path = try bed.directory.file("file", seededBytes(2_000_000, seed: 1))
+  @Test(
+    "the transfer's own progress ends with it, at the whole size",
+    arguments: [0, 1, 65_536, 2_000_000]
+  )
+  func progressSequence(size: Int) async throws {
+    // Its reports are as far apart as the clock moves: not at all.
+    try await BulkTestBed.run(time: BulkTime(ManualClock())) { bed in
+      let path = try bed.directory.file("file", seededBytes(size, seed: 1))
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
+      var last: ResourceProgress?
       for await progress in transfer.progress {
-        #expect(progress.total == 2_000_000)
+        #expect(progress.total == size)
         #expect(progress.bytes <= progress.total)
+        last = progress
       }
+      #expect(last?.bytes == size)
       _ = try await transfer.result()
+      await bed.receiverEvents.wait { $0.finished.count == 1 }
+      #expect(bed.receiverEvents.progress.last?.bytes == size)
     }
   }
 

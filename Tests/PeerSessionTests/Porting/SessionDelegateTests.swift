@@ -112,6 +112,7 @@ import Testing
         var last: ResourceProgress?
         for await update in progress.updates { last = update }
         #expect(last?.total == 200_000)
+        #expect(last?.bytes == 200_000)
       }
     }
   }

@@ -1,3 +1,4 @@
+import Foundation
 import NIOConcurrencyHelpers
 import PeerDiscovery
 import Testing
@@ -95,6 +96,38 @@ struct SessionTests {
             "left left",
           ]
         )
+      }
+    }
+  }
+
+  @Test("a transfer ends with session-ended when the session is left here")
+  func leftWithTransfers() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        try await withScratchDirectory { directory in
+          try FileManager.default.createDirectory(
+            atPath: directory,
+            withIntermediateDirectories: true
+          )
+          let file = directory + "/big"
+          FileManager.default.createFile(atPath: file, contents: nil)
+          let handle = try #require(FileHandle(forWritingAtPath: file))
+          try handle.truncate(atOffset: 1 << 32)
+          try handle.close()
+          let id = SessionID.random()
+          let hosted = try await alice.host(id, admission: .anyone)
+          let joined = try await bob.join(id, of: alice)
+          let log = EventLog()
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await log.follow(hosted) }
+            await log.waitForPeers(1)
+            let transfer = try hosted.sendResource(atPath: file, named: "big", to: bob.peerID)
+            await hosted.leave()
+            await #expect(throws: SessionError(.sessionEnded, "")) { try await transfer.result() }
+            for await _ in transfer.progress {}
+          }
+          await joined.leave()
+        }
       }
     }
   }
