@@ -78,6 +78,12 @@ package enum BoardFile {
     version: String? = nil
   ) async throws(NodeError) -> Content {
     let (replica, name) = try await replica(of: path, version: version)
+    do throws(DocumentError) {
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      replica.board.assets.formUnion(try await document.assetIDs().compactMap { AssetID($0) })
+    } catch {
+      throw NodeError(error)
+    }
     return Content(
       name: name,
       objects: replica.board.snapshots,
