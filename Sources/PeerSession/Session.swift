@@ -350,7 +350,7 @@ public final class Session: Sendable {
   ///
   /// - Parameters:
   ///   - peer: Whose connection ends.
-  ///   - rule: Which rule; the peer is told, with `protocol-error`.
+  ///   - rule: The rule that was broken, in a sentence; the peer receives it with `protocol-error`.
   /// - Throws: `notConnected` when the peer is not in the session.
   public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
     try await onLoop { core in
@@ -358,7 +358,7 @@ public final class Session: Sendable {
       core.disconnect(
         peer,
         .protocolError,
-        .refused(SessionError(.protocolError, "The peer broke a rule: \(rule)")),
+        .refused(SessionError(.protocolError, "The peer broke a rule. \(rule)")),
         message: rule
       )
     }

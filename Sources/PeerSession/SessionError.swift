@@ -92,6 +92,8 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   ///
   /// Text from another peer in it is made safe for display.
   public var message: String
+  /// What the close code behind it says about dialing the peer again; nil without one (3.6).
+  var redial: CloseCode.Redial?
 
   /// Creates an error.
   public init(_ code: Code, _ message: String) {
@@ -132,7 +134,7 @@ extension SessionError {
       case .kicked: (.kicked, "The host removed this peer from the session.")
       case .declined: (.declined, "The invitation was declined.")
       case .withdrawn: (.withdrawn, "The invitation was taken back.")
-      case .timedOut: (.timedOut, "Nobody answered the invitation in time.")
+      case .timedOut: (.timedOut, "The peer did not answer in time.")
       case .full: (.full, "The session is full.")
       case .busy: (.busy, "The peer has too many requests at once; try again later.")
       case .versionMismatch: (.versionMismatch, "The peers speak no common protocol version.")
@@ -174,5 +176,6 @@ extension SessionError {
       case .internalError: (.internalError, "The peer had an internal error.")
       }
     self.init(code, message.isEmpty ? sentence : "\(sentence) (\(message))")
+    redial = closeCode.redial
   }
 }

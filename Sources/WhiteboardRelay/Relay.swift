@@ -67,7 +67,7 @@ package actor Relay {
     // 64 readers cost 64 x 60 writes a second, however many write.
     transportConfiguration.gathers = .milliseconds(16)
     transportConfiguration.carries = { [weak self] request in
-      await self?.answer(request) ?? .refuse(reason: "it is ending")
+      await self?.answer(request) ?? .refuse(reason: "The relay is shutting down.")
     }
     transportConfiguration.wantsResource = { [weak self] session, info in
       await self?.node(of: session)?.wants(info) ?? false

@@ -160,7 +160,10 @@ class Attacks:
                     break
         except LinkBroken as error:
             self.fail(f"no CLOSE: {error}")
-        self.assertIn(parse_close(payload)[0], codes)
+        code, message = parse_close(payload)
+        self.assertIn(code, codes)
+        # CLS-5: for people, and not what a debugger prints.
+        self.assertRegex(message, r"^([A-Z][^(\[]*\.)?$")
         with self.assertRaises(LinkBroken):
             link.read_frame(5)
         link.abort()

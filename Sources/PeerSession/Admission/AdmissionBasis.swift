@@ -42,15 +42,3 @@ enum AdmissionTimes {
   /// For a relay's answer to `carry`, for which it asks its application (RLY-2).
   static let carry = Duration.seconds(10)
 }
-
-/// Why a frame during admission closes the link.
-func protocolErrorMessage(_ error: ControlMessageError, in type: FrameType) -> String {
-  let fault =
-    switch error {
-    case .notJSON: "is not a JSON object within bounds"
-    case .missing(let key): "lacks \(key)"
-    case .wrongType(let key): "has a wrong type at \(key)"
-    case .outOfRange(let key): "is out of range at \(key)"
-    }
-  return "\(type) \(fault)"
-}

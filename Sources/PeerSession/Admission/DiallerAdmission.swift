@@ -170,10 +170,10 @@ struct DiallerAdmission: Sendable {
       case (.awaitingPeople(let comparison), _):
         return try frameReceived(type, payload, during: comparison)
       default:
-        return close(.protocolError, "\(type) does not belong here.")
+        return close(.protocolError, CloseMessage.unexpected(type))
       }
     } catch {
-      return close(.protocolError, protocolErrorMessage(error, in: type))
+      return close(.protocolError, CloseMessage.invalid(type, error))
     }
   }
 
@@ -286,7 +286,7 @@ struct DiallerAdmission: Sendable {
     var comparison = comparison
     guard comparison.accept != nil else {
       guard type == .accept else {
-        return close(.protocolError, "\(type) does not belong here.")
+        return close(.protocolError, CloseMessage.unexpected(type))
       }
       let accept = try Control.Accept.decode(payload)
       guard comparison.needsOurPerson else { return open(comparison.hello, accept, .ask) }
@@ -303,7 +303,7 @@ struct DiallerAdmission: Sendable {
     case .pong:
       return []
     case .accept, .hello, .codeProof, .sasCommit, .sasNonce, .sasReveal:
-      return close(.protocolError, "\(type) does not belong here.")
+      return close(.protocolError, CloseMessage.unexpected(type))
     default:
       held.append((type, payload))
       heldBytes += payload.count + 64

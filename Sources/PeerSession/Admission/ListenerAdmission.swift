@@ -241,10 +241,10 @@ struct ListenerAdmission: Sendable {
           )
         ]
       default:
-        return close(.protocolError, "\(type) does not belong here.")
+        return close(.protocolError, CloseMessage.unexpected(type))
       }
     } catch {
-      return close(.protocolError, protocolErrorMessage(error, in: type))
+      return close(.protocolError, CloseMessage.invalid(type, error))
     }
   }
 

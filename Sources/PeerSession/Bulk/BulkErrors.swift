@@ -19,7 +19,7 @@ struct BulkViolation: Error, Equatable, Sendable {
 
   /// A frame that has no meaning now.
   static func unexpected(_ type: FrameType) -> BulkViolation {
-    .protocolError("The frame \(type) has no meaning here.")
+    .protocolError(CloseMessage.unexpected(type))
   }
 
   init(code: CloseCode, message: String) {
@@ -33,9 +33,13 @@ struct BulkViolation: Error, Equatable, Sendable {
     case .malformedLength:
       self.init(code: .protocolError, message: "A frame's length is malformed.")
     case .tooLarge(let length, let limit):
-      self.init(code: .tooLarge, message: "A frame of \(length) bytes is over \(limit).")
+      self.init(
+        code: .tooLarge,
+        message: "A frame of \(length) bytes is longer than the limit of \(limit)."
+      )
     case .unknownType(let type):
-      self.init(code: .unknownFrame, message: "The frame type \(type) is not known.")
+      let number = String(type, radix: 16)
+      self.init(code: .unknownFrame, message: "The frame type 0x\(number) is not known.")
     }
   }
 }
@@ -60,8 +64,8 @@ enum BulkEnd: Error, Sendable {
       case .left: SessionError(.left, "The peer left the session.")
       case .shuttingDown: SessionError(.shuttingDown, "The peer's program ended.")
       case .protocolError, .unknownFrame, .tooLarge:
-        SessionError(.protocolError, "The peer refused our frames: \(message).")
-      default: SessionError(.linkLost, "The peer closed the link: \(code.rawValue) \(message)")
+        SessionError(.protocolError, "The peer refused our frames. \(message)")
+      default: SessionError(.linkLost, "The peer closed the link (\(code.rawValue)). \(message)")
       }
     case .violated(let violation): SessionError(.protocolError, violation.message)
     case .endedByUs(let error): error

@@ -183,10 +183,10 @@ extension ControlPayload {
   ///
   /// - Throws: ``BulkViolation``; the link must be closed (FRM-4).
   static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {
-    do {
+    do throws(ControlMessageError) {
       return try decode(frame.bytes)
     } catch {
-      throw .protocolError("The payload of a frame does not decode: \(error).")
+      throw .protocolError(CloseMessage.invalid(frameType, error))
     }
   }
 }

@@ -115,7 +115,7 @@ final class ResourceReplies: BulkFrameSink {
     _ link: BulkLinkRunner
   ) throws(BulkViolation) -> Bool {
     guard link.isLate(frame) else {
-      throw .protocolError("The frame \(frame.type) names another transfer.")
+      throw .protocolError("A \(frame.type.name) frame names another transfer.")
     }
     return true
   }

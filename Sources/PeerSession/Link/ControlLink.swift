@@ -213,9 +213,10 @@ final class ControlLink: ChannelDuplexHandler {
         )
       } catch {
         switch error {
-        case .malformedLength: close(.protocolError, "malformed length")
-        case .tooLarge: close(.tooLarge, "frame over its limit")
-        case .unknownType: close(.unknownFrame)
+        case .malformedLength: close(.protocolError, "The length of a frame is malformed.")
+        case .tooLarge: close(.tooLarge, "A frame is longer than the limit.")
+        case .unknownType(let type):
+          close(.unknownFrame, "The frame type 0x\(String(type, radix: 16)) is not known.")
         }
         return
       }

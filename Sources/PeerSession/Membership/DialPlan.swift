@@ -37,7 +37,7 @@ struct DialPlan: Sendable, Equatable {
   var isLost: Bool { lostAt != nil }
 
   /// The waits after failed dials, in milliseconds; the last one repeats (LIV-3).
-  private static let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
+  static let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
 
   // MARK: News of the peer
 

@@ -63,7 +63,7 @@ extension RelaySide {
         entry.id,
         .tooFast,
         .refused(SessionError(closeCode: .tooFast, message: "", isOurs: true)),
-        message: "more than this relay passes on"
+        message: "You sent more than this relay passes on."
       )
     }
   }
@@ -185,7 +185,7 @@ extension RelaySide {
         entry.id,
         .tooSlow,
         .refused(SessionError(closeCode: .tooSlow, message: "", isOurs: true)),
-        message: "nothing was read for \(patience.components.seconds) s"
+        message: "You acknowledged nothing for \(patience.components.seconds) s."
       )
     }
   }

@@ -78,7 +78,7 @@ final class RelaySide {
   func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
     guard !entry.isSessionRelay else { return }
     guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {
-      return session.fail(link, entry, .protocolError, "RELAY-GRANT does not verify")
+      return session.fail(link, entry, .protocolError, "The relay grant does not verify.")
     }
     guard entry.member.role == .relay else { return }
     gained(entry)
@@ -157,10 +157,15 @@ final class RelaySide {
     do throws(RelayMessage.DecodingError) {
       message = try RelayMessage.read(from: bytes.span, payloadAt: &offset)
     } catch {
-      return session.fail(link, entry, .protocolError, "relay message: \(error)")
+      return session.fail(link, entry, .protocolError, CloseMessage.invalid(error))
     }
     guard message.isRelays ? entry.isSessionRelay : isRelaying else {
-      return session.fail(link, entry, .protocolError, "a relay's message, and there is no relay")
+      return session.fail(
+        link,
+        entry,
+        .protocolError,
+        "A relay message came, and there is no relay here."
+      )
     }
     do {
       if message.isRelays {
@@ -168,8 +173,10 @@ final class RelaySide {
       } else {
         try pass(message, bytes[offset...], entry, link)
       }
+    } catch let error as ControlMessageError {
+      session.fail(link, entry, .protocolError, CloseMessage.invalid(.members, error))
     } catch {
-      session.fail(link, entry, .protocolError, "relay message: \(error)")
+      session.fail(link, entry, .protocolError, CloseMessage.invalidRoute(error))
     }
   }
 

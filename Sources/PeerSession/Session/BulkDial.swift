@@ -95,7 +95,9 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
   }
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
-    guard type == .attached else { return link.close(.protocolError, "not ATTACHED") }
+    guard type == .attached else {
+      return link.close(.protocolError, CloseMessage.unexpected(type))
+    }
     takeOver(link, wrap).cascade(to: promise)
   }
 

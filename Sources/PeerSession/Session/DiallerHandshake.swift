@@ -84,16 +84,10 @@ final class DiallerHandshake: LinkDelegate {
         show(words, name, mustBeCompared)
       case .opened(let opening): opened(opening)
       case .close(let code, let message):
-        refusal = Failure(
-          error: SessionError(closeCode: code, message: message, isOurs: true),
-          redial: redial(after: code)
-        )
+        refusal = failure(SessionError(closeCode: code, message: message, isOurs: true), code)
         link.close(code, message)
       case .ended(let code, let message):
-        refusal = Failure(
-          error: SessionError(closeCode: code, message: message.displayed),
-          redial: redial(after: code)
-        )
+        refusal = failure(SessionError(closeCode: code, message: message.displayed), code)
         link.abort()
       }
     }
@@ -183,8 +177,14 @@ final class DiallerHandshake: LinkDelegate {
     finish(.success(()))
   }
 
-  private func redial(after code: CloseCode) -> CloseCode.Redial {
-    code == .timedOut && admission.hasAskedPerson ? .never : code.redial
+  /// Why the attempt failed; a person who had the time is not asked again (3.2).
+  private func failure(_ error: SessionError, _ code: CloseCode) -> Failure {
+    guard code == .timedOut, admission.hasAskedPerson else {
+      return Failure(error: error, redial: code.redial)
+    }
+    var error = SessionError(.timedOut, "Nobody there accepted in time.")
+    error.redial = .never
+    return Failure(error: error, redial: .never)
   }
 
   private func finish(_ result: Result<Void, Failure>) {
@@ -211,14 +211,7 @@ final class DiallerHandshake: LinkDelegate {
     if let refusal { return finish(.failure(refusal)) }
     switch reason {
     case .closed(let code, let message):
-      finish(
-        .failure(
-          Failure(
-            error: SessionError(closeCode: code, message: message),
-            redial: redial(after: code)
-          )
-        )
-      )
+      finish(.failure(failure(SessionError(closeCode: code, message: message), code)))
     case .closedByUs, .broken:
       finish(
         .failure(

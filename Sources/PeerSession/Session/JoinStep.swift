@@ -10,4 +10,6 @@ public enum JoinStep: Equatable, Sendable {
   case provingCode
   /// The user of the other program, with this display name, decides.
   case awaitingAcceptance(UntrustedText)
+  /// The attempt failed for a reason that may pass, and the listener is dialed again in a moment.
+  case retrying(SessionError)
 }

@@ -61,7 +61,7 @@ final class ListenerHandshake: LinkDelegate {
   // MARK: LinkDelegate
 
   func linkSecured(_ link: ControlLink) {
-    rearm(in: .seconds(5)) { $0.close(.timedOut, "no first frame in time") }
+    rearm(in: .seconds(5)) { $0.close(.timedOut, "No HELLO came in time.") }
     if link.facts.peer == transport.localPeer { link.close(.self) }
   }
 
@@ -79,7 +79,7 @@ final class ListenerHandshake: LinkDelegate {
       return perform(actions)
     }
     guard carriage == .none else {
-      return link.close(.protocolError, "a frame before the answer to HELLO")
+      return link.close(.protocolError, "A frame came before the answer to HELLO.")
     }
     do throws(ControlMessageError) {
       switch type {
@@ -91,10 +91,10 @@ final class ListenerHandshake: LinkDelegate {
         }
         bulk.attach(link, attach)
         finish()
-      default: link.close(.protocolError, "first frame is neither HELLO nor ATTACH")
+      default: link.close(.protocolError, "The first frame is neither HELLO nor ATTACH.")
       }
     } catch {
-      link.close(.protocolError, "\(error)")
+      link.close(.protocolError, CloseMessage.invalid(type, error))
     }
   }
 
@@ -118,7 +118,7 @@ final class ListenerHandshake: LinkDelegate {
       return link.abort()
     }
     guard hello.introduction.versions.common(with: Control.versions) != nil else {
-      return link.close(.versionMismatch, "this peer speaks version 1")
+      return link.close(.versionMismatch, "This peer speaks version 1.")
     }
     if let carry = hello.carry, carriage == .none { return ask(link, peer, hello, carry) }
     guard let session = transport.session(for: hello.introduction.session), !session.hasEnded else {
@@ -134,7 +134,7 @@ final class ListenerHandshake: LinkDelegate {
     if isResuming, let received = hello.resume?.received,
       let outbox = entry?.delivery?.outbox, !outbox.hasSent(received)
     {
-      return link.close(.protocolError, "received more than was sent")
+      return link.close(.protocolError, "The peer acknowledges more than was sent.")
     }
     let introduction = session.introduction(for: entry)
     number = max(introduction.links, hello.introduction.links) + 1
@@ -273,9 +273,11 @@ final class ListenerHandshake: LinkDelegate {
       case .invitationEnded(let code, let message):
         guard let id = invitation.take() else { continue }
         session.invitations[id] = nil
-        session.emit(
-          .invitationEnded(id, SessionError(closeCode: code, message: message.displayed))
-        )
+        let error =
+          code == .timedOut
+          ? SessionError(.timedOut, "Nobody answered the invitation in time.")
+          : SessionError(closeCode: code, message: message.displayed)
+        session.emit(.invitationEnded(id, error))
       case .accept(let proof, let basis): return accept(link, session, proof, basis)
       case .close(let code, let message):
         if code == .wrongCode || code == .lockedOut {

@@ -244,7 +244,7 @@ final class SessionCore {
       try takeUpDelivery(entry, opening)
     } catch {
       entry.link = nil
-      return fail(link, entry, .protocolError, "received more than was sent")
+      return fail(link, entry, .protocolError, "The peer acknowledges more than was sent.")
     }
     if link.side == .dialler { entry.delivery?.lastDialled = opening.number }
     link.frameLimit = Limits.framePayload
@@ -364,7 +364,7 @@ final class SessionCore {
     entry.plan.bar(.untilRestart(of: entry.member.incarnation))
     depart(
       entry,
-      .refused(SessionError(.protocolError, "The peer broke the protocol: \(message)."))
+      .refused(SessionError(.protocolError, "The peer broke the protocol. \(message)"))
     )
   }
 
@@ -502,14 +502,18 @@ extension SessionCore: LinkDelegate {
     case .message: receiveMessage(link, entry, payload)
     case .ack: receiveAcknowledgement(link, entry, payload)
     case .ping:
-      guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "PING") }
+      guard payload.readableBytes == 8 else {
+        return fail(link, entry, .protocolError, "A PING has 8 bytes.")
+      }
       // Who asks and does not read the answers would fill our memory with them.
       if link.isWritable { link.send(.pong, Array(payload.readableBytesView)) }
     case .pong:
-      guard payload.readableBytes == 8 else { return fail(link, entry, .protocolError, "PONG") }
+      guard payload.readableBytes == 8 else {
+        return fail(link, entry, .protocolError, "A PONG has 8 bytes.")
+      }
     case .datagram:
       guard payload.readableBytes <= Limits.datagramMessage else {
-        return fail(link, entry, .tooLarge, "DATAGRAM")
+        return fail(link, entry, .tooLarge, "A datagram is longer than the limit.")
       }
       emit(
         .datagram(Array(payload.readableBytesView), from: entry.id),
@@ -520,15 +524,10 @@ extension SessionCore: LinkDelegate {
       do throws(ControlMessageError) {
         try receiveControl(link, entry, type, Array(payload.readableBytesView))
       } catch {
-        fail(link, entry, .protocolError, "\(error)")
+        fail(link, entry, .protocolError, CloseMessage.invalid(type, error))
       }
     default:
-      fail(
-        link,
-        entry,
-        .protocolError,
-        "frame 0x\(String(type.rawValue, radix: 16)) on an open link"
-      )
+      fail(link, entry, .protocolError, CloseMessage.unexpected(type))
     }
   }
 
@@ -539,15 +538,15 @@ extension SessionCore: LinkDelegate {
     do throws(MessagePart.DecodingError) {
       part = try MessagePart.read(from: payload.readableBytesUInt8Span, at: &offset)
     } catch {
-      if case .tooLarge = error { return fail(link, entry, .tooLarge, "message over its limit") }
-      return fail(link, entry, .protocolError, "MESSAGE: \(error)")
+      let code: CloseCode = if case .tooLarge = error { .tooLarge } else { .protocolError }
+      return fail(link, entry, code, CloseMessage.invalid(error))
     }
     let count = payload.readableBytes - offset
     let outcome: MessageAssembler.Outcome
     do throws(MessageAssembler.AssemblyError) {
       outcome = try delivery.assembler.receive(part, byteCount: count)
     } catch {
-      return fail(link, entry, .protocolError, "MESSAGE: \(error)")
+      return fail(link, entry, .protocolError, CloseMessage.invalid(error))
     }
     let bytes = payload.readableBytesView.dropFirst(offset)
     switch outcome {
@@ -603,12 +602,12 @@ extension SessionCore: LinkDelegate {
     guard
       let sequence = try? Varint.read(from: payload.readableBytesUInt8Span, at: &offset),
       offset == payload.readableBytes
-    else { return fail(link, entry, .protocolError, "ACK") }
+    else { return fail(link, entry, .protocolError, "An ACK is malformed.") }
     do throws(AcknowledgementError) {
       try entry.delivery?.outbox.acknowledge(sequence)
       relaying.drain(entry.id)
     } catch {
-      fail(link, entry, .protocolError, "ACK of what was not sent")
+      fail(link, entry, .protocolError, "An ACK is for a message that was not sent.")
     }
   }
 
@@ -719,7 +718,7 @@ extension SessionCore: LinkDelegate {
     case .bulkRequest:
       let request = try Control.BulkRequest.decode(payload)
       guard link.side == .dialler else {
-        return fail(link, entry, .protocolError, "BULK-REQUEST from the side that dials")
+        return fail(link, entry, .protocolError, "A BULK-REQUEST comes from the side that dials.")
       }
       bulk?.linksRequested(request, entry, link)
     default: break

@@ -164,7 +164,7 @@ final class LinkDial: LinkDelegate {
   }
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
-    link.close(.protocolError, "frame before HELLO")
+    link.close(.protocolError, "A frame came before HELLO.")
   }
 
   func linkReadComplete(_ link: ControlLink) {}
@@ -176,6 +176,8 @@ func reason(of error: any Error) -> String {
   switch error {
   case let error as IOError: systemMessage(error.errnoCode)
   case ChannelError.connectTimeout: "no answer in time"
+  case let error as NIOConnectionError:
+    error.connectionErrors.last.map { reason(of: $0.error) } ?? "the name is not known"
   default: "\(error)"
   }
 }

@@ -23,6 +23,11 @@ public struct JoinRequest: Sendable {
   public var context: [UInt8] = []
   /// How long to wait for a person there, 1 s to 10 min.
   public var timeout: Duration = .seconds(60)
+  /// How long a listener that is busy, fails or does not answer HELLO is dialed again.
+  ///
+  /// The waits are those of LIV-3. A listener that takes no codes for a minute, since it was given too many
+  /// wrong ones, is dialed again for 75 s. With zero every listener is dialed only once.
+  public var redialLimit: Duration = .seconds(30)
   /// How we admit those who come to us without a ticket, once we are in.
   public var admission: AdmissionPolicy = .known
   /// The stored membership, if this peer was in the session before (MEM-7).
@@ -302,22 +307,53 @@ public final class PeerTransport: Sendable {
     progress: @escaping @Sendable (JoinStep) -> Void = { _ in },
     verify: @escaping @Sendable (Verification) async -> Bool
   ) async throws(SessionError) -> Session {
+    let session = try await joinDialingAgain(request, progress, verify)
+    let key = await codeKey(request.admission, session.id)
+    return try await onLoop {
+      session.core.value.codeKey = key
+      return session
+    }
+  }
+
+  /// Joins, dialing again as ``JoinRetry`` decides.
+  private func joinDialingAgain(
+    _ request: JoinRequest,
+    _ progress: @escaping @Sendable (JoinStep) -> Void,
+    _ verify: @escaping @Sendable (Verification) async -> Bool
+  ) async throws(SessionError) -> Session {
+    var retry = JoinRetry(limit: request.redialLimit, start: .uptime)
+    while true {
+      do throws(SessionError) {
+        return try await joinOnce(request, progress, verify)
+      } catch {
+        let jitter = Double.random(in: 0...1)
+        guard let wait = retry.wait(after: error, now: .uptime, jitter: jitter) else { throw error }
+        progress(.retrying(error))
+        do {
+          try await Task.sleep(for: wait)
+        } catch {
+          throw .cancelled
+        }
+      }
+    }
+  }
+
+  private func joinOnce(
+    _ request: JoinRequest,
+    _ progress: @escaping @Sendable (JoinStep) -> Void,
+    _ verify: @escaping @Sendable (Verification) async -> Bool
+  ) async throws(SessionError) -> Session {
     let core = core
     let eventLoop = eventLoop
     let joining: NIOLoopBound<Joining> = try await onLoop {
       NIOLoopBound(Joining(core.value, request, progress: progress), eventLoop: eventLoop)
     }
-    let session = try await withSessionErrors {
+    return try await withSessionErrors {
       try await withTaskCancellationHandler {
         try await eventLoop.flatSubmit { joining.value.start(verify) }.get()
       } onCancel: {
         eventLoop.execute { joining.value.cancel() }
       }
-    }
-    let key = await codeKey(request.admission, session.id)
-    return try await onLoop {
-      session.core.value.codeKey = key
-      return session
     }
   }
 

@@ -230,7 +230,7 @@ extension Node {
         )
       )
     )
-    spawn { _ in try? await session.reject(peer, breaking: error.code) }
+    spawn { _ in try? await session.reject(peer, breaking: error.message) }
   }
 
   // MARK: - Describing

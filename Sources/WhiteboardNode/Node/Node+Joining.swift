@@ -83,11 +83,6 @@ extension Node {
     )
   }
 
-  /// How long to wait before asking again whoever is busy.
-  private static let pauses: [Duration] = [
-    .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(4),
-  ]
-
   // MARK: - Nearby
 
   private func joinNearby(
@@ -230,32 +225,23 @@ extension Node {
     )
     let timeout = request.timeout
     doubt = nil
+    retryReason = nil
     let (steps, stepSource) = AsyncStream<JoinStep>.makeStream()
     let peer = request.peer
     spawn { node in
       for await step in steps { node.tell(step, to: peer, hostName) }
     }
     defer { stepSource.finish() }
-    var pauses = Self.pauses[...]
-    var joined: Session?
-    while joined == nil {
-      do throws(SessionError) {
-        joined = try await transport.join(
-          request,
-          progress: { stepSource.yield($0) },
-          verify: { await self.verify($0, timeout: timeout) }
-        )
-      } catch {
-        // Somebody who restarts is dialled by those who knew him, while he dials them: one of the two
-        // links goes, and who has too much to do has less in a moment.
-        guard error.code == .busy, ending == nil, let pause = pauses.popFirst() else {
-          throw explained(error, request)
-        }
-        _ = await wait(timeout: pause) { _ in false }
-        try Task.checkCancellation()
-      }
+    let session: Session
+    do throws(SessionError) {
+      session = try await transport.join(
+        request,
+        progress: { stepSource.yield($0) },
+        verify: { await self.verify($0, timeout: timeout) }
+      )
+    } catch {
+      throw explained(error, request)
     }
-    guard let session = joined else { preconditionFailure("the loop ends with a session") }
     if boardName.isEmpty {
       boardName = session.id.short
     }
@@ -271,6 +257,7 @@ extension Node {
       name: hostName.isEmpty ? nil : hostName,
       boardName: boardName.isEmpty ? nil : boardName
     )
+    if case .retrying(let error) = step { return tellRetry(error) }
     silentAddress = nil
     switch step {
     case .connecting(let address):
@@ -282,8 +269,17 @@ extension Node {
     case .awaitingAcceptance(let name):
       (joining.step, joining.name) = (.awaitingAcceptance, name.raw)
       askedName = name.raw
+    case .retrying: return
     }
     emit(.joining(joining))
+  }
+
+  /// Reports why the host is dialed again, once for each reason in a row.
+  private func tellRetry(_ error: SessionError) {
+    guard retryReason != error.code else { return }
+    retryReason = error.code
+    let message = "\(TerminalText.cleaned(error.message)) Trying again."
+    emit(.warning(.init(code: "retrying", message: message)))
   }
 
   /// What it means here that we were not let in, and what to do about it.
@@ -294,9 +290,10 @@ extension Node {
     switch error.code {
     case .timedOut:
       guard let askedName else {
+        let place = silentAddress ?? "The peer"
         return NodeError(
           .timedOut,
-          "The peer answered once, but not again in time. Try again; "
+          "\(place) accepted the connection and did not answer. Try again later; "
             + "`whiteboard-peer doctor` looks for the cause."
         )
       }

@@ -128,6 +128,8 @@ package actor Node {
   var nextVerification = 1
   /// The address that accepted the connection and has not answered.
   var silentAddress: String?
+  /// Why the host was dialed again the last time.
+  var retryReason: SessionError.Code?
   /// The display name of the user who was asked to admit the local peer.
   var askedName: String?
   /// Why the person here did not say that the words are the same.

@@ -10,7 +10,7 @@ extension Relay {
     let (word, code) = request.admission.parts
     if var entry = register[request.session] {
       guard entry.carriage?.host == request.host.text else {
-        return .refuse(reason: "it has this board from somebody else")
+        return .refuse(reason: "The relay has this board from another host.")
       }
       entry.admission = word
       entry.code = code
@@ -47,7 +47,7 @@ extension Relay {
       return .carry
     } catch {
       logger.error("\(error.message)")
-      return .refuse(reason: "it cannot note the board; its disk may be full")
+      return .refuse(reason: "The relay cannot store the board. Its disk may be full.")
     }
   }
 
@@ -58,11 +58,11 @@ extension Relay {
     case .allowList where limits.allowed.contains(host): break
     case .allowList:
       // Short, for it is shown in a line; the host knows its id.
-      return "its settings do not allow this peer"
-    case .none: return "it accepts no boards of other peers"
+      return "The settings of the relay do not allow this peer."
+    case .none: return "The relay accepts no boards of other peers."
     }
     guard register.entries.count < limits.maximumBoards else {
-      return "it has \(limits.maximumBoards) boards and takes no more"
+      return "The relay has \(limits.maximumBoards) boards and accepts no more."
     }
     return nil
   }

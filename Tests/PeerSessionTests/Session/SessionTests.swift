@@ -132,6 +132,53 @@ struct SessionTests {
     }
   }
 
+  @Test("[CLS-4] a first join dials a busy listener again, until it is let in")
+  func joinsBusyListener() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        try await withPeer("carol") { carol in
+          let id = SessionID.random()
+          let hosted = try await alice.host(id, admission: .ask)
+          var atAlice = JoinRequest(
+            session: id,
+            addresses: [alice.loopback],
+            peer: alice.peerID,
+            trust: .pinnedByLink
+          )
+          atAlice.admission = .anyone
+          async let bobs = bob.join(atAlice) { _ in true }
+          var events = hosted.events.makeAsyncIterator()
+          var waiting: InvitationID?
+          while waiting == nil, let event = await events.next() {
+            if case .invitation(let invitation) = event { waiting = invitation.id }
+          }
+          let atBob = JoinRequest(
+            session: id,
+            addresses: [bob.loopback],
+            peer: bob.peerID,
+            trust: .pinnedByLink
+          )
+          let (retries, retry) = AsyncStream<SessionError>.makeStream()
+          async let carols = carol.join(atBob) { step in
+            if case .retrying(let error) = step { retry.yield(error) }
+          } verify: { _ in
+            true
+          }
+          // Bob waits for an answer himself.
+          var reason: SessionError?
+          for await error in retries {
+            reason = error
+            break
+          }
+          #expect(reason?.code == .busy)
+          try await hosted.respond(to: #require(waiting), .accept)
+          for session in try await [bobs, carols] { await session.leave() }
+          await hosted.leave()
+        }
+      }
+    }
+  }
+
   @Test("[HEL-2] a peer that is still joining a session answers busy, which is not a refusal")
   func busyWhileJoining() async throws {
     try await withPeer("alice") { alice in

@@ -47,7 +47,8 @@ extension PeerTransport {
     of host: PeerTransport,
     at address: PeerAddress? = nil,
     code: JoinCode? = nil,
-    timeout: Duration = .seconds(20)
+    timeout: Duration = .seconds(20),
+    redialLimit: Duration = .zero
   ) async throws -> Session {
     var request = JoinRequest(
       session: session,
@@ -57,6 +58,7 @@ extension PeerTransport {
       code: code
     )
     request.timeout = timeout
+    request.redialLimit = redialLimit
     return try await join(request) { _ in true }
   }
 }

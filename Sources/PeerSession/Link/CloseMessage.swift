@@ -1,0 +1,84 @@
+import PeerWire
+
+/// The sentences that CLOSE carries for people (3.6).
+///
+/// Every message of a CLOSE is such a sentence, or text that a person wrote, or empty. The code says
+/// the same to programs.
+enum CloseMessage {
+  /// Describes a control frame whose payload does not decode (FRM-5).
+  static func invalid(_ type: FrameType, _ error: ControlMessageError) -> String {
+    let fault =
+      switch error {
+      case .notJSON: "it is not a JSON object within the limits"
+      case .missing(let key): "the key \"\(key)\" is missing"
+      case .wrongType(let key): "the value of \"\(key)\" has the wrong type"
+      case .outOfRange(let key): "the value of \"\(key)\" is out of range"
+      }
+    return "The \(type.name) frame is not valid: \(fault)."
+  }
+
+  /// Describes a frame that does not belong here now (FRM-4).
+  static func unexpected(_ type: FrameType) -> String {
+    "A \(type.name) frame does not belong here."
+  }
+
+  /// Describes a part of a message whose head does not decode (MSG-1, MSG-2).
+  static func invalid(_ error: MessagePart.DecodingError) -> String {
+    let fault =
+      switch error {
+      case .malformed: "its head ends early or holds a malformed number"
+      case .unknownFlags(let flags): "the flags \(flags) are not known"
+      case .zeroSequence: "its number is 0"
+      case .tooLarge(let bytes): "a message of \(bytes) bytes is over the limit"
+      case .empty: "it is empty"
+      }
+    return "The \(FrameType.message.name) frame is not valid: \(fault)."
+  }
+
+  /// Describes a part that does not continue the messages before it (MSG-3).
+  static func invalid(_ error: MessageAssembler.AssemblyError) -> String {
+    let fault =
+      switch error {
+      case .skipped(let expected, let found): "its number is \(found) and should be \(expected)"
+      case .unexpectedFirst: "a message begins before the last one ended"
+      case .missingFirst: "it continues a message that did not begin"
+      case .tooManyBytes: "the message is longer than it said"
+      case .tooFewBytes: "the message is shorter than it said"
+      }
+    return "The \(FrameType.message.name) frame is not valid: \(fault)."
+  }
+
+  /// Describes a relay message that does not decode (11.2).
+  static func invalid(_ error: RelayMessage.DecodingError) -> String {
+    let fault =
+      switch error {
+      case .unknownKind(let kind?): "its kind \(kind) is not known"
+      case .unknownKind(nil): "it is empty"
+      case .malformed: "its head is malformed"
+      }
+    return "The relay message is not valid: \(fault)."
+  }
+
+  /// Describes a relay message that decodes and breaks a rule of routes (11.4).
+  static func invalidRoute(_ error: any Error) -> String {
+    switch error {
+    case RelayedPeers.Violation.number(let number):
+      "The relay message is not valid: the route \(number) cannot be used for that."
+    case RelayedPeers.Violation.peer:
+      "The relay message is not valid: its peer cannot have that route."
+    case RouteTable.Violation.tooManyWishes:
+      "The relay message is not valid: it asks for too many peers."
+    default: "The relay message is not valid."
+    }
+  }
+}
+
+extension FrameType {
+  /// The name in the specification, such as `CODE-PROOF`.
+  var name: String {
+    "\(self)".reduce(into: "") { name, letter in
+      if letter.isUppercase { name += "-" }
+      name += letter.uppercased()
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import PeerWire
+
+/// Decides when a peer that joins for the first time dials the listener again (3.6, LIV-3).
+///
+/// A value without I/O, clock or randomness, like ``DialPlan``, which decides for members.
+struct JoinRetry: Sendable {
+  /// How long a listener that takes no codes is dialed again: its minute, and the longest wait.
+  static let lockedOutLimit = Duration.seconds(75)
+
+  private let limit: Duration
+  private let start: Duration
+  private var failures = 0
+
+  /// Begins with the first dial.
+  ///
+  /// - Parameters:
+  ///   - limit: How long the listener is dialed again; zero for never.
+  ///   - start: The time of the first dial.
+  init(limit: Duration, start: Duration) {
+    self.limit = limit
+    self.start = start
+  }
+
+  /// Decides about the next dial after one that failed.
+  ///
+  /// - Parameters:
+  ///   - error: Why it failed.
+  ///   - now: The time.
+  ///   - jitter: How much of the jitter to add, from 0 to 1.
+  /// - Returns: How long to wait before the next dial; nil if the error is final.
+  mutating func wait(after error: SessionError, now: Duration, jitter: Double) -> Duration? {
+    guard limit > .zero, isTemporary(error) else { return nil }
+    let end = start + (error.code == .lockedOut ? max(limit, Self.lockedOutLimit) : limit)
+    let milliseconds = DialPlan.waits[min(failures, DialPlan.waits.count - 1)]
+    failures += 1
+    let wait = Duration.milliseconds(milliseconds) * (1 + 0.3 * jitter)
+    return now + wait < end ? wait : nil
+  }
+
+  /// Whether the reason may pass while a person waits.
+  ///
+  /// `full` and `no-such-session` are answers that the person should see, although they may change.
+  private func isTemporary(_ error: SessionError) -> Bool {
+    switch error.redial {
+    case .later: [.busy, .lockedOut, .timedOut, .internalError].contains(error.code)
+    // One of two links that were dialed at once was closed.
+    case .notApplicable: true
+    case .afterRestart, .withProof, .never, nil: false
+    }
+  }
+}
