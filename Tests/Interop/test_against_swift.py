@@ -209,6 +209,19 @@ class Joining(SwiftCase):
         program = self.program("join", make_link(host.address, host.session, host.id))
         self.assertEqual(program.ended(30), EXIT_REFUSED)
 
+    def test_hel_5_a_board_is_full_at_max_peers_until_a_member_leaves(self):
+        program = self.swift_host(options=["--max-peers", "2"])
+        first, second = self.guest_of(program, "first"), self.guest_of(program, "second")
+        first.join(program.address, program.id)
+        program.events.wait("joined", peer=first.identity.text)
+        with self.assertRaises(Refused) as raised:
+            second.join(program.address, program.id)
+        self.assertEqual(raised.exception.code, "full")
+        first.leave()
+        program.events.wait("left", peer=first.identity.text)
+        second.join(program.address, program.id)
+        program.events.wait("joined", peer=second.identity.text)
+
 
 class Kicking(SwiftCase):
     def refused(self, peer, address):
