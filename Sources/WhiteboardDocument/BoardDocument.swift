@@ -111,6 +111,12 @@ public actor BoardDocument {
     try await read { [path] db in try Meta.get(db, .name, at: path) ?? "" }
   }
 
+  /// Reads what members of the board called themselves last, by their ids as text.
+  /// - Throws: `damaged`, `closed`.
+  public func memberNames() async throws(DocumentError) -> [String: String] {
+    try await read { db in try StoredName.all(db) }
+  }
+
   /// Gives the board another name; the file keeps its own.
   /// - Throws: `badName`, `readOnly`, `full`, `closed`.
   public func rename(to name: String) async throws(DocumentError) {

@@ -186,14 +186,14 @@ extension Node {
     }
   }
 
-  /// What those who wrote something go by: what their lines of chat say, or else who they are.
+  /// The display names of the members that wrote something; the start of the id if none is known.
   private func people(on board: Board) -> [String] {
     var names: [MemberID: String] = [:]
     for line in board.chat { names[line.author] = line.name }
     return Set(board.authors.values).sorted().map { member in
-      if member == board.member { return configuration.displayName }
+      if member == board.member { return ownName }
       let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
-      return present ?? names[member] ?? member.shortText
+      return present ?? keptNames[member.description] ?? names[member] ?? member.shortText
     }
   }
 

@@ -58,6 +58,13 @@ extension Node {
     writeDocument()
   }
 
+  /// Reads what members called themselves in earlier runs.
+  func loadNames() async {
+    // Without the names the list of boards shows ids, until the members are here again.
+    guard let names = try? await document?.memberNames() else { return }
+    keptNames.merge(names) { current, _ in current }
+  }
+
   /// Has what comes and goes in the session recorded from now on, where that is wanted.
   func recordTraffic(of session: Session) {
     guard let scope = configuration.recordedTraffic else { return }

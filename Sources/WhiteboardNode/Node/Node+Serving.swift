@@ -110,6 +110,7 @@ extension Node {
       await closeDocument()
       throw error
     }
+    await loadNames()
     tellSaveState()
     // A name of a handshake is within the limit of a profile.
     try? replica.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
