@@ -14,7 +14,9 @@ extension DocumentedProgram {
     // Whoever reads our output may leave; that is an error of the write, not the end of us.
     signal(SIGPIPE, SIG_IGN)
     do {
-      var command = try await asyncParseAsRoot(Array(CommandLine.arguments.dropFirst()))
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      try CommandSpelling.check(arguments, of: Self.self)
+      var command = try await asyncParseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -73,20 +73,16 @@ struct WhiteboardPeer: DocumentedProgram {
   }
 
   private static func carryOut(_ arguments: [String]) async throws {
-    let isHelp = arguments.first == "help" && arguments.count > 1
-    if let topic = isHelp ? arguments[1] : arguments.first, !topic.hasPrefix("-") {
-      if isHelp, topic == "verbs" {
-        try Console.tell(VerbTable.text + "\n")
-        return
+    if arguments.prefix(2) == ["help", "verbs"] {
+      try Console.tell(VerbTable.text + "\n")
+      return
+    }
+    try CommandSpelling.check(arguments, of: Self.self) { word in
+      guard VerbName(rawValue: word) == nil else {
+        return "it is typed on a board, as whiteboard-peer help verbs says"
       }
-      let isCommand = configuration.subcommands.contains { $0.configuration.commandName == topic }
-      guard isCommand || topic == "help" else {
-        throw NodeError(
-          .usage,
-          "there is no command \(TerminalText.quoted(topic)); whiteboard-peer help lists them, "
-            + "whiteboard-peer help verbs what can be typed on a board"
-        )
-      }
+      return "whiteboard-peer help lists them, "
+        + "whiteboard-peer help verbs what can be typed on a board"
     }
     var command = try await asyncParseAsRoot(arguments)
     if var asynchronous = command as? any AsyncParsableCommand {

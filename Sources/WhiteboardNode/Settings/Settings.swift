@@ -92,7 +92,9 @@ package struct Settings: Sendable {
   }
 
   private static func unknown(_ name: String, _ entries: [SettingEntry]) -> String {
-    "there is no setting \(TerminalText.quoted(name)); there are "
+    let nearest = Spelling.nearest(to: name, in: entries.map(\.name))
+    return "there is no setting \(TerminalText.quoted(name)); "
+      + (nearest.map { "did you mean \($0)? There are " } ?? "there are ")
       + entries.map(\.name).joined(separator: ", ") + ", and [keys]"
   }
 

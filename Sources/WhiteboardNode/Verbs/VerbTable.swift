@@ -51,31 +51,8 @@ package enum VerbTable {
     return lines.joined(separator: "\n")
   }
 
-  /// The verb nearest in spelling to a word, where one is near.
-  ///
-  /// - Complexity: O(*n*) in the verbs; the word is cut to 32 bytes.
+  /// The verb nearest in spelling to a word; nil if none is near.
   package static func nearest(to word: String) -> VerbName? {
-    let letters = Array(word.lowercased().utf8.prefix(32))
-    let candidates = VerbName.allCases.map {
-      (name: $0, distance: editDistance(letters, Array($0.rawValue.utf8)))
-    }
-    guard let best = candidates.min(by: { $0.distance < $1.distance }),
-      best.distance <= 2, best.distance < best.name.rawValue.utf8.count - 1
-    else { return nil }
-    return best.name
-  }
-
-  private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    var row = Array(0...right.count)
-    for (i, a) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, b) in right.enumerated() {
-        let substitution = diagonal + (a == b ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(substitution, row[j] + 1, diagonal + 1)
-      }
-    }
-    return row[right.count]
+    Spelling.nearest(to: word, in: VerbName.allCases.map(\.rawValue)).flatMap(VerbName.init)
   }
 }

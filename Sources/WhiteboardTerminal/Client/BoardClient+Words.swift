@@ -186,6 +186,12 @@ extension BoardClient {
       canvas.show(style)
       return []
     case nil: return []
+    case let word? where VerbName(rawValue: word) == nil && !word.hasPrefix("{"):
+      let known = VerbName.allCases.map(\.rawValue) + Self.ownCommands.map(\.name)
+      let nearest = Spelling.nearest(to: word, in: known)
+      let advice = nearest.map { "did you mean \($0)?" } ?? ":help lists them"
+      say("there is no command \(shown(word)); \(advice)", isBad: true)
+      return []
     default: return [verb(line)]
     }
   }

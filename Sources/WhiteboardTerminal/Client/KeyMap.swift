@@ -75,10 +75,13 @@ package struct KeyMap: Hashable, Sendable {
     var bindings = Self.standardBindings
     for line in wanted {
       guard let index = bindings.firstIndex(where: { $0.name == line.command }) else {
-        let names = bindings.map(\.name).joined(separator: ", ")
+        let names = bindings.map(\.name)
+        let nearest = Spelling.nearest(to: line.command, in: names)
         throw NodeError(
           .badConfiguration,
-          "\(line.place): there is no command \(line.command); the commands are \(names)"
+          "\(line.place): there is no command \(line.command); "
+            + (nearest.map { "did you mean \($0)? " } ?? "")
+            + "the commands are \(names.joined(separator: ", "))"
         )
       }
       for key in line.keys where !Self.isKey(key) {

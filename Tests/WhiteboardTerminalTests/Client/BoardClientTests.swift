@@ -42,6 +42,25 @@ struct BoardClientTests {
     #expect(desk.client.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48))
   }
 
+  @Test("[BRD-33] a bracketed paste with CR becomes lines, on the board and at the prompt")
+  func paste() throws {
+    var desk = try Desk()
+    let pasted = desk.type("^[200~one\rtwo\r\nthree^[201~")
+    #expect(pasted == [#"text 0,0 "one\ntwo\nthree""#])
+    // In the chat a line has no line ends.
+    #expect(desk.type("/^[200~a\r\nb\u{7}^[201~\r") == [#"say "a b""#])
+  }
+
+  @Test("a command that is none is not sent, and the one that was meant is named")
+  func mistyped() throws {
+    var desk = try Desk()
+    #expect(desk.type(":flit\r") == [])
+    #expect(desk.client.notice?.text.contains("did you mean") == true)
+    #expect(desk.type(":zom 50\r") == [])
+    #expect(desk.client.notice?.text.contains("zoom") == true)
+    #expect(desk.type(":digest\r") == ["digest"])
+  }
+
   @Test("what is selected is moved, turned, coloured and deleted by keys and by the mouse")
   func selection() throws {
     var desk = try Desk()
