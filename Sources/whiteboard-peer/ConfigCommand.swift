@@ -2,6 +2,7 @@ import ArgumentParser
 import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
+import WhiteboardTerminal
 
 /// `whiteboard-peer config`.
 struct ConfigCommand: AsyncParsableCommand {
@@ -45,6 +46,8 @@ struct ConfigCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let settings = try options.settings()
+      // The names of commands and keys are known to the terminal alone.
+      _ = try KeyMap(settings.keys)
       let isJSON = options.common.json
       let lines =
         CommonOptions.entries.map { SettingLine($0, settings) }
