@@ -19,6 +19,14 @@ package enum Console {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
+  /// The columns of the terminal that shows standard output; nil if it is not a terminal.
+  package static var outputColumns: Int? {
+    var size = winsize()
+    guard isatty(STDOUT_FILENO) == 1 else { return nil }
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
   /// Where the program's own file is.
   package static var program: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))

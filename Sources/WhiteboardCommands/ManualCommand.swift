@@ -19,11 +19,11 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "manual",
-      abstract: "Print the page of the manual for the program or one of its commands.",
+      abstract: "Show the page of the manual for the program or one of its commands.",
       discussion: """
-        To read it, and to keep it where man looks:
+        On a terminal the page is shown by $PAGER, else by less. Elsewhere it is written in the \
+        macros of man, so that it can be stored where man looks:
 
-          \(Program.name) manual | man -l -
           \(Program.name) manual > ~/.local/share/man/man1/\(Program.name).1
         """
     )
@@ -40,19 +40,22 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
   /// Makes the command, to be parsed.
   package init() {}
 
-  /// Prints the page.
+  /// Shows the page.
   ///
-  /// - Throws: ``NodeError`` where there is no such command.
+  /// - Throws: ``NodeError`` if there is no such command.
   package mutating func run() async throws {
     guard let program = CommandInfo.program(Program.self) else {
       throw NodeError(.internal, "the command line cannot be described")
     }
     guard let meant = program.command(command) else {
+      try CommandSpelling.check(command, of: Program.self)
       throw NodeError(
         .usage,
         "there is no command \(TerminalText.quoted(command.joined(separator: " ")))"
       )
     }
-    try Console.tell(ManualPage(meant, Program.about).text)
+    let page = ManualPage(meant, Program.about)
+    guard let columns = Console.outputColumns else { return try Console.tell(page.macros) }
+    try Pager.show(page.text(columns: min(columns, 100)))
   }
 }

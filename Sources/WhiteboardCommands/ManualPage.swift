@@ -1,6 +1,6 @@
 import WhiteboardNode
 
-/// A page of the manual for one command, in the macros of `man`.
+/// A page of the manual for one command: as text, or in the macros of `man`.
 package struct ManualPage {
   /// What the pages of a program say besides its commands.
   package struct Program: Sendable {
@@ -27,8 +27,30 @@ package struct ManualPage {
     }
   }
 
-  /// The page.
-  package private(set) var text = ""
+  /// A piece of a page, in its order.
+  enum Element: Equatable {
+    /// The head: the page's name, and the program with its version.
+    case title(String, program: String)
+    /// The heading of a section.
+    case section(String)
+    /// The heading of a part of a section.
+    case part(String)
+    /// A name and what it stands for, as `whatis` reads it.
+    case name(String, about: String)
+    /// A command, and what can follow it.
+    case synopsis(String, words: String)
+    /// A line of a paragraph.
+    case line(String)
+    /// The end of a paragraph.
+    case paragraph
+    /// A term and what it means.
+    case item(String, String)
+    /// Lines that stay as they are.
+    case verbatim([String])
+  }
+
+  /// The pieces.
+  private(set) var elements: [Element] = []
 
   /// Makes the page of a command.
   ///
@@ -39,12 +61,9 @@ package struct ManualPage {
     let name = command.path.joined(separator: "-")
     let program = command.path[0]
     let isProgram = command.path.count == 1
-    macro(
-      "TH",
-      [name.uppercased(), "1", "", "\(program) \(about.version)"]
-    )
+    elements.append(.title(name, program: "\(program) \(about.version)"))
     section("NAME")
-    line("\(name) \\- \(Self.escaped(command.abstract ?? ""))", isEscaped: true)
+    elements.append(.name(name, about: command.abstract ?? ""))
     section("SYNOPSIS")
     synopsis(command)
     if let discussion = command.discussion {
@@ -89,8 +108,12 @@ package struct ManualPage {
     let arguments = (command.arguments ?? []).filter { $0.kind == "positional" }.map(\.usage)
     let commands = command.subcommands?.isEmpty == false ? ["COMMAND"] : []
     let words = command.path + commands + ["[OPTIONS]"] + arguments
-    macro("B", [command.path.joined(separator: " ")])
-    line(words.dropFirst(command.path.count).joined(separator: " "))
+    elements.append(
+      .synopsis(
+        command.path.joined(separator: " "),
+        words: words.dropFirst(command.path.count).joined(separator: " ")
+      )
+    )
   }
 
   private mutating func options(_ arguments: [CommandInfo.Argument]) {
@@ -104,10 +127,10 @@ package struct ManualPage {
       item(command.path.joined(separator: " "), command.abstract ?? "")
       return
     }
-    macro("SS", [command.path.joined(separator: " ")])
+    elements.append(.part(command.path.joined(separator: " ")))
     line(command.abstract ?? "")
     if let discussion = command.discussion {
-      macro("PP")
+      elements.append(.paragraph)
       self.discussion(discussion)
     }
     options(command.arguments ?? [])
@@ -125,12 +148,12 @@ package struct ManualPage {
       }
       rest.removeFirst()
       if row.isEmpty {
-        if rest.first?.isEmpty == false { macro("PP") }
+        if rest.first?.isEmpty == false { elements.append(.paragraph) }
       } else if row == "EXIT STATUS" {
         // The page has a section of it.
         rest = rest.drop { $0.hasPrefix(" ") }
       } else if row.allSatisfy({ $0.isUppercase || $0 == " " }) {
-        macro("SS", [String(row)])
+        elements.append(.part(String(row)))
       } else {
         line(String(row))
       }
@@ -138,48 +161,12 @@ package struct ManualPage {
   }
 
   private mutating func verbatim(_ rows: ArraySlice<Substring>) {
-    let rows = rows.reversed().drop { $0.isEmpty }.reversed()
-    macro("nf")
-    for row in rows { row.isEmpty ? macro("sp") : line(String(row)) }
-    macro("fi")
+    elements.append(.verbatim(rows.reversed().drop { $0.isEmpty }.reversed().map(String.init)))
   }
 
-  private mutating func section(_ name: String) { macro("SH", [name]) }
+  private mutating func section(_ name: String) { elements.append(.section(name)) }
 
-  private mutating func item(_ term: String, _ text: String) {
-    macro("TP")
-    line("\\fB\(Self.escaped(term))\\fR", isEscaped: true)
-    line(text.isEmpty ? "\\&" : Self.escaped(text), isEscaped: true)
-  }
+  private mutating func item(_ term: String, _ text: String) { elements.append(.item(term, text)) }
 
-  private mutating func macro(_ name: String, _ arguments: [String] = []) {
-    text +=
-      ([".\(name)"] + arguments.map { "\"\(Self.escaped($0))\"" }).joined(separator: " ") + "\n"
-  }
-
-  private mutating func line(_ text: String, isEscaped: Bool = false) {
-    self.text += (isEscaped ? text : Self.escaped(text)) + "\n"
-  }
-
-  /// Text in which nothing means anything to the formatter; what is not ASCII as it reads that everywhere.
-  private static func escaped(_ text: String) -> String {
-    var result = text.first.map { $0 == "." || $0 == "'" } == true ? "\\&" : ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\\": result += "\\e"
-      case "-": result += "\\-"
-      case "\"": result += "\\(dq"
-      case "'": result += "\\(aq"
-      case "`": result += "\\(ga"
-      case "^": result += "\\(ha"
-      case "~": result += "\\(ti"
-      case "\n": result += " "
-      default:
-        let hex = String(scalar.value, radix: 16, uppercase: true)
-        let code = String(repeating: "0", count: max(0, 4 - hex.count)) + hex
-        result += scalar.isASCII ? String(scalar) : "\\[u\(code)]"
-      }
-    }
-    return result
-  }
+  private mutating func line(_ text: String) { elements.append(.line(text)) }
 }
