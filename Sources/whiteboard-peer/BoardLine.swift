@@ -1,5 +1,6 @@
 import PeerDiscovery
 import PeerSession
+import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
@@ -56,19 +57,42 @@ struct BoardLine: Encodable {
     case openWith
   }
 
+  /// The line as an event, for programs or for people.
   func text(_ event: String, json: Bool) -> String {
     guard !json else { return String(decoding: EventLine.json(event, self), as: UTF8.self) }
-    let lead = event == "board" ? "" : event.dropFirst("board-".count) + " "
+    return event.dropFirst("board-".count) + " " + Self.table([self], withHead: false)
+  }
+
+  /// The lines of several boards as a table for people.
+  ///
+  /// - Parameters:
+  ///   - boards: The boards.
+  ///   - withHead: Whether the names of the columns stand above them.
+  /// - Returns: The table; a board that cannot be read or is damaged has the reason in a line of its own.
+  static func table(_ boards: [BoardLine], withHead: Bool = true) -> String {
+    let isOpen = boards.contains { $0.line != nil }
+    var head = ["NAME", "OBJECTS", "PEOPLE", "CHANGED", "BYTES"]
+    head += isOpen ? ["OPEN", "FILE"] : ["FILE"]
+    let rows = boards.map { $0.cells(isOpen: isOpen) }
+    let lines = TextTable.lines((withHead ? [head] : []) + rows, numbers: [1, 4])
+    let notes = (withHead ? [nil] : []) + boards.map(\.note)
+    return zip(lines, notes).map { line, note in "\(line)\n\(note ?? "")" }.joined()
+  }
+
+  private func cells(isOpen: Bool) -> [String] {
     let shown = TerminalText.quoted(name, limit: 128)
-    if let error {
-      return "\(lead)\(shown): \(TerminalText.cleaned(error, limit: 4096))\n"
-    }
+    let path = TerminalText.cleaned(path, limit: 4096)
+    let open = isOpen ? [line.map { "\($0) on it" } ?? ""] : []
+    guard error == nil else { return [shown, "-", "-", "-", "-"] + open + [path] }
     let who = TerminalText.cleaned(people.joined(separator: ", "), limit: 256)
-    let mark = damage.map { "  DAMAGED: \(TerminalText.cleaned($0, limit: 4096))\n" } ?? ""
-    return
-      "\(lead)\(shown)  \(objects) objects  \(who.isEmpty ? "nobody yet" : who)  \(changedAt)  "
-      + "\(byteCount) bytes  \(TerminalText.cleaned(path, limit: 4096))"
-      + (line.map { "  \($0) on it" } ?? "") + "\n" + mark
+    let cells = [shown, "\(objects)", who.isEmpty ? "nobody yet" : who, changedAt]
+    return cells + ["\(byteCount)"] + open + [path]
+  }
+
+  /// What is wrong with the file, in a line of its own.
+  private var note: String? {
+    if let error { return "  \(TerminalText.cleaned(error, limit: 4096))\n" }
+    return damage.map { "  DAMAGED: \(TerminalText.cleaned($0, limit: 4096))\n" }
   }
 
   /// The line of a board that is gone.
@@ -110,9 +134,8 @@ struct VersionLine: Encodable {
     byteCount = version.size
   }
 
-  func text(json: Bool) -> String {
-    json
-      ? String(decoding: EventLine.json("version", self), as: UTF8.self)
-      : "\(TerminalText.quoted(name, limit: 128))  \(at)  \(byteCount) bytes\n"
-  }
+  var json: String { String(decoding: EventLine.json("version", self), as: UTF8.self) }
+
+  /// The cells of a table for people.
+  var cells: [String] { [TerminalText.quoted(name, limit: 128), at, "\(byteCount)"] }
 }

@@ -86,9 +86,11 @@ struct BoardsCommand: AsyncParsableCommand {
         try Console.tell("No board is kept here yet; whiteboard-peer host makes one.\n")
       }
       let announced = nearby ? try await look() : Nearby()
-      for summary in found {
-        let line = BoardLine(summary, nearby: announced)
-        try Console.tell(line.text("board", json: common.json))
+      let boards = found.map { BoardLine($0, nearby: announced) }
+      if common.json {
+        for board in boards { try Console.tell(board.text("board", json: true)) }
+      } else if !boards.isEmpty {
+        try Console.tell(BoardLine.table(boards))
       }
     }
 
@@ -194,8 +196,12 @@ struct BoardsCommand: AsyncParsableCommand {
       if versions.isEmpty, !common.json {
         try Console.tell("It has no versions; on the board, `checkpoint NAME` makes one.\n")
       }
-      for version in versions {
-        try Console.tell(VersionLine(version).text(json: common.json))
+      let lines = versions.map { VersionLine($0) }
+      if common.json {
+        for line in lines { try Console.tell(line.json) }
+      } else if !lines.isEmpty {
+        let rows = [["NAME", "AT", "BYTES"]] + lines.map(\.cells)
+        try Console.tell(TextTable.text(rows, numbers: [2]))
       }
       for case .gap(let from, let to) in marks {
         try Console.tell(GapLine(from, to).text(json: common.json))

@@ -229,12 +229,12 @@ struct PeersCommand: AsyncParsableCommand {
       if known.isEmpty, !common.json {
         try Console.tell("No peer is remembered yet.\n")
       }
-      for peer in known {
-        let line = KnownPeerLine(peer)
-        try Console.tell(
-          common.json
-            ? line.json : "\(line.peer)  \(line.name)  \(line.verified)  \(line.lastSeen)\n"
-        )
+      let lines = known.map { KnownPeerLine($0) }
+      if common.json {
+        for line in lines { try Console.tell(line.json) }
+      } else if !lines.isEmpty {
+        let rows = lines.map { [$0.name, $0.verified, $0.lastSeen, $0.peer] }
+        try Console.tell(TextTable.text([["NAME", "ADMITTED", "LAST SEEN", "ID"]] + rows))
       }
     }
   }

@@ -13,7 +13,11 @@ extension PlaceOptions {
   func tell(_ request: ControlRequest, empty: String) async throws(NodeError) {
     let lines = try await ask(request)
     if lines.isEmpty, !json { try Console.tell(empty + "\n") }
-    for line in lines { try Console.tell(line.text(json: json)) }
+    if json {
+      for line in lines { try Console.tell(line.text(json: true)) }
+    } else {
+      try Console.tell(ControlLine.table(lines))
+    }
   }
 }
 

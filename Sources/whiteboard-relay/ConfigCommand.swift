@@ -61,9 +61,8 @@ struct ConfigCommand: AsyncParsableCommand {
         return
       }
       try Console.tell("The settings are right. What is bounded, and what happens then:\n")
-      for bound in bounds {
-        try Console.tell("  \(bound.what): \(bound.limit); then \(bound.then)\n")
-      }
+      let rows = bounds.map { ["  \($0.what)", "\($0.limit)", "then \($0.then)"] }
+      try Console.tell(TextTable.text(rows))
     }
   }
 }

@@ -1,3 +1,4 @@
+import WhiteboardCommands
 import WhiteboardRelay
 import WhiteboardRendering
 
@@ -7,10 +8,8 @@ extension ControlLine {
     if isJSON { return String(decoding: json, as: UTF8.self) }
     return switch self {
     case .status(let report): Self.text(report)
-    case .board(let report): Self.text(report)
-    case .person(let person):
-      "\(person.peer.prefix(8))  \(TerminalText.cleaned(person.name))"
-        + "  on \(TerminalText.cleaned(person.boardName))\n"
+    case .board: Self.table([self])
+    case .person: Self.table([self])
     case .invitation(let report): Self.text(report)
     case .done: ""
     case .error(_, let message): TerminalText.cleaned(message) + "\n"
@@ -39,16 +38,44 @@ extension ControlLine {
     }
   }
 
-  private static func text(_ report: BoardReport) -> String {
-    let people =
-      report.people.isEmpty
-      ? "nobody" : report.people.map { TerminalText.cleaned($0) }.joined(separator: ", ")
-    var text = "\(TerminalText.cleaned(report.name))  \(report.board.prefix(8))"
-    text += "  \(report.state)\(report.isOwned ? ", owned" : "")"
-    text += "\(report.isPinned ? ", pinned" : "")  \(people)\n"
-    if let problem = report.problem { text += "  \(TerminalText.cleaned(problem))\n" }
-    if let link = report.link { text += "  \(link)\n" }
-    return text
+  /// Several lines of an answer for people: those of boards and of people are a table.
+  ///
+  /// - Parameter lines: The lines, in their order.
+  /// - Returns: The text.
+  static func table(_ lines: [ControlLine]) -> String {
+    let rows = lines.map(\.cells)
+    let aligned = TextTable.lines(rows.compactMap(\.self))
+    var next = aligned.makeIterator()
+    return zip(lines, rows).map { line, cells in
+      guard cells != nil, let text = next.next() else { return line.text(json: false) }
+      return "\(text)\n\(line.notes)"
+    }.joined()
+  }
+
+  /// The cells of a line of a table; nil for other lines.
+  private var cells: [String]? {
+    switch self {
+    case .board(let report):
+      let people = report.people.map { TerminalText.cleaned($0) }.joined(separator: ", ")
+      return [
+        TerminalText.cleaned(report.name), String(report.board.prefix(8)),
+        "\(report.state)\(report.isOwned ? ", owned" : "")\(report.isPinned ? ", pinned" : "")",
+        people.isEmpty ? "nobody" : people,
+      ]
+    case .person(let person):
+      return [
+        String(person.peer.prefix(8)), TerminalText.cleaned(person.name),
+        "on \(TerminalText.cleaned(person.boardName))",
+      ]
+    case .status, .invitation, .done, .error: return nil
+    }
+  }
+
+  /// What stands below a line of a table.
+  private var notes: String {
+    guard case .board(let report) = self else { return "" }
+    return [report.problem.map { TerminalText.cleaned($0) }, report.link].compactMap(\.self)
+      .map { "  \($0)\n" }.joined()
   }
 
   private static func text(_ report: InvitationReport) -> String {

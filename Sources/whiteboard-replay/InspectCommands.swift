@@ -160,6 +160,7 @@ struct LineOptions: ParsableArguments {
     var log = RecordingLog(recording)
     var playback = digests ? Playback(recording, spacing: .max) : nil
     var count = 0
+    var rows: [[String]] = []
     while let line = log.next() {
       playback?.step()
       guard line.elapsed >= first, line.elapsed <= last, isMeant(line.words) else { continue }
@@ -168,8 +169,13 @@ struct LineOptions: ParsableArguments {
       }
       count += 1
       let digest = playback?.board.digest.hex
-      try Console.tell(json ? json(line, recording, digest) : Self.text(line, recording))
+      if json {
+        try Console.tell(json(line, recording, digest))
+      } else {
+        rows.append(Self.cells(line, recording))
+      }
     }
+    try Console.tell(TextTable.text(rows, numbers: [0, 1]))
     return count
   }
 
@@ -180,26 +186,34 @@ struct LineOptions: ParsableArguments {
     _ members: Set<MemberID>?,
     _ isMeant: (String) -> Bool
   ) throws -> Int {
+    if recording.history.traffic.isEmpty {
+      Console.complain(
+        "whiteboard-replay: nothing of the session was recorded in this file, only the changes of the "
+          + "board; `whiteboard-replay record --wire` records both"
+      )
+    }
     var count = 0
+    var rows: [[String]] = []
     for (number, entry) in recording.history.traffic.enumerated() {
       let elapsed = recording.elapsed(entry.time)
       let line = TrafficLine(entry, recording)
       guard elapsed >= first, elapsed <= last, isMeant(line.text) else { continue }
       if let members, members.isDisjoint(with: line.members) { continue }
       count += 1
-      try Console.tell(
-        json
-          ? line.json(number + 1, elapsed)
-          : "\(number + 1)\t\(Recording.exactText(elapsed))\t\(line.text)\n"
-      )
+      if json {
+        try Console.tell(line.json(number + 1, elapsed))
+      } else {
+        rows.append(["\(number + 1)", Recording.exactText(elapsed), line.text])
+      }
     }
+    try Console.tell(TextTable.text(rows, numbers: [0, 1]))
     return count
   }
 
-  private static func text(_ line: RecordingLine, _ recording: Recording) -> String {
+  private static func cells(_ line: RecordingLine, _ recording: Recording) -> [String] {
     let who = line.member.map(recording.label) ?? "-"
     let words = TerminalText.cleaned(line.words)
-    return "\(line.number)\t\(Recording.exactText(line.elapsed))\t\(who)\t\(words)\n"
+    return ["\(line.number)", Recording.exactText(line.elapsed), who, words]
   }
 
   private func json(
@@ -275,7 +289,7 @@ struct StatsCommand: AsyncParsableCommand {
 
 
       """
-    text += aligned(
+    text += TextTable.text(
       [["PERSON", "OPERATIONS", "BATCHES", "BYTES", "FROM", "TO", "LATENCY", "99%"]]
         + statistics.people.map { person in
           [
@@ -284,14 +298,16 @@ struct StatsCommand: AsyncParsableCommand {
             Recording.exactText(person.last), "\(person.latency.median) ms",
             "\(person.latency.late) ms",
           ]
-        }
+        },
+      numbers: Set(1...7)
     )
     text += "\n"
-    text += aligned(
+    text += TextTable.text(
       [["PROPERTY", "OPERATIONS"]]
         + statistics.properties.map { number, count in
           [RecordingLog.name(ofProperty: number), "\(count)"]
-        }
+        },
+      numbers: [1]
     )
     guard !traffic.people.isEmpty else { return text }
     func both(_ amounts: (received: TrafficStatistics.Amount, sent: TrafficStatistics.Amount))
@@ -300,7 +316,7 @@ struct StatsCommand: AsyncParsableCommand {
       [amounts.received, amounts.sent].map { $0.count == 0 ? "-" : "\($0.count) (\($0.bytes))" }
     }
     text += "\nWhat came (<-) and was sent (->), and how many bytes:\n"
-    text += aligned(
+    text += TextTable.text(
       [
         [
           "PEER", "MESSAGES <-", "->", "DATAGRAMS <-", "->", "RESOURCES <-", "->", "STREAMS <-",
@@ -312,7 +328,8 @@ struct StatsCommand: AsyncParsableCommand {
             + both(person.resources) + both(person.streams) + [
               "\(person.joins)", "\(person.losses)",
             ]
-        }
+        },
+      numbers: Set(1...10)
     )
     return text
   }
@@ -365,8 +382,8 @@ struct DiffCommand: AsyncParsableCommand {
     commandName: "diff",
     abstract: "Show the differences between two recordings, or two times of one.",
     discussion: """
-      One line of JSON for each object: whether it was added, removed or changed, and its properties before \
-      and after. Ends with 1 where anything differs.
+      One line for each object: + for one that was added, - for one that was removed, ~ for one that was \
+      changed, with its properties before and after. Ends with 1 if anything differs.
       """
   )
 
@@ -380,6 +397,8 @@ struct DiffCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The time in the second; else its end.", valueName: "TIME"))
   var to: String?
 
+  @Flag(help: "Write one JSON object a line.") var json = false
+
   mutating func validate() throws {
     guard other != nil || from != nil || to != nil else {
       throw ValidationError("Name another recording, or two times with --from and --to.")
@@ -390,8 +409,35 @@ struct DiffCommand: AsyncParsableCommand {
     let earlier = try await Self.state(of: file, at: from)
     let later = try await Self.state(of: other ?? file, at: to)
     let changes = BoardDiff.between(earlier, later).changes
-    for change in changes { try Console.tell(change.json + "\n") }
+    if json {
+      for change in changes { try Console.tell(change.json + "\n") }
+    } else {
+      let lines = changes.map(Self.text)
+      try Console.tell(lines.isEmpty ? "Nothing differs.\n" : lines.joined())
+    }
     if !changes.isEmpty { throw ExitCode(1) }
+  }
+
+  /// A change as a line for people.
+  private static func text(_ change: BoardDiff.Change) -> String {
+    let sign =
+      switch change.fate {
+      case .added: "+"
+      case .removed: "-"
+      case .changed: "~"
+      }
+    func shown(_ value: String?) -> String {
+      value.map { TerminalText.cleaned($0, limit: 60) } ?? "none"
+    }
+    let head = "\(sign) \(change.kind.name) \(change.id)"
+    guard change.fate == .changed else {
+      let text = change.fields.first { $0.name == "text" }
+      return head + (text.map { " \(shown($0.after ?? $0.before))" } ?? "") + "\n"
+    }
+    let fields = change.fields.map { field in
+      "    \(field.name): \(shown(field.before)) -> \(shown(field.after))\n"
+    }
+    return "\(head)\n\(fields.joined())"
   }
 
   private static func state(of file: String, at time: String?) async throws -> BoardState {

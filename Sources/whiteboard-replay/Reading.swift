@@ -129,20 +129,3 @@ extension BoardFile {
 func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
   "\(count) \(count == 1 ? one : many ?? one + "s")"
 }
-
-/// Lines of which the columns stand under each other, all but the first to the right.
-func aligned(_ lines: [[String]]) -> String {
-  let columns = lines.map(\.count).max() ?? 0
-  let widths = (0..<columns).map { column in
-    lines.map { column < $0.count ? CharacterWidth.columns($0[column]) : 0 }.max() ?? 0
-  }
-  return lines.map { line in
-    let cells = line.enumerated().map { column, cell in
-      let gap = String(repeating: " ", count: widths[column] - CharacterWidth.columns(cell))
-      return column > 0 ? gap + cell : cell + gap
-    }
-    var text = cells.joined(separator: "  ")
-    while text.last == " " { text.removeLast() }
-    return text + "\n"
-  }.joined()
-}

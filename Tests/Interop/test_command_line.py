@@ -1,14 +1,21 @@
 """What the program gives to other programs beside a board: settings, QR codes, manual pages, completions."""
 
+import fcntl
 import json
 import os
+import pty
 import re
 import shutil
+import struct
 import subprocess
+import termios
 import unittest
 
+from pictures import png
 from program import BINARY, Program
 from support import InteropCase
+
+RELAY, REPLAY = BINARY.with_name("whiteboard-relay"), BINARY.with_name("whiteboard-replay")
 
 
 @unittest.skipUnless(BINARY.exists(), "whiteboard-peer is not built")
@@ -17,11 +24,11 @@ class CommandLine(InteropCase):
         self.home = self.directory()
         self.data = self.home / "data"
 
-    def run_program(self, *arguments, status=0, **environment):
+    def run_program(self, *arguments, status=0, given=None, **environment):
         """The output of a command that ends by itself, in a home of its own, with this or one of these statuses."""
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LC_ALL": "C.UTF-8", **environment}
         done = subprocess.run(
-            [str(BINARY), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [str(BINARY), *arguments], input=given or "", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=environment, timeout=60, encoding="utf-8",
         )
         self.assertIn(done.returncode, status if isinstance(status, tuple) else (status,), done.stderr)
@@ -135,6 +142,139 @@ class CommandLine(InteropCase):
                 for part in ("NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES"):
                     self.assertIn(f"\n{part}\n", re.sub(r".\x08", "", shown.stdout))
         self.run_program("manual", "nothing", status=64)
+
+    def on_terminal(self, *arguments, program=BINARY, columns=80, **environment):
+        """What a command that ends by itself writes to a terminal, and its exit status."""
+        environment = {"HOME": str(self.home), "LC_ALL": "C.UTF-8", "TERM": "dumb", **environment}
+        parent, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        done = subprocess.Popen(
+            [str(program), *arguments], stdin=child, stdout=child, stderr=child, env=environment,
+            start_new_session=True,
+        )
+        os.close(child)
+        shown = b""
+        try:
+            while piece := os.read(parent, 65536):
+                shown += piece
+        except OSError:
+            pass  # The program ended.
+        os.close(parent)
+        return shown.decode("utf-8").replace("\r\n", "\n"), done.wait(30)
+
+    def test_the_manual_is_shown_by_the_pager_on_a_terminal(self):
+        pager = self.home / "pager"
+        pager.write_text('#!/bin/sh\necho "PAGED BY $0"\nexec cat\n')
+        pager.chmod(0o755)
+        shown, status = self.on_terminal("manual", "host", PATH="/usr/bin:/bin", PAGER=str(pager))
+        self.assertEqual(status, 0)
+        self.assertIn(f"PAGED BY {pager}", shown)
+        self.assertIn("\nNAME\n       whiteboard-peer-host - ", shown)
+        self.assertNotIn("\n.SH", shown, "macros are for man")
+        # Without a pager, or with one that is not there, it is printed.
+        for environment in ({"PATH": str(self.home)}, {"PATH": "/usr/bin:/bin", "PAGER": "no-such-pager"}):
+            shown, status = self.on_terminal("manual", "host", **environment)
+            self.assertEqual(status, 0)
+            self.assertIn("\nNAME\n       whiteboard-peer-host - ", shown)
+
+    def test_a_page_fits_the_terminal(self):
+        for columns in (120, 80, 40):
+            shown, _ = self.on_terminal("manual", "config", columns=columns, PATH=str(self.home))
+            # Lines of examples and terms stay as they are.
+            prose = [line for line in shown.split("\n") if re.match(r" {14}\w", line)]
+            self.assertTrue(prose)
+            for line in prose:
+                self.assertLessEqual(len(line), min(columns, 100), line)
+
+    def test_a_mistyped_command_names_the_one_that_was_meant(self):
+        programs = {"relay": RELAY, "replay": REPLAY}
+        for words, meant in [
+            (["hots", "x"], "host"), (["board"], "boards"), (["boards", "lst"], "boards list"), (["help", "hots"], "host"),
+            (["manual", "hots"], "host"), (["peers", "trsut"], "peers trust"),
+        ]:
+            with self.subTest(words):
+                self.run_program(*words, status=64)
+                self.assertIn(f"did you mean {meant}?", self.errors)
+        self.run_program("text", "0,0", "hi", status=64)
+        self.assertIn("typed on a board", self.errors)
+        self.run_program("join", "--cod", "x", status=64)
+        self.assertIn("--code", self.errors)
+        for name, words, meant in [("relay", ["drian"], "drain"), ("relay", ["boards", "crate"], "boards create"),
+                                   ("replay", ["inof", "x"], "info")]:
+            if programs[name].exists():
+                done = subprocess.run([programs[name], *words], capture_output=True, encoding="utf-8", timeout=60)
+                self.assertEqual(done.returncode, 64)
+                self.assertIn(f"did you mean {meant}?", done.stderr)
+
+    def test_config_rejects_the_names_of_keys_that_the_program_rejects(self):
+        for line, wrong in [("undoo = u", "undoo"), ("undo = ctrl+entr", "ctrl+entr")]:
+            path = self.write_settings(f"name = Ada\n[keys]\n{line}\n")
+            self.run_program("config", status=78)
+            self.assertIn(f"{path}:3: ", self.errors)
+            self.assertIn(wrong, self.errors)
+        self.write_settings("[keys]\nundoo = u\n")
+        self.run_program("config", status=78)
+        self.assertIn("did you mean undo?", self.errors)
+        self.write_settings("colr = 16\n")
+        self.run_program("config", status=78)
+        self.assertIn("did you mean color?", self.errors)
+
+    def test_boards_are_a_table_with_names(self):
+        for name in ("a", "a much longer name"):
+            self.run_program(
+                "run", "--host", name, "/dev/null", "--as", "Ada", "--no-announce", "--listen", "127.0.0.1:0",
+            )
+        script = self.home / "script"
+        script.write_text('text 0,0 "hi"\ncheckpoint one\n')
+        self.run_program(
+            "run", "--host", "a", str(script), "--as", "Ada", "--no-announce", "--listen", "127.0.0.1:0",
+        )
+        head, *rows = self.run_program("boards").splitlines()
+        self.assertEqual(head.split(), ["NAME", "OBJECTS", "PEOPLE", "CHANGED", "BYTES", "FILE"])
+        self.assertEqual([row.split('"')[1] for row in rows], ["a", "a much longer name"])
+        for row in rows:
+            self.assertEqual(row[head.index("FILE"):][:1], "/", "the columns are aligned")
+        self.assertEqual(rows[0][head.index("PEOPLE"):].split()[0], "Ada")
+        versions = self.run_program("boards", "versions", "a").splitlines()
+        self.assertEqual(versions[0].split(), ["NAME", "AT", "BYTES"])
+        self.assertTrue(versions[1].startswith('"one"'))
+        self.assertEqual(self.run_program("peers").strip(), "No peer is remembered yet.")
+
+    def test_a_photo_that_is_in_the_file_is_shown_as_there(self):
+        photo = self.home / "photo.png"
+        photo.write_bytes(png(8, 8))
+        self.run_program(
+            "run", "--host", "c", "-", "--as", "Ada", "--no-announce", "--listen", "127.0.0.1:0",
+            given=f'photo 0,0 "{photo}"\n',
+        )
+        self.assertIn("with its photo", self.run_program("boards", "show", "c"))
+        told = json.loads(self.run_program("boards", "show", "c", "--json").splitlines()[0])
+        self.assertIs(told["objects"][0]["isAssetAvailable"], True)
+
+    @unittest.skipUnless(REPLAY.exists(), "whiteboard-replay is not built")
+    def test_recordings_differ_in_words_or_in_json(self):
+        self.run_program(
+            "run", "--host", "b", "-", "--as", "Ada", "--no-announce", "--listen", "127.0.0.1:0",
+            given='text 0,0 "one" as=t\nwait 0.2\nmove t 10,0\nedit t "two"\n',
+        )
+        (file,) = (self.home / ".local/share/whiteboard/boards").glob("*.whiteboard")
+
+        def replay(*words, status=0):
+            done = subprocess.run([REPLAY, *words], capture_output=True, encoding="utf-8", timeout=60)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.errors = done.stderr
+            return done.stdout
+
+        self.assertEqual(replay("diff", file, file), "Nothing differs.\n")
+        self.assertEqual(replay("diff", file, file, "--json"), "")
+        told = replay("diff", file, "--from", "0", status=1)
+        self.assertTrue(told.startswith(("+ text ", "~ text ")), told)
+        change = json.loads(replay("diff", file, "--from", "0", "--json", status=1).splitlines()[0])
+        self.assertEqual(change["type"], "text")
+        self.assertEqual(replay("log", "--wire", file), "")
+        self.assertIn("nothing of the session was recorded", self.errors)
+        log = replay("log", file).splitlines()
+        self.assertEqual(len({line.index("Ada (") for line in log}), 1, "the columns are aligned")
 
     def commands(self):
         text = self.run_program("help")

@@ -1,0 +1,42 @@
+import WhiteboardRendering
+
+/// A table of text whose columns are aligned.
+package enum TextTable {
+  /// Aligns the cells of rows, two spaces between the columns.
+  ///
+  /// - Parameters:
+  ///   - rows: The cells of each row; a row may have fewer cells than others.
+  ///   - numbers: The columns that are aligned to the right.
+  /// - Returns: A line for each row, without spaces or a line feed at its end.
+  /// - Complexity: O(n) in the characters.
+  package static func lines(_ rows: [[String]], numbers: Set<Int> = []) -> [String] {
+    var widths: [Int] = []
+    for row in rows {
+      for (column, cell) in row.enumerated() {
+        let width = CharacterWidth.columns(cell)
+        if column == widths.count { widths.append(width) }
+        widths[column] = max(widths[column], width)
+      }
+    }
+    return rows.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        let gap = String(repeating: " ", count: widths[column] - CharacterWidth.columns(cell))
+        if column > 0 { line += "  " }
+        line += numbers.contains(column) ? gap + cell : cell + gap
+      }
+      while line.last == " " { line.removeLast() }
+      return line
+    }
+  }
+
+  /// Aligns the cells of rows, as ``lines(_:numbers:)`` does.
+  ///
+  /// - Parameters:
+  ///   - rows: The cells of each row.
+  ///   - numbers: The columns that are aligned to the right.
+  /// - Returns: The lines, each ended by a line feed.
+  package static func text(_ rows: [[String]], numbers: Set<Int> = []) -> String {
+    lines(rows, numbers: numbers).map { $0 + "\n" }.joined()
+  }
+}
