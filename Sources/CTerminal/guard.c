@@ -4,6 +4,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -99,6 +100,32 @@ int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, con
     return -1;
   }
   return 0;
+}
+
+/// The process that started another one, or 0.
+static pid_t parent_of(pid_t process) {
+  char path[64], status[1024];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return 0;
+  size_t count = fread(status, 1, sizeof status - 1, file);
+  fclose(file);
+  status[count] = 0;
+  // The name before it is in parentheses and may hold any character.
+  char *end = strrchr(status, ')');
+  int parent = 0;
+  if (end == NULL || sscanf(end + 1, " %*c %d", &parent) != 1) return 0;
+  return parent;
+}
+
+int terminal_guard_can_stop(void) {
+  pid_t group = getpgrp(), session = getsid(0);
+  pid_t parent = getppid();
+  // The processes of the group between this one and its shell, such as a script.
+  for (int step = 0; parent > 1 && getpgid(parent) == group && step < 64; step++) {
+    parent = parent_of(parent);
+  }
+  return parent > 1 && getpgid(parent) != group && getsid(parent) == session;
 }
 
 static sem_t continued;

@@ -290,6 +290,8 @@ package actor BoardTerminal: EventSink {
       }
       if board != nil {
         await carryOut(board?.take(event, now: time) ?? [])
+      } else if event == .key(.character("z"), .control) {
+        await carryOut([.suspend])
       } else if let wanted = lobby?.take(event, now: time) {
         choose(wanted)
       }
@@ -304,7 +306,14 @@ package actor BoardTerminal: EventSink {
       case .quit: await node?.requestEnd()
       case .redraw: shown = nil
       case .suspend:
-        terminal.suspend()
+        guard terminal.suspend() else {
+          if board != nil {
+            board?.say(Terminal.cannotSuspend, isBad: true)
+          } else {
+            lobby?.failed(Terminal.cannotSuspend, wantsCodeFor: nil)
+          }
+          continue
+        }
         if features.hasPixelMouse { terminal.write(Array("\u{1B}[?1016h".utf8)) }
         shown = nil
       case .clipboard(let text):
@@ -320,7 +329,7 @@ package actor BoardTerminal: EventSink {
 
   package func write(_ events: [NodeEvent]) async throws(OutputError) {
     drainChanges()
-    for event in events { await carryOut(board?.take(event) ?? []) }
+    for event in events { await carryOut(board?.take(event, now: time) ?? []) }
     wakeUp.yield()
   }
 
@@ -338,7 +347,7 @@ package actor BoardTerminal: EventSink {
         let byCells = settings.graphics != .none && features.depth != .none
         if let wish = photos.found(asset, at: path, byCells: byCells) { read(wish) }
       } else {
-        board?.take(change)
+        board?.take(change, now: time)
       }
     }
   }

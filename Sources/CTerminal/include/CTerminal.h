@@ -24,6 +24,10 @@ int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, con
 /// Makes the terminal as it was; does nothing when it is. The program may arm the guard again.
 void terminal_guard_disarm(void);
 
+/// Whether a shell can continue the process group after a stop: a process outside the group, but in its session,
+/// started one of the group. Without one the group would stop for ever. Returns 1 or 0.
+int terminal_guard_can_stop(void);
+
 /// Stops the process group, and returns when it goes on, not before. The terminal is to be given back first.
 void terminal_guard_stop(void);
 

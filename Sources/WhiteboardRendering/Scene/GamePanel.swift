@@ -98,12 +98,23 @@ package enum GamePanel {
     let status: String =
       switch game.outcome {
       case .playing:
-        game.turn.map { "\(TextLines.cut(name($0), columns: 12))'s turn" } ?? "a seat is free"
+        game.turn.map { turn(of: $0, game, naming: name) } ?? "a seat is free"
       case .won(let member): "\(TextLines.cut(name(member), columns: 12)) won"
       case .drawn: "a draw"
       case .resigned(let member): "\(TextLines.cut(name(member), columns: 12)) gave up"
       }
     label.lines.append([.init(status, strong)])
     return label
+  }
+
+  /// Whose turn it is; only the screen of the member who looks calls that member `you`.
+  private static func turn(
+    of member: MemberID,
+    _ game: ConnectFourView,
+    naming name: (MemberID) -> String
+  ) -> String {
+    let player = name(member)
+    if member == game.member, player == "you" { return "Your turn" }
+    return "\(TextLines.cut(player, columns: 12))'s turn"
   }
 }

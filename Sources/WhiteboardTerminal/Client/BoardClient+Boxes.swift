@@ -20,7 +20,7 @@ extension BoardClient {
 
   mutating func drawBox(on screen: inout Screen) {
     switch box {
-    case .help(let first): drawHelp(from: first, on: &screen)
+    case .panel(let panel): drawPanel(panel, on: &screen)
     case .invite: drawInvite(on: &screen)
     case .menu(let menu): draw(menu, on: &screen)
     case .unsaved: draw(unsavedLines, on: &screen)
@@ -45,7 +45,7 @@ extension BoardClient {
   }
 
   /// How others join, with a QR code of the link beside it where there is room.
-  private func drawInvite(on screen: inout Screen) {
+  private mutating func drawInvite(on screen: inout Screen) {
     // Without colours the light modules must be the characters, for most terminals are dark.
     let hasCode = !isASCII && !link.isEmpty
     let code =
@@ -53,7 +53,14 @@ extension BoardClient {
     let codeWidth = code.first?.count ?? 0
     let room = columns - codeWidth - 7
     guard !code.isEmpty, code.count + 2 <= rows, room >= 24 else {
-      draw(inviteLines, on: &screen)
+      // What does not fit is scrolled: half a link lets nobody in.
+      if inviteLines.flatMap({ wrapped($0, columns: max(columns - 6, 8)) }).count + 2 > rows {
+        let panel = Panel("Invite", .lines(inviteLines))
+        box = .panel(panel)
+        drawPanel(panel, on: &screen)
+      } else {
+        draw(inviteLines, on: &screen)
+      }
       return
     }
     let words = inviteLines.flatMap { wrapped($0, columns: min(room, 44)) }
@@ -73,75 +80,40 @@ extension BoardClient {
     }
   }
 
-  // MARK: - Help
-
-  /// The keys in as many columns as there is room for, and the rest by going down.
-  private mutating func drawHelp(from first: Int, on screen: inout Screen) {
-    let entries = keys.help
-    let keyWidth = entries.map { CharacterWidth.columns($0.keys) }.max() ?? 0
-    let lines = entries.map { entry in
-      entry.keys + String(repeating: " ", count: keyWidth - CharacterWidth.columns(entry.keys) + 2)
-        + entry.what
-    }
-    let room = max(columns - 6, 8)
-    let width = min(lines.map { CharacterWidth.columns($0) }.max() ?? 0, room)
-    let across = max(1, (room + 3) / (width + 3))
-    // What does not fit says so in one line more.
-    let fits = max(rows - 2, 1) * across >= lines.count
-    let height = max(rows - (fits ? 2 : 3), 1)
-    let start = min(first, max(0, lines.count - height * across))
-    box = .help(from: start)
-    let shown = lines[start...].prefix(height * across).map { line in
-      let line = TextLines.cut(line, columns: width)
-      return line + String(repeating: " ", count: width - CharacterWidth.columns(line))
-    }
-    let down = (shown.count + across - 1) / across
-    var page = (0..<down).map { row in
-      stride(from: row, to: shown.count, by: down).map { shown[$0] }.joined(separator: "   ")
-    }
-    if !fits {
-      page.append("\(start + shown.count) of \(lines.count); arrows show the others")
-    }
-    draw(page, on: &screen)
-  }
-
   // MARK: - Menu
-
-  /// Where a menu is shown.
-  func area(of menu: Menu) -> CellArea {
-    let width = (menu.items.map { CharacterWidth.columns($0.words) }.max() ?? 0) + 12
-    let height = menu.items.count + 2
-    let corner = menu.cell ?? Menu.Cell(x: 2, y: rows)
-    return CellArea(
-      x: max(0, min(corner.x + 1, columns - width)),
-      y: max(0, min(corner.y, rows - 1 - height)),
-      width: min(width, columns),
-      height: min(height, rows)
-    )
-  }
 
   /// The item of the menu that is shown at a cell.
   func menuRow(at x: Int, _ y: Int) -> Int? {
     guard case .menu(let menu) = box else { return nil }
-    let inner = area(of: menu).inset(by: 1)
-    return inner.contains(x: x, y: y) ? y - inner.rows.lowerBound : nil
+    let layout = layout(of: menu)
+    return layout.visible.first { layout.cells(of: $0).contains(x: x, y: y) }
   }
 
   private func draw(_ menu: Menu, on screen: inout Screen) {
-    let area = area(of: menu)
+    let layout = layout(of: menu)
+    let area = layout.area
     screen.fill(area, with: .init(.space, Self.bar))
     screen.frame(area, Self.bar, isASCII: isASCII)
-    let inner = area.inset(by: 1)
-    for (index, item) in menu.items.prefix(inner.height).enumerated() {
-      let y = inner.rows.lowerBound + index
+    for index in layout.visible {
+      let item = menu.items[index]
       var style = Self.bar
       if index == menu.chosen { style.attributes.insert(.reversed) }
-      let row = CellArea(x: inner.columns.lowerBound, y: y, width: inner.width, height: 1)
+      let row = layout.cells(of: index)
+      let (x, y) = (row.columns.lowerBound, row.rows.lowerBound)
       screen.fill(row, with: .init(.space, style))
       let key = keys.key(for: item.command) ?? ""
-      screen.put(" \(key)", x: row.columns.lowerBound, y: y, style.bold, in: row)
-      screen.put(item.words, x: row.columns.lowerBound + 8, y: y, style, in: row)
+      screen.put(" \(key)", x: x, y: y, style.bold, in: row)
+      screen.put(item.words, x: x + 8, y: y, style, in: row)
     }
+    guard layout.visible.count < menu.items.count else { return }
+    let (first, last) = (layout.visible.lowerBound + 1, layout.visible.upperBound)
+    screen.put(
+      " \(first)\(isASCII ? "-" : "–")\(last) of \(menu.items.count) ",
+      x: area.columns.lowerBound + 2,
+      y: area.rows.upperBound - 1,
+      Self.bar.bold,
+      in: area
+    )
   }
 
   // MARK: - Frames

@@ -50,7 +50,6 @@ extension BoardClient {
     switch KeyMap.name(key, modifiers) {
     case "escape", "q", "ctrl+c", "ctrl+d": [.quit]
     case "ctrl+l": [.redraw]
-    case "ctrl+z": [.suspend]
     default: []
     }
   }

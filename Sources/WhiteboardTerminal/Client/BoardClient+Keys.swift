@@ -7,6 +7,9 @@ extension BoardClient {
   /// Handles a user input at a time since the start of the client, and returns the actions.
   package mutating func take(_ event: InputEvent, now: Duration) -> [Action] {
     self.now = now
+    if case .key(let key, let modifiers) = event, isSuspending(key, modifiers) {
+      return [.suspend]
+    }
     if connecting != nil {
       guard case .key(let key, let modifiers) = event else { return [] }
       return answerInvitation(key) ?? takeWhileConnecting(key, modifiers)
@@ -26,10 +29,15 @@ extension BoardClient {
   /// Sets the time of the events that follow.
   package mutating func advance(to now: Duration) { self.now = now }
 
+  /// Whether a key suspends the program, whatever is open; a letter does not while text is typed.
+  private func isSuspending(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
+    keys.command(key, modifiers) == .suspend && modifiers.contains(.control)
+  }
+
   /// Time goes by: what was drawn since is handed on.
   package mutating func tick(now: Duration) -> [Action] {
     self.now = now
-    if let notice, notice.until <= now { self.notice = nil }
+    passTime()
     if let asked = isQuitAsked, now - asked > .seconds(2) { isQuitAsked = nil }
     follow()
     if box == .unsaved, saveState?.wouldLoseWork == false, saveState != .saving {
@@ -54,6 +62,10 @@ extension BoardClient {
   ) -> [Action] {
     if editor != nil { return edit(key, modifiers) }
     if typing != nil { return type(key, modifiers) }
+    if key == .escape, isNoticeBoxed {
+      notice = nil
+      return []
+    }
     if box != nil { return take(inBox: key, modifiers) }
     if let answer = answerInvitation(key) { return answer }
     guard let command = keys.command(key, modifiers) else { return [] }
@@ -69,23 +81,12 @@ extension BoardClient {
     _ modifiers: InputEvent.Modifiers
   ) -> [Action] {
     switch box {
-    case .help(let first): scrollHelp(key, from: first)
+    case .panel(let panel): return take(key, modifiers, in: panel)
     case .menu(let menu): return take(key, modifiers, in: menu)
     case .unsaved: return answer(key, modifiers)
     case .invite, nil: box = nil
     }
     return []
-  }
-
-  private mutating func scrollHelp(_ key: InputEvent.Key, from first: Int) {
-    let page = max(rows - 4, 1)
-    switch key {
-    case .down: box = .help(from: first + 1)
-    case .up: box = .help(from: max(0, first - 1))
-    case .pageDown, .tab: box = .help(from: first + page)
-    case .pageUp: box = .help(from: max(0, first - page))
-    default: box = nil
-    }
   }
 
   /// Keys go through the menu, or do at once what they do without it.
@@ -98,6 +99,12 @@ extension BoardClient {
     switch key {
     case .down, .tab: menu.step(1)
     case .up: menu.step(-1)
+    case .right: menu.leap(layout(of: menu).rows)
+    case .left: menu.leap(-layout(of: menu).rows)
+    case .pageDown: menu.leap(layout(of: menu).count)
+    case .pageUp: menu.leap(-layout(of: menu).count)
+    case .home: menu.choose(0)
+    case .end: menu.choose(menu.items.count - 1)
     case .enter: return pick(menu.command)
     default:
       let command = keys.command(key, modifiers)
@@ -128,7 +135,7 @@ extension BoardClient {
 
   // MARK: - Commands
 
-  private mutating func carryOut(_ command: KeyMap.Command) -> [Action] {
+  mutating func carryOut(_ command: KeyMap.Command) -> [Action] {
     switch command {
     case .tool(let tool):
       // What is in the middle of being drawn is done.
@@ -185,8 +192,13 @@ extension BoardClient {
       openMenu(at: nil)
       return []
     case .help:
-      box = .help(from: 0)
+      openKeys()
       return []
+    case .readChat:
+      openChat()
+      return []
+    case .export: return prompt(.export, lead: "export to file: ")
+    case .suspend: return [.suspend]
     case .invite:
       box = .invite
       return []
@@ -199,7 +211,8 @@ extension BoardClient {
     case .redraw: return [.redraw]
     case .quit: return leave()
     case .interrupt: return interrupt()
-    case .game: return play()
+    case .game: return play(.wordle)
+    case .connectFour: return play(.connectFour)
     }
   }
 
@@ -340,20 +353,20 @@ extension BoardClient {
 
   private mutating func beginMove(in id: ObjectID) {
     let isWordle = canvas.item(id)?.snapshot.game == Wordle.name
-    begin(.guess(id), lead: isWordle ? "guess: " : "move: ")
+    begin(.guess(id), lead: isWordle ? "guess: " : "column, 1 to 7: ")
   }
 
-  private mutating func play() -> [Action] {
-    let games = selection.filter { canvas.item($0)?.snapshot.kind == .game }
-    if let id = games.first {
+  /// Plays the game that is meant, or begins a new one: the selected game of any kind, else the one of
+  /// this kind in which it is our turn, else the only one of this kind.
+  private mutating func play(_ game: GameName) -> [Action] {
+    let selected = selection.filter { canvas.item($0)?.snapshot.kind == .game }
+    let open = canvas.objects.filter { canvas.item($0)?.snapshot.game == game.rawValue }
+    let ours = open.filter { ourTurns.contains($0) }
+    let only = ours.count == 1 ? ours.first : open.count == 1 ? open.first : nil
+    if let id = selected.first ?? (selection.isEmpty ? only : nil) {
       beginMove(in: id)
       return []
     }
-    let open = canvas.objects.filter { canvas.item($0)?.snapshot.kind == .game }
-    if open.count == 1, selection.isEmpty {
-      beginMove(in: open[0])
-      return []
-    }
-    return [verb("game wordle \(Self.text(canvas.viewport.center))")]
+    return [verb("game \(game.rawValue) \(Self.text(canvas.viewport.center))")]
   }
 }

@@ -10,7 +10,8 @@ extension BoardClient {
     switch event.kind {
     case .press(let button):
       if box != nil { return press(inBox: event) }
-      guard isOnBoard else { return [] }
+      if closeNotice(at: event.x, event.y) { return [] }
+      guard isOnBoard else { return pressOutside(button, event) }
       return press(button, place, event)
     case .drag:
       if case .pan(let x, let y) = gesture {
@@ -23,13 +24,28 @@ extension BoardClient {
     case .release: return endGesture()
     case .move: return []
     case .scroll(let dx, let dy):
-      guard box == nil else { return [] }
+      guard box == nil else {
+        scrollBox(by: dy)
+        return []
+      }
       return scroll(dx, dy, event, place)
     }
   }
 
-  /// In the menu a click picks; elsewhere it takes the box away.
+  /// The wheel scrolls a panel by three rows, and goes through the menu item by item.
+  private mutating func scrollBox(by steps: Int) {
+    switch box {
+    case .panel: scrollPanel(by: steps * 3)
+    case .menu(var menu):
+      menu.leap(steps)
+      box = .menu(menu)
+    default: break
+    }
+  }
+
+  /// In the menu a click picks, and in a panel it does nothing; elsewhere it takes the box away.
   private mutating func press(inBox event: MouseEvent) -> [Action] {
+    if case .panel = box, isInPanel(x: event.x, y: event.y) { return [] }
     guard case .menu(var menu) = box, let index = menuRow(at: event.x, event.y) else {
       box = nil
       return []

@@ -6,10 +6,16 @@ import WhiteboardSync
 /// What the node tells.
 extension BoardClient {
   /// Something on the board shows in another way.
-  package mutating func take(_ change: BoardChange) {
+  ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - time: The time on the client's clock; the time of the last event if it is not known.
+  package mutating func take(_ change: BoardChange, now time: Duration? = nil) {
+    if let time { now = time }
     defer { settleTyping() }
     switch change {
     case .shown(let snapshot, let game):
+      announceTurn(in: game, of: snapshot.id)
       canvas.set(BoardCanvas.Item(snapshot, game: game))
       let isOurs = snapshot.selectedBy.map { $0.description == own } ?? false
       if isOurs { selection.insert(snapshot.id) } else { selection.remove(snapshot.id) }
@@ -21,6 +27,7 @@ extension BoardClient {
       showOwnStroke()
     case .removed(let id):
       canvas.remove(id)
+      ourTurns.remove(id)
       selection.remove(id)
       held.remove(id)
       if typing?.id == id {
@@ -31,7 +38,7 @@ extension BoardClient {
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .presence(let member, let presence):
       if people[member.description] == nil { earlyPresences[member.description] = presence }
-      people[member.description]?.show(presence)
+      people[member.description]?.show(presence, now: now)
     case .photo: break
     case .saving(let state): saveState = state
     }
@@ -47,7 +54,14 @@ extension BoardClient {
   }
 
   /// Something happened.
-  package mutating func take(_ event: NodeEvent) -> [Action] {
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - time: The time on the client's clock; the time of the last event if it is not known.
+  /// - Returns: What must be done.
+  package mutating func take(_ event: NodeEvent, now time: Duration? = nil) -> [Action] {
+    if let time { now = time }
+    showAnswer(event)
     switch event {
     case .ready(let ready):
       own = ready.peer
@@ -65,7 +79,7 @@ extension BoardClient {
     case .joined(let peer):
       people[peer.peer] = Person(name: peer.name, state: .connected)
       if let presence = earlyPresences.removeValue(forKey: peer.peer) {
-        people[peer.peer]?.show(presence)
+        people[peer.peer]?.show(presence, now: now)
       }
       if rerouted.remove(peer.peer) == nil { remark("\(shown(peer.name)) is here") }
     case .left(let peer):
@@ -94,8 +108,10 @@ extension BoardClient {
       if let line = EventText.line(.role(role)) { remark(line) }
     case .chat(let line):
       append(Remark(who: line.name, key: line.peer, text: line.text))
-      if !hasPanel { say("\(shown(line.name)): \(line.text)") }
+      announce(line)
     case .chatHistory(let history):
+      // The chat as the person asked for it is in the panel.
+      guard history.request == nil else { break }
       remarks = []
       for line in history.lines {
         append(Remark(who: line.name, key: line.peer, text: line.text))
@@ -113,17 +129,18 @@ extension BoardClient {
         menuCell = nil
         settleTyping()
       }
-      say(failure.message, isBad: true)
+      complain(failure.message)
     case .settings(let answer): take(answer.settings)
     case .settingChanged(let change): take(change.settings)
     // The screen shows this problem for as long as it lasts.
     case .warning(let warning) where warning.code == NodeEvent.Remark.notSaved: break
     case .warning(let warning):
       if warning.code == NodeEvent.Remark.discoveryUnavailable { isDiscoveryMissing = true }
-      say(warning.message, isBad: true)
+      complain(warning.message)
+    case .note(let note) where note.code == "help": break
     case .note(let note):
       if note.code == NodeEvent.Remark.discoveryAvailable { isDiscoveryMissing = false }
-      say(note.message)
+      say(Notice.causeFirst(note.message))
     default: break
     }
     canvas.names = names
@@ -163,7 +180,9 @@ extension BoardClient {
       say(
         "copied \(done.ids?.count ?? 1); \(keys.key(for: .paste) ?? ":paste") puts it on any board"
       )
-    case "export": say("written")
+    case "export":
+      let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
+      say("Exported \(count): \(done.file ?? "")")
     case "save-as": say("the copy is written")
     default: break
     }
@@ -185,6 +204,7 @@ extension BoardClient {
 
   private mutating func append(_ remark: Remark) {
     remarks.append(remark)
+    remarkCount += 1
     if remarks.count > Self.remarkLimit { remarks.removeFirst() }
   }
 
@@ -207,8 +227,9 @@ extension BoardClient.Person {
   private static let trailLength = 12
 
   /// It points somewhere else, or looks at another part of the board.
-  mutating func show(_ next: Presence) {
+  mutating func show(_ next: Presence, now: Duration) {
     let isElsewhere = next.cursor != presence.cursor
+    if isElsewhere { movedAt = now }
     presence = next
     guard next.isLaser, let cursor = next.cursor else {
       trail = []

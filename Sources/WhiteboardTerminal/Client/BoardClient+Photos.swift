@@ -37,11 +37,15 @@ extension BoardClient {
   private var covered: CellArea? {
     let everything = CellArea(x: 0, y: 0, width: columns, height: rows)
     guard invitations.isEmpty else { return everything }
-    return switch box {
-    case .menu(let menu): area(of: menu)
-    case .help, .invite, .unsaved: everything
-    case nil: nil
-    }
+    let boxed: CellArea? =
+      switch box {
+      case .menu(let menu): layout(of: menu).area
+      case .panel: panelArea
+      case .invite, .unsaved: everything
+      case nil: nil
+      }
+    guard let boxed, let noticed = noticeArea else { return boxed ?? noticeArea }
+    return boxed.union(noticed)
   }
 
   /// A photo's cells show it from now on.

@@ -25,6 +25,7 @@ extension BoardClient {
     let cursor = drawBottom(on: &screen)
     if let invitation = invitations.first { drawInvitation(invitation, on: &screen) }
     drawBox(on: &screen)
+    drawNotice(on: &screen)
     drawProblem(on: &screen)
     return (screen, cursor ?? typingCell ?? (isKeyboardPen ? pointer.flatMap(cell) : nil))
   }
@@ -146,6 +147,15 @@ extension BoardClient {
   private func drawCursors(on screen: inout Screen) {
     for (key, person) in people.sorted(by: { $0.key < $1.key }) {
       guard let place = person.presence.cursor, let cell = cell(place) else { continue }
+      let rest = now - person.movedAt
+      guard rest < Self.pointerRest.gone else { continue }
+      if rest >= Self.pointerRest.faded {
+        // It says where the person is, and covers nothing.
+        guard screen[cell.x, cell.y].glyph == .space else { continue }
+        let style = CellStyle(CellColor(rgb: Pens.color(of: key)), on: .terminal, .dim)
+        screen.put(isASCII ? "^" : "▲", x: cell.x, y: cell.y, style, in: boardArea)
+        continue
+      }
       let style = label(Pens.color(of: key))
       if person.presence.isLaser, allowsMotion { dot(person.trail, Self.laser, on: &screen) }
       let sign =
@@ -163,6 +173,10 @@ extension BoardClient {
       screen.put(shown(person.name), x: cell.x + 1, y: row, style, in: boardArea)
     }
   }
+
+  /// When a pointer that does not move loses its name and leaves what is below it in sight, and when it
+  /// is no longer drawn.
+  static let pointerRest = (faded: Duration.seconds(3), gone: Duration.seconds(15))
 
   private func label(_ rgb: UInt32) -> CellStyle {
     // Few bytes, for cursors move often; and seen on any ground.
@@ -189,23 +203,45 @@ extension BoardClient {
   private func drawTitle(on screen: inout Screen) {
     let area = CellArea(x: 0, y: 0, width: columns, height: 1)
     screen.fill(area, with: Cell(.space, Self.bar))
-    let dot = isASCII ? "*" : "●"
+    var x = 0
+    for (text, style) in titleLead { x = screen.put(text, x: x, y: 0, style, in: area) }
+    drawToolButtons(on: &screen)
+    let right = titleTail
+    let start = max(x, columns - CharacterWidth.columns(right) - 2)
+    let sign = CellStyle(
+      ink.map { CellColor(rgb: $0) } ?? Self.bar.foreground,
+      on: Self.bar.background
+    )
+    screen.put(isASCII ? "*" : "●", x: start, y: 0, sign, in: area)
+    screen.put(right, x: start + 2, y: 0, Self.bar, in: area)
+  }
+
+  /// What stands at the left of the title: the board, the people, and what waits for us.
+  private var titleLead: [(text: String, style: CellStyle)] {
     let count = people.count + 1
     let missing = missing
     let who =
       count > 1
       ? "\(count) people"
       : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
-    let x = screen.put(" \(shown(boardName)) ", x: 0, y: 0, Self.bar.bold, in: area)
-    screen.put(" \(dot) \(who)", x: x, y: 0, Self.bar, in: area)
-    let right = titleEnd
-    let start = max(x, columns - CharacterWidth.columns(right) - 2)
-    let sign = CellStyle(
-      ink.map { CellColor(rgb: $0) } ?? Self.bar.foreground,
-      on: Self.bar.background
-    )
-    screen.put(dot, x: start, y: 0, sign, in: area)
-    screen.put(right, x: start + 2, y: 0, Self.bar, in: area)
+    var lead = [
+      (" \(shown(boardName)) ", Self.bar.bold), (" \(isASCII ? "*" : "●") \(who)", Self.bar),
+    ]
+    if !ourTurns.isEmpty { lead.append(("  Your turn: \(key(.connectFour))", Self.bar.bold)) }
+    if unreadLines > 0, !hasPanel {
+      lead.append(("  \(unreadLines) new in chat: \(key(.readChat))", Self.bar.bold))
+    }
+    return lead
+  }
+
+  /// How wide the left of the title is.
+  var titleLeadWidth: Int { titleLead.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
+
+  /// What stands at the right of the title: as much of ``titleEnd`` as there is room for.
+  var titleTail: String {
+    let room = columns - titleLeadWidth - 3
+    let candidates = [titleEnd, "\(tool.rawValue)  \(Pens.name(of: ink)) ", "\(tool.rawValue) "]
+    return candidates.first { CharacterWidth.columns($0) <= room } ?? candidates[2]
   }
 
   /// The text at the right of the title.
@@ -218,9 +254,10 @@ extension BoardClient {
 
   private func drawPanel(on screen: inout Screen) {
     let left = columns - Self.panelWidth
-    let area = CellArea(x: left, y: 1, width: Self.panelWidth, height: rows - 2)
+    let (top, height) = (boardArea.rows.lowerBound, boardArea.height)
+    let area = CellArea(x: left, y: top, width: Self.panelWidth, height: height)
     for y in area.rows { screen.put(isASCII ? "|" : "│", x: left, y: y, Self.quiet, in: area) }
-    let inner = CellArea(x: left + 2, y: 1, width: Self.panelWidth - 2, height: rows - 2)
+    let inner = CellArea(x: left + 2, y: top, width: Self.panelWidth - 2, height: height)
     var y = inner.rows.lowerBound
     func put(_ text: String, _ style: CellStyle, _ screen: inout Screen) {
       guard inner.rows.contains(y) else { return }
@@ -262,10 +299,10 @@ extension BoardClient {
       screen.fill(area, with: Cell(.space, Self.bar))
       return editor.draw(on: &screen, in: area, Self.bar)
     }
-    if let notice {
-      let style = notice.isBad ? Self.bad : Self.bar
+    if let notice, !isNoticeBoxed {
+      let style = notice.kind == .problem ? Self.bad : Self.bar
       screen.fill(area, with: Cell(.space, style))
-      screen.put(" \(TerminalText.cleaned(notice.text, limit: 500))", x: 0, y: y, style, in: area)
+      screen.put(" \(noticeLine)", x: 0, y: y, style, in: area)
       return nil
     }
     screen.fill(area, with: Cell(.space, Self.bar))
@@ -345,6 +382,10 @@ extension CellStyle {
 extension BoardClient {
   /// Whether something on the screen changes with time alone.
   package var isTicking: Bool {
-    notice != nil || connecting != nil || people.values.contains { $0.silentSince != nil }
+    notice != nil || connecting != nil
+      || people.values.contains { person in
+        person.silentSince != nil
+          || person.presence.cursor != nil && now - person.movedAt <= Self.pointerRest.gone
+      }
   }
 }

@@ -134,6 +134,7 @@ extension BoardClient {
     case .chat: return [verb("say \(Self.quoted(text))")]
     case .photo(let place):
       return [verb("photo \(Self.text(place)) \(Self.quoted(path(text.trimmed)))")]
+    case .export: return [verb("export \(Self.quoted(path(text.trimmed)))")]
     case .guess(let id): return [verb("play \(id) \(Self.quoted(text))")]
     case .command: return command(text.trimmed)
     }
@@ -143,7 +144,7 @@ extension BoardClient {
 
   /// What the prompt knows beside the verbs, and what it does.
   static let ownCommands: [(name: String, about: String)] = [
-    ("q", "leave the board"), ("suspend", "stop until the shell continues the program"),
+    ("q", "leave the board"), ("suspend", "return to the shell, as Ctrl+Z does; fg continues"),
     ("go", "go to an object: its id, or words of it"), ("follow", "follow a person: the name"),
     ("fit", "show everything"), ("zoom", "zoom to a percentage"),
     ("pen-style", "braille, half or ascii"),
@@ -224,7 +225,7 @@ extension BoardClient {
 
   /// Completes the word before the cursor; files are looked for outside.
   private mutating func complete() -> [Action] {
-    if case .photo = purpose, let text = editor?.text {
+    if purpose.isFile, let text = editor?.text {
       let whole = path(text)
       editor?.replace(by: whole)
       return [.findFiles(whole)]
@@ -264,6 +265,16 @@ extension BoardClient {
     let completed = fitting.count == 1 ? first + (first.hasSuffix("/") ? "" : after) : common
     if isWhole { editor?.replace(by: completed) } else { editor?.replaceWord(by: completed) }
     if fitting.count > 1 { say(fitting.prefix(12).joined(separator: "  ")) }
+  }
+}
+
+extension BoardClient.Purpose {
+  /// Whether what is typed is the path of a file.
+  fileprivate var isFile: Bool {
+    switch self {
+    case .photo, .export: true
+    case .chat, .command, .guess: false
+    }
   }
 }
 

@@ -36,6 +36,8 @@ package struct BoardClient: Sendable {
     var silentSince: Duration?
     /// How many changes of ours have been made since.
     var waitingChanges = 0
+    /// When its pointer moved last, on the client's clock.
+    var movedAt = Duration.zero
   }
 
   /// A line in the chat or a remark, as it is shown.
@@ -47,15 +49,14 @@ package struct BoardClient: Sendable {
 
   /// What the line at the bottom is for.
   enum Purpose: Hashable, Sendable {
-    case chat, command
+    case chat, command, export
     case photo(at: Point)
     case guess(ObjectID)
   }
 
   /// What lies over the board until a key is pressed.
   enum Box: Hashable, Sendable {
-    /// The keys, from a line on.
-    case help(from: Int)
+    case panel(Panel)
     case invite
     case menu(Menu)
     /// The question whether to leave although some of the work is not on disk.
@@ -146,10 +147,16 @@ package struct BoardClient: Sendable {
   /// Who has just gone and comes back by another way.
   var rerouted: Set<String> = []
   var remarks: [Remark] = []
+  /// How many remarks there have been.
+  var remarkCount = 0
+  /// How many chat lines came while no chat was visible.
+  var unreadLines = 0
+  /// The games that wait for our move.
+  var ourTurns: Set<ObjectID> = []
   /// The distance of the board's lines; nil for none.
   var grid: Double?
-  /// The last thing worth saying, and until when it is said.
-  var notice: (text: String, isBad: Bool, until: Duration)?
+  /// The message at the bottom.
+  var notice: Notice?
   var invitations: [NodeEvent.Invitation] = []
   var nextMark: Int64 = 1
   var waiting: Set<Int64> = []
@@ -164,7 +171,7 @@ package struct BoardClient: Sendable {
   var sentPoints = 0
 
   /// How many remarks are kept.
-  static let remarkLimit = 500
+  static let remarkLimit = 5_000
 
   package init(
     columns: Int,
@@ -195,11 +202,12 @@ package struct BoardClient: Sendable {
   /// Where the board is.
   var boardArea: CellArea {
     let isSmall = rows < 4
+    let top = isSmall ? 0 : hasToolRow ? 2 : 1
     return CellArea(
       x: 0,
-      y: isSmall ? 0 : 1,
+      y: top,
       width: columns - (hasPanel ? Self.panelWidth : 0),
-      height: isSmall ? rows : rows - 2
+      height: isSmall ? rows : rows - top - 1
     )
   }
 
@@ -273,9 +281,4 @@ package struct BoardClient: Sendable {
 
   /// How far from a place something may be to be meant: a cell.
   var reach: Double { canvas.viewport.cellWidth }
-
-  /// Says something at the bottom for a while.
-  mutating func say(_ text: String, isBad: Bool = false) {
-    notice = (text, isBad, now + .seconds(isBad ? 8 : 4))
-  }
 }

@@ -21,6 +21,7 @@ package struct KeyMap: Hashable, Sendable {
     case keyboardPen, snap
     case chat, command, photo, menu, help, quit, redraw, panel, interrupt
     case saved, invite, game
+    case connectFour, readChat, export, suspend
   }
 
   /// One line of the table.
@@ -194,9 +195,9 @@ package struct KeyMap: Hashable, Sendable {
       Binding("follow", ["f"], .follow, "follow somebody: see what they see"),
       Binding(
         "undo",
-        ["u", "ctrl+z"],
+        ["u"],
         .undo,
-        "take back your last step; make it again",
+        "undo your last step, redo it",
         and: ["redo"]
       ),
       Binding("redo", ["U", "ctrl+y"], .redo),
@@ -234,8 +235,16 @@ package struct KeyMap: Hashable, Sendable {
         "use the tool by keyboard: arrows move, Space presses and lets go"
       ),
       Binding("photo", ["I"], .photo, "put a photo on the board, from a file"),
-      Binding("game", ["w"], .game, "begin a Wordle, or play the game that is there"),
-      Binding("chat", ["c", "/"], .chat, "say something"),
+      Binding("game", ["w"], .game, "play the Wordle on the board, or begin one"),
+      Binding(
+        "connect-four",
+        ["W"],
+        .connectFour,
+        "play the Connect Four on the board, or begin one"
+      ),
+      Binding("chat", ["c", "/"], .chat, "write a chat message"),
+      Binding("read-chat", ["C"], .readChat, "read the chat"),
+      Binding("export", ["X"], .export, "export the board to a file: PNG, SVG, PDF and others"),
       Binding("command", [":"], .command, "any verb, as in scripts; Tab completes"),
       Binding("menu", ["space"], .menu, "what can be done, as a menu; so does the right button"),
       Binding("invite", ["J"], .invite, "how others join"),
@@ -243,19 +252,26 @@ package struct KeyMap: Hashable, Sendable {
       Binding("redraw", ["ctrl+l"], .redraw, "draw the screen anew"),
       Binding("save", ["ctrl+s"], .saved),
       Binding("help", ["?", "f1"], .help, "these keys"),
+      Binding(
+        "suspend",
+        ["ctrl+z"],
+        .suspend,
+        "return to the shell; fg continues. Others see you as unreachable meanwhile"
+      ),
       Binding("quit", ["q"], .quit, "leave the board; asks if work is unsaved. Ctrl+C twice, too"),
       Binding("interrupt", ["ctrl+c"], .interrupt),
     ]
 
-  /// The lines of the help: what can be done, with its keys as they are.
-  var help: [(keys: String, what: String)] {
+  /// The lines of the help: what can be done, with its keys as they are, and the heading they belong under.
+  var help: [(keys: String, what: String, section: Section)] {
     bindings.compactMap { binding in
       guard !binding.help.isEmpty else { return nil }
       let keys = ([binding.name] + binding.others).compactMap { name in
         bindings.first { $0.name == name }?.keys.first.map(Self.shown)
       }
       guard let first = keys.first, let last = keys.last else { return nil }
-      return (keys.count > 4 ? "\(first)–\(last)" : keys.joined(separator: " "), binding.help)
+      let shown = keys.count > 4 ? "\(first)–\(last)" : keys.joined(separator: " ")
+      return (shown, binding.help, binding.command.section)
     }
   }
 }

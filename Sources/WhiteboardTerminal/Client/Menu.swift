@@ -32,6 +32,9 @@ struct Menu: Hashable, Sendable {
     chosen = (chosen + by + items.count) % items.count
   }
 
+  /// Goes so many items further, at most to the first or the last.
+  mutating func leap(_ by: Int) { choose(min(max(0, chosen + by), items.count - 1)) }
+
   /// Goes to an item.
   mutating func choose(_ index: Int) { if items.indices.contains(index) { chosen = index } }
 
@@ -51,11 +54,18 @@ struct Menu: Hashable, Sendable {
 
   /// What can be done where nothing is selected.
   static let ofBoard: [Item] =
-    [Tool.pen, .text, .select, .eraser].map { Item(command: .tool($0), words: $0.rawValue) } + [
-      Item(command: .photo, words: "photo from a file"), Item(command: .game, words: "Wordle"),
-      Item(command: .paste, words: "paste"), Item(command: .fit, words: "show everything"),
-      Item(command: .follow, words: "follow somebody"), Item(command: .invite, words: "invite"),
-      Item(command: .chat, words: "say something"), Item(command: .command, words: "any command"),
-      Item(command: .help, words: "all keys"), Item(command: .quit, words: "leave"),
+    [Tool.pen, .text, .select, .eraser, .line, .rectangle, .ellipse, .arrow].map {
+      Item(command: .tool($0), words: $0.rawValue)
+    } + [
+      Item(command: .undo, words: "undo"), Item(command: .redo, words: "redo"),
+      Item(command: .paste, words: "paste"), Item(command: .photo, words: "photo from a file"),
+      Item(command: .export, words: "export to a file"), Item(command: .game, words: "Wordle"),
+      Item(command: .connectFour, words: "Connect Four"),
+      Item(command: .fit, words: "show everything"),
+      Item(command: .follow, words: "follow a person"), Item(command: .invite, words: "invite"),
+      Item(command: .chat, words: "write a message"),
+      Item(command: .readChat, words: "read the chat"),
+      Item(command: .command, words: "any command"), Item(command: .help, words: "all keys"),
+      Item(command: .quit, words: "leave"),
     ]
 }

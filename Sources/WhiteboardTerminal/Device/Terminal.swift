@@ -148,12 +148,20 @@ package final class Terminal: @unchecked Sendable {
     if log >= 0 { dup2(errors, STDERR_FILENO) }
   }
 
-  /// Stands still until the person continues the program.
-  package func suspend() {
+  /// What a person reads where the program cannot be suspended.
+  package static let cannotSuspend =
+    "Cannot suspend: this program was not started from a shell that could continue it."
+
+  /// Suspends the program until the person continues it.
+  ///
+  /// - Returns: Whether it was suspended. It is not if no shell could continue it.
+  package func suspend() -> Bool {
+    guard terminal_guard_can_stop() == 1 else { return false }
     leave()
     terminal_guard_stop()
     _ = Self.arm(output, farewell, log: log, errors: errors)
     if log >= 0 { dup2(log, STDERR_FILENO) }
     write(Array(enter.utf8))
+    return true
   }
 }

@@ -109,7 +109,13 @@ package actor PlayerTerminal {
   }
 
   private func take(_ events: [InputEvent]) {
-    for event in events where client.take(event) { requestEnd() }
+    for event in events {
+      if event == .key(.character("z"), .control) {
+        if terminal.suspend() { shown = nil }
+      } else if client.take(event) {
+        requestEnd()
+      }
+    }
     wakeUp.yield()
   }
 }

@@ -298,7 +298,8 @@ struct BoardClientTests {
     try desk.board.createDrawing([InkPoint(x: -900, y: -900), InkPoint(x: 900, y: 900)])
     desk.sync()
     desk.client.resize(columns: columns, rows: rows)
-    for keys in ["", "?", "x", "J", "x", " ", "x", "c漢字", "^", "l^[<0;2;2M^[<32;3;3M"] {
+    let pressed = ["", "?", "q", "C", "q", "J", "x", " ", "^", "c漢字", "^", "l^[<0;2;2M^[<32;3;3M"]
+    for keys in pressed {
       _ = desk.type(keys)
       let screen = desk.client.frame().screen
       #expect(screen.width == columns && screen.height == rows)

@@ -97,7 +97,10 @@ struct KeyMapTests {
       Outcome(state: ["box": "menu from pen to leave"]),
       Outcome(state: ["box": "menu from type in it to let go"])
     )
-    both(.help, state: ["box": "help"])
+    both(.help, state: ["box": "Keys"])
+    both(.readChat, state: ["box": "Chat"])
+    both(.export, state: ["prompt": "export to file: "])
+    both(.suspend, "SUSPEND")
     both(.invite, state: ["box": "invite"])
     both(.panel, state: ["panel": "false"])
     both(
@@ -108,6 +111,7 @@ struct KeyMapTests {
     both(.quit, "QUIT")
     both(.interrupt, state: ["notice": "Ctrl+C again leaves the board; it is saved"])
     both(.game, "game wordle 0,0")
+    both(.connectFour, "game connect-four 0,0")
     return table
   }()
 
@@ -128,7 +132,7 @@ struct KeyMapTests {
     state["pointer"] = client.pointer.map { BoardClient.text($0) }
     state["gesture"] = client.gesture.map { "\($0)" }
     switch client.box {
-    case .help: state["box"] = "help"
+    case .panel(let panel): state["box"] = panel.title
     case .invite: state["box"] = "invite"
     case .unsaved: state["box"] = "unsaved"
     case .menu(let menu):

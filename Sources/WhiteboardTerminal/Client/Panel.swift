@@ -1,0 +1,99 @@
+import WhiteboardRendering
+
+/// A box with a title whose rows are scrolled: the keys, the chat, or the answer to a command.
+struct Panel: Hashable, Sendable {
+  /// What the rows are made of.
+  enum Content: Hashable, Sendable {
+    /// Lines that do not change while the panel is open.
+    case lines([String])
+    /// The table of keys.
+    case keys
+    /// The chat, which goes on while the panel is open.
+    case chat
+  }
+
+  /// A text at a column of a row.
+  struct Part: Hashable, Sendable {
+    /// The column, counted from the left edge of the rows.
+    var column = 0
+    let text: String
+    var style: CellStyle
+  }
+
+  /// One row; its parts do not overlap.
+  typealias Row = [Part]
+
+  let title: String
+  let content: Content
+  /// The rows for ``columns``; empty until the first layout.
+  private(set) var rows: [Row] = []
+  private var columns = 0
+  /// The state of the content that the rows are made of.
+  private var version = 0
+  /// The index of the first visible row.
+  private(set) var first = 0
+  /// How many rows are visible.
+  private(set) var height = 1
+  /// Whether the last row stays visible when rows are added.
+  private var staysAtEnd: Bool
+
+  init(_ title: String, _ content: Content) {
+    self.title = title
+    self.content = content
+    staysAtEnd = content == .chat
+  }
+
+  /// Whether the rows for so many columns and this version of the content are known.
+  func isLaidOut(columns: Int, version: Int) -> Bool {
+    columns == self.columns && version == self.version && !rows.isEmpty
+  }
+
+  /// Takes the rows, and shows as many of them as there is room for.
+  ///
+  /// - Parameters:
+  ///   - rows: The rows; nil if they are as before.
+  ///   - columns: The columns that they fit into.
+  ///   - version: The version of the content that they are made of.
+  ///   - height: How many rows there is room for.
+  mutating func layOut(_ rows: [Row]?, columns: Int, version: Int, height: Int) {
+    if let rows { self.rows = rows }
+    (self.columns, self.version) = (columns, version)
+    self.height = max(height, 1)
+    let last = max(0, self.rows.count - self.height)
+    first = staysAtEnd ? last : min(first, last)
+    staysAtEnd = content == .chat && first == last
+  }
+
+  /// The rows that are visible.
+  var visible: ArraySlice<Row> { rows.dropFirst(first).prefix(height) }
+
+  /// Which rows are visible, such as `1–20 of 57`.
+  func position(isASCII: Bool) -> String {
+    guard !rows.isEmpty else { return "empty" }
+    let last = min(first + height, rows.count)
+    return "\(first + 1)\(isASCII ? "-" : "–")\(last) of \(rows.count)"
+  }
+
+  /// Scrolls by so many rows.
+  mutating func scroll(by count: Int) {
+    staysAtEnd = false
+    first = min(max(0, first + count), max(0, rows.count - height))
+  }
+
+  /// Scrolls as a key says.
+  ///
+  /// - Returns: Whether the key scrolls.
+  mutating func scroll(_ key: InputEvent.Key) -> Bool {
+    let page = max(height - 1, 1)
+    switch key {
+    case .up, .character("k"): scroll(by: -1)
+    case .down, .character("j"): scroll(by: 1)
+    case .pageUp, .character("b"): scroll(by: -page)
+    case .pageDown, .character(" "), .tab: scroll(by: page)
+    case .home, .character("g"): scroll(by: -first)
+    case .end, .character("G"): scroll(by: rows.count)
+    default: return false
+    }
+    return true
+  }
+}

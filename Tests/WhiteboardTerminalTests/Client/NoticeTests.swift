@@ -1,0 +1,129 @@
+import Testing
+import WhiteboardRendering
+
+@testable import Whiteboard
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("Messages on a terminal")
+struct NoticeTests {
+  @Test(
+    "the cause comes first, and the path last",
+    arguments: [
+      ("/a/b.whiteboard: it is damaged", "it is damaged (/a/b.whiteboard)"),
+      ("\"/a b.png\" cannot be read: no such file", "cannot be read: no such file (/a b.png)"),
+      ("\"plan.svg\": it breaks off", "it breaks off (plan.svg)"),
+      ("\"Ada\" is not here", "\"Ada\" is not here"), ("/only/a/path", "/only/a/path"),
+      ("nothing to undo", "nothing to undo"),
+    ]
+  )
+  func causeFirst(_ message: String, _ shown: String) {
+    #expect(Notice.causeFirst(message) == shown)
+  }
+
+  private static let path = "/home/anna/" + String(repeating: "deep/", count: 12) + "plan.png"
+
+  /// Words that may be broken into several rows of a box.
+  private func joined(_ lines: [String]) -> String {
+    lines.joined().filter { !" │┌┐└┘─".contains($0) }
+  }
+
+  @Test(
+    "a message that does not fit into the line is read in a box",
+    arguments: [(120, 40), (80, 24), (40, 12)]
+  )
+  func boxed(_ columns: Int, _ rows: Int) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: columns, rows: rows)
+    let failure = VerbError(
+      .fileUnreadable,
+      "\"\(Self.path)\" cannot be read: there is no such file"
+    )
+    .answering(verb: "photo", request: .number(1), line: nil)
+    _ = desk.client.take(.error(failure))
+    let isBoxed = "cannot be read: there is no such file ()".count + Self.path.count >= columns
+    #expect(desk.client.isNoticeBoxed == isBoxed)
+    #expect(joined(desk.lines()).contains("cannotberead:thereisnosuchfile(\(Self.path))"))
+    desk.now += .seconds(9)
+    _ = desk.tick()
+    #expect(desk.lines().contains { $0.contains("Esc closes") } == isBoxed)
+    #expect(desk.type("^") == [])
+    #expect(desk.client.notice == nil)
+  }
+
+  @Test("a box is closed by a click, and by time")
+  func closing() throws {
+    var desk = try Desk()
+    desk.client.say(String(repeating: "long ", count: 40), isBad: true)
+    #expect(desk.type("^[<0;5;22M") == [] && desk.client.notice == nil)
+    desk.client.say(String(repeating: "long ", count: 40), isBad: true)
+    desk.now += .seconds(30)
+    _ = desk.tick()
+    #expect(desk.client.notice == nil)
+  }
+
+  @Test("messages that come at once are all read")
+  func together() throws {
+    var desk = try Desk()
+    for words in ["one is damaged", "two is damaged", "two is damaged"] {
+      _ = desk.client.take(.warning(.init(code: "document-damaged", message: "/a/b: \(words)")))
+    }
+    #expect(desk.client.notice?.text == "one is damaged (/a/b)\ntwo is damaged (/a/b)")
+    #expect(desk.lines().contains { $0.contains("one is damaged") })
+    #expect(desk.lines().contains { $0.contains("two is damaged") })
+    desk.now += .seconds(2)
+    _ = desk.tick()
+    _ = desk.client.take(.warning(.init(code: "other", message: "three")))
+    #expect(desk.client.notice?.text == "three")
+  }
+
+  @Test("a message is seen for its whole time even if nothing happened before it")
+  func afterIdling() throws {
+    var desk = try Desk()
+    desk.now += .seconds(600)
+    _ = desk.client.take(.note(.init(code: "x", message: "the copy is complete")), now: desk.now)
+    _ = desk.tick()
+    #expect(desk.lines().last?.contains("the copy is complete") == true)
+  }
+
+  @Test("what can be completed is seen while one types")
+  func whileTyping() throws {
+    var desk = try Desk()
+    #expect(desk.type(":un\t") == [])
+    let lines = desk.lines()
+    #expect(lines[22].contains("undo  ungroup  unlock") || lines[22].contains("undelete"))
+    #expect(lines[23].contains(":un"))
+  }
+
+  @Test("a long line of the chat opens no box, and says how it is read")
+  func longChat() throws {
+    var desk = try Desk()
+    desk.client.resize(columns: 60, rows: 24)
+    let text = String(repeating: "blah ", count: 30)
+    _ = desk.client.take(
+      .chat(.init(id: "1", peer: try Desk.memberID(2).description, name: "Bob", text: text, at: ""))
+    )
+    #expect(!desk.client.isNoticeBoxed)
+    #expect(desk.lines()[23].hasPrefix(" Bob: blah") && desk.lines()[23].hasSuffix("C reads all"))
+  }
+
+  @Test(
+    "Ctrl+Z suspends, whatever is open, and a letter that is typed never does",
+    arguments: [
+      "", "?", "C", "J", " ", "c", ":", "t^[<0;38;13Mword", "; ", "l^[<0;38;13M^[<32;39;13M",
+    ]
+  )
+  func suspending(_ keys: String) throws {
+    var desk = try Desk()
+    _ = desk.type(keys)
+    #expect(desk.type("\u{1A}") == ["SUSPEND"])
+    var connecting = try Desk()
+    connecting.client.connect(to: "x", now: .zero)
+    #expect(connecting.type("\u{1A}") == ["SUSPEND"])
+    let map = try KeyMap([KeyBinding(command: "suspend", keys: ["Z"], place: "config:1")])
+    var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille, keys: map)
+    #expect(client.take(.key(.character("Z"), []), now: .zero) == [.suspend])
+    _ = client.take(.key(.character("c"), []), now: .zero)
+    #expect(client.take(.key(.character("Z"), []), now: .zero) == [])
+  }
+}

@@ -1,0 +1,201 @@
+import Testing
+import WhiteboardRendering
+
+@testable import Whiteboard
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("Panels on a terminal")
+struct PanelTests {
+  static let sizes = [(120, 40), (80, 24), (40, 12)]
+
+  /// The answer to `checkpoints`, with a request mark or without.
+  private static func answer(_ count: Int, isAsked: Bool = true) -> NodeEvent {
+    .checkpoints(
+      .init(
+        count: count,
+        checkpoints: (1...count).map { .init(name: "version \($0)", at: "2026-11-24") },
+        request: isAsked ? .number(1) : nil
+      )
+    )
+  }
+
+  private static func chat(_ text: String, _ desk: inout Desk) throws {
+    let bob = try Desk.memberID(2).description
+    _ = desk.client.take(
+      .chat(.init(id: "1", peer: bob, name: "Bob", text: text, at: "")),
+      now: desk.now
+    )
+  }
+
+  @Test("an answer of many lines opens a panel that scrolls, whatever the size", arguments: sizes)
+  func scrolling(_ columns: Int, _ rows: Int) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: columns, rows: rows)
+    _ = desk.client.take(Self.answer(60))
+    let room = rows - 4
+    func shown() -> String { desk.lines().joined(separator: "\n") }
+    #expect(shown().contains("Checkpoints") && shown().contains("1–\(room) of 61"))
+    #expect(shown().contains("60 checkpoints") && !shown().contains("\"version 60\""))
+    #expect(desk.lines().last?.contains("saved") == true, "the last line stays free")
+    #expect(desk.type("^[4~").isEmpty)
+    #expect(shown().contains("\(62 - room)–61 of 61") && shown().contains("\"version 60\""))
+    #expect(desk.type("^[A").isEmpty)
+    #expect(shown().contains("\(61 - room)–60 of 61"))
+    #expect(desk.type("^[1~").isEmpty)
+    #expect(shown().contains("1–\(room) of 61"))
+    #expect(desk.type("^[6~^[B").isEmpty)
+    #expect(shown().contains("\(room + 1)–\(2 * room) of 61") || shown().contains("of 61"))
+    #expect(desk.type("^[5~^[5~").isEmpty)
+    #expect(shown().contains("1–\(room) of 61"))
+    #expect(desk.type("^[<65;5;5M").isEmpty, "the mouse wheel")
+    #expect(shown().contains("4–\(room + 3) of 61"))
+    #expect(desk.type("^[<64;5;5M").isEmpty)
+    #expect(shown().contains("1–\(room) of 61"))
+    #expect(
+      desk.type("x^[<0;5;5M").isEmpty && desk.client.box != nil,
+      "nothing is deleted or drawn"
+    )
+    #expect(desk.type("^").isEmpty && desk.client.box == nil, "Escape closes")
+    _ = desk.client.take(Self.answer(3))
+    #expect(desk.type("q").isEmpty && desk.client.box == nil, "q closes, and does not leave")
+  }
+
+  @Test("an answer that was not asked for opens nothing, and one of a single line is a message")
+  func answers() throws {
+    var desk = try Desk()
+    _ = desk.client.take(Self.answer(3, isAsked: false))
+    #expect(desk.client.box == nil)
+    _ = desk.client.take(.digest(.init(digest: "abc", objects: 2, request: .number(1))))
+    #expect(desk.client.box == nil)
+    #expect(desk.client.notice?.text == "digest abc, 2 objects")
+  }
+
+  @Test("help is shown in lines")
+  func help() throws {
+    var desk = try Desk()
+    #expect(desk.type(":help\r") == ["help"])
+    _ = desk.client.take(.note(.init(code: "help", message: VerbTable.text)))
+    let lines = desk.lines()
+    #expect(!lines.contains { $0.contains(#"one a line:\n"#) })
+    #expect(lines[1].contains("Commands") && desk.client.notice == nil)
+    #expect(lines.contains { $0.contains(VerbTable.text.lines[2]) })
+  }
+
+  @Test("the keys stand under headings, and all of them can be reached", arguments: sizes)
+  func keys(_ columns: Int, _ rows: Int) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: columns, rows: rows)
+    #expect(desk.type("?") == [])
+    var seen: [String] = []
+    for _ in 0..<200 {
+      seen += desk.lines()
+      _ = desk.type("^[B")
+    }
+    for section in KeyMap.Section.allCases {
+      #expect(seen.contains { $0.contains(section.rawValue) }, "\(section)")
+    }
+    for entry in KeyMap.standard.help {
+      let first = entry.what.split(separator: " ").prefix(2).joined(separator: " ")
+      #expect(seen.contains { $0.contains(entry.keys) && $0.contains(first) }, "\(entry)")
+    }
+    #expect(desk.type("?") == [] && desk.client.box == nil)
+  }
+
+  @Test("the chat is read at any size, goes on while it is open, and is answered", arguments: sizes)
+  func chat(_ columns: Int, _ rows: Int) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: columns, rows: rows)
+    try Self.chat("shall we begin?", &desk)
+    #expect(desk.lines().contains { $0.contains("Bob: shall we begin?") })
+    desk.now += .seconds(60)
+    _ = desk.tick()
+    if !desk.client.hasPanel {
+      #expect(!desk.lines().contains { $0.contains("Bob: shall we begin?") })
+      #expect(desk.lines()[0].contains("1 new in chat: C"))
+    }
+    #expect(desk.type("C") == [])
+    #expect(desk.lines().contains { $0.contains("Bob: shall we begin?") })
+    #expect(desk.lines()[rows >= 8 ? 1 : 0].contains("Chat"))
+    for number in 1...50 { try Self.chat("line \(number)\nand more", &desk) }
+    #expect(desk.lines().contains { $0.contains("and more") })
+    #expect(desk.lines().contains { $0.contains("line 50") }, "the end stays in sight")
+    #expect(desk.type("^[1~") == [])
+    try Self.chat("line 51", &desk)
+    #expect(!desk.lines().contains { $0.contains("line 51") }, "what is read stays")
+    #expect(desk.type("chi\r") == [#"say "hi""#])
+    #expect(desk.client.isChatOpen)
+    #expect(desk.type("^") == [])
+    #expect(desk.client.box == nil && !desk.lines()[0].contains("new in chat"))
+  }
+
+  @Test("what is asked of the chat by its command is read in the same panel")
+  func chatCommand() throws {
+    var desk = try Desk()
+    try Self.chat("hello", &desk)
+    #expect(desk.type(":chat\r") == ["chat"])
+    _ = desk.client.take(.chatHistory(.init(count: 0, lines: [], request: .number(1))))
+    #expect(desk.client.isChatOpen)
+    #expect(desk.lines().contains { $0.contains("Bob: hello") })
+  }
+
+  @Test("every item of the menu is in sight or a key away, whatever the size", arguments: sizes)
+  func menu(_ columns: Int, _ rows: Int) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: columns, rows: rows)
+    #expect(desk.type(" ") == [])
+    var seen = desk.lines()
+    if rows >= 24 {
+      #expect(Menu.ofBoard.allSatisfy { item in seen.contains { $0.contains(item.words) } })
+    }
+    for _ in Menu.ofBoard {
+      _ = desk.type("^[B")
+      seen += desk.lines()
+    }
+    for words in [
+      "line", "rectangle", "ellipse", "arrow", "undo", "redo", "export", "Wordle", "Connect Four",
+      "read the chat",
+    ] {
+      #expect(seen.contains { $0.contains(words) }, "\(words)")
+    }
+    #expect(desk.type("^[4~\r") == ["QUIT"])
+    // What is clicked is what is there.
+    #expect(desk.type(" ^[4~") == [])
+    let lines = desk.lines()
+    let row = try #require(lines.firstIndex { $0.contains("write a message") })
+    let column = try #require(lines[row].firstRange(of: "write a message"))
+    let x = lines[row].distance(from: lines[row].startIndex, to: column.lowerBound)
+    #expect(desk.type("^[<0;\(x + 1);\(row + 1)M") == [])
+    #expect(desk.client.editor?.lead == "say: ")
+  }
+
+  @Test("all of the link can be read where the invitation does not fit", arguments: sizes)
+  func invitation(_ columns: Int, _ rows: Int) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: columns, rows: rows)
+    desk.client.isASCII = true
+    desk.client.link =
+      "whiteboard://192.0.2.7:26273/" + String(repeating: "b", count: 26)
+      + "?peer=" + String(repeating: "p", count: 52) + "#river-maple-candy-frost"
+    desk.client.code = "river-maple-candy-frost"
+    #expect(desk.type("J") == [])
+    var seen = ""
+    for _ in 0..<12 {
+      seen += desk.lines().joined().filter { $0 != " " && $0 != "|" }
+      _ = desk.type("^[B")
+    }
+    #expect(seen.contains("pppp#river-maple-candy-frost'") || seen.contains("candy-frost'"))
+    #expect(desk.type("^") == [] && desk.client.box == nil)
+  }
+
+  @Test("the board is exported from the menu by the name of a file")
+  func export() throws {
+    var desk = try Desk()
+    desk.client.home = "/home/anna"
+    #expect(desk.type("X~/plan.pdf\r") == [#"export "/home/anna/plan.pdf""#])
+    _ = desk.client.take(
+      .done(.init(verb: "export", request: .number(1), file: "/a.pdf", objects: 1))
+    )
+    #expect(desk.client.notice?.text == "Exported 1 object: /a.pdf")
+  }
+}
