@@ -139,6 +139,10 @@ package struct LobbyClient: Sendable {
     switch event {
     case .key(let key, let modifiers): return take(key, modifiers)
     case .mouse(let event):
+      if case .scroll(_, let dy) = event.kind {
+        choose(chosen + dy)
+        return nil
+      }
       guard case .press(.left) = event.kind, let index = places[event.y] else { return nil }
       chosen = index
       return open()
@@ -159,8 +163,12 @@ package struct LobbyClient: Sendable {
     if editor != nil { return type(key, modifiers) }
     trouble = nil
     switch KeyMap.name(key, modifiers) {
-    case "up", "k", "shift+tab": chosen = max(0, chosen - 1)
-    case "down", "j", "tab": chosen = min(max(list.count - 1, 0), chosen + 1)
+    case "up", "k", "shift+tab": choose(chosen - 1)
+    case "down", "j", "tab": choose(chosen + 1)
+    case "pageUp": choose(chosen - max(listRows - 1, 1))
+    case "pageDown": choose(chosen + max(listRows - 1, 1))
+    case "home", "g": choose(0)
+    case "end", "G": choose(list.count - 1)
     case "enter", "space": return open()
     case "o":
       guard list.indices.contains(chosen), case .nearby(let id) = list[chosen],
@@ -179,6 +187,9 @@ package struct LobbyClient: Sendable {
     }
     return nil
   }
+
+  /// Goes to a row of the list, at most to the first or the last.
+  private mutating func choose(_ index: Int) { chosen = max(0, min(index, list.count - 1)) }
 
   private mutating func type(
     _ key: InputEvent.Key,
@@ -222,8 +233,29 @@ package struct LobbyClient: Sendable {
   /// Which row of the list is on which row of the screen.
   private var places: [Int: Int] {
     var places: [Int: Int] = [:]
-    for (y, line) in lines.enumerated() { if let index = line.index { places[y] = index } }
+    for (y, line) in visibleLines { if let index = line.index { places[y] = index } }
     return places
+  }
+
+  /// The rows of the screen for the list: all but the title, the line at the bottom and what went wrong.
+  private var listRows: Int { max(rows - 2 - troubleRows.count, 1) }
+
+  /// The lines that there is room for, with the rows they are in; the chosen one is among them.
+  private var visibleLines: [(row: Int, line: Line)] {
+    let lines = lines.dropFirst()
+    let at = lines.firstIndex { $0.index == chosen } ?? lines.startIndex
+    let top = max(0, min(at - lines.startIndex - listRows / 2, lines.count - listRows))
+    return lines.dropFirst(top).prefix(listRows).enumerated().map { ($0 + 1, $1) }
+  }
+
+  /// What went wrong last, in as many rows as it needs; at most half of the screen.
+  private var troubleRows: [String] {
+    guard let trouble, rows > 2 else { return [] }
+    return TextLines.wrapped(
+      TerminalText.cleaned(Notice.causeFirst(trouble)),
+      columns: max(columns - 2, 1),
+      limit: max(rows / 2, 1)
+    )
   }
 
   private struct Line {
@@ -300,20 +332,26 @@ package struct LobbyClient: Sendable {
   /// The screen as it is to be now, and where the terminal's own cursor is to stand; nil hides it.
   package func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
     var screen = Screen(width: columns, height: rows)
-    for (y, line) in lines.enumerated() where y < rows - 1 {
+    for (y, line) in visibleLines where y < rows - 1 {
       screen.put(TextLines.cut(line.text, columns: columns), x: 0, y: y, line.style)
     }
     let title = CellArea(x: 0, y: 0, width: columns, height: 1)
     screen.fill(title, with: Cell(.space, Self.bar))
-    screen.put(" whiteboard", x: 0, y: 0, Self.bar.bold, in: title)
+    let end = screen.put(" whiteboard ", x: 0, y: 0, Self.bar.bold, in: title)
+    if lines.count - 1 > listRows, list.indices.contains(chosen) {
+      let mark = "\(chosen + 1) of \(list.count) "
+      screen.put(mark, x: max(end, columns - mark.count), y: 0, Self.bar, in: title)
+    }
     if let problem {
       screen.fill(title, with: Cell(.space, BoardClient.bad))
       screen.put(" \(problem.headline) ", x: 0, y: 0, BoardClient.bad.bold, in: title)
     }
     let bottom = CellArea(x: 0, y: rows - 1, width: columns, height: 1)
     screen.fill(bottom, with: Cell(.space, Self.bar))
-    if let trouble, rows > 2 {
-      screen.put(" \(TerminalText.cleaned(trouble, limit: 500))", x: 0, y: rows - 2, Self.bad)
+    for (row, line) in troubleRows.enumerated() {
+      let y = rows - 1 - troubleRows.count + row
+      screen.fill(CellArea(x: 0, y: y, width: columns, height: 1))
+      screen.put(" \(line)", x: 0, y: y, Self.bad)
     }
     guard let editor else {
       let isOwn =

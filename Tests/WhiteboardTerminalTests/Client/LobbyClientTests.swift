@@ -113,6 +113,58 @@ struct LobbyClientTests {
     #expect(Self.type("q", &lobby) == [.quit])
   }
 
+  @Test("a long list scrolls by keys and the wheel", arguments: [(120, 40), (80, 24), (40, 12)])
+  func scrolling(columns: Int, rows: Int) {
+    var lobby = Self.lobby()
+    lobby.resize(columns: columns, rows: rows)
+    lobby.keep((1...60).map { .init(name: "board \($0).", path: "/\($0)", about: "1 object") })
+    func shown(_ lobby: LobbyClient) -> String {
+      lobby.frame().screen.lines.dropFirst().joined(separator: "\n")
+    }
+    #expect(shown(lobby).contains("board 1.") && !shown(lobby).contains("board 60."))
+    #expect(lobby.frame().screen.lines[0].hasSuffix("1 of 60"))
+    #expect(Self.type("^[4~", &lobby) == [])
+    #expect(shown(lobby).contains("board 60.") && !shown(lobby).contains("board 1."))
+    #expect(lobby.frame().screen.lines[0].hasSuffix("60 of 60"))
+    #expect(Self.type("\r", &lobby) == [.host("/60")])
+    #expect(Self.type("^[5~", &lobby) == [] && !shown(lobby).contains("board 1."))
+    #expect(Self.type("^[1~\r", &lobby) == [.host("/1")])
+    #expect(Self.type("^[6~^[6~^[5~^[5~\r", &lobby) == [.host("/1")])
+    #expect(Self.type("^[<65;5;5M^[<65;5;5M\r", &lobby) == [.host("/3")])
+    #expect(Self.type("^[H^[F\r", &lobby) == [.host("/60")], "other codes of the same keys")
+    // A click opens what is there.
+    let lines = lobby.frame().screen.lines
+    guard let row = lines.firstIndex(where: { $0.contains("board 59.") }) else {
+      Issue.record("\(lines)")
+      return
+    }
+    #expect(Self.type("^[<0;5;\(row + 1)M", &lobby) == [.host("/59")])
+  }
+
+  @Test("what went wrong is read whole, its cause first", arguments: [(120, 40), (40, 12)])
+  func trouble(columns: Int, rows: Int) {
+    var lobby = Self.lobby()
+    lobby.resize(columns: columns, rows: rows)
+    lobby.failed(
+      "/home/ada/boards/plan.whiteboard: it is damaged and cannot be opened",
+      wantsCodeFor: nil
+    )
+    let lines = lobby.frame().screen.lines
+    #expect(lines.contains { $0.hasPrefix(" it is damaged and cannot be") })
+    #expect(lines.joined().contains("plan.whiteboard)"))
+    #expect(lines.last?.contains("Enter open") == true)
+  }
+
+  @Test("a damaged board is marked in the list, with the command that saves it")
+  func damaged() {
+    var lobby = Self.lobby()
+    lobby.keep([
+      .init(name: "plan", path: "/p", about: "DAMAGED: run whiteboard-peer boards recover /p")
+    ])
+    let lines = lobby.frame().screen.lines
+    #expect(lines.contains { $0.contains("plan  DAMAGED: run whiteboard-peer boards recover /p") })
+  }
+
   @Test("whatever the size, the lobby is drawn", arguments: [(1, 1), (5, 2), (20, 4), (200, 70)])
   func sizes(columns: Int, rows: Int) {
     var lobby = Self.lobby()
