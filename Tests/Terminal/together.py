@@ -170,6 +170,7 @@ def who_follows_sees_the_same_part(directory):
 def a_laser_is_seen_by_the_other(directory):
     ada, ben = pair(directory)
     ada.wait("2 people")
+    ben.wait("2 people")
     ben.type("k")
     for x in range(10, 20):
         ben.send(f"^[<35;{x + 1};10M")
