@@ -317,7 +317,7 @@ package struct Doctor: Sendable {
       return Finding(
         check: "data",
         verdict: .fault,
-        seen: "\(shown) belongs to somebody else.",
+        seen: "Another user owns \(shown).",
         advice: "Choose another directory with --data-dir."
       )
     }
@@ -329,7 +329,22 @@ package struct Doctor: Sendable {
         advice: "Close it: chmod 700 \(shown)"
       )
     }
-    return Finding(check: "data", verdict: .fine, seen: "\(shown) is ours alone.")
+    let boards = dataDirectory + "/boards"
+    for directory in [dataDirectory, boards] where reading.exists(directory) {
+      guard let number = DiskSurvey.writeFailure(in: directory) else { continue }
+      let place = TerminalText.quoted(directory, limit: 256)
+      return Finding(
+        check: "data",
+        verdict: .fault,
+        seen: "Nothing can be saved in \(place): \(DiskSurvey.words(for: number)).",
+        advice: DiskSurvey.advice(for: number, place)
+      )
+    }
+    return Finding(
+      check: "data",
+      verdict: .fine,
+      seen: "\(shown) is writable, and only this user can read it."
+    )
   }
 
   private func randomBytes(_ count: Int) -> [UInt8] {

@@ -107,4 +107,16 @@ import Testing
     #expect(!doctor().report([note, fault]).isHealthy)
     #expect(doctor().report([note]).likelyCause == "A. Do A.")
   }
+
+  @Test("a directory that accepts no data is a fault, and the reason is named")
+  func disk() throws {
+    let path = NSTemporaryDirectory() + "doctor-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    #expect(DiskSurvey.writeFailure(in: path) == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
+    #expect(DiskSurvey.writeFailure(in: "/proc") != nil)
+    #expect(DiskSurvey.words(for: EROFS) == "the disk is read-only")
+    #expect(DiskSurvey.words(for: ENOSPC) == "the disk is full")
+  }
 }
