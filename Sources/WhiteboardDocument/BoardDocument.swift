@@ -34,6 +34,9 @@ public actor BoardDocument {
   ///
   /// A writer checks the log beside the file, pages and rows, but no photos and no digests.
   public nonisolated let damages: [String]
+  /// The reason why the document is open for reading although it was opened for writing; nil
+  /// otherwise.
+  public nonisolated let obstacle: DocumentError?
 
   nonisolated let database: DatabaseQueue
   var tail: LogTail
@@ -52,7 +55,13 @@ public actor BoardDocument {
   /// The error of every write; tests inject it.
   var injectedFailure: DocumentError?
 
-  private init(_ opened: Opened, groupInterval: Duration, clock: any Clock<Duration>) {
+  init(
+    _ opened: Opened,
+    obstacle: DocumentError? = nil,
+    groupInterval: Duration = .milliseconds(5),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.obstacle = obstacle
     path = opened.path
     board = opened.board
     mode = opened.lock == nil ? .reading : .writing
@@ -172,6 +181,15 @@ public actor BoardDocument {
     try await write { db in try Self.setCounts(objects, people, changed, db) }
   }
 
+  /// The names of the people who drew on the board, as lists show them.
+  /// - Throws: `damaged`, `closed`.
+  public func people() async throws(DocumentError) -> [String] {
+    try await read { [path] db in
+      let text = try Meta.get(db, .people, at: path) ?? "[]"
+      return (try? JSONDecoder().decode([String].self, from: Data(text.utf8))) ?? []
+    }
+  }
+
   private static func setCounts(
     _ objects: Int,
     _ people: [String],
@@ -266,7 +284,7 @@ public actor BoardDocument {
   /// The `errno` of the last write to the log or the file that failed; 0 if none did.
   ///
   /// SQLite has only one code for all of them, and `sqlite3_system_errno` is not set by a commit.
-  private static func systemError(of db: Database) -> Int32 {
+  static func systemError(of db: Database) -> Int32 {
     var log: UnsafeMutablePointer<sqlite3_file>?
     var number: CInt = 0
     sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_JOURNAL_POINTER, &log)
@@ -276,7 +294,7 @@ public actor BoardDocument {
     if number == 0 {
       sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_LAST_ERRNO, &number)
     }
-    return number
+    return number == 0 ? sqlite3_system_errno(db.sqliteConnection) : number
   }
 
   /// Reads in one transaction.
@@ -316,6 +334,7 @@ public actor BoardDocument {
   func checkWritable() throws(DocumentError) {
     guard !isClosed else { throw Self.closed(path) }
     guard mode == .writing else {
+      if let obstacle { throw obstacle }
       throw DocumentError(.readOnly, "\(path): it was opened for reading only; nothing was saved")
     }
   }

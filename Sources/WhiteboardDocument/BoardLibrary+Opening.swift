@@ -13,6 +13,8 @@ extension BoardLibrary {
   ///   - name: What the board is called.
   ///   - newBoard: The id of the board that is made where none is called so.
   ///   - now: Milliseconds since 1970.
+  ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
+  ///     ``BoardDocument/obstacle``.
   /// - Returns: The document, open for writing.
   /// - Throws: `ambiguous` where several boards are meant; the error of a file that may be the one and
   ///   cannot be read, which is not passed over; and what opening and making a document throw.
@@ -20,9 +22,10 @@ extension BoardLibrary {
   public func open(
     named name: String,
     orMaking newBoard: [UInt8],
-    now: Int64
+    now: Int64,
+    orReading mayRead: Bool = false
   ) async throws(DocumentError) -> BoardDocument {
-    try await open(newBoard, name, now) { file in
+    try await open(newBoard, name, now, mayRead) { file in
       file.name == name
     } mayBe: { path in
       let parts = Self.nameParts(path)
@@ -37,15 +40,18 @@ extension BoardLibrary {
   ///   - board: Its id.
   ///   - name: What it is called where it is made.
   ///   - now: Milliseconds since 1970.
+  ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
+  ///     ``BoardDocument/obstacle``.
   /// - Returns: The document, open for writing.
-  /// - Throws: As ``open(named:orMaking:now:)``.
+  /// - Throws: As ``open(named:orMaking:now:orReading:)``.
   /// - Complexity: O(n) in the files, of which only ids are read.
   public func open(
     board: [UInt8],
     name: String,
-    now: Int64
+    now: Int64,
+    orReading mayRead: Bool = false
   ) async throws(DocumentError) -> BoardDocument {
-    try await open(board, name, now) { file in
+    try await open(board, name, now, mayRead) { file in
       file.board == board
     } mayBe: { path in
       Self.nameParts(path).tag == Self.tag(of: board)
@@ -115,24 +121,29 @@ extension BoardLibrary {
     _ board: [UInt8],
     _ name: String,
     _ now: Int64,
+    _ mayRead: Bool,
     where isMeant: @escaping @Sendable (Identity) -> Bool,
     mayBe: @escaping @Sendable (_ path: String) -> Bool
   ) async throws(DocumentError) -> BoardDocument {
     let directory = directory
     let path: String
-    let lock = try await Blocking.run(directory) { try LibraryLock(directory) }
+    // On a disk that accepts no data, no program can create a board.
+    let lock = await Blocking.result(directory) { try LibraryLock(directory) }
+    if !mayRead { _ = try lock.get() }
     let known = try await Blocking.run(directory) {
       try Self.find(in: directory, where: isMeant, mayBe: mayBe)
     }
     if let known {
       path = known
     } else {
+      _ = try lock.get()
       path = self.path(name: name, board: board)
       try await NewFile.make(at: path, board: board, name: name, now: now) { _ in }
     }
     // From here on the file is found by whoever looks.
-    lock.release()
-    return try await BoardDocument.open(at: path, mode: .writing)
+    (try? lock.get())?.release()
+    guard mayRead else { return try await BoardDocument.open(at: path, mode: .writing) }
+    return try await BoardDocument.openForWritingOrReading(at: path)
   }
 
   /// The one file that is meant.
@@ -142,24 +153,58 @@ extension BoardLibrary {
     mayBe: (_ path: String) -> Bool
   ) throws -> String? {
     var meant: [Identity] = []
+    var unreadable: [(path: String, error: any Error)] = []
     for path in try paths(in: directory).sorted() {
       do {
         let identity = try Identity(path)
         if isMeant(identity) { meant.append(identity) }
       } catch {
-        // To begin the board anew beside a file that only cannot be read would be two of it.
-        if mayBe(path) { throw DocumentError.from(error, at: path) }
+        if mayBe(path) { unreadable.append((path, error)) }
       }
+    }
+    // If no file is found, the unreadable one may be the board. A new board would be a second one.
+    if let first = unreadable.first(where: { file in
+      !meant.contains { $0.path == Self.recoveredPath(of: file.path) }
+    }) {
+      throw DocumentError.from(first.error, at: first.path)
+    }
+    let all = meant
+    meant.removeAll { file in
+      all.contains { $0.path == Self.recoveredPath(of: file.path) && $0.board == file.board }
+        && Self.isKnownDamaged(file.path)
     }
     if meant.count > 1, meant.count(where: \.isHosted) == 1 { meant.removeAll { !$0.isHosted } }
     guard meant.count <= 1 else {
       throw DocumentError(
         .ambiguous,
-        "\(meant.count) files hold a board of that name or id; give the file, or move all but one "
-          + "away: \(meant.prefix(4).map(\.path).joined(separator: ", "))"
+        "\(meant.count) files hold a board of that name or id: "
+          + "\(meant.prefix(4).map(\.path).joined(separator: ", ")); give the file, or move all but "
+          + "one out of the directory"
       )
     }
     return meant.first?.path
+  }
+
+  /// The path at which `boards recover` saves the data of a damaged file.
+  public static func recoveredPath(of path: String) -> String {
+    let ending = "." + fileExtension
+    let stem = path.hasSuffix(ending) ? String(path.dropLast(ending.count)) : path
+    return "\(stem)-recovered\(ending)"
+  }
+
+  /// Whether opening a file shows damage, or copies show that it was damaged before.
+  static func isKnownDamaged(_ path: String) -> Bool {
+    guard KeptAside.copies(of: path).isEmpty else { return true }
+    guard let opened = try? Opened(path, .reading, expecting: nil) else { return true }
+    defer { try? OpenFiles.close(opened.database) }
+    return !opened.damages.isEmpty
+  }
+
+  /// Whether the file name is one that a board of that name gets.
+  ///
+  /// It identifies a file whose stored name cannot be read.
+  public static func isFile(_ path: String, named name: String) -> Bool {
+    nameParts(path).stem == stem(of: name)
   }
 
   /// The parts of a file name that ``fileName(name:board:)`` made; empty where it did not.
@@ -206,10 +251,7 @@ private final class LibraryLock: Sendable {
   init(_ directory: String) throws(DocumentError) {
     descriptor = open(directory + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw DocumentError(
-        errno == ENOSPC ? .full : .readOnly,
-        "\(directory): it is not writable (\(systemMessage())); nothing was changed"
-      )
+      throw DocumentError.creating(directory, "nothing was changed")
     }
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
   }

@@ -77,7 +77,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     if let error = error as? DocumentError { return error }
     if let database = error as? DatabaseError,
       [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(database.resultCode),
-      let (code, text) = system(number)
+      let (code, text) = system(number == 0 ? DiskCondition.systemError(at: path) : number)
     {
       return DocumentError(code, "\(path): \(text)", cause: error)
     }
@@ -88,21 +88,21 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     let (code, text): (Code, String) =
       switch database.resultCode {
       case .SQLITE_FULL:
-        (.full, "the disk is full; nothing saved before is lost; free some space and try again")
+        (.full, "the disk is full; nothing saved before is lost; free some space")
       case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
         (
           .damaged,
-          "the file is damaged; 'whiteboard-peer boards recover' saves its intact data"
+          "the file is damaged; 'whiteboard-peer boards recover' tries to save what can still be read"
         )
       case .SQLITE_NOTADB:
         (
           .wrongKind,
-          "this is no whiteboard; if it was one, 'whiteboard-peer boards recover' saves what it still holds"
+          "this is no whiteboard; if it was one, 'whiteboard-peer boards recover' tries to save what can still be read"
         )
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
         (.readOnly, "the file is not writable; nothing saved before is lost")
       case .SQLITE_BUSY, .SQLITE_LOCKED:
-        (.inUse, "another program is using it; nothing is lost; close it there and repeat it")
+        (.inUse, "another program is using it; nothing is lost; close it there and try again")
       case .SQLITE_TOOBIG:
         (.tooLarge, "one entry is larger than a document can hold; it was not saved")
       case .SQLITE_CANTOPEN:
@@ -121,17 +121,10 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
 
   /// Returns the code and the sentence for a system error with a known cause; nil for other errors.
   private static func system(_ number: Int32) -> (Code, String)? {
-    switch number {
-    case ENOSPC:
-      (.full, "the disk is full; nothing saved before is lost; free some space and try again")
-    case EDQUOT:
-      (.quota, "the quota is used up; nothing saved before is lost; free some space and try again")
-    case EROFS, EACCES, EPERM:
-      (.readOnly, "the file is not writable; nothing saved before is lost")
-    case EIO:
-      (.inputOutput, "the disk reports an error; unacknowledged changes were not saved")
-    default: nil
+    guard let code = DiskCondition.code(number), let words = DiskCondition.words(number) else {
+      return nil
     }
+    return (code, words)
   }
 
   /// The error for a file that is no longer at its path.
@@ -146,7 +139,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   static func damagedRow(_ what: String, at path: String) -> DocumentError {
     DocumentError(
       .damaged,
-      "\(path): \(what) is damaged; 'whiteboard-peer boards recover' saves all that is not"
+      "\(path): \(what) is damaged; 'whiteboard-peer boards recover' tries to save what can still be read"
     )
   }
 }

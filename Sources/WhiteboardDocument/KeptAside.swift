@@ -111,12 +111,10 @@ enum FileSync {
 extension DocumentError {
   /// The error for the last failed system call on the file at `path`.
   static func writing(_ path: String) -> DocumentError {
-    let code: Code =
-      switch errno {
-      case ENOSPC, EDQUOT: .full
-      case EACCES, EPERM, EROFS: .readOnly
-      default: .inputOutput
-      }
-    return DocumentError(code, "\(path): \(systemMessage())")
+    let number = errno
+    return DocumentError(
+      DiskCondition.code(number) ?? .inputOutput,
+      "\(path): \(DiskCondition.words(number) ?? String(cString: strerror(number)))"
+    )
   }
 }

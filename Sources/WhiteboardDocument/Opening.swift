@@ -29,8 +29,18 @@ struct Opened: Sendable {
     wasLeftOpen = found.closed == nil
     damages = look?.damages ?? connection.damages
     guard mode == .writing else { return }
-    try database.writeWithoutTransaction { db in try Self.beginWriting(db, at: path) }
-    try Schema.migrator.migrate(database)
+    do {
+      try database.writeWithoutTransaction { db in
+        do { try Self.beginWriting(db, at: path) } catch {
+          let number = BoardDocument.systemError(of: db)
+          throw DocumentError.from(error, at: path, systemError: number)
+        }
+      }
+      try Schema.migrator.migrate(database)
+    } catch {
+      try? OpenFiles.close(database)
+      throw error
+    }
   }
 
   /// What is known of a document, as of one moment.
@@ -87,10 +97,7 @@ struct Opened: Sendable {
       throw DocumentError(.inputOutput, "\(path): it may not be read (\(systemMessage()))")
     }
     guard mode == .reading || access(path, W_OK) == 0 else {
-      throw DocumentError(
-        .readOnly,
-        "\(path): it is not writable (\(systemMessage())); open it for reading, or copy it"
-      )
+      throw DocumentError.creating(path)
     }
   }
 
@@ -123,7 +130,12 @@ struct Opened: Sendable {
       let database = try connectOnce(path, mode)
       if let own { try database.read { db in try own.check(db, at: path) } }
       return (database, [])
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
+    } catch let error as DatabaseError
+      where [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_FULL].contains(
+        error.resultCode
+      )
+    {
+      // On a disk that accepts no data, SQLite cannot create the index of the log either.
       return (try connectToCopy(of: path) ?? { throw error }(), [])
     }
   }
@@ -142,14 +154,20 @@ struct Opened: Sendable {
   }
 
   /// Makes a directory that only this user can read; nil if that is not possible.
+  ///
+  /// It is in memory if the usual place is on a disk that accepts no data.
   static func temporaryDirectory() -> String? {
-    let path = NSTemporaryDirectory() + "/whiteboard-\(UUID().uuidString)"
-    let made: Void? = try? FileManager.default.createDirectory(
-      atPath: path,
-      withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700]
-    )
-    return made.map { path }
+    let places = [NSTemporaryDirectory(), "/dev/shm"]
+    for place in places.filter({ DiskCondition.systemError(at: $0) == 0 }) + places {
+      let path = place + "/whiteboard-\(UUID().uuidString)"
+      let made: Void? = try? FileManager.default.createDirectory(
+        atPath: path,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+      if made != nil { return path }
+    }
+    return nil
   }
 
   /// Checks that a rollback touches no other file.
@@ -199,7 +217,7 @@ struct Opened: Sendable {
     guard found == "ok" else {
       throw DocumentError(
         .damaged,
-        "\(path): its pages are damaged (\(found)); 'whiteboard-peer boards recover' saves what it still holds"
+        "\(path): its pages are damaged (\(found)); 'whiteboard-peer boards recover' tries to save what can still be read"
       )
     }
   }
@@ -312,10 +330,7 @@ enum NewFile {
       let temporary = "\(path).\(UUID().uuidString).part"
       let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else {
-        throw DocumentError(
-          errno == ENOSPC ? .full : .readOnly,
-          "\(path): no file can be made there (\(systemMessage())); nothing was changed"
-        )
+        throw DocumentError.creating(path, "no file was created")
       }
       close(descriptor)
       defer { unlink(temporary) }

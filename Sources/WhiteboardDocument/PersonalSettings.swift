@@ -100,10 +100,7 @@ public actor PersonalSettings {
     let temporary = "\(path).\(UUID().uuidString).part"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw DocumentError(
-        errno == ENOSPC ? .full : .readOnly,
-        "\(path): it is not writable (\(systemMessage())); nothing was changed"
-      )
+      throw DocumentError.creating(path, "nothing was changed")
     }
     let bytes = Array(data)
     var written = 0
@@ -128,10 +125,7 @@ public actor PersonalSettings {
   private static func lock(_ path: String) throws(DocumentError) -> CInt {
     let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw DocumentError(
-        errno == ENOSPC ? .full : .readOnly,
-        "\(path): it is not writable (\(systemMessage())); nothing was changed"
-      )
+      throw DocumentError.creating(path, "nothing was changed")
     }
     // Others hold it for as long as a small file takes.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}

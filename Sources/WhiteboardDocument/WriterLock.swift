@@ -17,11 +17,7 @@ final class WriterLock: Sendable {
     while true {
       let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard descriptor >= 0 else {
-        throw DocumentError(
-          errno == ENOSPC ? .full : .readOnly,
-          "\(document): its directory is not writable (\(systemMessage())); "
-            + "open it for reading, or copy it elsewhere"
-        )
+        throw DocumentError.creating(document)
       }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         close(descriptor)

@@ -260,12 +260,16 @@ class MissingDisk(SavingCase):
         again.ready()
         self.assertEqual(len(again.objects()), 8, "what was there before, too")
 
-    def mounted(self, size):
-        """A program whose data directory is a disk of its own; the disk, and the program."""
+    def mounted(self, size, board=None, prepare="true"):
+        """A program whose data directory is a disk of its own; the disk, and the program.
+
+        The disk begins with a copy of the data directory `board`, and with what the command `prepare` does to it.
+        """
         point = self.directory() / "disk"
         point.mkdir(mode=0o700)
         unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
-        mount = f'mount -t tmpfs -o size={size},mode=700 tmpfs "$0" && exec "$@"'
+        copy = f'cp -a "{board}/." "$0"' if board else "true"
+        mount = f'mount -t tmpfs -o size={size},mode=700 tmpfs "$0" && {copy} && {{ {prepare}; }} && exec "$@"'
         program = self.program(
             "host", "sprint", directory=point, under=[*unshare, "sh", "-c", mount, str(point)]
         )
@@ -279,6 +283,61 @@ class MissingDisk(SavingCase):
         if os.geteuid() != 0:
             enter += ["--user", "--preserve-credentials"]
         return subprocess.run([*enter, *command], capture_output=True, text=True)
+
+    FULL = 'dd if=/dev/zero of="$0"/ballast bs=1k 2>/dev/null || true'
+    READ_ONLY = 'mount -o remount,ro "$0"'
+
+    def board(self, kill=False):
+        """A data directory with a board of two texts."""
+        data = self.directory() / "data"
+        program = self.program("host", "sprint", directory=data)
+        program.ready()
+        for row in range(2):
+            program.do("text", at=[0, row * 9], text="before")
+        if kill:
+            program.process.kill()
+            program.process.wait()
+        else:
+            self.assertEqual(program.stop(), 0)
+        return data
+
+    def opens_to_look(self, prepare, cause, kill=False):
+        """An existing board opens on a disk that accepts no data, and quits without an error if it is not changed."""
+        disk, program = self.mounted("900k", self.board(kill), prepare)
+        if cause:
+            self.assertEqual(program.events.wait("save-state", 10, state="not-saved")["cause"], cause)
+        self.assertEqual(len(program.objects()), 2)
+        drawing = self.directory() / "board.svg"
+        program.do("export", file=str(drawing))
+        self.assertIn("before", drawing.read_text())
+        doctor = self.inside(program, str(BINARY), "doctor", "--data-dir", str(disk))
+        self.assertEqual(doctor.returncode, 1)
+        self.assertIn("FAULT data: Nothing can be saved in", doctor.stdout)
+        self.assertEqual(program.stop(), 0, "nothing was changed, so nothing is lost")
+
+    def is_saved_later(self, prepare, cause, mend):
+        """A board that was opened on a disk that accepts no data is saved once the disk accepts data."""
+        disk, program = self.mounted("900k", self.board(), prepare)
+        self.goes_through(program, cause, lambda: self.inside(program, *mend, str(disk)), before=2)
+
+    def test_a_board_opens_on_a_full_disk(self):
+        self.opens_to_look(self.FULL, "disk-full")
+
+    def test_a_board_opens_on_a_read_only_disk(self):
+        self.opens_to_look(self.READ_ONLY, "read-only")
+
+    def test_a_board_that_was_open_at_a_power_cut_opens_on_a_full_disk(self):
+        # Its log is there already, so opening it needs no room.
+        self.opens_to_look(self.FULL, None, kill=True)
+
+    def test_a_board_that_was_open_at_a_power_cut_opens_on_a_read_only_disk(self):
+        self.opens_to_look(self.READ_ONLY, "read-only", kill=True)
+
+    def test_a_board_that_was_opened_on_a_full_disk_is_saved_when_there_is_room(self):
+        self.is_saved_later(self.FULL, "disk-full", ["sh", "-c", 'rm "$0"/ballast'])
+
+    def test_a_board_that_was_opened_on_a_read_only_disk_is_saved_when_it_is_writable(self):
+        self.is_saved_later(self.READ_ONLY, "read-only", ["mount", "-o", "remount,rw"])
 
     def test_a_full_disk(self):
         disk, program = self.mounted("400k")

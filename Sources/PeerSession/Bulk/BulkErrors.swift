@@ -123,6 +123,7 @@ extension SessionError {
   static func system(_ what: String, errno number: Int32) -> SessionError {
     switch number {
     case ENOSPC, EDQUOT: SessionError(.diskFull, "There is no space left: \(what).")
+    case EROFS: SessionError(.system, "The disk is read-only: \(what).")
     default: SessionError(.system, "\(what): \(systemMessage(number)).")
     }
   }

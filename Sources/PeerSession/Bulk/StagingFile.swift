@@ -191,8 +191,19 @@ final class StagingDirectory: Sendable {
     self.inbox = inbox
     self.partial = partial
     var status = stat()
-    guard fstat(partial, &status) == 0, status.st_uid == geteuid(), fchmod(partial, 0o700) == 0
-    else { throw SessionError(.system, "\(path)/.partial belongs to somebody else.") }
+    guard fstat(partial, &status) == 0 else {
+      throw .system("Cannot read \(path)/.partial", errno: errno)
+    }
+    guard status.st_uid == geteuid() else {
+      throw SessionError(
+        .system,
+        "Another user owns \(path)/.partial. Choose another directory with --data-dir."
+      )
+    }
+    // A read-only disk refuses even a change that changes nothing.
+    guard status.st_mode & 0o7777 == 0o700 || fchmod(partial, 0o700) == 0 else {
+      throw .system("Cannot restrict access to \(path)/.partial", errno: errno)
+    }
   }
 
   deinit {

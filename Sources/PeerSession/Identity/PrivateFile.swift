@@ -177,6 +177,12 @@ extension PrivateFile.Failure {
   /// The problem and the remedy, in a sentence.
   var explanation: String {
     switch self {
+    case .system(_, let path, EROFS):
+      "The disk is read-only: \(path) cannot be written. Make the disk writable, or choose another "
+        + "directory with --data-dir."
+    case .system(_, let path, ENOSPC):
+      "The disk is full: \(path) cannot be written. Free some space, or choose another directory "
+        + "with --data-dir."
     case .system(let call, let path, let number):
       "\(call) failed on \(path): \(String(cString: strerror(number)))."
     case .wrongKind(let path):

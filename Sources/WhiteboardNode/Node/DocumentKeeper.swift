@@ -37,6 +37,10 @@ struct DocumentKeeper {
   private var lost: [Photo: DocumentError] = [:]
   /// The error that keeps the membership from being stored; nil if it is stored.
   var membershipFailure: DocumentError?
+  /// The reason why the document is open only for reading; nil if it is open for writing.
+  var obstacle: DocumentError?
+  /// The value of ``recorded`` at the last change of the board.
+  private var changed = 0
   /// The last complete copy elsewhere, and the value of ``recorded`` when it was made.
   private var copy: (mark: Int, path: String)?
   /// The photos that the next answer reports.
@@ -100,7 +104,7 @@ struct DocumentKeeper {
     case .head, .name, .traffic:
       // The copy is complete without this entry.
       if isCopied { copy?.mark = recorded }
-    case .author, .batch, .answer, .marker, .gap, .end: break
+    case .author, .batch, .answer, .marker, .gap, .end: changed = recorded
     }
     guard !isClosed, !isPaused else { return }
     switch entry {
@@ -129,6 +133,7 @@ struct DocumentKeeper {
     // One that waits already is answered for when it is stored.
     guard isClosed || !photos.contains(photo) else { return }
     recorded += 1
+    changed = recorded
     if !isClosed { photos.append(photo) }
   }
 
@@ -256,15 +261,20 @@ struct DocumentKeeper {
   /// The error that keeps recorded work out of the document; nil if all is stored or being stored.
   var loss: DocumentError? {
     if isBehind || recorded > kept, let failure { return failure }
-    return missing.min { $0.key.path < $1.key.path }?.value ?? membershipFailure
+    return missing.min { $0.key.path < $1.key.path }?.value ?? obstacle ?? membershipFailure
   }
+
+  /// Whether changes of the board are not in the document.
+  var hasUnsavedWork: Bool { obstacle == nil ? loss != nil : changed > kept }
 
   /// Whether the work is on disk; every report about saving is derived from this value.
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {
       let isCopied = copy?.mark == recorded
-      return .notSaved(SaveProblem(loss, copy: isCopied ? copy?.path : nil))
+      return .notSaved(
+        SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork)
+      )
     }
     return recorded > kept || !photos.isEmpty ? .saving : .saved
   }

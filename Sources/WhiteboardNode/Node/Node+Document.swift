@@ -40,7 +40,7 @@ extension Node {
     do throws(DocumentError) {
       let document: BoardDocument
       if let file = configuration.boardFile {
-        document = try await BoardDocument.open(at: file, mode: .writing)
+        document = try await BoardDocument.openForWritingOrReading(at: file)
       } else {
         let library = BoardLibrary(directory: configuration.boardsDirectory)
         document =
@@ -49,10 +49,16 @@ extension Node {
             try await library.open(
               named: name,
               orMaking: new.bytes,
-              now: BoardFile.now
+              now: BoardFile.now,
+              orReading: true
             )
           case .board(let id, let name):
-            try await library.open(board: id.bytes, name: name, now: BoardFile.now)
+            try await library.open(
+              board: id.bytes,
+              name: name,
+              now: BoardFile.now,
+              orReading: true
+            )
           }
       }
       self.document = document
@@ -77,10 +83,7 @@ extension Node {
       let document: BoardDocument
       if let opened = self.document {
         document = opened
-        // An offline copy of another peer's board remains that peer's board.
-        if !configuration.isOffline,
-          configuration.isRelay || session.hostPeer == session.localPeer
-        {
+        if isHosting(session), document.mode == .writing {
           try await document.setHosted(code: code?.text)
         }
       } else if let file = configuration.recordingFile {
@@ -95,11 +98,14 @@ extension Node {
         document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
           board: session.id.bytes,
           name: boardName.isEmpty ? "board" : boardName,
-          now: BoardFile.now
+          now: BoardFile.now,
+          orReading: true
         )
         self.document = document
       }
       keeper.open()
+      keeper.obstacle = document.obstacle
+      if keeper.obstacle != nil { planKeyframe() }
       for damage in document.damages {
         emit(.warning(.init(code: "document-damaged", message: damage)))
       }
@@ -110,6 +116,13 @@ extension Node {
     } catch {
       throw NodeError(error)
     }
+  }
+
+  /// Whether the board is hosted here.
+  ///
+  /// An offline copy of another peer's board remains that peer's board.
+  func isHosting(_ session: Session) -> Bool {
+    !configuration.isOffline && (configuration.isRelay || session.hostPeer == session.localPeer)
   }
 
   /// Says that a board that is new here may be in a file that cannot be read: a file that was given

@@ -232,6 +232,7 @@ extension Node {
   /// Writes the whole board where that is due, or where some of it could not be written before.
   func keepKeyframe() async {
     guard let document, !keeper.isWriting, !keeper.isPaused else { return }
+    if keeper.obstacle != nil { return await reopen(document) }
     if let record = unstoredMembership { await storeMembership(record, in: document) }
     let isDue = await document.needsKeyframe(now: BoardFile.now)
     // Whoever closes the document writes what there is by himself.
@@ -324,6 +325,10 @@ extension Node {
     if keeper.failure?.code == .removed, let there = try? await document.reinstate() {
       document = there
     }
+    if keeper.hasUnsavedWork, let there = try? await document.reopen() {
+      document = there
+      keeper.obstacle = nil
+    }
     keeper.retryPhotos()
     if !keeper.isPaused, keeper.isKeyframeDue || keeper.isBehind {
       await writeKeyframe(to: document)
@@ -340,7 +345,7 @@ extension Node {
       if !keeper.isBehind { failed(error, keeper.take()) }
     }
     keeper.close()
-    if let problem = keeper.state.problem { endUnsaved(problem) }
+    if let problem = keeper.state.problem, problem.hasUnsavedWork { endUnsaved(problem) }
     do throws(DocumentError) {
       let isRecording = configuration.recordingFile != nil && !keeper.isBehind
       try await document.close(recordedUntil: isRecording ? BoardFile.now : nil)

@@ -18,7 +18,7 @@ extension Node {
     sink.show(.saving(state))
     switch state {
     case .notSaved(let problem):
-      guard problem != toldProblem else { return }
+      guard problem.sentence != toldProblem?.sentence else { return }
       let isNew = problem.cause != toldProblem?.cause
       toldProblem = problem
       emit(.saveState(.init(state)))
@@ -120,6 +120,24 @@ extension Node {
     } catch {
       finishedWriting()
       if keeper.failure != error { failed(error, keeper.take()) }
+    }
+    writeDocument()
+  }
+
+  /// Opens a document for writing that could be opened only for reading, and writes the board if it
+  /// changed.
+  func reopen(_ document: BoardDocument) async {
+    keeper.isWriting = true
+    do throws(DocumentError) {
+      let there = try await document.reopen()
+      self.document = there
+      if let session, isHosting(session) { try await there.setHosted(code: code?.text) }
+      keeper.obstacle = nil
+      if keeper.isBehind { await writeKeyframe(to: there) } else { finishedWriting() }
+    } catch {
+      keeper.obstacle = error
+      finishedWriting()
+      if keeper.isBehind, keeper.failure != error { failed(error, keeper.take()) }
     }
     writeDocument()
   }

@@ -71,7 +71,11 @@ extension Node {
           attributes: [.posixPermissions: 0o700]
         )
       } catch {
-        throw NodeError(.cannotCreate, "the directory \(directory) cannot be made")
+        throw NodeError(
+          .cannotCreate,
+          "the directory \(directory) cannot be created: "
+            + DiskSurvey.creationFailure(of: directory)
+        )
       }
     }
   }

@@ -21,7 +21,7 @@ package enum SaveState: Hashable, Sendable {
   }
 
   /// Whether ending the program now would lose work that is in no file.
-  package var wouldLoseWork: Bool { problem.map { $0.copy == nil } ?? false }
+  package var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
 
   /// The state in a word or two, for a status line.
   package var words: String {
@@ -73,13 +73,17 @@ package struct SaveProblem: Hashable, Sendable {
   package let message: String
   /// A file elsewhere that has all of the work, if there is one.
   package let copy: String?
+  /// Whether the board was changed since it was last saved; false if a board was opened on a disk
+  /// that accepts no data, and not changed.
+  package let hasUnsavedWork: Bool
 
   /// Creates a problem from the error of a document.
   ///
   /// - Parameters:
   ///   - error: The error.
   ///   - copy: A file elsewhere that has all of the work, if there is one.
-  package init(_ error: DocumentError, copy: String? = nil) {
+  ///   - hasUnsavedWork: Whether the board was changed since it was last saved.
+  package init(_ error: DocumentError, copy: String? = nil, hasUnsavedWork: Bool = true) {
     cause =
       switch error.code {
       case .full: .diskFull
@@ -92,6 +96,7 @@ package struct SaveProblem: Hashable, Sendable {
       }
     message = error.message
     self.copy = copy
+    self.hasUnsavedWork = hasUnsavedWork
   }
 
   /// The problem with its cause, for a status line.

@@ -1,0 +1,53 @@
+import Foundation
+
+/// Opening documents on a disk that accepts no data at present.
+extension BoardDocument {
+  /// Opens a document for writing, or for reading if its disk accepts no data at present.
+  ///
+  /// In the second case ``obstacle`` is the reason, all writes fail with it, and ``reopen()`` opens
+  /// the document for writing once the disk accepts data again.
+  /// - Parameter path: The file.
+  /// - Returns: The document.
+  /// - Throws: The error of opening it for writing, if it cannot be opened for reading either or if
+  ///   the disk is not the reason.
+  public static func openForWritingOrReading(
+    at path: String
+  ) async throws(DocumentError) -> BoardDocument {
+    do throws(DocumentError) {
+      return try await open(at: path, mode: .writing)
+    } catch {
+      guard [.full, .quota, .readOnly, .inputOutput].contains(error.code),
+        let opened = try? await Blocking.run(path, { try Opened(path, .reading, expecting: nil) })
+      else { throw error }
+      return BoardDocument(opened, obstacle: error)
+    }
+  }
+
+  /// Opens a document for writing that could be opened only for reading.
+  ///
+  /// - Returns: The document that is open for writing: this one if it is already, else a new one;
+  ///   then this one is closed.
+  /// - Throws: The error of opening it for writing; `inUse` if another program changed the file in
+  ///   the meantime. Then this document is unchanged.
+  public func reopen() async throws(DocumentError) -> BoardDocument {
+    guard !isClosed else { throw Self.closed(path) }
+    guard mode == .reading else { return self }
+    let document = try await Self.open(
+      at: path,
+      mode: .writing,
+      expecting: board,
+      groupInterval: groupInterval,
+      clock: clock
+    )
+    // The board in memory lacks the other program's changes, so saving it would hide them.
+    guard await document.tail.text == tail.text else {
+      try? await document.close()
+      throw DocumentError(
+        .inUse,
+        "\(path): another program changed the file; save a copy elsewhere, and open the board again"
+      )
+    }
+    try? await close()
+    return document
+  }
+}

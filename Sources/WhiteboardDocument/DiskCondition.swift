@@ -1,0 +1,57 @@
+import Foundation
+
+/// The reasons for which a disk accepts no data.
+enum DiskCondition {
+  /// The code for a system error of a write; nil for errors without a known cause.
+  static func code(_ number: Int32) -> DocumentError.Code? {
+    switch number {
+    case ENOSPC: .full
+    case EDQUOT: .quota
+    case EROFS, EACCES, EPERM: .readOnly
+    case EIO: .inputOutput
+    default: nil
+    }
+  }
+
+  /// The sentence for a system error of a write; nil for errors without a known cause.
+  static func words(_ number: Int32) -> String? {
+    switch number {
+    case ENOSPC: "the disk is full; nothing saved before is lost; free some space"
+    case EDQUOT: "the disk quota is used up; nothing saved before is lost; free some space"
+    case EROFS:
+      "the disk is read-only; nothing saved before is lost; make it writable, or save a copy elsewhere"
+    case EACCES, EPERM:
+      "the file is not writable; nothing saved before is lost; make it writable, or save a copy elsewhere"
+    case EIO: "the disk reports an error; unacknowledged changes were not saved"
+    default: nil
+    }
+  }
+
+  /// Returns the system error that a write to the file at `path` gets now, as far as the state of
+  /// its disk shows it; 0 if the disk shows no reason.
+  ///
+  /// SQLite does not always pass on the `errno` of a failed call.
+  static func systemError(at path: String) -> Int32 {
+    var status = statvfs()
+    let directory = (path as NSString).deletingLastPathComponent
+    guard statvfs(path, &status) == 0 || statvfs(directory.isEmpty ? "." : directory, &status) == 0
+    else { return 0 }
+    if status.f_flag & UInt(ST_RDONLY) != 0 { return EROFS }
+    return status.f_blocks > 0 && status.f_bavail == 0 ? ENOSPC : 0
+  }
+}
+
+extension DocumentError {
+  /// Creates the error for a file that could not be created or opened for writing, from `errno`.
+  ///
+  /// - Parameters:
+  ///   - path: The file or directory that the message names.
+  ///   - rest: What follows the cause in the message; nil for what to do about the cause.
+  /// - Returns: The error. Its message begins with the cause.
+  static func creating(_ path: String, _ rest: String? = nil) -> DocumentError {
+    let number = errno
+    let words = DiskCondition.words(number) ?? String(cString: strerror(number))
+    let message = rest.map { "\(words.prefix { $0 != ";" }); \($0)" } ?? words
+    return DocumentError(DiskCondition.code(number) ?? .readOnly, "\(path): \(message)")
+  }
+}
