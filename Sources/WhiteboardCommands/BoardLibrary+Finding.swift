@@ -13,8 +13,14 @@ extension BoardLibrary {
     if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }
     let all: [DocumentSummary]
     do throws(DocumentError) { all = try await list() } catch { throw NodeError(error) }
-    let meant = all.filter { summary in
+    let named = all.filter { summary in
       summary.name == board || (board.utf8.count >= 4 && Self.id(of: summary, begins: board))
+        || (summary.error != nil && Self.isFile(summary.path, named: board))
+    }
+    // A damaged file makes way for the file that its data was recovered to.
+    let meant = named.filter { summary in
+      summary.error == nil && summary.damage == nil
+        || !named.contains { $0.path == Self.recoveredPath(of: summary.path) }
     }
     guard let only = meant.first else {
       guard !isFile else {
@@ -31,8 +37,9 @@ extension BoardLibrary {
     guard meant.count == 1 else {
       throw NodeError(
         .usage,
-        "\(meant.count) boards are called so; give the file: "
+        "\(meant.count) files hold a board of that name or id: "
           + meant.prefix(4).map(\.path).joined(separator: ", ")
+          + "; give the file, or move all but one out of the directory"
       )
     }
     return only.path

@@ -208,13 +208,23 @@ public struct BoardLibrary: Sendable {
         size: size,
         thumbnail: nil,
         error: .from(error, at: path),
-        damage: damage(of: path, [])
+        damage: damage(of: path, [], isUnreadable: true)
       )
     }
   }
 
-  private static func damage(of path: String, _ found: [String]) -> String? {
-    let recover = "Run 'whiteboard-peer boards recover \(path)' to save the intact data of"
+  private static func damage(
+    of path: String,
+    _ found: [String],
+    isUnreadable: Bool = false
+  ) -> String? {
+    let recovered = recoveredPath(of: path)
+    let isDamaged = isUnreadable || !found.isEmpty || !KeptAside.copies(of: path).isEmpty
+    if isDamaged, access(recovered, F_OK) == 0 {
+      return "The file was damaged. Its recovered data is in \(recovered). Move the damaged file "
+        + "and its copies away."
+    }
+    let recover = "Run 'whiteboard-peer boards recover \(path)' to save what can still be read of"
     if let first = found.first { return "\(first) \(recover) the file." }
     return KeptAside.copies(of: path).last.map { copy in
       "The file was damaged, and some changes may be missing. A copy is kept as \(copy). "

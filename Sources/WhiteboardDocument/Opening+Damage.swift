@@ -191,7 +191,7 @@ extension WriteAheadLog {
       throw DocumentError(
         .damaged,
         "\(path): its -wal file is damaged, and the board cannot be read without it; "
-          + "'whiteboard-peer boards recover' saves what both still hold; nothing was changed"
+          + "'whiteboard-peer boards recover' tries to save what can still be read; nothing was changed"
       )
     }
     try make(readable, of: path, at: target)

@@ -172,7 +172,11 @@ private struct Salvage: Sendable {
       !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty || !traffic.isEmpty
       || (!meta.isEmpty && lostRows.isEmpty)
     guard isSomethingLeft else {
-      throw DocumentError(.damaged, "\(source): it has no readable data of a whiteboard")
+      throw DocumentError(
+        .damaged,
+        "\(source): nothing of a whiteboard can be read from it; move it away, then restore it from a "
+          + "backup, or join the board again through another member"
+      )
     }
   }
 
@@ -321,9 +325,11 @@ private struct Salvage: Sendable {
         try LogWriter.mark(mark.kind, mark.time, mark.until, log, mark.name, db)
       }
       for lost in lostRows { try markLost(lost, db) }
-      let kept = [
-        MetaKey.hosted, .code, .membership, .retention, .objects, .people, .thumbnail, .changed,
-      ]
+      // After losses, the summary describes more than the file contains.
+      let isSame = losses.isEmpty && !(rows.isEmpty && keyframes.isEmpty)
+      let kept =
+        [MetaKey.hosted, .code, .membership, .retention, .people, .changed]
+        + (isSame ? [.objects, .thumbnail] : [])
       for key in kept {
         if let value = meta[key.rawValue] { try Meta.set(db, key, value) }
       }

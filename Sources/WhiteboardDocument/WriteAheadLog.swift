@@ -195,7 +195,7 @@ struct WriteAheadLog: Sendable {
     guard header != nil else {
       if slots > 0 {
         let count = max(frames.count, index?.committed ?? 0)
-        damage = "its beginning is damaged, and SQLite ignores \(Self.pages(count)) in it"
+        damage = "its beginning cannot be read, and SQLite ignores \(Self.pages(count)) in it"
       }
       return
     }
@@ -203,7 +203,7 @@ struct WriteAheadLog: Sendable {
       let missing = Self.pages(index.committed - usable)
       damage =
         reach.map { slot in
-          "it is damaged at frame \(slot + 1), and SQLite ignores \(missing) from there on"
+          "frame \(slot + 1) cannot be read, and SQLite ignores \(missing) from there on"
         } ?? "it is cut short, and \(missing) are missing"
       return
     }
@@ -214,7 +214,7 @@ struct WriteAheadLog: Sendable {
     let hasCommitBehind = frames[min(reach + 1, frames.count)...].contains { $0.commit > 0 }
     guard !isKnown || hasCommitBehind else { return }
     let missing = Self.pages(frames.count - reach)
-    damage = "it is damaged at frame \(reach + 1), and SQLite ignores \(missing) from there on"
+    damage = "frame \(reach + 1) cannot be read, and SQLite ignores \(missing) from there on"
   }
 
   /// Whether pages of the log differ from those of the closed file.

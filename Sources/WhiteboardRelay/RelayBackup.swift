@@ -48,7 +48,7 @@ package enum RelayBackup {
       if let damage = damages.first {
         throw NodeError(
           .badData,
-          "\(file): \(damage); 'whiteboard-peer boards recover' saves what is good"
+          "\(file): \(damage); 'whiteboard-peer boards recover' tries to save what can still be read"
         )
       }
     }

@@ -139,7 +139,7 @@ extension BoardsCommand {
       let damage = try await BoardFile.verify(path)
       for line in damage { try common.say("board-damage", line, path: path) }
       guard damage.isEmpty else {
-        Console.complain("whiteboard-peer boards recover saves the intact data.")
+        Console.complain("whiteboard-peer boards recover tries to save what can still be read.")
         throw ExitCode(NodeError.Code.no.rawValue)
       }
       try common.say("board-verified", "\(path) is whole.", path: path)
@@ -154,10 +154,18 @@ extension BoardsCommand {
         Copies that were kept of the file when it was damaged before (FILE.damaged-1 and so on) are read \
         too. The new file is verified; what had to be left out is listed.
 
-        Host the new file by its path, or move the damaged one out of the data directory: then the \
-        new one is the board, by its name and its link. Exits with 1 where something is lost.
+        Use the new file from then on. Move the damaged file and its copies out of the data directory, so \
+        that the name and the link of the board mean the new file. Exits with 1 if something is lost.
         """
     )
+
+    /// Returns what to do with the two files.
+    private static func advice(_ source: String, _ target: String) -> String {
+      "Use this file from now on, and move the damaged one away: mv "
+        + "\(TerminalText.quoted(source, limit: 4096))* SOME-OTHER-DIRECTORY/"
+        + (target == BoardLibrary.recoveredPath(of: source)
+          ? "" : ", and this one to its place.")
+    }
 
     @Argument(help: "The damaged board, by its file, its name or the start of its id.")
     var file: String
@@ -175,15 +183,15 @@ extension BoardsCommand {
       // A damaged file may have lost its name. Then the user gives its path.
       let isFile = BoardFile.isMeant(by: file) || FileManager.default.fileExists(atPath: file)
       let source = isFile ? BoardFile.absolute(file) : try await common.path(of: file)
-      let suffix = "." + BoardLibrary.fileExtension
-      let stem = source.hasSuffix(suffix) ? String(source.dropLast(suffix.count)) : source
-      let target = output.map(BoardFile.absolute) ?? "\(stem)-recovered\(suffix)"
-      let report = try await BoardFile.recover(source, to: target)
+      let target = output.map(BoardFile.absolute) ?? BoardLibrary.recoveredPath(of: source)
+      let (report, objects) = try await BoardFile.recover(source, to: target)
       for loss in report.losses { try common.say("board-damage", "lost: \(loss)", path: source) }
       try common.say(
         "board-recovered",
         "\(target) holds \(report.keyframes) states, \(report.entries) changes and "
-          + "\(report.assets) photos; \(report.losses.isEmpty ? "nothing is lost" : "see above what is lost").",
+          + "\(report.assets) photos; \(report.losses.isEmpty ? "nothing is lost" : "see above what is lost"). "
+          + "The board has \(objects) \(objects == 1 ? "object" : "objects"). "
+          + Self.advice(source, target),
         path: target
       )
       guard report.losses.isEmpty else { throw ExitCode(NodeError.Code.no.rawValue) }

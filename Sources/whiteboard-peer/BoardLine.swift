@@ -91,8 +91,9 @@ struct BoardLine: Encodable {
 
   /// What is wrong with the file, in a line of its own.
   private var note: String? {
-    if let error { return "  \(TerminalText.cleaned(error, limit: 4096))\n" }
-    return damage.map { "  DAMAGED: \(TerminalText.cleaned($0, limit: 4096))\n" }
+    let problems = [error, damage.map { "DAMAGED: \($0)" }].compactMap(\.self)
+    guard !problems.isEmpty else { return nil }
+    return problems.map { "  \(TerminalText.cleaned($0, limit: 4096))\n" }.joined()
   }
 
   /// The line of a board that is gone.

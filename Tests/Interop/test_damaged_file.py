@@ -3,6 +3,8 @@
 import json
 import pathlib
 import random
+import shutil
+import sqlite3
 import struct
 import subprocess
 import unittest
@@ -108,6 +110,51 @@ class DamagedFile(InteropCase):
         self.run_program(BINARY, "boards", "recover", path, "-o", saved, "--data-dir", self.data, status=1)
         self.boards("verify", saved)
         self.assertEqual(self.run_program(REPLAY, "verify", saved)[:2], "ok")
+
+    def cut(self, pages):
+        """The file of a board of 40 texts, of which only some pages are left."""
+        path = self.killed(40)
+        database = sqlite3.connect(path)
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.close()
+        with open(path, "r+b") as file:
+            file.truncate(pages * 4096)
+        return path
+
+    def test_the_list_shows_as_many_objects_as_the_recovered_board_has(self):
+        for pages in range(4, 13):
+            with self.subTest(pages=pages):
+                shutil.rmtree(self.data)
+                self.data.mkdir(mode=0o700)
+                path = self.cut(pages)
+                target = path.with_name(f"{path.stem}-recovered.whiteboard")
+                done = subprocess.run(
+                    [BINARY, "boards", "recover", "sketch", "--data-dir", self.data], capture_output=True, text=True
+                )
+                if not target.exists():
+                    self.assertEqual(done.returncode, 65)
+                    self.assertIn("nothing of a whiteboard can be read from it; move it away", done.stderr)
+                    continue
+                self.assertIn("Use this file from now on, and move the damaged one away", done.stdout)
+                shown = self.boards("show", target)[0]["count"]
+                self.assertIn(f"The board has {shown} object", done.stdout)
+                listed = {board["path"]: board for board in self.boards("list")}
+                self.assertEqual(listed[str(target)]["objects"], shown)
+                if "error" in listed[str(path)]:
+                    # Its name cannot be read, and the recovered file has the name now.
+                    self.assertIn(str(target), listed[str(path)]["damage"])
+                    self.assertEqual(self.boards("show", "sketch")[0]["count"], shown)
+                    self.boards("verify", "sketch")
+
+    def test_a_board_whose_name_cannot_be_read_is_found_by_its_file_name(self):
+        path = self.killed(1)
+        path.write_bytes(bytes(8192))
+        done = subprocess.run(
+            [BINARY, "boards", "verify", "sketch", "--data-dir", self.data], capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 65)
+        self.assertIn(str(path), done.stderr)
 
 
 if __name__ == "__main__":

@@ -106,21 +106,47 @@ package enum BoardFile {
 
   /// Saves the intact data of a damaged file, and of the copies made of it, to a new file.
   ///
-  /// - Returns: Counts of the saved data, and descriptions of the losses.
+  /// - Returns: Counts of the saved data, descriptions of the losses, and the number of objects on
+  ///   the recovered board.
   /// - Throws: ``NodeError`` if nothing can be saved.
   package static func recover(
     _ source: String,
     to target: String
-  ) async throws(NodeError) -> RecoveryReport {
+  ) async throws(NodeError) -> (report: RecoveryReport, objects: Int) {
     do throws(DocumentError) {
-      return try await BoardDocument.recover(
+      let report = try await BoardDocument.recover(
         from: source,
         to: target,
         now: now,
         playing: RecordedBoard.self
       )
+      return (report, try await summarize(target))
     } catch {
       throw NodeError(error)
+    }
+  }
+
+  /// Stores what lists show of a file according to its board, and returns the number of objects.
+  ///
+  /// The summary of a damaged file describes more than could be recovered.
+  private static func summarize(_ path: String) async throws(DocumentError) -> Int {
+    let document = try await BoardDocument.open(at: path, mode: .writing)
+    do throws(DocumentError) {
+      let board = try replica(of: try await document.load(), in: document).replica.board
+      let snapshots = board.snapshots
+      let authors = Set(board.authors.values).subtracting([board.member])
+      let known = try await document.people()
+      try await document.setSummary(
+        objects: snapshots.count,
+        people: known.isEmpty ? authors.sorted().map(\.shortText) : known,
+        thumbnail: Thumbnail.svg(of: snapshots, background: board.background),
+        changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? now, now)
+      )
+      try await document.close()
+      return snapshots.count
+    } catch {
+      try? await document.close()
+      throw error
     }
   }
 
@@ -254,8 +280,8 @@ extension Replica {
     } catch {
       throw DocumentError(
         .damaged,
-        "\(document.path): what it holds is not whole; "
-          + "'whiteboard-peer boards recover' saves what is good",
+        "\(document.path): its contents are damaged; "
+          + "'whiteboard-peer boards recover' tries to save what can still be read",
         cause: error
       )
     }
