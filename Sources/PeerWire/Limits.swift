@@ -3,7 +3,9 @@ public enum Limits {
   /// Bytes in a frame's payload (FRM-1).
   public static let framePayload = 65_536
   /// Bytes in a frame's payload before admission (FRM-1).
-  public static let framePayloadBeforeAdmission = 4_096
+  public static let framePayloadBeforeAdmission = 8_192
+  /// Bytes in the payload of ACCEPT (FRM-1).
+  public static let acceptPayload = 4_096
   /// The maximum nesting of JSON in a control payload (FRM-5).
   public static let jsonDepth = 16
   /// Bytes in a display name (3.1).

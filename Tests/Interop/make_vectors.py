@@ -112,16 +112,16 @@ def frames():
         return {"name": name, "limit": limit, "hex": (bytes([kind]) + vint(length)).hex(),
                 "type": next((n for n, t in TYPES.items() if t == kind), None), "length": length}
 
-    heads = [head(f"a {name} of 5 bytes", kind, 5, 4_096) for name, kind in TYPES.items()]
+    heads = [head(f"a {name} of 5 bytes", kind, 5, 8_192) for name, kind in TYPES.items()]
     heads += [
-        head("the greatest frame before admission", 0x01, 4_096, 4_096),
+        head("the greatest frame before admission", 0x01, 8_192, 8_192),
         head("the greatest frame", 0x40, 65_536, 65_536),
         head("an empty frame", 0x52, 0, 65_536),
         head("the first type that is skipped", 0x80, 9, 65_536),
         head("the last type that is skipped", 0xFF, 65_536, 65_536),
     ]
     bad = [
-        ("one byte over before admission", bytes([0x01]) + vint(4_097), 4_096, "too-large", "too-large", "FRM-1"),
+        ("one byte over before admission", bytes([0x01]) + vint(8_193), 8_192, "too-large", "too-large", "FRM-1"),
         ("one byte over", bytes([0x40]) + vint(65_537), 65_536, "too-large", "too-large", "FRM-1"),
         ("2^64 - 1 bytes", bytes([0x50]) + vint(2**64 - 1), 65_536, "too-large", "too-large", "FRM-1"),
         ("too large although skipped", bytes([0x80]) + vint(65_537), 65_536, "too-large", "too-large", "FRM-1"),
@@ -145,7 +145,7 @@ def frames():
          "frames": [{"type": None, "payload": b"later".hex()},
                     {"type": "PING", "payload": bytes(range(8)).hex()},
                     {"type": None, "payload": ""}]},
-        {"name": "a length of two bytes", "limit": 4_096,
+        {"name": "a length of two bytes", "limit": 8_192,
          "hex": frame("CHUNK", pattern(200)).hex(),
          "frames": [{"type": "CHUNK", "payload": pattern(200).hex()}]},
         {"name": "what came before a fault counts", "limit": 65_536,

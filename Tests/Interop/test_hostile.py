@@ -180,8 +180,30 @@ class Attacks:
 
     # Lengths and types
 
-    def test_frm_1_a_length_over_4096_before_admission(self):
-        self.assert_first_frame_closes(b"\x01" + encode_vint(4_097), "too-large")
+    def test_frm_1_a_length_over_8192_before_admission(self):
+        self.assert_first_frame_closes(b"\x01" + encode_vint(8_193), "too-large")
+
+    def test_frm_1_the_longest_hello_fits(self):
+        signers = [Identity() for _ in range(6)]
+        members = [self.attacker.identity, *signers]
+        session = self.attacker.session
+        chain = [
+            admission.make_ticket(signer, session, member.peer_id)
+            for signer, member in zip(signers, members)
+        ]
+        hello = self.attacker.hello(
+            name="\u00eb" * 32,
+            port=65_535,
+            addresses=[f"2001:db8:85a3:8d3:1319:8a2e:370:{number:x}" for number in range(0x7340, 0x7350)],
+            resume={"incarnation": base32(os.urandom(8)), "received": 2**53 - 1, "since": 2**53 - 1},
+            ended="e" * 64,
+            ticket={**chain[0], "via": chain[1:]},
+            invitation={"timeout": 600_000, "context": wire.base64_text(os.urandom(1_024))},
+        )
+        self.assertGreater(len(json_bytes(hello)), 4_096)
+        link = self.connect()
+        link.send_frame(wire.HELLO, hello)
+        self.next_frame(link, wire.ACCEPT)
 
     def test_frm_1_a_length_over_65536(self):
         for kind in (wire.MESSAGE, 0xC0):

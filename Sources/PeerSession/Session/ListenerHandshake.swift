@@ -342,7 +342,7 @@ final class ListenerHandshake: LinkDelegate {
     } else if hello.resume?.incarnation == session.incarnation {
       accept.ended = session.entries[peer]?.unreportedEnd
     }
-    let (fitting, rest) = accept.fitting(Limits.framePayloadBeforeAdmission)
+    let (fitting, rest) = accept.fitting(Limits.acceptPayload)
     link.send(.accept, fitting.encoded())
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }
     link.delegate = session

@@ -343,8 +343,8 @@ struct ControlMessageTests {
       members: members,
       proof: Bytes32.random()
     )
-    let (fitting, rest) = accept.fitting(Limits.framePayloadBeforeAdmission)
-    #expect(fitting.encoded().count <= Limits.framePayloadBeforeAdmission)
+    let (fitting, rest) = accept.fitting(Limits.acceptPayload)
+    #expect(fitting.encoded().count <= Limits.acceptPayload)
     #expect(!fitting.members.isEmpty)
     let frames = Control.Members.split(rest)
     #expect(frames.count > 1)
