@@ -52,9 +52,18 @@ enum KeptAside {
   }
 
   /// Copies one file to an unused path, and returns when the copy is on the disk.
+  /// - Parameters:
+  ///   - source: The file.
+  ///   - target: The path of the copy.
+  ///   - mayBeMissing: Whether the copy is empty if there is no such file.
   /// - Throws: `full`, `readOnly`, `inputOutput`; the incomplete copy stays.
-  static func copy(_ source: String, to target: String) throws(DocumentError) {
-    let input = open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+  static func copy(
+    _ source: String,
+    to target: String,
+    orEmpty mayBeMissing: Bool = false
+  ) throws(DocumentError) {
+    let isEmpty = mayBeMissing && access(source, F_OK) != 0
+    let input = open(isEmpty ? "/dev/null" : source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard input >= 0 else { throw .writing(source) }
     defer { close(input) }
     let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -23,6 +23,9 @@ extension Opened {
     if let log, let damage = log.damage {
       mended = try mend(path, log, damage, expected)
     }
+    if let problem = headerDamage(of: path), log?.replacesFirstPage != true {
+      throw headerError(problem, path)
+    }
     let own = try identity(of: path, with: log)
     let database = try copy ?? connectOnce(path, .reading)
     defer { try? OpenFiles.close(database) }
@@ -168,10 +171,11 @@ extension WriteAheadLog {
 
   /// Returns the message about a damaged log.
   func words(_ damage: String, isComplete: Bool) -> String {
-    "The log of the file (the file that ends in -wal) is damaged: \(damage). "
+    (isFileCut ? "The file" : "The log of the file (the file that ends in -wal)")
+      + " is damaged: \(damage). "
       + (isComplete
         ? "All changes in it could still be read."
-        : "Some of the last changes may be missing.")
+        : "Some \(isFileCut ? "changes" : "of the last changes") may be missing.")
   }
 
   /// Creates a file at `target` with as much as possible of the file at `path` and its log.
@@ -179,6 +183,13 @@ extension WriteAheadLog {
   /// - Throws: `damaged` if no such file can be read; `full`, `readOnly`, `inputOutput`.
   func mergeBest(of path: String, at target: String) throws -> Bool {
     var readable: Choice?
+    // Each attempt reads the whole file.
+    let size = (Opened.size(of: path) ?? 0) + frames.count * pageSize
+    let attempts = max(4, Self.readLimit / max(1, size))
+    for variant in variants(of: path, upTo: attempts) {
+      try variant.make(.all, of: path, at: target)
+      if case .sound = Self.state(of: target) { return variant.isComplete }
+    }
     for choice in Choice.allCases {
       try make(choice, of: path, at: target)
       switch Self.state(of: target) {
@@ -190,7 +201,8 @@ extension WriteAheadLog {
     guard let readable else {
       throw DocumentError(
         .damaged,
-        "\(path): its -wal file is damaged, and the board cannot be read without it; "
+        "\(path): \(isFileCut ? "the file is" : "its -wal file is") damaged, and the board cannot "
+          + "be read without it; "
           + "'whiteboard-peer boards recover' tries to save what can still be read; nothing was changed"
       )
     }
@@ -198,9 +210,12 @@ extension WriteAheadLog {
     return false
   }
 
+  /// The bytes of files that are read to find the damaged bit of a page.
+  private static let readLimit = 64 << 20
+
   private func make(_ choice: Choice, of path: String, at target: String) throws(DocumentError) {
     unlink(target)
-    try KeptAside.copy(path, to: target)
+    try KeptAside.copy(path, to: target, orEmpty: isFileCut)
     try merge(choice, of: path, into: target)
   }
 

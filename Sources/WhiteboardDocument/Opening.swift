@@ -85,9 +85,12 @@ struct Opened: Sendable {
   static func checkFile(_ path: String, _ mode: BoardDocument.Mode) throws {
     var status = stat()
     guard stat(path, &status) == 0 else {
+      let (code, words) = (errno, systemMessage())
+      let hasLog = code == ENOENT && size(of: path + "-wal") ?? 0 > 0
+      let advice = "; its log is there, and 'whiteboard-peer boards recover' saves its data"
       throw DocumentError(
-        errno == ENOENT ? .notFound : .inputOutput,
-        "\(path): \(systemMessage())"
+        code == ENOENT ? .notFound : .inputOutput,
+        "\(path): \(words)" + (hasLog ? advice : "")
       )
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -125,11 +128,12 @@ struct Opened: Sendable {
         return (merged.database, [log.words(damage, isComplete: merged.isComplete)])
       }
     }
+    let header = headerDamage(of: path)
     do {
       let own = try identity(of: path, with: log)
       let database = try connectOnce(path, mode)
       if let own { try database.read { db in try own.check(db, at: path) } }
-      return (database, [])
+      return (database, header.map { ["The file is damaged: \($0)."] } ?? [])
     } catch let error as DatabaseError
       where [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_FULL].contains(
         error.resultCode
@@ -137,12 +141,16 @@ struct Opened: Sendable {
     {
       // On a disk that accepts no data, SQLite cannot create the index of the log either.
       return (try connectToCopy(of: path) ?? { throw error }(), [])
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+      guard let header else { throw error }
+      throw headerError(header, path)
     }
   }
 
   /// Opens a temporary copy with its last transaction rolled back; nil if no copy can be made.
   static func connectToCopy(of path: String) throws -> DatabaseQueue? {
     let files = FileManager.default
+    try checkContent(of: path)
     guard let directory = temporaryDirectory() else { return nil }
     defer { try? files.removeItem(atPath: directory) }
     let copy = directory + "/copy.whiteboard"
@@ -191,10 +199,60 @@ struct Opened: Sendable {
     }
   }
 
+  /// Checks that the file is not empty.
+  ///
+  /// SQLite deletes the log and the journal beside an empty file, even if it only reads the file.
+  static func checkContent(of path: String) throws(DocumentError) {
+    guard size(of: path) == 0 else { return }
+    throw DocumentError(
+      .wrongKind,
+      "\(path): it is empty, so it is no whiteboard; if it was one, 'whiteboard-peer boards recover' "
+        + "saves what the files beside it still hold; it was left as it is"
+    )
+  }
+
+  /// The size of a file in bytes; nil if there is no such file.
+  static func size(of path: String) -> Int? {
+    // The file is not opened: closing it would release the locks that SQLite has on it.
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : nil
+  }
+
+  /// Describes the damage to the versions in the file's header, if no program can write the file.
+  ///
+  /// If byte 18 is greater than 2, SQLite can only read the file. If byte 19 is, SQLite cannot open
+  /// it at all.
+  /// - Returns: The damage; nil if there is none, if the file is not of SQLite, or if this process
+  ///   has it open.
+  static func headerDamage(of path: String) -> String? {
+    OpenFiles.holding(path) { use in
+      let descriptor = use == .none ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
+      guard descriptor >= 0 else { return nil }
+      defer { close(descriptor) }
+      var header = [UInt8](repeating: 0, count: 20)
+      guard pread(descriptor, &header, 20, 0) == 20,
+        header.starts(with: Array("SQLite format 3".utf8) + [0])
+      else { return nil }
+      let wrong = (18...19).filter { header[$0] > 2 }
+      guard !wrong.isEmpty else { return nil }
+      let words = wrong.map { "byte \($0) is \(header[$0]), and at most 2 is possible" }
+      return "its header is damaged (\(words.joined(separator: "; "))), so no program can change it"
+    }
+  }
+
+  /// The error of a file with a damaged header.
+  static func headerError(_ damage: String, _ path: String) -> DocumentError {
+    DocumentError(
+      .damaged,
+      "\(path): \(damage); 'whiteboard-peer boards recover' saves its data; nothing was changed"
+    )
+  }
+
   static func connectOnce(
     _ path: String,
     _ mode: BoardDocument.Mode
   ) throws -> DatabaseQueue {
+    try checkContent(of: path)
     try checkJournal(of: path)
     var configuration = Configuration()
     configuration.label = "whiteboard document"
@@ -327,6 +385,14 @@ enum NewFile {
     try await Blocking.run(path) {
       var status = stat()
       guard lstat(path, &status) != 0 else { throw Self.exists(path) }
+      // Changes can be in the log of a file that is missing. A new file would make it unreadable.
+      for beside in ["-wal", "-journal"].map({ path + $0 }) where Opened.size(of: beside) ?? 0 > 0 {
+        throw DocumentError(
+          .exists,
+          "\(beside) is there, but the file of its board is missing; run 'whiteboard-peer boards recover "
+            + "\(path)' to save its changes, or move it away; nothing was changed"
+        )
+      }
       let temporary = "\(path).\(UUID().uuidString).part"
       let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else {

@@ -35,13 +35,16 @@ final class PageScanner {
   private var known: Set<[UInt8]> = []
 
   /// Opens the file at `path`, and the log beside it if there is one, for reading.
+  ///
+  /// If the file is missing, the log is read alone.
   /// - Parameters:
-  ///   - path: The file; this process must not have it open.
+  ///   - path: The file. This process must not have it open.
   ///   - readsLog: Whether the log is read. A log of another file is left out.
   /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
   init(_ path: String, readsLog: Bool = true) throws(DocumentError) {
     // A pipe that nobody writes would be waited for.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let isMissing = readsLog && access(path, F_OK) != 0 && access(path + "-wal", R_OK) == 0
+    let descriptor = open(isMissing ? "/dev/null" : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw DocumentError(
         errno == ENOENT ? .notFound : .inputOutput,
@@ -49,7 +52,7 @@ final class PageScanner {
       )
     }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    guard fstat(descriptor, &status) == 0, isMissing || status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
       throw DocumentError(.wrongKind, "\(path): this is no file")
     }

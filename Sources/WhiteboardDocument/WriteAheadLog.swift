@@ -42,10 +42,20 @@ struct WriteAheadLog: Sendable {
   private(set) var usable = 0
   /// Whether every page that was committed is in an intact frame.
   private(set) var isComplete = true
+  /// Whether as many frames are there as were committed, and of the pages that the file lacks all.
+  private var isIndexed = true
   /// A description of the damage; nil if SQLite reads everything that was committed.
   private(set) var damage: String?
+  /// Whether the file itself has less than one page, so that SQLite cannot read it with the log.
+  private(set) var isFileCut = false
   /// Whether the log was written for another file.
   private(set) var isForeign = false
+
+  /// The frames that one bit makes intact, for each damaged frame with several such bits.
+  private var candidates: [Int: [Frame]] = [:]
+
+  /// Whether SQLite reads the first page from the log.
+  var replacesFirstPage: Bool { frames.prefix(usable).contains { $0.page == 1 } }
 
   /// The number of frames up to the last commit, whether SQLite reaches it or not.
   var committed: Int { (frames.lastIndex { $0.commit > 0 } ?? -1) + 1 }
@@ -80,7 +90,8 @@ struct WriteAheadLog: Sendable {
     let log = RawFile(path + "-wal")
     let main = isOnly ? nil : RawFile(path)
     // If the file was closed, the files beside it do not belong to it.
-    let index = main?.bytes(at: 18, 1) == [2] ? LogIndex(path + "-shm") : nil
+    let mayHaveIndex = !isOnly && main?.bytes(at: 18, 1) != [1]
+    let index = mayHaveIndex ? LogIndex(path + "-shm") : nil
     guard let log, log.size > 0 else {
       guard let index, index.committed > 0 else { return nil }
       pageSize = index.pageSize
@@ -101,9 +112,9 @@ struct WriteAheadLog: Sendable {
     if damage == nil, !isOfIndex {
       damage = "its index (the file that ends in -shm) belongs to another log"
     }
-    isComplete =
-      isOfIndex && frames.prefix(committed).allSatisfy(\.isIntact)
-      && current?.committed ?? 0 <= frames.count
+    isIndexed = isOfIndex && current?.committed ?? 0 <= frames.count
+    isComplete = isIndexed && frames.prefix(committed).allSatisfy(\.isIntact)
+    checkLength(of: path, mainPageSize ?? pageSize, slots)
     guard let main, let mainPageSize, usable > 0, damage == nil else { return }
     isForeign = mainPageSize != pageSize || (main.bytes(at: 18, 1) == [1] && differs(log, main))
   }
@@ -165,26 +176,66 @@ struct WriteAheadLog: Sendable {
     let expected: ChecksumPair
   }
 
-  /// Finds the one bit by which a frame does not match its checksum, if there is exactly one such bit.
+  /// Finds the bit by which a frame does not match its checksum.
+  ///
+  /// The checksum does not distinguish high bits of different words. If several bits explain it,
+  /// the frame stays damaged, and ``variants(of:)`` has the candidates.
   private mutating func correct(_ slot: Int, _ suspect: Suspect, _ isBigEndian: Bool) {
-    let candidates = ChecksumPair.flips(
+    let flips = ChecksumPair.flips(
       suspect.bytes.count,
       from: suspect.found,
       to: suspect.expected,
       isBigEndian
     )
-    let right = candidates.filter { flip in
+    let right = flips.compactMap { flip -> Frame? in
       var bytes = suspect.bytes
       bytes[flip.offset] ^= flip.mask
-      return suspect.before.adding(bytes[...], isBigEndian) == suspect.expected
+      guard suspect.before.adding(bytes[...], isBigEndian) == suspect.expected else { return nil }
+      let (page, commit) = (Self.number(bytes, 0), Self.number(bytes, 4))
+      let content = flip.offset < 8 ? nil : Flip(offset: flip.offset - 8, mask: flip.mask)
+      return Frame(page: page, commit: commit, isIntact: true, flip: content)
     }
-    // The checksum does not tell high bits of different words apart.
-    guard let flip = right.first, right.count == 1 else { return }
-    var bytes = suspect.bytes
-    bytes[flip.offset] ^= flip.mask
-    let commit = Self.number(bytes, 4)
-    let content = flip.offset < 8 ? nil : Flip(offset: flip.offset - 8, mask: flip.mask)
-    frames[slot] = Frame(page: Self.number(bytes, 0), commit: commit, isIntact: true, flip: content)
+    if right.count == 1 { frames[slot] = right[0] }
+    if right.count > 1 { candidates[slot] = right }
+  }
+
+  /// Returns the logs that result from the candidates for the bit of a damaged frame.
+  ///
+  /// Most of a page is as it was in the version before. A bit is likely if flipping it makes its
+  /// byte equal to that version.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - count: The greatest number of logs. There can be some hundred candidates.
+  /// - Returns: The logs, the likeliest first; empty if no frame, or more than one, has several
+  ///   candidates.
+  func variants(of path: String, upTo count: Int) -> [WriteAheadLog] {
+    guard candidates.count == 1, let (slot, choices) = candidates.first, slot < committed else {
+      return []
+    }
+    let log = RawFile(path + "-wal")
+    let page = frames[slot].page
+    let earlier = frames[..<slot].lastIndex { $0.page == page }
+    let content = log?.bytes(at: offset(slot) + Self.frameHeaderSize, pageSize) ?? []
+    let before =
+      earlier.map { log?.bytes(at: offset($0) + Self.frameHeaderSize, pageSize) ?? [] }
+      ?? RawFile(path)?.bytes(at: (page - 1) * pageSize, pageSize) ?? []
+    func rank(_ frame: Frame) -> Int {
+      guard let flip = frame.flip, flip.offset < min(before.count, content.count) else { return 1 }
+      if content[flip.offset] ^ flip.mask == before[flip.offset] { return 0 }
+      return content[flip.offset] == before[flip.offset] ? 2 : 1
+    }
+    // A damaged page number must not enlarge the file without limit.
+    let known = frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0
+    let greatest = known + frames.count + (Opened.size(of: path) ?? 0) / pageSize
+    return choices.filter { (1...greatest).contains($0.page) && $0.commit <= greatest }
+      .enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
+      .prefix(count).map { _, frame in
+        var variant = self
+        variant.frames[slot] = frame
+        variant.candidates = [:]
+        variant.isComplete = isIndexed && variant.frames.prefix(committed).allSatisfy(\.isIntact)
+        return variant
+      }
   }
 
   /// The first frame that SQLite does not use, if there is one.
@@ -215,6 +266,23 @@ struct WriteAheadLog: Sendable {
     guard !isKnown || hasCommitBehind else { return }
     let missing = Self.pages(frames.count - reach)
     damage = "frame \(reach + 1) cannot be read, and SQLite ignores \(missing) from there on"
+  }
+
+  /// Determines whether the file itself is missing, or shorter than a page, while the log has pages.
+  ///
+  /// A program that writes a log has written at least one page of the file before. SQLite deletes
+  /// the log of an empty file, even if it opens the file for reading only.
+  private mutating func checkLength(of path: String, _ least: Int, _ slots: Int) {
+    let size = Opened.size(of: path)
+    guard size ?? 0 < least, slots > 0 else { return }
+    isFileCut = true
+    let length = size.map { $0 == 0 ? "empty" : "cut off after \($0) bytes" } ?? "missing"
+    let log = damage.map { "is damaged, too: \($0)" } ?? "is intact"
+    damage = "it is \(length); its log (the file that ends in -wal) \(log)"
+    let pages = Set(frames.prefix(committed).map(\.page))
+    let last = frames.last { $0.commit > 0 }?.commit ?? 0
+    isIndexed = isIndexed && last > 0 && pages.isSuperset(of: 1...max(1, last))
+    isComplete = isComplete && isIndexed
   }
 
   /// Whether pages of the log differ from those of the closed file.
@@ -419,7 +487,7 @@ private struct ChecksumPair: Equatable {
           guard isIt else { continue }
           let byte = isBigEndian ? 3 - bit / 8 : bit / 8
           flips.append(WriteAheadLog.Flip(offset: pair + 4 * word + byte, mask: 1 << (bit % 8)))
-          guard flips.count < 16 else { return [] }
+          guard flips.count < 1024 else { return [] }
         }
         let first = factor.0 &+ factor.1
         factors[word] = (first, factor.1 &+ first)

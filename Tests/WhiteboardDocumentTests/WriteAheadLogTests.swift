@@ -122,6 +122,172 @@ import WhiteboardDocument
     }
   }
 
+  /// The bytes of the file and of its log.
+  private func bytes(_ path: String) throws -> [Data] {
+    try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: path + $0)) }
+  }
+
+  @Test(
+    "[REC-16] the log of a file that is cut to less than a page is read, and never deleted",
+    arguments: [0, 1, 100, 4095],
+    [false, true]
+  )
+  func fileCut(size: Int, hasIndex: Bool) async throws {
+    let path = try await killed()
+    try change(path) { $0 = $0.prefix(size) }
+    if !hasIndex { try FileManager.default.removeItem(atPath: path + "-shm") }
+    let before = try bytes(path)
+    for mode in [BoardDocument.Mode.reading, .writing] {
+      // Pages that never changed are in no log, so the rest is not a board.
+      #expect(await code { _ = try await BoardDocument.open(at: path, mode: mode) } == .damaged)
+      #expect(try bytes(path) == before)
+    }
+    let library = BoardLibrary(directory: directory.path)
+    let listed = try await library.list().first { $0.path == path }
+    #expect(listed?.error?.code == .damaged, "\(String(describing: listed))")
+    #expect(try await library.unreadable().contains(path))
+    let saved = directory.file("saved.whiteboard")
+    let report = try await BoardDocument.recover(from: path, to: saved, board: someBoard, now: 0)
+    #expect(report.entries == 40 && !report.losses.isEmpty)
+    #expect(try bytes(path) == before)
+    #expect(try await open(saved).entries == Array(0..<40))
+  }
+
+  @Test("[REC-16] a file that is cut to nothing is restored from a log with all its pages")
+  func fileCutComplete() async throws {
+    let path = try await killed()
+    try complete(path)
+    try FileManager.default.removeItem(atPath: path + "-shm")
+    // Such a log beside its file is no damage.
+    let reader = try await BoardDocument.open(at: path, mode: .reading)
+    #expect(reader.damages == [])
+    try await reader.close()
+    try FileManager.default.removeItem(atPath: path + "-shm")
+    try change(path) { $0 = Data() }
+    let before = try bytes(path)
+    let second = try await BoardDocument.open(at: path, mode: .reading)
+    #expect(second.damages.first?.contains("it is empty") == true, "\(second.damages)")
+    #expect(numbers(try await second.load().entries) == Array(0..<40))
+    try await second.close()
+    #expect(try bytes(path) == before)
+    let found = try await open(path)
+    #expect(found.entries == Array(0..<40) && found.damages.count == 1)
+    #expect(found.damages.first?.contains("All changes") == true, "\(found.damages)")
+    #expect(try bytes(path + ".damaged-1") == before)
+    #expect(try await open(path) == (Array(0..<40), []))
+  }
+
+  /// Writes the log again with all pages of the file before its frames.
+  private func complete(_ path: String) throws {
+    let files = try bytes(path)
+    let (main, old) = (files[0], files[1])
+    var sums = (first: UInt32(0), second: UInt32(0))
+    // The checksums of a log are in the byte order of the machine that wrote it.
+    func add(_ bytes: Data) {
+      let words = stride(from: 0, to: bytes.count, by: 4).map { offset in
+        bytes.dropFirst(offset).prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      }
+      for pair in stride(from: 0, to: words.count, by: 2) {
+        sums.first = sums.first &+ words[pair] &+ sums.second
+        sums.second = sums.second &+ words[pair + 1] &+ sums.first
+      }
+    }
+    func big(_ value: UInt32) -> Data {
+      Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) })
+    }
+    add(old.prefix(24))
+    var new = Data(old.prefix(32))
+    func frame(_ head: Data, _ content: Data) {
+      add(head)
+      add(content)
+      for part in [head, old[16..<24], big(sums.first), big(sums.second), content] {
+        new.append(part)
+      }
+    }
+    let pages = main.count / 4096
+    for page in 1...pages {
+      let head = big(UInt32(page)) + big(page == pages ? UInt32(pages) : 0)
+      frame(head, main[((page - 1) * 4096)..<(page * 4096)])
+    }
+    for slot in 0..<(try committed(path)) {
+      let offset = 32 + slot * Self.frame
+      frame(old[offset..<(offset + 8)], old[(offset + 24)..<(offset + Self.frame)])
+    }
+    try new.write(to: URL(fileURLWithPath: path + "-wal"))
+  }
+
+  @Test("[REC-16] the log of a missing file is recovered, and no new file is made beside it")
+  func fileMissing() async throws {
+    let path = try await killed()
+    try FileManager.default.removeItem(atPath: path)
+    let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+    #expect(await code { _ = try await BoardDocument.open(at: path, mode: .writing) } == .notFound)
+    #expect(
+      await code {
+        _ = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
+      } == .exists
+    )
+    #expect(!FileManager.default.fileExists(atPath: path))
+    let saved = directory.file("saved.whiteboard")
+    let report = try await BoardDocument.recover(from: path, to: saved, board: someBoard, now: 0)
+    #expect(report.entries == 40)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == log)
+    #expect(try await open(saved).entries == Array(0..<40))
+  }
+
+  @Test(
+    "[REC-16] an empty file is not opened, whatever lies beside it",
+    arguments: ["-wal", "-journal"]
+  )
+  func emptyFile(end: String) async throws {
+    let path = directory.file("empty.whiteboard")
+    for name in [path, path + end] { try Data().write(to: URL(fileURLWithPath: name)) }
+    try change(path + end) { $0 = Data("the beginning of a file of SQLite".utf8) }
+    let before = try Data(contentsOf: URL(fileURLWithPath: path + end))
+    for mode in [BoardDocument.Mode.reading, .writing] {
+      #expect(await code { _ = try await BoardDocument.open(at: path, mode: mode) } == .wrongKind)
+    }
+    _ = try await BoardLibrary(directory: directory.path).list()
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + end)) == before)
+  }
+
+  @Test(
+    "[REC-17] a flipped high bit, which several bits explain, costs no change",
+    arguments: 1..<5
+  )
+  func flippedHigh(number: Int) async throws {
+    let path = try await killed()
+    let frames = try committed(path)
+    // The last bytes of a page are its first row; these are the high bytes of words.
+    let offset = 24 + [4095, 4091, 3003, 2011, 3507, 4003][number]
+    try change(path + "-wal") { $0[32 + (frames - 1 - number) * Self.frame + offset] ^= 0x80 }
+    let found = try await open(path)
+    #expect(found.entries == Array(0..<40))
+    #expect(found.damages.count == 1)
+    #expect(found.damages.first?.contains("All changes") == true, "\(found.damages)")
+  }
+
+  @Test("[REC-18] a header that keeps programs from writing is damage", arguments: [18, 19])
+  func header(offset: Int) async throws {
+    let path = try await killed()
+    #expect(try await open(path).entries.count == 40)
+    try change(path) { $0[offset] = 3 }
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    #expect(await code { _ = try await BoardDocument.open(at: path, mode: .writing) } == .damaged)
+    if offset == 18 {
+      let reader = try await BoardDocument.open(at: path, mode: .reading)
+      #expect(reader.damages.first?.contains("byte 18 is 3") == true, "\(reader.damages)")
+      #expect(numbers(try await reader.load().entries) == Array(0..<40))
+      try await reader.close()
+    } else {
+      #expect(await code { _ = try await BoardDocument.open(at: path, mode: .reading) } == .damaged)
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    let saved = directory.file("saved.whiteboard")
+    #expect(try await BoardDocument.recover(from: path, to: saved, now: 0).entries == 40)
+    #expect(try await open(saved) == (Array(0..<40), []))
+  }
+
   @Test("[REC-16] a log that is shorter than its index says is damaged")
   func cutShort() async throws {
     let path = try await killed()

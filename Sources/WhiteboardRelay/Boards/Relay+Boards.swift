@@ -223,7 +223,11 @@ extension Relay {
     let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
     do {
       for summary in try await library.list() where summary.board == id.bytes {
-        try FileManager.default.removeItem(atPath: summary.path)
+        // A board that failed to open can have a log.
+        for path in ["-wal", "-shm", "-journal", ""].map({ summary.path + $0 })
+        where FileManager.default.fileExists(atPath: path) {
+          try FileManager.default.removeItem(atPath: path)
+        }
       }
     } catch {
       throw NodeError(.inputOutput, "the file of the board cannot be removed: \(error)")
