@@ -12,7 +12,7 @@ public struct MessageAssembler: Equatable, Sendable {
     case whole
     /// They begin a message of `total` bytes.
     case begin(total: Int)
-    /// They go on with the message that was begun.
+    /// The bytes continue the current message.
     case append
     /// They end the message that was begun: append and deliver it.
     case finish
@@ -24,7 +24,7 @@ public struct MessageAssembler: Equatable, Sendable {
     case skipped(expected: UInt64, found: UInt64)
     /// A first part before the last one of the message under way.
     case unexpectedFirst
-    /// A later part when no message is under way.
+    /// A later part arrived without a current message.
     case missingFirst
     /// The parts hold more than `total`, or a single one more than a message may.
     case tooManyBytes

@@ -20,7 +20,7 @@ public struct PacketHeader: Equatable, Sendable {
 
   /// The reason why a datagram is dropped unopened.
   public enum DecodingError: Error, Equatable, Sendable {
-    /// Fewer than 35 bytes or more than 1,500.
+    /// The packet has fewer than 35 bytes or more than 1,500.
     case length(Int)
     /// Another version.
     case version(UInt8)

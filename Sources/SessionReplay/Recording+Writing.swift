@@ -108,7 +108,7 @@ extension Recording {
       case .batch(let bytes): entries.append(.batch(bytes: bytes, time: step.time))
       case .answer(let bytes): entries.append(.answer(bytes: bytes, time: step.time))
       case .keyframe:
-        // A reader takes a keyframe in only behind a gap.
+        // A reader loads a keyframe only after a gap.
         if lastGap != place { entries.append(.gap(from: step.time, to: step.time)) }
         try await keyframe(step.time)
         while let check = checks.first, check.place == place + 1, check.name == nil {

@@ -54,7 +54,7 @@ public struct ReenactmentOutcome: Sendable {
   /// Descriptions of the faults; empty if there are none.
   public var faults: [String] {
     var faults = complaints
-    if !isSynced { faults.append("not all have all, long after the last change") }
+    if !isSynced { faults.append("some peers still lack changes long after the last change") }
     for (peer, digest) in digests where digest != expected {
       faults.append("\(peer) ends with \(digest.hex.prefix(16)), not \(expected.hex.prefix(16))")
     }

@@ -1,11 +1,11 @@
 /// Rubbing out parts of strokes (BRD-29).
 extension Board {
-  /// Erases parts of a stroke; one of which nothing is left is deleted.
+  /// Erases parts of a stroke; a stroke with no remaining parts is deleted.
   /// - Parameters:
   ///   - id: the stroke.
-  ///   - spans: the parts, in 1/16 of the way from one point to the next.
-  /// - Throws: `unknownObject`, `wrongKind`, `held`, `locked`, `unfinished`, `outOfRange` for a span
-  ///   beyond the stroke or of no length, `tooLong` where the stroke was erased too often.
+  ///   - spans: the parts, in 1/16 of the distance from one point to the next.
+  /// - Throws: `unknownObject`, `wrongKind`, `held`, `locked`, `unfinished`, `outOfRange` for a
+  ///   span beyond the stroke or of length zero, `tooLong` if the stroke was erased too often.
   public func erase(_ id: ObjectID, spans: [ClosedRange<Int>]) throws(BoardError) {
     try requireErasable(id)
     let points = state.record(id)?.points.count ?? 0

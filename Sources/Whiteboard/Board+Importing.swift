@@ -63,7 +63,7 @@ extension Board {
   }
 }
 
-/// What has to be written so that objects of a file are on a board; every value is checked.
+/// Returns the writes that add the objects of a file to the board; every value is checked.
 private struct ImportPlan {
   /// One operation.
   enum Change {

@@ -78,7 +78,7 @@ public enum BoardLimits {
   public static let pointsPerPreview = 16
   /// Coordinates are at least minus this and less than this, in board units.
   public static let coordinate: Double = 33_554_432
-  /// The greatest width, and height, of what a member says it sees, in board units: the whole board.
+  /// The maximum width and height of a member's view, in board units: the whole board.
   public static let viewExtent = 67_108_864
   /// The least scale.
   public static let leastScale: Double = 1.0 / 1024

@@ -115,9 +115,11 @@ public struct BoardState: Sendable {
     }
   }
 
-  /// What a replica of context `since` lacks; with an empty context, everything.
+  /// Returns everything that a replica with the context `since` lacks; with an empty context,
+  /// everything.
   ///
-  /// Of the objects in `buckets`, bit *i* for bucket *i*, all cells, whatever the context (SYN-42).
+  /// Objects in `buckets` (bit *i* for bucket *i*) are included with all cells, whatever the
+  /// context (SYN-42).
   /// - Complexity: O(cells), and O(*n* log *n*) in the objects.
   public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)

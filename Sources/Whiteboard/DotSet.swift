@@ -96,10 +96,10 @@ public struct SequenceRanges: Sendable {
     pieces = SortedPieces(kept.map { $0.lowerBound...min($0.upperBound, last) })
   }
 
-  /// How many ranges there would be with `other` added.
+  /// Returns the number of ranges after adding `other`.
   ///
-  /// Ranges that touch join, and no ring of them can touch: each touch makes one of two.
-  /// - Complexity: O(*m* log *n*), and one step for each range that `other` swallows.
+  /// Adjacent ranges join; each join reduces the number by one.
+  /// - Complexity: O(*m* log *n*), and one step for each range that `other` covers.
   package func rangeCount(with other: SequenceRanges) -> Int {
     var touches = 0
     for range in other.ranges {

@@ -100,7 +100,7 @@ public struct IgnoredMove: Hashable, Sendable {
 public enum GameError: Error, Hashable, Sendable {
   /// No game of this name is known here.
   case unknownGame
-  /// How the game begins makes no sense.
+  /// The setup of the game is not valid.
   case malformedSetup
   /// The game was begun with another word list.
   case foreignList

@@ -147,7 +147,7 @@ package struct JSONObject {
   }
 }
 
-/// Times as RFC 3339 writes them.
+/// Times in the format of RFC 3339.
 package enum Timestamp {
   /// Milliseconds since 1970 as UTC with milliseconds, such as `2026-11-21T09:30:00.125Z`.
   package static func text(milliseconds: UInt64) -> String {

@@ -20,7 +20,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let zIndex: [UInt8]
   /// Milliseconds since 1970 of the latest write, the selection aside.
   public let updatedAt: UInt64
-  /// Its colour, `0xRRGGBBAA`, where it has one of its own.
+  /// The color, `0xRRGGBBAA`, if the object has its own.
   public let color: UInt32?
   /// The words of a text.
   public let text: String?

@@ -14,7 +14,7 @@ struct SortedPieces<Element: Sendable>: Sendable {
   private var first: [Element] = []
   /// None is empty.
   private var rest: [[Element]] = []
-  /// How many elements there are.
+  /// The number of elements.
   private(set) var count = 0
   /// How long a piece is at most.
   private var pieceLength: Int { 256 }
@@ -76,7 +76,7 @@ struct SortedPieces<Element: Sendable>: Sendable {
     return index < rest[position.piece - 1].count ? rest[position.piece - 1][index] : nil
   }
 
-  /// The place after, whose element is not before that of `position`.
+  /// Returns the next position.
   func position(after position: Position) -> Position {
     let length = position.piece == 0 ? first.count : rest[position.piece - 1].count
     return position.index + 1 < length || position.piece == rest.count

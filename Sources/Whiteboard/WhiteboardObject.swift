@@ -20,7 +20,7 @@ public class WhiteboardObject {
   public var snapshot: ObjectSnapshot? { board.snapshot(id) }
   /// What it is.
   public var kind: ObjectKind { record.kind ?? ObjectKind(rawValue: 0) }
-  /// Its centre in board units.
+  /// The center in board units.
   public var centerPosition: Point { record.frame(points: nil).center }
   /// Its size before scaling.
   public var size: Size { record.frame(points: nil).size }

@@ -76,7 +76,7 @@ package struct KeyLine: Encodable {
   }
 }
 
-/// A line with blanks up to where what is said of it stands.
+/// Pads a line with spaces up to the column of its description.
 private func padded(_ line: String) -> String {
   line + String(repeating: " ", count: max(2, 32 - line.count))
 }

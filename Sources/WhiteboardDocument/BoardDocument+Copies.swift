@@ -150,8 +150,8 @@ extension BoardDocument {
     try LogWriter.store(copy.renamed(nil), db)
   }
 
-  /// Drops history as ``dropHistory(now:keeping:)`` does, and gives the room back to the disk.
-  /// - Throws: `full` where there is no room for the copy that this needs (nothing is lost then),
+  /// Drops history as ``dropHistory(now:keeping:)`` does, and returns the space to the disk.
+  /// - Throws: `full` if there is no room for the temporary copy (then nothing is lost),
   ///   `readOnly`, `closed`.
   public func compact(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
     try await dropHistory(now: now, keeping: days)

@@ -70,7 +70,7 @@ public struct BoardLibrary: Sendable {
   public enum Order: String, CaseIterable, Hashable, Sendable {
     /// By name.
     case name
-    /// The last changed first.
+    /// Sorts by the time of the last change, the newest first.
     case changed
     /// The largest first.
     case size

@@ -15,7 +15,7 @@ extension Opened {
   /// even if the document is refused.
   /// - Throws: The reason for not writing the document; then nothing was changed.
   static func lookBeforeWriting(_ path: String, _ expected: [UInt8]?) throws -> Look {
-    // Try on a copy first what SQLite would undo.
+    // Roll back on a copy first what SQLite would roll back.
     let copy = try undone(path)
     let log = copy == nil ? WriteAheadLog.examine(path) : nil
     try log?.checkOrigin(of: path)

@@ -54,7 +54,7 @@ final class PageScanner {
     var status = stat()
     guard fstat(descriptor, &status) == 0, isMissing || status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw DocumentError(.wrongKind, "\(path): this is no file")
+      throw DocumentError(.wrongKind, "\(path): this is not a file")
     }
     file = descriptor
     log = readsLog ? open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1

@@ -11,7 +11,7 @@ final class WriterLock: Sendable {
   private let path: String
   private let isOurs: Bool
 
-  /// Takes the lock of the document at `path`.
+  /// Locks the document at `path`.
   init(_ document: String) throws(DocumentError) {
     let path = document + "-lock"
     while true {

@@ -21,7 +21,7 @@ package enum ImportError: Error, Hashable, Sendable {
   package var message: String {
     switch self {
     case .tooLong(let limit):
-      "it has more than \(limit / 1_000_000) MB, which is the most that is read"
+      "it has more than \(limit / 1_000_000) MB, which is the limit"
     case .malformed(let offset): "it is no JSON: byte \(offset + 1) is wrong"
     case .tooDeep(let offset): "its lists lie too deep in each other at byte \(offset + 1)"
     case .tooManyValues: "it holds more values than are read"

@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// Writes batches in the form they have on links, where much was said before; implements SYN-28.
+/// Encodes batches in link form, which omits what earlier messages contained; implements SYN-28.
 ///
-/// One writer serves all links on which the same was sent since the same author message.
+/// One writer serves all links that have the same history since the same author message.
 public struct LinkBatchWriter: Sendable {
   private var aliases: [Incarnation: Int] = [:]
   private var milliseconds: UInt64 = 0

@@ -166,7 +166,7 @@ final class PeerState {
 
   func noteProgress(_ now: UInt64) { requestActiveAt = now }
 
-  /// The request to answer now.
+  /// The request to answer next.
   func takeRequest(_ now: UInt64) -> CatchUpRequest? {
     guard let request = pendingRequest, let answerDue, now >= answerDue else { return nil }
     pendingRequest = nil

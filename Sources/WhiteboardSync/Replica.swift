@@ -27,7 +27,7 @@ public final class Replica {
   var mendingUntil: UInt64 = 0
   /// What was refused since this replica began.
   public internal(set) var refusals = Refusals()
-  /// Where our own chain stands.
+  /// The head of the local chain.
   var chain: BatchChain
   var heads: OwnHeads
   /// Writes our batches, which have the same bytes for all members.

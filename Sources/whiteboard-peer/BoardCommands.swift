@@ -135,7 +135,7 @@ struct RunCommand: AsyncParsableCommand {
       throw ValidationError("--owned is for a board that is hosted: give --host NAME.")
     }
     guard (host == nil) != (join == nil) else {
-      throw ValidationError("Give one of --host NAME and --join TARGET.")
+      throw ValidationError("Give either --host NAME or --join TARGET.")
     }
     guard file != nil || isatty(STDIN_FILENO) == 0 else {
       throw ValidationError("Give a FILE with verbs, - to type them, or a pipe.")
@@ -143,7 +143,7 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    // Before anything else, so that a slip in the name costs no board.
+    // Check the name first, so that a typing error costs no board.
     let descriptor = try Self.opened(file)
     let settings = try options.settings()
     let hosted = try host.map { (host) throws(NodeError) in

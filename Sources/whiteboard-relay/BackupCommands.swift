@@ -51,7 +51,7 @@ struct BackupCommand: AsyncParsableCommand {
 struct RestoreCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Make the relay's data directory from a copy that `backup` made.",
+    abstract: "Restore the relay's data directory from a backup.",
     discussion: """
       Every board is checked first. The relay has the same key and the same boards: start it instead of the \
       one that was copied, never beside it.

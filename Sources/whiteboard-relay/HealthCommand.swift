@@ -9,7 +9,7 @@ struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
     abstract:
-      "Ask the relay that runs here whether it is ready; for the health check of a container.",
+      "Check whether the relay on this machine is ready; for the health check of a container.",
     discussion:
       "Exits with 0 where it is, with 1 where it says that it is not, and with 69 where it does not answer."
   )

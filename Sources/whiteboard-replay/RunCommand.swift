@@ -53,7 +53,7 @@ struct RunCommand: AsyncParsableCommand {
   var seed: UInt64?
 
   @Option(
-    help: ArgumentHelp("Write all that happens, a line each, to this file.", valueName: "FILE"),
+    help: ArgumentHelp("Write a trace of all events to this file.", valueName: "FILE"),
     completion: .file()
   )
   var trace: String?

@@ -32,7 +32,7 @@ public struct KnownPeer: Equatable, Sendable {
 public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is there, but does not hold peers.
   case damaged(file: String)
-  /// Others may read or write the file, it is not ours, or the operating system refused.
+  /// Other users can read or write the file, another user owns it, or the system refused.
   case unusable(file: String, message: String)
 
   /// What is wrong and what to do, in a sentence or two.

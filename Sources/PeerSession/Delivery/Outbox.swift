@@ -263,6 +263,6 @@ final class Outbox: Sendable {
   /// Whether all sent messages were acknowledged.
   var isDelivered: Bool { state.withLockedValue { $0.sender.unacknowledgedParts == 0 } }
 
-  /// Whether something waits to be written.
+  /// Whether unsent bytes are queued.
   var hasUnsent: Bool { state.withLockedValue { $0.sender.hasUnsent } }
 }

@@ -175,7 +175,7 @@ extension Base32Identifier {
   /// The text, in lower-case base32 without padding.
   public var text: String { Base32.encode(bytes) }
 
-  /// The first 8 characters of the text, for people; never compare by them.
+  /// The first 8 characters of the text, for display; do not compare ids by them.
   public var short: String { String(text.prefix(8)) }
 
   /// The same as `text`.

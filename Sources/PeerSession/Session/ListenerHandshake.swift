@@ -285,7 +285,7 @@ final class ListenerHandshake: LinkDelegate {
             .warning(
               SessionWarning(
                 code: code.rawValue,
-                message: "A wrong code came from \(host).",
+                message: "A peer at \(host) sent a wrong code.",
                 peer: link.facts.peer
               )
             )

@@ -34,7 +34,7 @@ final class SessionCore {
   var membership: Membership
   var policy: AdmissionPolicy
   var codeKey: CodeKey?
-  /// Codes that let in besides, until their time is over.
+  /// Additional codes that admit peers until they expire.
   var invitationCodes: [InvitationCode] = []
   var maximum: Int
   var entries: [PeerID: PeerEntry] = [:]

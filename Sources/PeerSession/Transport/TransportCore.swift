@@ -236,7 +236,7 @@ extension ChannelError {
 }
 
 extension SessionID {
-  /// What a dialler writes that does not know the session's id (3.1).
+  /// The placeholder that a dialler sends if it does not know the session's id (3.1).
   static let unnamed = SessionID(zero: ())
 
   private init(zero: Void) {

@@ -20,9 +20,9 @@ public enum TrafficScope: Sendable {
   }
 }
 
-/// Makes entries of a recording of a session's traffic, and holds them until somebody takes them.
+/// Makes entries for the recording of a session's traffic, and holds them until they are taken.
 ///
-/// Resources and streams are numbered as they come, from 1.
+/// Resources and streams are numbered in their order, from 1.
 public final class TrafficLog: Sendable {
   private struct State {
     var entries: [TrafficEntry] = []
@@ -54,7 +54,7 @@ public final class TrafficLog: Sendable {
   /// How many bytes wait to be taken, before what comes is left out, and marked as missing.
   public static let capacity = 64 << 20
 
-  /// Says that something came; for one who takes it.
+  /// Signals new entries to the single reader.
   public let arrivals: AsyncStream<Void>
 
   private let arrival: AsyncStream<Void>.Continuation

@@ -72,7 +72,7 @@ struct ExcalidrawElement {
     return min(max((width * 64).rounded() / 64, 0.25), BoardLimits.lineWidth)
   }
 
-  /// How hard the pen was pressed at each of so many points; empty if that was not recorded.
+  /// The pen pressure at each point; empty if it was not recorded.
   func pressures(count: Int) -> [UInt8] {
     guard type == "freedraw", tree["simulatePressure"]?.flag != true,
       let pressures = tree["pressures"]?.numbers, pressures.count == count

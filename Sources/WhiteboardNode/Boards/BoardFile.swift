@@ -276,7 +276,7 @@ extension Replica {
       try restore(content.beginning, now: now, isWhole: false)
       let isRight = content.keyframe.map { $0.digest == digest.bytes } ?? true
       try restore(content.changes(), now: now)
-      return isRight ? [] : ["the whole board that it begins from is not the one that was written"]
+      return isRight ? [] : ["its first stored state does not match its digest"]
     } catch {
       throw DocumentError(
         .damaged,

@@ -22,10 +22,10 @@ package actor Puppet: EventSink {
     self.narrate = narrate
   }
 
-  /// Runs a node until it is over; once for each puppet.
+  /// Runs a node until it ends; call it once for each puppet.
   ///
-  /// - Parameter configuration: What it is and does.
-  /// - Throws: What ended the node.
+  /// - Parameter configuration: The configuration of the node.
+  /// - Throws: The error that ended the node.
   package func run(_ configuration: NodeConfiguration) async throws(NodeError) {
     let node = Node(configuration, input: feed, sink: self)
     self.node = node

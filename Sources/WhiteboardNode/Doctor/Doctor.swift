@@ -263,7 +263,7 @@ package struct Doctor: Sendable {
         check: "port",
         verdict: .note,
         seen: "Port \(port) is taken, by another board or program; the next free one serves.",
-        advice: "See who has it: ss -tulpn 'sport = :\(port)'"
+        advice: "Find the program that uses it: ss -tulpn 'sport = :\(port)'"
       )
     case let number?:
       return Finding(
@@ -325,7 +325,7 @@ package struct Doctor: Sendable {
       return Finding(
         check: "data",
         verdict: .fault,
-        seen: "Others can look into \(shown), where our key lies.",
+        seen: "Other users can read \(shown), which holds your private key.",
         advice: "Close it: chmod 700 \(shown)"
       )
     }

@@ -29,7 +29,7 @@ extension NodeEvent {
     package var by: String?
   }
 
-  /// An object has been taken in hand, or let go.
+  /// An object was selected or released.
   package struct Selected: Encodable, Sendable {
     /// Which.
     package var id: String

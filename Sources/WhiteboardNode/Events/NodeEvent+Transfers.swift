@@ -78,7 +78,7 @@ extension NodeEvent {
       case delivered
       /// It was stopped, here or there.
       case cancelled
-      /// It could not be done.
+      /// The transfer failed.
       case failed
     }
   }

@@ -1,6 +1,6 @@
 import WhiteboardRendering
 
-/// Finds out whom or what a word of a verb means, among those there are.
+/// Resolves the word of a command to a peer or another known target.
 struct NameBook<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     let id: String

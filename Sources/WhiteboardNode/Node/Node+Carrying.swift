@@ -103,7 +103,7 @@ extension Node {
         .init(
           code: "not-carried",
           message: "The relay does not have the board: \(TerminalText.cleaned(error.message))"
-            + " Our id, for its allow setting, is \(configuration.identity.peerID.text)."
+            + " This peer's id, for the relay's allow setting, is \(configuration.identity.peerID.text)."
         )
       )
     )

@@ -26,7 +26,8 @@ extension Node {
     participantSource.finish()
     isAnnouncing = false
     changed()
-    // A person may look at what is left; what a script goes on to do would be with nobody.
+    // A user may still look at the board, but the remaining commands of a script would reach no
+    // member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
       end(.failed(NodeError(reason)))
     }

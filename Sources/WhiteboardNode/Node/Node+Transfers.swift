@@ -221,7 +221,7 @@ extension Node {
     return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
   }
 
-  /// Reads a photo beside the node, which goes on meanwhile; a WebP becomes one where the program can do that.
+  /// Reads a photo without blocking the node; converts WebP if the program can.
   private static func readPhoto(
     _ file: String,
     _ converter: (any PhotoConverter)?

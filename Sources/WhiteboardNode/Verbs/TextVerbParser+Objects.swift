@@ -116,7 +116,7 @@ extension TextVerbParser {
     case (nil, let other?):
       return .order(try arguments.references(), .below(other))
     case (_?, _?):
-      throw VerbError(.badArgument, "say where once: above= or below=, not both")
+      throw VerbError(.badArgument, "give either above= or below=, not both")
     case (nil, nil):
       let (references, word) = try arguments.references(before: "where to, like front")
       guard let place = StackPlace(word.text) else {

@@ -121,7 +121,7 @@ package enum Verb: Equatable, Sendable {
 
   // MARK: Versions
 
-  /// Gives the board as it is now a name to come back to.
+  /// Saves the current board as a named version.
   case checkpoint(name: String)
   /// Lists the checkpoints.
   case checkpoints

@@ -73,7 +73,7 @@ extension VerbTable {
     case .copy:
       ["Copies are kept in the data directory, until others take their place."]
     case .order:
-      ["Next to a group is next to all in it."]
+      ["Next to a group means next to all its objects."]
     default:
       []
     }

@@ -3,7 +3,7 @@ import Whiteboard
 /// A stroke as a smooth line on a page: curves from the middle of each stretch to that of the next, and
 /// corners where somebody drew one.
 package struct InkCurve: Hashable, Sendable {
-  /// One piece of the line, from where the one before it ends.
+  /// One segment of the line, which starts at the end of the previous one.
   package enum Piece: Hashable, Sendable {
     /// Straight to a point.
     case line(to: Point)

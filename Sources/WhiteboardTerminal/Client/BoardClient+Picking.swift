@@ -52,7 +52,7 @@ extension BoardClient {
     )
   }
 
-  /// Takes on the colour and width of what is at a place, and the pen.
+  /// Picks the color and width of the object at a point, and selects the pen.
   mutating func pickInk(at place: Point) {
     guard let id = object(at: place), let snapshot = canvas.item(id)?.snapshot else {
       say("there is nothing to take a colour from")

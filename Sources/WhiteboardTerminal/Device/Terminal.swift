@@ -34,12 +34,13 @@ package final class Terminal: @unchecked Sendable {
   private let source: any DispatchSourceRead
   private let sizeSource: any DispatchSourceSignal
 
-  /// Takes the terminal over; nil where standard input or output is none.
+  /// Takes over the terminal; nil if standard input or output is not a terminal.
   ///
   /// - Parameters:
-  ///   - mouse: How the mouse is to be heard.
-  ///   - farewell: What to say should the program crash.
-  ///   - path: The file to which standard error goes meanwhile; told after a crash.
+  ///   - mouse: The mouse reporting mode.
+  ///   - farewell: The exit message after a crash.
+  ///   - path: The file that receives standard error meanwhile; its contents are shown after a
+  ///     crash.
   package init?(
     mouse: TerminalSettings.Mouse = .auto,
     farewell: String,
