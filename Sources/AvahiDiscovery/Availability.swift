@@ -13,7 +13,7 @@ struct Availability {
   /// Whether this is news.
   mutating func becameAvailable() -> Bool { say(.available) }
 
-  /// Whether this is news; another problem is.
+  /// Returns whether the state changed; a different problem counts as a change.
   mutating func becameUnavailable(_ problem: DiscoveryProblem) -> Bool {
     say(.unavailable(problem))
   }

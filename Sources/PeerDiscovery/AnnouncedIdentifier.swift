@@ -26,7 +26,7 @@ extension AnnouncedIdentifier {
     self.init(checked: bytes)
   }
 
-  /// How many characters the text has.
+  /// The number of characters of the text.
   public static var textLength: Int { Base32.length(ofBytes: byteCount) }
 
   /// The bytes as lower-case base32.

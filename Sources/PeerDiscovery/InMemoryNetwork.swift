@@ -286,7 +286,7 @@ public actor InMemoryNetwork {
     if let name = registrations[id]?.name { tell(id, .announced(name)) }
   }
 
-  /// Renames the younger of two that found each other when a cable was put back.
+  /// Renames the younger of two services whose names collide after a cable was reconnected.
   private func renameMerged() {
     for id in registrations.keys.sorted() where isOnAir(id) && isNameTaken(for: id, byOlder: true) {
       sayGoodbye(id)

@@ -43,7 +43,7 @@ public enum CloseCode: String, Sendable, CaseIterable {
   /// A frame that does not decode or does not belong, or a message that breaks the rules of its
   /// application.
   case protocolError = "protocol-error"
-  /// A frame type below 0x80 that is not known.
+  /// An unknown frame type below 0x80 was received.
   case unknownFrame = "unknown-frame"
   /// A length over its limit.
   case tooLarge = "too-large"

@@ -127,7 +127,7 @@ public struct Verification: Sendable {
     _ random: inout SplitMix64
   ) -> RestoredBoard {
     var board = RestoredBoard(recording.board)
-    // What cannot be applied was told of already: it changes nothing in any order.
+    // Steps that cannot be applied were reported already, and have no effect in any order.
     for change in recording.beginning { try? board.apply(change) }
     func apply(_ place: Int) {
       if let change = try? recording.change(at: place) { try? board.apply(change) }

@@ -113,7 +113,8 @@ extension Board {
     return outcome
   }
 
-  /// How many values from the first on fit in one batch, as operations of at most so many bytes.
+  /// Returns how many of the first values fit into one batch, as operations with the given maximum
+  /// size.
   static func prefix(of lengths: [Int]) -> Int {
     var bytes = 0
     let fitting = lengths.prefix(BoardLimits.operationsPerBatch).prefix {

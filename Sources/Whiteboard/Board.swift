@@ -119,7 +119,7 @@ public final class Board {
   /// Has what incarnations wrote count up to these sequences only (AUT-14).
   package func limit(_ limits: [Incarnation: UInt64]) { state.limit(limits, changes: &changes) }
 
-  /// Shows another state, as a recording had it, to be looked at only; changes are not told.
+  /// Shows another state from a recording, for viewing only; the changes are not reported.
   package func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
     self.state = state
     self.authors = authors

@@ -275,7 +275,7 @@ public struct BoardState: Sendable {
     return isAny
   }
 
-  /// Removes the objects of which nothing is left.
+  /// Removes the objects that have no cells left.
   private mutating func removeEmpty(_ changes: inout ChangeLog) {
     for id in ids.filter({ record($0)?.count == 0 }) { remove(id, changes: &changes) }
   }

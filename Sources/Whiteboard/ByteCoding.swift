@@ -153,7 +153,7 @@ package struct ByteWriter {
   /// Adds a count or a length.
   @inlinable package mutating func count(_ number: Int) { varint(UInt64(number)) }
 
-  /// Adds a signed number, zigzag.
+  /// Appends a signed number in zigzag coding.
   @inlinable package mutating func zigzag(_ number: Int64) {
     varint(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
   }

@@ -39,7 +39,7 @@ struct SortedPieces<Element: Sendable>: Sendable {
   var last: Element? { rest.last?.last ?? first.last }
 
   /// All elements.
-  /// - Complexity: O(*n*) where there is more than one piece.
+  /// - Complexity: O(*n*) if there is more than one piece.
   var elements: [Element] { rest.isEmpty ? first : first + rest.joined() }
 
   /// The place of the first element that is not before.

@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 /// A program with pages of a manual and completions.
 package protocol DocumentedProgram: AsyncParsableCommand {
-  /// What its manual says besides its commands.
+  /// The contents of its manual page in addition to its commands.
   static var about: ManualPage.Program { get }
 }
 

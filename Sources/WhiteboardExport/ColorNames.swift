@@ -1,7 +1,7 @@
 /// Colours as files write them.
 enum ColorNames {
-  /// The colour `0xRRGGBBAA` of `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa` or one of a few names; nil if it
-  /// is none of these.
+  /// Returns the color `0xRRGGBBAA` for `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa` or one of a few
+  /// names; nil for other text.
   static func color(_ text: String) -> UInt32? {
     if let known = names[text.lowercased()] { return known }
     guard text.utf8.first == UInt8(ascii: "#") else { return nil }

@@ -176,7 +176,7 @@ extension Replica {
     peers[member]?.isBacklogged = isBacklogged
   }
 
-  /// A `sendAnswer` is over, done or failed.
+  /// Records the end of a `sendAnswer`, whether it succeeded or failed.
   public func answerSent(request: UInt64, to member: MemberID, now: Moment) {
     guard peers[member]?.answerInFlight == request else { return }
     peers[member]?.answerInFlight = nil
@@ -244,7 +244,7 @@ extension Replica {
     for member in toldSums.next(Self.comparisonsAtOnce, of: members) {
       peers[member]?.report(by: now.uptime, withSums: true)
     }
-    // Where all write, contexts hardly ever are equal, and nothing is lacking for it.
+    // While all members write, contexts are rarely equal, although no changes are missing.
     let most = activity.isBusy(now.uptime) ? 1 : Self.comparisonsAtOnce
     let lacking = members.filter { isToBeAsked($0, now) }
     requestQueue += asked.next(most, of: lacking)

@@ -8,7 +8,7 @@ import Whiteboard
 struct UntoldChanges {
   /// Milliseconds between two of them.
   static let interval: UInt64 = 250
-  /// The most cells of an object whose changes are told at once.
+  /// The maximum number of cells of an object whose changes are reported at once.
   static let cells = 4096
   /// The most bytes of values of an object whose changes are told at once.
   static let bytes = 1 << 20

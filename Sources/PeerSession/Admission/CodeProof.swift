@@ -13,7 +13,7 @@ struct CodeKey: Sendable, Equatable {
 
   /// The session that the salt names.
   let session: SessionID
-  /// The listener that the salt names.
+  /// The listener whose id is part of the salt.
   let listener: PeerID
 
   private let key: SymmetricKey

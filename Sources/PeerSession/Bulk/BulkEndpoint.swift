@@ -122,7 +122,7 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Resources
 
-  /// How much of a transfer of ours was handed to its link.
+  /// The number of bytes of an outgoing transfer that were passed to its link.
   func sentBytes(of id: TransferID) -> Int? {
     state.withLockedValue { $0.running[id] }?.position.bytes
   }

@@ -118,7 +118,7 @@ final class RelaySide {
     }
   }
 
-  /// Asks for those who are not reached any other way, when it is time (RLY-6).
+  /// Requests routes to peers that no other route reaches, when it is time (RLY-6).
   func tick(_ now: NIODeadline) {
     closeStuck(now)
     guard hasRelays else {

@@ -3,7 +3,7 @@ import WhiteboardSync
 
 /// What shows in another way on the board.
 package enum BoardChange: Sendable {
-  /// An object is new or not as it was; with the game that it is.
+  /// An object is new or changed; with the game if it is one.
   case shown(ObjectSnapshot, GameView?)
   /// An object is gone.
   case removed(ObjectID)

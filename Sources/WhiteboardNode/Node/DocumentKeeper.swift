@@ -180,7 +180,7 @@ struct DocumentKeeper {
     missing.updateValue(error, forKey: photo) == nil
   }
 
-  /// Has the photos that could not be stored taken once more.
+  /// Retries the photos that could not be stored.
   mutating func retryPhotos() {
     photos += missing.keys.filter { !photos.contains($0) }
   }

@@ -229,7 +229,7 @@ extension Node {
     try await document.checkpoint(name: name, bytes: state, digest: digest, time: time)
   }
 
-  /// Writes the whole board where that is due, or where some of it could not be written before.
+  /// Writes the whole board if a keyframe is due, or if an earlier write failed.
   func keepKeyframe() async {
     guard let document, !keeper.isWriting, !keeper.isPaused else { return }
     if keeper.obstacle != nil { return await reopen(document) }

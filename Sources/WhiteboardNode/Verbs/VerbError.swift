@@ -78,7 +78,7 @@ package struct VerbError: Error, Equatable, Sendable {
     case nothingToUndo = "nothing-to-undo"
     /// There is no step that was taken back last.
     case nothingToRedo = "nothing-to-redo"
-    /// The game does not take the move.
+    /// The game refused the move.
     case gameRefused = "game-refused"
     /// There is no checkpoint with this name.
     case noSuchCheckpoint = "no-such-checkpoint"
@@ -114,7 +114,7 @@ package struct VerbError: Error, Equatable, Sendable {
     case transferFailed = "transfer-failed"
     /// A recipient of a message did not confirm it.
     case undelivered
-    /// It was done, and could not be kept on the disk.
+    /// The command was executed, but its changes could not be saved.
     case notSaved = "not-saved"
     /// The program is ending.
     case ending

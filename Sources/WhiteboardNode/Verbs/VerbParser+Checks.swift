@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// What both forms of the grammar check of the values they read.
+/// The checks of values that both input formats share.
 extension VerbParser {
   static func checkedWords(_ words: String, what: String) throws(VerbError) -> String {
     let words = PlainText.lines(words)

@@ -53,7 +53,7 @@ package enum PicturePage {
     return sink.bytes
   }
 
-  /// The page as a PDF of one page.
+  /// Returns the page as a PDF with one page.
   package static func pdf(_ picture: BoardPicture) throws(PicturePageError) -> [UInt8] {
     let (width, height) = try size(picture)
     let scale = min(pointsPerUnit, pointLimit / max(width, height))

@@ -106,7 +106,7 @@ package struct BoardClient: Sendable {
   /// Where the menu is to open once what was clicked is selected.
   var menuCell: Menu.Cell?
   var selection: Set<ObjectID> = []
-  /// What the last scaling or turning is to come to.
+  /// The target of the last scaling or rotation.
   var wanted: Wanted?
   /// What anybody has in hand.
   var held: Set<ObjectID> = []

@@ -171,7 +171,7 @@ package struct PlayerClient: Sendable {
     let previews = recording.presence.previews
     let end = recording.presence.previewCount(at: Int64(position))
     for preview in previews[min(previewed, end)..<end] {
-      // What is finished is on the board (SYN-33).
+      // Finished strokes are on the board already (SYN-33).
       guard let record = playback.board.state.record(preview.stroke), !record.isFinished,
         only == nil || playback.board.members[preview.stroke.dot.incarnation] == only
       else { continue }
