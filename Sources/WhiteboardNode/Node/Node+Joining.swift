@@ -257,7 +257,6 @@ extension Node {
       name: hostName.isEmpty ? nil : hostName,
       boardName: boardName.isEmpty ? nil : boardName
     )
-    if case .retrying(let error) = step { return tellRetry(error) }
     silentAddress = nil
     switch step {
     case .connecting(let address):
@@ -269,16 +268,27 @@ extension Node {
     case .awaitingAcceptance(let name):
       (joining.step, joining.name) = (.awaitingAcceptance, name.raw)
       askedName = name.raw
-    case .retrying: return
+    case .retrying(let error): return tellRetry(error)
     }
-    emit(.joining(joining))
+    // A host that is dialed again was reported with the reason.
+    switch joining.step {
+    case .connecting where retryReason != nil, .awaitingAnswer where retryReason != nil: break
+    default: emit(.joining(joining))
+    }
   }
 
   /// Reports why the host is dialed again, once for each reason in a row.
   private func tellRetry(_ error: SessionError) {
     guard retryReason != error.code else { return }
     retryReason = error.code
-    let message = "\(TerminalText.cleaned(error.message)) Trying again."
+    let reason =
+      switch error.code {
+      case .busy: "The host is busy."
+      case .lockedOut: "The host accepts no codes for a minute: too many were wrong."
+      case .timedOut: "The host did not answer in time."
+      default: TerminalText.cleaned(error.message)
+      }
+    let message = "\(reason) Trying again."
     emit(.warning(.init(code: "retrying", message: message)))
   }
 
