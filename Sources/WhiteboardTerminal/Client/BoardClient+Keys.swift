@@ -63,8 +63,9 @@ extension BoardClient {
     if editor != nil { return edit(key, modifiers) }
     if typing != nil { return type(key, modifiers) }
     if key == .escape, isNoticeBoxed {
+      // With a menu or a panel below it, Escape closes both.
       notice = nil
-      return []
+      if box == nil { return [] }
     }
     if box != nil { return take(inBox: key, modifiers) }
     if let answer = answerInvitation(key) { return answer }

@@ -62,6 +62,21 @@ struct NoticeTests {
     #expect(desk.client.notice == nil)
   }
 
+  @Test("Escape closes a box and the menu below it, but lets go of nothing")
+  func escaping() throws {
+    var desk = try Desk()
+    let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
+    try desk.board.select([id])
+    desk.sync()
+    for keys in ["", " ", "?"] {
+      _ = desk.type(keys)
+      desk.client.say(String(repeating: "long ", count: 40), isBad: true)
+      #expect(desk.type("^") == [], "\(keys)")
+      #expect(desk.client.notice == nil && desk.client.box == nil, "\(keys)")
+    }
+    #expect(desk.type("^") == ["deselect"])
+  }
+
   @Test("messages that come at once are all read")
   func together() throws {
     var desk = try Desk()
