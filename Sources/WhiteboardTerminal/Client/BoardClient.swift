@@ -117,7 +117,12 @@ package struct BoardClient: Sendable {
   var isSnapping = true
   /// Whose view we see, by the key of ``people``.
   var followed: String?
-  var box: Box?
+  var box: Box? {
+    didSet {
+      // A message box would cover what the person has just opened.
+      if oldValue == nil, box != nil, isNoticeBoxed { notice = nil }
+    }
+  }
   var editor: LineEditor?
   var typing: TextTyping?
   var purpose = Purpose.command

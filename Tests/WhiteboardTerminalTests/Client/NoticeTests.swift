@@ -77,6 +77,16 @@ struct NoticeTests {
     #expect(desk.type("^") == ["deselect"])
   }
 
+  @Test("what a person opens is not covered by a message that came before", arguments: [" ", "J"])
+  func covering(_ keys: String) throws {
+    var desk = try Desk()
+    desk.client.resize(columns: 40, rows: 12)
+    desk.client.say(String(repeating: "long ", count: 20), isBad: true)
+    #expect(desk.lines().contains { $0.contains("long long") })
+    _ = desk.type(keys)
+    #expect(!desk.lines().contains { $0.contains("long long") })
+  }
+
   @Test("messages that come at once are all read")
   func together() throws {
     var desk = try Desk()
