@@ -184,6 +184,8 @@ extension BoardClient {
       let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
       say("Exported \(count): \(done.file ?? "")")
     case "save-as": say("the copy is written")
+    case "wait", "import":
+      if let line = EventText.line(.done(done)) { say(Self.withoutMark(line)) }
     default: break
     }
   }

@@ -9,31 +9,51 @@ extension BoardClient {
   ///
   /// An answer that the program asked for by itself has no request mark, and is not shown.
   mutating func showAnswer(_ event: NodeEvent) {
-    let title: String
-    switch event {
-    case .objects(let list) where list.request != nil: title = "Objects"
-    case .found(let list) where list.request != nil: title = "Objects found"
-    case .object(let shown) where shown.request != nil: title = "Object"
-    case .settings(let answer) where answer.request != nil: title = "Settings"
-    case .digest(let digest) where digest.request != nil: title = "Digest"
-    case .checkpoints(let list) where list.request != nil: title = "Checkpoints"
-    case .diff(let diff) where diff.request != nil: title = "Differences"
-    case .peers(let peers) where peers.request != nil: title = "People"
-    case .invited: title = "Invitation"
-    case .chatHistory(let history) where history.request != nil:
-      openChat()
-      return
-    case .note(let note) where note.code == "help":
+    if case .note(let note) = event, note.code == "help" {
       open(Panel("Commands", .lines(note.message.lines)))
       return
-    default: return
+    }
+    guard let (title, request) = answer(event), request != nil else { return }
+    if case .chatHistory = event {
+      openChat()
+      return
     }
     let lines = (EventText.line(event) ?? "").lines
-    guard lines.count > 1 else {
-      say(lines.first ?? "")
+    // A code and its link stay until they have been copied.
+    let isInvitation = if case .invited = event { true } else { false }
+    guard lines.count > 1 || isInvitation else {
+      say(Self.withoutMark(lines.first ?? ""))
       return
     }
     open(Panel(title, .lines(lines)))
+  }
+
+  /// The title for the answer to a command, and its request mark; nil if an event answers none.
+  private func answer(_ event: NodeEvent) -> (title: String, request: RequestMark?)? {
+    switch event {
+    case .objects(let list): ("Objects", list.request)
+    case .found(let list): ("Objects found", list.request)
+    case .object(let shown): ("Object", shown.request)
+    case .settings(let answer): ("Settings", answer.request)
+    case .digest(let digest): ("Digest", digest.request)
+    case .checkpoints(let list): ("Checkpoints", list.request)
+    case .diff(let diff): ("Differences", diff.request)
+    case .peers(let peers): ("People", peers.request)
+    case .chatHistory(let history): ("Chat", history.request)
+    case .invited(let invited): ("Invitation", invited.request)
+    case .profile(let profile): ("Profile", profile.request)
+    // The title says what is not saved.
+    case .saveState(let saving) where saving.cause == nil: ("Saved", saving.request)
+    default: nil
+    }
+  }
+
+  /// A line of the text output without the mark in front that says what kind of line it is.
+  static func withoutMark(_ line: String) -> String {
+    for mark in ["- ", "! ", "~ ", "ok: "] where line.hasPrefix(mark) {
+      return String(line.dropFirst(mark.count))
+    }
+    return line
   }
 
   /// Shows the keys, grouped.

@@ -71,6 +71,30 @@ struct PanelTests {
     #expect(desk.client.notice?.text == "digest abc, 2 objects")
   }
 
+  @Test("a command of the prompt is answered in words where it has an answer")
+  func words() throws {
+    var desk = try Desk()
+    _ = desk.client.take(.saveState(.init(.saved, request: .number(1))))
+    #expect(desk.client.notice?.text == "saved: everything is on disk")
+    desk.client.notice = nil
+    _ = desk.client.take(.saveState(.init(.saved)))
+    #expect(desk.client.notice == nil)
+    let done = NodeEvent.Done(verb: "import", request: .number(1), file: "/a.json", objects: 3)
+    _ = desk.client.take(.done(done))
+    #expect(desk.client.notice?.text == #"import 3 objects from "/a.json""#)
+    let invited = NodeEvent.Invited(
+      code: "river-maple-candy-frost",
+      role: nil,
+      link: "whiteboard://h:1/b?peer=p#river-maple-candy-frost",
+      expires: nil,
+      request: .number(1)
+    )
+    _ = desk.client.take(.invited(invited))
+    desk.now += .seconds(60)
+    _ = desk.tick()
+    #expect(desk.lines().contains { $0.contains("river-maple-candy-frost") }, "it stays")
+  }
+
   @Test("help is shown in lines")
   func help() throws {
     var desk = try Desk()
