@@ -12,8 +12,8 @@ extension Board {
     return member
   }
 
-  /// Selects an object for `member`, who is ourselves.
-  func writeSelection(of id: ObjectID, by member: MemberID) throws(BoardError) {
+  /// Selects an object for our own member.
+  func writeSelection(of id: ObjectID) throws(BoardError) {
     guard selection(of: id) != member else { return }
     // The cell may name the member already, written by somebody else: then it counts as none.
     try gesture { () throws(BoardError) in

@@ -97,7 +97,6 @@ extension Board {
   }
 
   private func requireOwnStroke(_ id: ObjectID) throws(BoardError) {
-    if isBeingCreated(id) { return }
     guard let record = state.record(id), record.kind == .drawing else { throw .unknownObject(id) }
     guard id.dot.incarnation == incarnation, !record.isFinished else { throw .wrongKind(id) }
   }

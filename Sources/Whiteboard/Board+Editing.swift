@@ -116,7 +116,7 @@ extension Board {
     try gesture { () throws(BoardError) in
       for id in try targets(ids) {
         try requireSelectable(id)
-        try writeSelection(of: id, by: member)
+        try writeSelection(of: id)
       }
     }
   }

@@ -60,6 +60,7 @@ extension Board {
     guard state.isVisible(id), let record = state.record(id) else { throw .unknownObject(id) }
     guard record.kind == .game else { throw .wrongKind(id) }
     guard !record.isLocked else { throw .locked(id) }
+    try requireNoMove(of: id)
     try gesture { () throws(BoardError) in
       let game = try judged { () throws(GameError) in try nextState(id, record) }
       let after = game.lastTime(before: member)

@@ -60,7 +60,7 @@ extension Board {
           if seen.insert(member).inserted { result.append(member) }
         }
       } else {
-        guard state.isShown(id) || isBeingCreated(id) else { throw .unknownObject(id) }
+        guard state.isShown(id) else { throw .unknownObject(id) }
         if seen.insert(id).inserted { result.append(id) }
       }
     }

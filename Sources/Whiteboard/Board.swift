@@ -10,8 +10,16 @@ public final class Board {
   package private(set) var written = DotSet()
   /// Who makes them.
   public let member: MemberID
-  /// The agreed state.
-  public private(set) var state = BoardState()
+  /// The board's cells: the agreed ones, and inside a gesture the edits that it has made so far.
+  ///
+  /// The context knows nothing of those edits until the gesture ends.
+  public var state: BoardState {
+    // A getter would copy the state for each reading; this accessor lends it.
+    _read {
+      showStaged()
+      yield cells
+    }
+  }
   /// The wall clock, in milliseconds since 1970; its owner moves it.
   public var wallClock: UInt64
   /// The other members who are present and were heard lately: whose selections hold.
@@ -25,11 +33,14 @@ public final class Board {
   /// The assets whose bytes are here.
   public var assets: Set<AssetID> = []
 
+  /// The agreed state and, after `showStaged`, the edits of the gesture under way.
+  private var cells = BoardState()
   private var clock = HybridClock()
   private var changes = ChangeLog()
   private var haveSettingsChanged = false
   private var outgoing: [Batch] = []
   private var staging: Staging?
+  private var draft: GestureDraft?
   /// What of ours can be undone and redone.
   var history = UndoStack()
   /// The greatest place in the stack that was ever seen; new objects go above it.
@@ -51,7 +62,8 @@ public final class Board {
     var operations: [Operation] = []
     /// Where among the operations each cell is written.
     var indices: [Address: Int] = [:]
-    var created: Set<ObjectID> = []
+    /// The number of objects that it creates.
+    var createdCount = 0
     /// For each operation the time that it must be later than.
     var floors: [HybridTime?] = []
     var valueBytes = 0
@@ -83,7 +95,8 @@ public final class Board {
   /// Applies a batch from elsewhere, whatever it says: agreement first (SYN-3).
   /// - Throws: `BoardError.boardFull`; nothing is applied.
   public func receive(_ batch: Batch) throws(BoardError) {
-    try state.apply(batch, changes: &changes)
+    hideStaged()
+    try cells.apply(batch, changes: &changes)
     note(batch)
     clock.observe(
       HybridTime(batch.time.rawValue + UInt64(batch.operations.count - 1)),
@@ -102,7 +115,8 @@ public final class Board {
     comparesAll: Bool = false,
     replacing: UInt16 = 0
   ) throws(BoardError) {
-    try state.merge(
+    hideStaged()
+    try cells.merge(
       difference,
       comparingAll: comparesAll,
       replacing: replacing,
@@ -117,11 +131,15 @@ public final class Board {
   }
 
   /// Has what incarnations wrote count up to these sequences only (AUT-14).
-  package func limit(_ limits: [Incarnation: UInt64]) { state.limit(limits, changes: &changes) }
+  package func limit(_ limits: [Incarnation: UInt64]) {
+    hideStaged()
+    cells.limit(limits, changes: &changes)
+  }
 
   /// Shows another state from a recording, for viewing only; the changes are not reported.
   package func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
-    self.state = state
+    hideStaged()
+    cells = state
     self.authors = authors
     isReadOnly = true
     changes = ChangeLog()
@@ -137,10 +155,12 @@ public final class Board {
   public func takeChanges() -> [ObjectChange] {
     defer { changes = ChangeLog() }
     guard !changes.isEmpty else { return [] }
-    if changes.touchesSettings(in: state) {
+    // The edits of a gesture under way are not applied yet.
+    hideStaged()
+    if changes.touchesSettings(in: cells) {
       haveSettingsChanged = true
     }
-    return changes.changes(in: state)
+    return changes.changes(in: cells)
   }
 
   /// Whether the settings may be others than at the last call, as far as `takeChanges` was called.
@@ -153,9 +173,10 @@ public final class Board {
 
   /// Makes the edits of `body` one batch: all of them, or none where it throws.
   ///
-  /// Edits show when the outermost gesture ends. A gesture inside a gesture is part of it. It is one
-  /// step for `undo`; `label` says what it is, in a word, and without one its first change does, or
-  /// the label of the gesture inside that makes it.
+  /// Inside `body` the board reads as if each edit were applied at once. Batches and changes come out
+  /// when the outermost gesture ends. A gesture inside a gesture is part of it. It is one step for
+  /// `undo`; `label` says what it is, in a word, and without one its first change does, or the label
+  /// of the gesture inside that makes it.
   public func gesture<Result, Failure: Error>(
     _ label: String? = nil,
     _ body: () throws(Failure) -> Result
@@ -173,9 +194,33 @@ public final class Board {
       if outer == nil { commit() }
       return result
     } catch {
+      hideStaged()
       staging = outer
       throw error
     }
+  }
+
+  /// Shows the edits of the gesture under way in the board's cells.
+  private func showStaged() {
+    guard let staging, (draft?.shownCount ?? 0) < staging.operations.count else { return }
+    var next = draft ?? GestureDraft(clock, wall: wallClock, over: cells)
+    // Not kept in two places, so that nothing is copied.
+    draft = nil
+    for index in next.shownCount..<staging.operations.count {
+      next.show(
+        staging.operations[index],
+        as: Dot(incarnation, staging.firstSequence + UInt64(index)),
+        after: staging.floors[index],
+        in: &cells
+      )
+    }
+    draft = next
+  }
+
+  /// Makes the board's cells the agreed ones again.
+  private func hideStaged() {
+    draft?.hide(from: &cells)
+    draft = nil
   }
 
   /// Whether local edits were made, or are made, under this incarnation.
@@ -205,6 +250,7 @@ public final class Board {
   /// of the wall clock (BRD-32).
   private func commit() {
     guard let staged = staging else { return }
+    hideStaged()
     staging = nil
     guard !staged.operations.isEmpty else { return }
     guard let runs = clock.next(wall: wallClock, after: staged.floors) else {
@@ -226,9 +272,9 @@ public final class Board {
       rest = rest.dropFirst(run.count)
       sequence += UInt64(run.count)
     }
-    history.record(batches, over: state, label: staged.label)
+    history.record(batches, over: cells, label: staged.label)
     for batch in batches {
-      guard (try? state.apply(batch, changes: &changes)) != nil else {
+      guard (try? cells.apply(batch, changes: &changes)) != nil else {
         preconditionFailure("operations are checked when they are staged")
       }
       written.insert(batch.sequences, of: incarnation)
@@ -281,23 +327,29 @@ public final class Board {
     let address = Staging.Address(object: id, property: property)
     if let index = staged.indices[address] {
       staged.operations[index] = Operation(id, property, value)
+      if let shown = draft?.shownCount, index < shown {
+        draft?.rewrite(staged.operations[index], in: &cells)
+      }
       return
     }
     guard staged.operations.count < BoardLimits.operationsPerBatch,
       staged.valueBytes + value.length <= BoardLimits.batchBytes * 3 / 4
     else { throw .tooManyOperations }
     let count = staged.operations.count + 1
+    // What the cells show of the gesture already is counted once.
+    let shown = draft?.growth ?? BoardGrowth()
     guard
-      state.hasRoom(
-        objects: count,
-        cells: count,
-        bytes: staged.valueBytes + value.length,
+      cells.hasRoom(
+        objects: count - shown.objects,
+        cells: count - shown.cells,
+        bytes: staged.valueBytes + value.length - shown.bytes,
         incarnations: count + 1,
         ranges: count + 1
       ),
       staged.firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch)
     else { throw .boardFull }
-    let floor = [state.record(id)?[property]?.time, earlier].compactMap(\.self).max()
+    let agreed = draft?.original(of: id) ?? cells.record(id)
+    let floor = [agreed?[property]?.time, earlier].compactMap(\.self).max()
     if let floor, !floor.canBeFollowed { throw .clockExhausted }
     staged.indices[address] = staged.operations.count
     staged.operations.append(Operation(id, property, value))
@@ -312,11 +364,6 @@ public final class Board {
     after latest: HybridTime?,
     _ bytes: (Dot) throws(BoardError) -> [UInt8]
   ) throws(BoardError) {
-    guard
-      !(staging?.operations.contains {
-        $0.object == id && $0.property.number == Property.moveNumber
-      } ?? false)
-    else { throw .gameRefused(.moveInProgress) }
     if let latest, !latest.canBeFollowed { throw .clockExhausted }
     let dot = nextDot()
     try stage(id, .move(dot), .bytes(try bytes(dot)), after: latest)
@@ -340,7 +387,6 @@ public final class Board {
 
   /// Throws where a local change of the object's selection, or of its lock, is refused.
   func requireSelectable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
-    if isBeingCreated(id) { return }
     guard state.isShown(id), let record = state.record(id) else { throw .unknownObject(id) }
     if let kind, record.kind != kind { throw .wrongKind(id) }
     try requireFree(id)
@@ -351,18 +397,13 @@ public final class Board {
     if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
   }
 
-  /// Whether the gesture that is under way creates the object.
-  func isBeingCreated(_ id: ObjectID) -> Bool { staging?.created.contains(id) ?? false }
-
-  /// Whether the gesture that is under way writes this cell.
-  func isStaged(_ id: ObjectID, _ property: Property) -> Bool {
-    staging?.indices[Staging.Address(object: id, property: property)] != nil
-  }
-
-  /// The first object of this kind that the gesture under way creates.
-  func objectBeingCreated(_ kind: ObjectKind) -> ObjectID? {
-    staging?.operations.first { $0.property == .kind && $0.value == .unsigned(kind.rawValue) }?
-      .object
+  /// Throws if the gesture under way has a move of this game already (GAM-11).
+  func requireNoMove(of id: ObjectID) throws(BoardError) {
+    let hasMove =
+      staging?.operations.contains {
+        $0.object == id && $0.property.number == Property.moveNumber
+      } ?? false
+    if hasMove { throw .gameRefused(.moveInProgress) }
   }
 
   /// Throws where a local move, scaling or rotation is refused.
@@ -377,7 +418,7 @@ public final class Board {
 
   /// Writes one cell; one that already holds the value is left as it is.
   func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
-    guard isStaged(id, property) || state.record(id)?[property]?.value != value else { return }
+    guard state.record(id)?[property]?.value != value else { return }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
 
@@ -388,11 +429,11 @@ public final class Board {
     _ kind: ObjectKind,
     after earlier: HybridTime? = nil
   ) throws(BoardError) -> ObjectID {
-    let created = staging?.created.count ?? 0
-    guard state.objectCount + created < BoardLimits.objects else { throw .boardFull }
+    let created = (staging?.createdCount ?? 0) - (draft?.growth.objects ?? 0)
+    guard cells.objectCount + created < BoardLimits.objects else { throw .boardFull }
     let id = ObjectID(nextDot())
     try stage(id, .kind, .unsigned(kind.rawValue), after: earlier)
-    staging?.created.insert(id)
+    staging?.createdCount += 1
     return id
   }
 

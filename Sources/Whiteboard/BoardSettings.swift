@@ -120,8 +120,8 @@ extension Board {
   private func set(_ property: Property, _ value: Value) throws(BoardError) {
     let present = state.settingCell(property) { $0.shape == value.shape }
     try gesture { () throws(BoardError) in
-      let known = state.settingsIDs.first ?? objectBeingCreated(.settings)
-      if let known, present?.value == value, !isStaged(known, property) { return }
+      let known = state.settingsIDs.first
+      if known != nil, present?.value == value { return }
       let settings = if let known { known } else { try create(.settings) }
       // The cell that it has to beat may be another settings object's.
       try stage(settings, property, value, after: present?.time)

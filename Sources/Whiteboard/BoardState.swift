@@ -377,6 +377,10 @@ public struct BoardState: Sendable {
     orphans.remove(id)
     grouped.remove(id)
     settingsObjects.remove(id)
+    removePlace(place)
+  }
+
+  private mutating func removePlace(_ place: Int) {
     table.willSwapRemove(place, of: ids)
     ids.swapAt(place, ids.count - 1)
     ids.removeLast()
@@ -384,6 +388,58 @@ public struct BoardState: Sendable {
     cells.removeLast()
     marks.swapAt(place, marks.count - 1)
     marks.removeLast()
+  }
+
+  // MARK: - What a gesture shows
+
+  /// An object as it is stored, with its mark in the latest change log.
+  struct StoredObject: Sendable {
+    let record: ObjectRecord
+    fileprivate let mark: UInt32
+  }
+
+  /// An object as it is stored now; nil if it is not.
+  func stored(_ id: ObjectID) -> StoredObject? {
+    table.find(id, in: ids).map { StoredObject(record: cells[$0], mark: marks[$0]) }
+  }
+
+  /// Makes an object what it was, or removes it, unknown to change logs.
+  mutating func store(_ object: StoredObject?, as id: ObjectID) {
+    let known = table.find(id, in: ids)
+    if let known {
+      cellCount -= cells[known].count
+      valueBytes -= cells[known].valueBytes
+    }
+    guard let object else {
+      if let known { removePlace(known) }
+      orphans.remove(id)
+      grouped.remove(id)
+      settingsObjects.remove(id)
+      return
+    }
+    let place = known ?? append(id)
+    cells[place] = object.record
+    marks[place] = object.mark
+    cellCount += object.record.count
+    valueBytes += object.record.valueBytes
+    list(id, object.record)
+  }
+
+  /// Writes a cell, whatever is there, unknown to the context and to change logs.
+  mutating func overwrite(_ property: Property, of id: ObjectID, with cell: Cell) {
+    let place = table.find(id, in: ids) ?? append(id)
+    let (count, bytes) = (cells[place].count, cells[place].valueBytes)
+    cells[place].overwrite(property, with: cell)
+    cellCount += cells[place].count - count
+    valueBytes += cells[place].valueBytes - bytes
+    if property.isKind || property == .group || cells[place].count == 1 { list(id, cells[place]) }
+  }
+
+  /// Puts an object on the lists on which its cells belong, and on no other.
+  private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
+    if record[.kind] == nil { orphans.insert(id) } else { orphans.remove(id) }
+    if record[.group] == nil { grouped.remove(id) } else { grouped.insert(id) }
+    if record.kind == .settings { settingsObjects.insert(id) } else { settingsObjects.remove(id) }
   }
 }
 

@@ -63,10 +63,24 @@ package struct ObjectRecord: Sendable {
   /// Writes a cell where it beats the one that is there.
   /// - Complexity: O(log *n*), and a move of at most one piece.
   package mutating func write(_ cell: Cell, at property: Property) -> Outcome {
+    put(cell, at: property) { cell.beats($0) }
+  }
+
+  /// Writes a cell, whatever is there.
+  /// - Complexity: as ``write(_:at:)``.
+  mutating func overwrite(_ property: Property, with cell: Cell) {
+    _ = put(cell, at: property) { _ in true }
+  }
+
+  private mutating func put(
+    _ cell: Cell,
+    at property: Property,
+    where beats: (Cell) -> Bool
+  ) -> Outcome {
     let position = position(of: property)
     let growth: Int? = pieces.update(position) { entry in
       guard entry.property == property else { return nil }
-      guard cell.beats(entry.cell) else { return .min }
+      guard beats(entry.cell) else { return .min }
       let growth = cell.value.length - entry.cell.value.length
       entry.cell = cell
       return growth

@@ -41,10 +41,13 @@ public class WhiteboardObject {
   /// Milliseconds since 1970 of the latest write, the selection aside.
   public var updatedAt: UInt64 { record.updatedAt }
 
-  /// Selects it for `member`, who is ourselves; a race for it is decided the same everywhere.
-  public func select(by member: MemberID) throws(BoardError) {
+  /// Selects it for the board's own member.
+  ///
+  /// All replicas agree on the winner of a race for it. A selection for another member
+  /// does not exist: it would count nowhere (BRD-22).
+  public func select() throws(BoardError) {
     try board.requireSelectable(id)
-    try board.writeSelection(of: id, by: member)
+    try board.writeSelection(of: id)
   }
 
   /// Ends its selection.
@@ -82,8 +85,7 @@ public class WhiteboardObject {
   public func reorder(_ move: StackMove) throws(BoardError) { try board.reorder([id], move) }
 
   /// Copies it; see `Board.duplicate(_:by:)`.
-  ///
-  /// The copy is nil inside a gesture, at whose end it appears.
+  /// - Returns: The copy.
   @discardableResult
   public func duplicate(by offset: Point) throws(BoardError) -> WhiteboardObject? {
     try board.duplicate([id], by: offset)[id].flatMap { board.object($0) }

@@ -201,7 +201,7 @@ import Testing
     join()
     let id = try createText()
     try anna.replica.change(now: start) { board in
-      try board.object(id)?.select(by: board.member)
+      try board.object(id)?.select()
     }
     #expect(anna.replica.takeActions().contains(.selected(id, by: anna.member)))
     receive(try puppet.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41))

@@ -16,7 +16,7 @@ import Testing
     let id = try board.createText("x", at: Point(x: 1, y: 2))
     let before = board.state
     #expect(BoardDiff.between(before, board.state).isEmpty)
-    try board.object(id)?.select(by: board.member)
+    try board.object(id)?.select()
     try board.object(id)?.changePosition(to: Point(x: 9, y: 9))
     try board.object(id)?.changePosition(to: Point(x: 1, y: 2))
     try board.write(id, .lock, .unsigned(0))

@@ -23,7 +23,7 @@ import Testing
     let object = try #require(board.object(id) as? TextObject)
     #expect(object.centerPosition == Point(x: 10, y: -20))
     #expect(object.size == Size(width: 200, height: 50))
-    try object.select(by: board.member)
+    try object.select()
     try object.changePosition(to: Point(x: 1.5, y: 2))
     try object.changeScale(to: 2)
     try object.changeAngle(to: .pi / 2)
@@ -49,7 +49,7 @@ import Testing
     let batches = board.takeBatches()
     #expect(batches.map(\.operations.count) == [50])
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
-    try bob.object(ids[49])?.select(by: other)
+    try bob.object(ids[49])?.select()
     try share(bob, board)
     board.presentMembers = [other]
     let before = board.state.dump
@@ -83,8 +83,8 @@ import Testing
     try share(anna, bob)
     anna.presentMembers = [bob.member]
     bob.presentMembers = [anna.member]
-    try anna.object(id)?.select(by: anna.member)
-    try bob.object(id)?.select(by: bob.member)
+    try anna.object(id)?.select()
+    try bob.object(id)?.select()
     try share(anna, bob)
     try share(bob, anna)
     let holder = anna.holder(of: id)
@@ -102,15 +102,15 @@ import Testing
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     try share(anna, bob)
     anna.presentMembers = [bob.member]
-    try bob.object(id)?.select(by: anna.member)
+    try bob.write(id, .selection, .bytes(anna.member.bytes))
     try share(bob, anna)
     #expect(anna.holder(of: id) == nil && anna.selection(of: id) == nil)
     // It does not keep her from selecting it herself.
-    try anna.object(id)?.select(by: anna.member)
+    try anna.object(id)?.select()
     #expect(anna.holder(of: id) == anna.member)
     try anna.object(id)?.deselect()
     try share(anna, bob)
-    try bob.object(id)?.select(by: bob.member)
+    try bob.object(id)?.select()
     try share(bob, anna)
     #expect(anna.holder(of: id) == bob.member)
     anna.authors[bob.incarnation] = nil
@@ -130,14 +130,14 @@ import Testing
   func vanished() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("free", at: Point(x: 0, y: 0))
-    try anna.object(id)?.select(by: anna.member)
+    try anna.object(id)?.select()
     try share(anna, bob)
     bob.presentMembers = [anna.member]
     #expect(bob.snapshot(id)?.selectedBy == anna.member)
     #expect(throws: BoardError.held(id, by: anna.member)) { try bob.delete(id) }
     bob.presentMembers = []
     #expect(bob.snapshot(id)?.selectedBy == nil)
-    try bob.object(id)?.select(by: bob.member)
+    try bob.object(id)?.select()
     try bob.delete(id)
   }
 
@@ -168,7 +168,7 @@ import Testing
     let other = bob.member
     let id = try board.createText("kept", at: Point(x: 0, y: 0))
     try share(board, bob)
-    try bob.object(id)?.select(by: other)
+    try bob.object(id)?.select()
     try share(bob, board)
     board.presentMembers = [other]
     #expect(throws: BoardError.held(id, by: other)) { try board.delete(id) }
@@ -351,7 +351,7 @@ import Testing
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     #expect(anna.takeChanges() == [.added(id)])
     try anna.object(id)?.changeScale(to: 2)
-    try anna.object(id)?.select(by: anna.member)
+    try anna.object(id)?.select()
     #expect(anna.takeChanges() == [.changed(id), .selected(id)])
     try share(anna, bob)
     #expect(bob.takeChanges() == [.added(id), .selected(id)])

@@ -172,7 +172,7 @@ import Testing
     let text = try anna.createText("no game", at: Point(x: 0, y: 0))
     #expect(throws: BoardError.wrongKind(text)) { try anna.play(text, "1") }
     #expect(anna.gameView(text, for: anna.member) == nil)
-    try bob.object(id)?.select(by: bob.member)
+    try bob.object(id)?.select()
     try world.share()
     anna.presentMembers = [bob.member]
     try anna.play(id, "1")

@@ -178,7 +178,7 @@ import Testing
     #expect(throws: refused) { try object.reorder(.back) }
     #expect(throws: refused) { try object.delete() }
     #expect(throws: refused) { try board.group([id]) }
-    try object.select(by: board.member)
+    try object.select()
     try object.deselect()
     #expect(object.isLocked)
     try object.setLocked(false)

@@ -55,7 +55,7 @@ enum RandomEditing {
     case (6, let id?): try board.purge(id)
     case (7, let id?): try board.object(id)?.changeScale(to: Double(1 + random.below(50)) / 10)
     case (8, let id?): try board.object(id)?.changeAngle(to: Double(random.below(700)) / 100)
-    case (9, let id?): try board.object(id)?.select(by: board.member)
+    case (9, let id?): try board.object(id)?.select()
     case (10, let id?): try board.object(id)?.deselect()
     case (11, let id?):
       let count = board.state.record(id).map { TextTree($0).scalars.count } ?? 0

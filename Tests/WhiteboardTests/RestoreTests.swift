@@ -128,7 +128,7 @@ import Testing
     for id in [first, second] { try board.object(id)?.changePosition(to: Point(x: 5, y: 5)) }
     let bob = self.board(2)
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
-    try bob.object(second)?.select(by: other)
+    try bob.object(second)?.select()
     for batch in bob.takeBatches() { try board.receive(batch) }
     board.authors[bob.incarnation] = other
     board.presentMembers = [other]

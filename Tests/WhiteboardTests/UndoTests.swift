@@ -239,7 +239,7 @@ import Testing
     let id = try board.createText("x", at: origin)
     try board.object(id)?.changeScale(to: 2)
     try board.undo()
-    try board.object(id)?.select(by: board.member)
+    try board.object(id)?.select()
     try board.say("hello")
     #expect(board.canRedo)
     try board.object(id)?.changeAngle(to: 1)
@@ -334,7 +334,7 @@ import Testing
     }
     let bob = self.board(2)
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
-    try bob.object(ids[1])?.select(by: other)
+    try bob.object(ids[1])?.select()
     for batch in bob.takeBatches() { try board.receive(batch) }
     board.authors[bob.incarnation] = other
     board.presentMembers = [other]

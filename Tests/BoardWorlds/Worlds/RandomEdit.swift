@@ -179,7 +179,7 @@ struct RandomEdit {
     switch random.below(3) {
     case 0: try board.object(id)?.deselect()
     case 1: try board.deselectAll()
-    default: try board.object(id)?.select(by: board.member)
+    default: try board.object(id)?.select()
     }
   }
 

@@ -65,9 +65,8 @@ extension ReplicaWorld {
     case (8, let id?):
       try replica.change(now: now) { (board) throws(BoardError) in try board.purge(id) }
     case (9, let id?), (10, let id?):
-      let member = node.member
       try replica.change(now: now) { (board) throws(BoardError) in
-        try board.object(id)?.select(by: member)
+        try board.object(id)?.select()
       }
     case (11, _):
       try replica.change(now: now) { (board) throws(BoardError) in try board.deselectAll() }
