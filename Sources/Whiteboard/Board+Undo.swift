@@ -13,8 +13,41 @@ public struct UndoOutcome: Hashable, Sendable {
   /// How many games stay where they are, since moves were made in them, which nothing takes back.
   public internal(set) var played = 0
 
+  /// The steps that were passed over, since nothing of them could be put back.
+  public internal(set) var skipped: [SkippedStep] = []
+
   /// Whether all of the step was put back.
   public var isComplete: Bool { overwritten + purged + unwritable + played == 0 }
+
+  /// Why nothing was put back.
+  fileprivate var obstacle: SkippedStep.Reason {
+    if overwritten > 0 { return .overwritten }
+    if played > 0 { return .played }
+    if purged > 0 { return .purged }
+    return unwritable > 0 ? .unwritable : .unchanged
+  }
+}
+
+/// A step that an undo or a redo passed over.
+public struct SkippedStep: Hashable, Sendable {
+  /// Why nothing of a step could be put back.
+  public enum Reason: String, Hashable, Sendable {
+    /// Other members changed the same since.
+    case overwritten
+    /// Its objects were purged since.
+    case purged
+    /// Only an earlier incarnation of ours may write there (BRD-25).
+    case unwritable
+    /// It made a game in which moves were made since.
+    case played
+    /// The board is already as it would be afterwards.
+    case unchanged
+  }
+
+  /// What the step was, in a word, such as `move`.
+  public let label: String
+  /// Why nothing of it could be put back.
+  public let reason: Reason
 }
 
 /// Undo and redo of this board's own edits, step by step.
@@ -23,15 +56,15 @@ public struct UndoOutcome: Hashable, Sendable {
 /// without a pause (`typeText`). A cell is put back only while
 /// what the step left there still stands: what somebody else wrote is never touched. Selections,
 /// chat lines, moves of games and purges are no steps, and an undo leaves a game in which moves were
-/// made where it is.
+/// made where it is. A step of which nothing can be put back is passed over.
 extension Board {
-  /// Whether there is a step to undo.
+  /// Whether there is a step to undo, which `undo` may have to pass over.
   public var canUndo: Bool { history.latest != nil }
-  /// Whether there is a step to redo.
+  /// Whether there is a step to redo, which `redo` may have to pass over.
   public var canRedo: Bool { !history.undone.isEmpty }
-  /// What `undo` would take back, in a word, or nil.
+  /// What the latest step is, in a word; nil if there is none to undo.
   public var undoLabel: String? { history.latest?.label }
-  /// What `redo` would bring back, in a word, or nil.
+  /// What the next step to redo is, in a word; nil if there is none.
   public var redoLabel: String? { history.undone.last?.label }
   /// The objects that an undo or a redo may need; to purge one makes its steps incomplete.
   /// - Complexity: O(*n*) in the cells of all steps.
@@ -56,30 +89,51 @@ extension Board {
     return try body()
   }
 
-  /// Takes the latest step back, as ordinary writes; a step that goes on ends first.
+  /// Takes the latest step back of which anything can be put back; a step that goes on ends first.
   ///
-  /// Not for use inside a gesture.
+  /// Later steps are passed over, and can be redone in their turn if that becomes possible. What goes
+  /// back is written as ordinary operations. Not for use inside a gesture.
   ///
-  /// - Throws: `nothingToUndo`; `held` or `locked` where an object may not be changed now, and the
+  /// - Throws: `nothingToUndo`; `held` or `locked` if an object may not be changed now, and the
   ///   step stays as it is; `boardFull`, `clockExhausted`.
   @discardableResult
   public func undo() throws(BoardError) -> UndoOutcome {
     history.closeStep()
-    guard var entry = history.done.last else { throw .nothingToUndo }
-    let outcome = try replay(&entry, .undo)
-    history.didUndo(entry)
-    return outcome
+    return try replayLatest(of: history.done, .undo)
   }
 
-  /// Brings the step back that was undone last and not redone.
+  /// Brings the step back that was undone last and not redone, and of which anything can be put back.
   /// - Throws: as `undo`, and `nothingToRedo`.
   @discardableResult
   public func redo() throws(BoardError) -> UndoOutcome {
     history.closeStep()
-    guard var entry = history.undone.last else { throw .nothingToRedo }
-    let outcome = try replay(&entry, .redo)
-    history.didRedo(entry)
-    return outcome
+    return try replayLatest(of: history.undone, .redo)
+  }
+
+  private func replayLatest(
+    of entries: [UndoEntry],
+    _ direction: Direction
+  ) throws(BoardError) -> UndoOutcome {
+    var skipped: [SkippedStep] = []
+    // The stack changes only if a step is found, so that no step is lost.
+    defer { history.takeBackNotes() }
+    var passed: [UndoEntry] = []
+    for entry in entries.reversed() {
+      var entry = entry
+      var outcome = try replay(&entry, direction)
+      passed.append(entry)
+      guard outcome.changed > 0 else {
+        skipped.append(SkippedStep(label: entry.label, reason: outcome.obstacle))
+        continue
+      }
+      for entry in passed {
+        if direction == .undo { history.didUndo(entry) } else { history.didRedo(entry) }
+      }
+      history.keepNotes()
+      outcome.skipped = skipped
+      return outcome
+    }
+    throw direction == .undo ? .nothingToUndo(skipped: skipped) : .nothingToRedo(skipped: skipped)
   }
 
   private enum Direction { case undo, redo }

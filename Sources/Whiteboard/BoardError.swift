@@ -25,10 +25,10 @@ public enum BoardError: Error, Hashable, Sendable {
   case stackFull
   /// One gesture has more operations than fit in a batch.
   case tooManyOperations
-  /// There is no step of ours to undo.
-  case nothingToUndo
-  /// There is no step of ours to redo.
-  case nothingToRedo
+  /// No step of ours can be undone; `skipped` has the steps that are there, the latest first.
+  case nothingToUndo(skipped: [SkippedStep] = [])
+  /// No step of ours can be redone; `skipped` has the steps that are there, the next one first.
+  case nothingToRedo(skipped: [SkippedStep] = [])
   /// The board holds all the objects it may hold.
   case boardFull
   /// The cell was written with the greatest time there is and cannot be overwritten.

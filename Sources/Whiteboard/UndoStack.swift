@@ -26,6 +26,8 @@ struct UndoStack {
   private var typed: Typing?
   /// Of cells that undo wrote last: by which operation, and what that brought back.
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
+  /// What stood there before each note of the undo under way, to take the notes back.
+  private var replaced: [(key: CellKey, known: (winner: Dot?, standing: Standing)?)] = []
 
   /// A user's typing into a text.
   private struct Typing {
@@ -47,7 +49,17 @@ struct UndoStack {
 
   /// Records that the operation `winner`, or none, restored the contents of a cell.
   mutating func note(_ standing: Standing, by winner: Dot?, at key: CellKey) {
+    replaced.append((key, standings[key]))
     standings[key] = (winner, standing)
+  }
+
+  /// Keeps the notes of the undo under way.
+  mutating func keepNotes() { replaced = [] }
+
+  /// Takes back the notes of the undo under way, whose steps stay where they are.
+  mutating func takeBackNotes() {
+    for (key, known) in replaced.reversed() { standings[key] = known }
+    replaced = []
   }
 
   // MARK: - Steps

@@ -157,7 +157,8 @@ class Expected:
         forward = command["verb"] == "redo"
         self.undoers.add(command["peer"])
         answer = command["answer"] or {}
-        if result == "done" and is_sure and answer.get("changed", True) and not answer.get("skipped") and stack:
+        is_last = not answer.get("skipped") and not answer.get("skippedSteps")
+        if result == "done" and is_sure and answer.get("changed", True) and is_last and stack:
             verb, step, made_by = stack.pop()
             if verb == "insert":  # inserts within a second are one step, so that it is not known how many
                 self._doubt_words(command["life"])

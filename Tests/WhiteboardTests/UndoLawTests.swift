@@ -71,19 +71,36 @@ extension Board {
       if batches.contains(where: { $0.operations.contains { $0.property == .purge } }) {
         hasPurged = true
       }
-      if board.history.done.count > count { states.append(board.content) }
-      states[states.count - 1] = board.content
+      let content = board.content
+      // A step that shows nothing new is passed over.
+      if board.history.done.count > count,
+        Self.withoutChat(content) != Self.withoutChat(states[states.count - 1])
+      {
+        states.append(content)
+      }
+      states[states.count - 1] = content
     }
     #expect(states.count > 6, "seed \(seed)")
     for count in [1, 3, board.history.done.count] {
       let before = board.content
-      let steps = min(count, board.history.done.count)
-      for index in 0..<steps {
-        try board.undo()
-        if !hasPurged {
-          let wanted = Self.withoutChat(states[states.count - 2 - index])
-          #expect(Self.withoutChat(board.content) == wanted, "seed \(seed)")
+      var steps = 0
+      var place = states.count - 1
+      while steps < count {
+        do throws(BoardError) {
+          try board.undo()
+        } catch {
+          // What was purged doesn't come back.
+          #expect(error.code == "nothing-to-undo", "seed \(seed)")
+          #expect(hasPurged || place == 0, "seed \(seed)")
+          break
         }
+        let now = Self.withoutChat(board.content)
+        if !hasPurged, now != Self.withoutChat(states[place]) {
+          place -= 1
+          try #require(place >= 0, "seed \(seed)")
+          #expect(now == Self.withoutChat(states[place]), "seed \(seed)")
+        }
+        steps += 1
       }
       for _ in 0..<steps { try board.redo() }
       #expect(board.content == before, "seed \(seed)")
@@ -118,8 +135,10 @@ extension Board {
         do throws(BoardError) {
           outcome = try isUndo ? board.undo() : board.redo()
         } catch {
-          // What somebody else locked meanwhile: nothing of the step was taken back.
-          #expect(error.code == "locked" && board.state.dump == before.dump, "seed \(seed)")
+          // Somebody else locked or changed it meanwhile: nothing was taken back.
+          let codes = ["locked", "nothing-to-undo", "nothing-to-redo"]
+          #expect(codes.contains(error.code), "seed \(seed)")
+          #expect(board.state.dump == before.dump, "seed \(seed)")
           continue
         }
         let made = board.takeBatches()
@@ -154,14 +173,20 @@ extension Board {
     let board = boards[0]
     let content = board.content
     let incarnation = board.incarnation
-    let count = board.history.done.count
     var outcomes: [UndoOutcome] = []
     do throws(BoardError) {
-      for _ in 0..<count { outcomes.append(try board.undo()) }
-      for _ in 0..<count { outcomes.append(try board.redo()) }
+      while true { outcomes.append(try board.undo()) }
     } catch {
-      #expect(error.code == "locked", "seed \(seed)")
-      return
+      guard error.code != "locked" else { return }
+      #expect(error.code == "nothing-to-undo", "seed \(seed)")
+    }
+    for _ in outcomes {
+      do throws(BoardError) {
+        outcomes.append(try board.redo())
+      } catch {
+        #expect(error.code == "locked", "seed \(seed)")
+        return
+      }
     }
     if board.incarnation == incarnation, outcomes.allSatisfy({ $0.unwritable == 0 }) {
       #expect(board.content == content, "seed \(seed)")

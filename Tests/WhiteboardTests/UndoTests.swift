@@ -32,9 +32,9 @@ import Testing
     #expect(board.redoLabel == "text")
     try board.redo()
     #expect(board.content == before)
-    #expect(throws: BoardError.nothingToRedo) { try board.redo() }
+    #expect(throws: BoardError.nothingToRedo()) { try board.redo() }
     try board.undo()
-    #expect(throws: BoardError.nothingToUndo) { try board.undo() }
+    #expect(throws: BoardError.nothingToUndo()) { try board.undo() }
   }
 
   @Test("[I9] moving 50 objects is one step, and so is a drag of many gestures")
@@ -70,19 +70,19 @@ import Testing
     try bob.play(played, "1")
     try world.share()
     try anna.play(played, "2")
-    #expect(try anna.undo() == UndoOutcome(label: "game", played: 1))
+    let skipped = [SkippedStep(label: "game", reason: .played)]
+    #expect(try anna.undo() == UndoOutcome(label: "game", changed: 1, skipped: skipped))
     #expect(anna.object(played)?.kind == .game)
     #expect(anna.gameView(played, for: anna.member)?.moveCount == 2)
-    // It stands there still, and nobody else did anything.
-    #expect(try anna.redo() == UndoOutcome(label: "game"))
-    #expect(try anna.undo() == UndoOutcome(label: "game", played: 1))
-    #expect(try anna.undo() == UndoOutcome(label: "game", changed: 1))
     #expect(anna.objectIDs == [text, played])
     try anna.undo()
     #expect(anna.objectIDs == [played])
     try anna.redo()
-    try anna.redo()
+    #expect(try anna.redo() == UndoOutcome(label: "game", changed: 1))
     #expect(anna.objectIDs.contains(idle))
+    // The game that was played is there already.
+    let there = [SkippedStep(label: "game", reason: .unchanged)]
+    #expect(throws: BoardError.nothingToRedo(skipped: there)) { try anna.redo() }
     // Who deleted it himself may do so again.
     try anna.delete(played)
     try anna.undo()
@@ -226,11 +226,71 @@ import Testing
     try anna.undo()
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
     // What stands there is Bob's again, although Anna brought it back.
-    #expect(try anna.undo() == UndoOutcome(label: "move", overwritten: 1))
+    let skipped = [SkippedStep(label: "move", reason: .overwritten)]
+    #expect(try anna.undo() == UndoOutcome(label: "text", changed: 1, skipped: skipped))
+    #expect(anna.object(id) == nil)
+    #expect(try anna.redo() == UndoOutcome(label: "text", changed: 1))
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
-    #expect(try anna.redo().overwritten == 1)
-    try anna.redo()
+    #expect(try anna.redo() == UndoOutcome(label: "move", changed: 1, skipped: skipped))
     #expect(anna.object(id)?.centerPosition == Point(x: 3, y: 3))
+  }
+
+  @Test("[I9] undo and redo pass over the steps that others changed since, and lose none")
+  func skipping() throws {
+    let (anna, bob) = (board(1), board(2))
+    let ids = try (0..<3).map { try anna.createText("\($0)", at: origin) }
+    let away = Point(x: 9, y: 9)
+    try anna.object(ids[0])?.changeScale(to: 2)
+    for id in ids[1...] { try anna.object(id)?.changePosition(to: Point(x: 1, y: 1)) }
+    try share(anna, bob)
+    for id in ids[1...] { try bob.object(id)?.changePosition(to: away) }
+    try share(bob, anna)
+    let moves = Array(repeating: SkippedStep(label: "move", reason: .overwritten), count: 2)
+    #expect(try anna.undo() == UndoOutcome(label: "scale", changed: 1, skipped: moves))
+    #expect(anna.object(ids[0])?.scale == 1)
+    #expect(ids[1...].allSatisfy { anna.object($0)?.centerPosition == away })
+    #expect(try anna.redo() == UndoOutcome(label: "scale", changed: 1))
+    // No redoable step is left, and the refusal names those that are passed over.
+    #expect(throws: BoardError.nothingToRedo(skipped: moves)) { try anna.redo() }
+    #expect(try anna.undo().label == "scale")
+    #expect(anna.object(ids[0])?.scale == 1)
+  }
+
+  @Test("[I9] an undo that finds no step leaves what was undone redoable")
+  func redoAfterRefusal() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try bob.createText("x", at: origin)
+    try share(bob, anna)
+    // A step that changes nothing in the end, and one on top of it.
+    try anna.step {
+      try anna.object(id)?.changePosition(to: Point(x: 1, y: 1))
+      try anna.object(id)?.changePosition(to: origin)
+    }
+    try anna.object(id)?.changePosition(to: Point(x: 2, y: 2))
+    try anna.undo()
+    let unchanged = [SkippedStep(label: "move", reason: .unchanged)]
+    for _ in 0..<2 {
+      #expect(throws: BoardError.nothingToUndo(skipped: unchanged)) { try anna.undo() }
+    }
+    #expect(try anna.redo() == UndoOutcome(label: "move", changed: 1))
+    #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
+  }
+
+  @Test("[I9] if others changed every step, undo is refused, says why and keeps the steps")
+  func allSkipped() throws {
+    let (anna, bob) = (board(1), board(2))
+    let id = try bob.createText("x", at: origin)
+    try share(bob, anna)
+    try anna.object(id)?.changePosition(to: Point(x: 1, y: 1))
+    try share(anna, bob)
+    try bob.object(id)?.changePosition(to: Point(x: 2, y: 2))
+    try share(bob, anna)
+    let skipped = [SkippedStep(label: "move", reason: .overwritten)]
+    for _ in 0..<2 {
+      #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
+    }
+    #expect(anna.undoLabel == "move" && !anna.canRedo)
+    #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
   }
 
   @Test("[I9] a new edit ends what can be redone; a selection or a chat line does not")
@@ -430,9 +490,8 @@ import Testing
     #expect(board.incarnation != old)
     #expect(board.object(id)?.centerPosition == origin)
     // Only the incarnation that deleted can take a deletion back.
-    #expect(try board.undo() == UndoOutcome(label: "text", unwritable: 1))
-    #expect(text(id, on: board) == "bcdef")
-    try board.undo()
+    let skipped = [SkippedStep(label: "text", reason: .unwritable)]
+    #expect(try board.undo() == UndoOutcome(label: "text", changed: 1, skipped: skipped))
     #expect(text(id, on: board) == "bc")
     try board.redo()
     #expect(text(id, on: board) == "bcdef")

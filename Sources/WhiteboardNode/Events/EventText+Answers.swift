@@ -94,21 +94,4 @@ extension EventText {
   private static func names(_ ids: [String]) -> String {
     ids.map { TerminalText.cleaned($0) }.joined(separator: ", ")
   }
-
-  private static func stepLine(_ done: NodeEvent.Done) -> String {
-    let step = TerminalText.cleaned(done.step ?? "", limit: 64)
-    let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
-      switch reason {
-      case "overwritten":
-        "; \(count(number, "change")) left, since others changed the same after"
-      case "purged":
-        "; \(count(number, "change")) left, of what was removed for good"
-      case "played":
-        "; \(count(number, "game stays", "games stay")), since moves were made there"
-      default:
-        "; \(count(number, "change")) left that cannot be made any more"
-      }
-    }
-    return "ok: \(done.verb) \(step)" + left.joined()
-  }
 }

@@ -113,10 +113,20 @@ extension NodeEvent {
     package var skipped: Int?
     /// Why they were left, and how many of them for each reason.
     package var left: [String: Int]?
+    /// The steps that `undo` and `redo` passed over, since nothing of them could be put back.
+    package var skippedSteps: [PassedStep]?
     /// The members whose boards equal the local one, for `wait synced`.
     package var synced: [SyncedMember]?
     /// The other known members, for `wait synced`.
     package var notSynced: [SyncedMember]?
+  }
+
+  /// A step that `undo` or `redo` passed over.
+  package struct PassedStep: Encodable, Hashable, Sendable {
+    /// What the step was, in a word.
+    package var step: String
+    /// Why nothing of it could be put back: a key of ``Done/left``, or `unchanged`.
+    package var reason: String
   }
 
   /// A verb has not been carried out, or a line could not be read.

@@ -190,6 +190,9 @@ extension Node {
       step: outcome.step,
       skipped: outcome.skipped,
       left: outcome.left,
+      skippedSteps: outcome.skippedSteps?.map {
+        NodeEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue)
+      },
       synced: outcome.sync?.synced,
       notSynced: outcome.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }
     )

@@ -178,7 +178,8 @@ extension Node {
     return VerbOutcome(
       step: outcome.label,
       skipped: left.values.reduce(0, +),
-      left: left.isEmpty ? nil : left
+      left: left.isEmpty ? nil : left,
+      skippedSteps: outcome.skipped.isEmpty ? nil : outcome.skipped
     )
   }
 

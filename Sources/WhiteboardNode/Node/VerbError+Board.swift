@@ -33,10 +33,10 @@ extension VerbError {
       self.init(.refused, "there is no room left between these two in the stack")
     case .tooManyOperations:
       self.init(.tooBig, "this is more than fits in one step")
-    case .nothingToUndo:
-      self.init(.nothingToUndo, "there is nothing of yours to undo")
-    case .nothingToRedo:
-      self.init(.nothingToRedo, "there is nothing to redo")
+    case .nothingToUndo(let skipped):
+      self.init(.nothingToUndo, "Nothing to undo." + EventText.skipped(skipped))
+    case .nothingToRedo(let skipped):
+      self.init(.nothingToRedo, "Nothing to redo." + EventText.skipped(skipped))
     case .gameRefused(let reason):
       self.init(.gameRefused, VerbError.words(reason))
     case .viewer:

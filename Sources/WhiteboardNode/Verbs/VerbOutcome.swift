@@ -20,6 +20,8 @@ struct VerbOutcome: Equatable, Sendable {
   var skipped: Int?
   /// How many of them for which reason; nil where there are none.
   var left: [String: Int]?
+  /// The steps that `undo` and `redo` passed over; nil if there are none.
+  var skippedSteps: [SkippedStep]?
 
   /// The sync report of `wait synced`.
   var sync: Node.SyncReport?

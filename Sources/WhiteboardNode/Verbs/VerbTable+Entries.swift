@@ -40,8 +40,8 @@ extension VerbTable {
       ["A line of which nothing is left is deleted. Lines that are locked or held stay."]
     case .undo:
       [
-        "What others changed after stays as it is. Moves of games, chat and purges are no steps,",
-        "and a game in which moves were made stays: `delete` takes it away.",
+        "Changes that others made since stay. A step of which nothing can be undone is skipped.",
+        "Moves in games, chat and purges are not steps. A game with moves in it stays: use `delete`.",
       ]
     case .set:
       [

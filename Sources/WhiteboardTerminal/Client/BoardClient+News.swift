@@ -171,10 +171,10 @@ extension BoardClient {
       showOwnStroke()
     }
     switch done.verb {
-    case "undo", "redo":
-      let what = done.step.map { " (\($0))" } ?? ""
-      let left = done.skipped.flatMap { $0 > 0 ? "; \($0) changed by others stay" : nil }
-      say((done.changed == false ? "nothing to \(done.verb)" : done.verb + what) + (left ?? ""))
+    case "undo":
+      say(EventText.steps(done, hint: keys.key(for: .redo).map { "Press \($0) to redo." }))
+    case "redo":
+      say(EventText.steps(done, hint: keys.key(for: .undo).map { "Press \($0) to undo." }))
     case "play": say("played")
     case "copy":
       say(

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 import WhiteboardRendering
 
+@testable import Whiteboard
 @testable import WhiteboardNode
 
 @Suite
@@ -319,12 +320,12 @@ struct EventTextTests {
   @Test("undo and redo say which step it was, and what they left")
   func steps() {
     var done = NodeEvent.Done(verb: "undo", changed: true, step: "move", skipped: 0)
-    #expect(EventText.line(.done(done)) == "ok: undo move")
+    #expect(EventText.line(.done(done)) == "ok: Undone: move.")
     done.skipped = 2
     done.left = ["overwritten": 2]
     #expect(
       EventText.line(.done(done))
-        == "ok: undo move; 2 changes left, since others changed the same after"
+        == "ok: Undone: move. 2 changes left: others changed the same since."
     )
     #expect(
       String(decoding: EventLine.json(.done(done)), as: UTF8.self)
@@ -334,9 +335,33 @@ struct EventTextTests {
     done.left = ["purged": 1, "played": 1]
     #expect(
       EventText.line(.done(done))
-        == "ok: undo move; 1 game stays, since moves were made there; 1 change left, of what was "
-        + "removed for good"
+        == "ok: Undone: move. 1 game stays: moves were made in it. 1 change left: the object was "
+        + "removed for good."
     )
+  }
+
+  @Test("undo and redo name the steps that they skipped, and why, in everyday words")
+  func skippedSteps() {
+    var done = NodeEvent.Done(verb: "redo", changed: true, step: "scale", skipped: 0)
+    #expect(EventText.line(.done(done)) == "ok: Redone: resize.")
+    done.skippedSteps = [
+      .init(step: "scale", reason: "overwritten"), .init(step: "text", reason: "purged"),
+      .init(step: "move", reason: "overwritten"),
+    ]
+    #expect(
+      EventText.line(.done(done))
+        == "ok: Redone: resize. Skipped: resize and move (others changed the same since). "
+        + "Skipped: text (the object was removed for good)."
+    )
+    #expect(
+      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
+        .contains(#""skippedSteps":[{"reason":"overwritten","step":"scale"},"#)
+    )
+    let error = VerbError(.nothingToUndo(skipped: [.init(label: "move", reason: .played)])) { _ in
+      ""
+    }
+    #expect(error.code == .nothingToUndo)
+    #expect(error.message == "Nothing to undo. Skipped: move (moves were made in the game).")
   }
 
   @Test("a diff says in a line what became of each object")
