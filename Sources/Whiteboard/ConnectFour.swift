@@ -6,7 +6,7 @@ package struct ConnectFour: Game {
   /// Rows of the grid.
   package static let rows = 6
   /// The size of a new one, in board units.
-  static let size = Size(width: 140, height: 120)
+  static let size = Size(width: 140, height: 128)
   private static let version: UInt8 = 1
   private static let resignation: UInt8 = 0xFF
 

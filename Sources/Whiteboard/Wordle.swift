@@ -6,7 +6,7 @@ package struct Wordle: Game {
   /// The tries of each member.
   package static let tries = 6
   /// The size of a new one, in board units.
-  static let size = Size(width: 120, height: 50)
+  static let size = Size(width: 120, height: 128)
   private static let version: UInt8 = 1
 
   private struct Player {

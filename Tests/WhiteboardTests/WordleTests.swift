@@ -42,7 +42,7 @@ import Testing
     let id = try board.createWordle(at: Point(x: 3, y: 4), language: "en-GB", using: &random)
     let object = try #require(board.object(id) as? GameObject)
     #expect(object.game == "wordle")
-    #expect(object.size == Size(width: 120, height: 50))
+    #expect(object.size == Size(width: 120, height: 128))
     #expect(object.centerPosition == Point(x: 3, y: 4))
   }
 

@@ -1,3 +1,4 @@
+import PeerTestKit
 import Testing
 import Whiteboard
 
@@ -33,12 +34,18 @@ struct BoardPictureTests {
   @Test("a game's whole panel is on the page")
   func panel() throws {
     let board = try Self.board()
-    var random = SystemRandomNumberGenerator()
-    _ = try board.createWordle(at: Point(x: 0, y: 0), using: &random)
+    var random = SeededGenerator(seed: 1)
+    let id = try board.createWordle(at: Point(x: 0, y: 0), using: &random)
+    try board.object(id)?.changeScale(to: 0.5)
+    #expect(try Self.region(board).greatest.y == 32, "the box is as high as eight rows")
+    // Someone who is done is shown the answer, too.
+    for word in ["speed", "eerie", "level", "llama", "abbey", "crane"] {
+      try? board.play(id, .guess(word))
+    }
     let region = try Self.region(board)
-    // Seven rows of 16 and the margin, more than the box's 50.
-    #expect(region.greatest.y == 62 && region.least.y == -62)
-    #expect(region.greatest.x == 66)
+    // Eight rows of 16 and the margin, half as large.
+    #expect(region.greatest.y == 35 && region.least.y == -35)
+    #expect(region.greatest.x == 33)
   }
 
   @Test("nothing has no region, and a text's lines are as broad as its box")
