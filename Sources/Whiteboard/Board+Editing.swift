@@ -58,11 +58,17 @@ extension Board {
   }
 
   /// Makes objects `factor` times as large, and their distances from `pivot` with them.
+  /// - Parameters:
+  ///   - ids: The objects and groups.
+  ///   - factor: How much larger they become.
+  ///   - pivot: The place that stays where it is.
+  ///   - isLineWidthKept: Whether lines stay as wide as they show.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func scale(
     _ ids: [ObjectID],
     by factor: Double,
-    about pivot: Point
+    about pivot: Point,
+    keepingLineWidth isLineWidthKept: Bool = false
   ) throws(BoardError) {
     try transform(ids) { (id, record) throws(BoardError) in
       let center = record.center
@@ -71,6 +77,13 @@ extension Board {
         y: pivot.y + (center.y - pivot.y) * factor
       )
       try write(id, .scale, try FixedPoint.scale(record.scale * factor))
+      if isLineWidthKept, record.kind == .drawing {
+        // A line is as wide as its own width, scaled.
+        let width = record.lineWidth / factor
+        let least = 1 / FixedPoint.unit
+        let kept = min(max(width, least), BoardLimits.lineWidth)
+        try write(id, .lineWidth, try FixedPoint.lineWidth(kept))
+      }
       try write(id, .position, try FixedPoint.position(moved))
     }
   }

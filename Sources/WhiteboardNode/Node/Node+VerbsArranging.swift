@@ -18,11 +18,23 @@ extension Node {
       return VerbOutcome()
     case .move(let references, let movement):
       return try move(references, movement)
-    case .scale(let references, let factor):
+    case .scale(let references, let factor, let about, let keepsLineWidth):
+      let pivot = about.map { Point($0) }
       return try transform(references) { (object) throws(BoardError) in
-        try object.changeScale(to: factor)
+        guard pivot != nil || keepsLineWidth else { return try object.changeScale(to: factor) }
+        try object.board.scale(
+          [object.id],
+          by: factor / object.scale,
+          about: pivot ?? object.centerPosition,
+          keepingLineWidth: keepsLineWidth
+        )
       } all: { (board, ids, center) throws(BoardError) in
-        try board.scale(ids, by: factor, about: center)
+        try board.scale(
+          ids,
+          by: factor,
+          about: pivot ?? center,
+          keepingLineWidth: keepsLineWidth
+        )
       }
     case .rotate(let references, let degrees):
       let radians = degrees.truncatingRemainder(dividingBy: 360) * .pi / 180

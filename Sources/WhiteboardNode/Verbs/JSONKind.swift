@@ -23,7 +23,7 @@ enum JSONKind {
   init?(key: String, verb: String?) {
     switch (key, verb) {
     case ("at", "insert"): self = .number
-    case ("at", _), ("by", _), ("to", "move"), ("to", "find"): self = .point
+    case ("at", _), ("by", _), ("about", _), ("to", "move"), ("to", "find"): self = .point
     case ("to", "diff"): self = .string
     case ("to", _): self = .peers
     case ("points", _): self = .points
@@ -40,7 +40,7 @@ enum JSONKind {
     case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
       ("reason", _), ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _),
       ("icon", _), ("from", _), ("role", _), ("expires", _), ("title", _), ("background", _),
-      ("language", _):
+      ("language", _), ("line", _):
       self = .string
     default: return nil
     }

@@ -82,7 +82,12 @@ extension JSONVerbParser {
 
   static func scale(_ fields: JSONFields) throws(VerbError) -> Verb {
     let factor = try VerbParser.checkedFactor(fields.number("factor"))
-    return .scale(try fields.references(), factor: factor)
+    return .scale(
+      try fields.references(),
+      factor: factor,
+      about: try fields.pointIfAny("about"),
+      keepsLineWidth: try VerbParser.keepsLineWidth(fields.stringIfAny("line"))
+    )
   }
 
   static func rotate(_ fields: JSONFields) throws(VerbError) -> Verb {

@@ -87,8 +87,17 @@ extension TextVerbParser {
   }
 
   static func scale(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let about = try arguments.takeValue("about").map { (value) throws(VerbError) in
+      try point(value[...])
+    }
+    let line = try arguments.takeValue("line")
     let (references, word) = try arguments.references(before: "the scale, like 1.5")
-    return .scale(references, factor: try VerbParser.checkedFactor(number(word.text) ?? .nan))
+    return .scale(
+      references,
+      factor: try VerbParser.checkedFactor(number(word.text) ?? .nan),
+      about: about,
+      keepsLineWidth: try VerbParser.keepsLineWidth(line)
+    )
   }
 
   static func rotate(_ arguments: inout Arguments) throws(VerbError) -> Verb {

@@ -31,8 +31,15 @@ package enum Verb: Equatable, Sendable {
   case deselect
   /// Moves one object's centre, or the common centre of several.
   case move([ObjectReference], Movement)
-  /// Sets one object's scale, or scales several about their common centre.
-  case scale([ObjectReference], factor: Double)
+  /// Sets one object's scale, or scales several about their common center.
+  ///
+  /// `about` is the place that stays where it is, if it is another than the center.
+  case scale(
+    [ObjectReference],
+    factor: Double,
+    about: BoardPoint? = nil,
+    keepsLineWidth: Bool = false
+  )
   /// Sets one object's angle, or turns several about their common centre; degrees clockwise.
   case rotate([ObjectReference], degrees: Double)
   /// Colours objects, `0xRRGGBBAA`; nil for the colour they have by themselves.

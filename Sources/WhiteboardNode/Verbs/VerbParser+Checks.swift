@@ -48,6 +48,16 @@ extension VerbParser {
     return factor
   }
 
+  /// Returns whether lines stay as wide as they are, for a value of `line`.
+  /// - Throws: `badArgument` if it is another word than `keep`.
+  static func keepsLineWidth(_ word: String?) throws(VerbError) -> Bool {
+    guard let word else { return false }
+    guard word == "keep" else {
+      throw VerbError(.badArgument, "line is keep, or is left out")
+    }
+    return true
+  }
+
   static func checkedDegrees(_ degrees: Double) throws(VerbError) -> Double {
     guard degrees.isFinite, abs(degrees) <= BoardPoint.bound else {
       throw VerbError(

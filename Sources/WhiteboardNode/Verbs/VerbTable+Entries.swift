@@ -36,6 +36,11 @@ extension VerbTable {
       ]
     case .duplicate:
       ["Copies of all in a group make a group of their own; copies of some of it are in none."]
+    case .scale:
+      [
+        "about= is the place that stays where it is (default: the center).",
+        "With line=keep, lines stay as wide as they are.",
+      ]
     case .erase:
       ["A line of which nothing is left is deleted. Lines that are locked or held stay."]
     case .undo:
@@ -144,9 +149,9 @@ extension VerbTable {
       )
     case .scale:
       (
-        "ID … FACTOR",
-        "set an object's scale, 1 being as it was made; scale several about their centre",
-        ["id", "ids", "factor"]
+        "ID … FACTOR [about=X,Y] [line=keep]",
+        "set an object's scale (1 is its original size); scale several about their center",
+        ["id", "ids", "factor", "about", "line"]
       )
     case .rotate:
       (

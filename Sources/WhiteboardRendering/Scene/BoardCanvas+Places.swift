@@ -30,6 +30,29 @@ extension BoardCanvas {
     }
   }
 
+  /// The part of the board that the words of an object cover, between the middles of its outermost
+  /// cells; nil if it has none.
+  package func words(of id: ObjectID) -> Rectangle? {
+    guard let area = place(of: id)?.label?.area, !area.isEmpty else { return nil }
+    let (columns, rows) = (area.columns, area.rows)
+    return Rectangle(
+      viewport.place(
+        atColumn: Double(columns.lowerBound) + 0.5,
+        row: Double(rows.lowerBound) + 0.5
+      ),
+      viewport.place(
+        atColumn: Double(columns.upperBound) - 0.5,
+        row: Double(rows.upperBound) - 0.5
+      )
+    )
+  }
+
+  /// Whether the words of an object cover a place.
+  package func hasWords(of id: ObjectID, at place: Point) -> Bool {
+    let cell = viewport.cell(of: place)
+    return self.place(of: id)?.label?.area.contains(x: cell.x, y: cell.y) ?? false
+  }
+
   /// Where the points show that are not committed, with the end of those that are.
   func area(ofPreview item: Item) -> CellArea? {
     guard !item.preview.isEmpty else { return nil }

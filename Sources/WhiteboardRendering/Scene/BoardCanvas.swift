@@ -96,6 +96,9 @@ package struct BoardCanvas: Sendable {
   /// An object as it is shown.
   package func item(_ id: ObjectID) -> Item? { items[id] }
 
+  /// Where an object shows; nil if it is not on the board.
+  func place(of id: ObjectID) -> Place? { items[id] == nil ? nil : order[index(of: id)] }
+
   /// How many objects there are.
   package var count: Int { order.count }
 

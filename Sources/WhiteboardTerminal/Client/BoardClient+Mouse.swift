@@ -18,7 +18,7 @@ extension BoardClient {
         pan(byDots: (x - event.column) * 2, (y - event.row) * 4)
         gesture = .pan(lastX: event.column, lastY: event.row)
       } else {
-        drag(place)
+        drag(place, event.modifiers)
       }
       return []
     case .release: return endGesture()
@@ -77,13 +77,15 @@ extension BoardClient {
       gesture = .pan(lastX: event.column, lastY: event.row)
       return before
     case .left:
-      let isMore = event.modifiers.contains(.control) || event.modifiers.contains(.alt)
-      return before + press(place, isMore: isMore)
+      return before + press(place, event.modifiers)
     }
   }
 
   /// The tool is put down at a place, by the mouse or by the keyboard.
-  private mutating func press(_ place: Point, isMore: Bool = false) -> [Action] {
+  private mutating func press(
+    _ place: Point,
+    _ modifiers: InputEvent.Modifiers = []
+  ) -> [Action] {
     switch tool {
     case .pen: return [beginStroke(place)]
     case .line, .rectangle, .ellipse, .arrow: gesture = .shape(tool, from: place, to: place)
@@ -93,14 +95,16 @@ extension BoardClient {
       gesture = .remove([])
       drag(place)
     case .picker: pickInk(at: place)
-    case .select: return pick(place, isMore: isMore)
+    case .select: return pick(place, modifiers)
     case .hand, .laser: break
     }
     return []
   }
 
   /// What is in the middle of being done goes on at a place.
-  mutating func drag(_ place: Point) {
+  ///
+  /// With Alt a resize keeps the center where it is; with Ctrl it makes lines wider too.
+  mutating func drag(_ place: Point, _ modifiers: InputEvent.Modifiers = []) {
     switch gesture {
     case .stroke: drawOn(place)
     case .shape(let tool, let from, _): gesture = .shape(tool, from: from, to: place)
@@ -110,7 +114,11 @@ extension BoardClient {
       gesture = .remove(ids + [id])
     case .band(let from, _): gesture = .band(from: from, to: place)
     case .drag(let from, _): gesture = .drag(from: from, to: place)
-    case .scale(let frame, let from, _): gesture = .scale(frame, from: from, to: place)
+    case .resize(var resize):
+      resize.to = place
+      resize.isCentered = modifiers.contains(.alt)
+      resize.scalesLines = modifiers.contains(.control)
+      gesture = .resize(resize)
     case .turn(let frame, _): gesture = .turn(frame, to: place)
     case .pan, nil: break
     }
@@ -159,7 +167,7 @@ extension BoardClient {
       let offset = moving(from, to).offset
       guard offset.x != 0 || offset.y != 0, !selection.isEmpty else { return [] }
       return [verb("move \(selectedIDs) +\(Self.text(offset))")]
-    case .scale(let frame, let from, let to): return scaled(by: frame.factor(from: from, to: to))
+    case .resize(let resize): return resized(resize)
     case .turn(let frame, let to): return turned(by: degrees(frame, to))
     case .pan, nil: return []
     }

@@ -4,14 +4,17 @@ import WhiteboardRendering
 /// What the tool takes hold of, and where it goes.
 extension BoardClient {
   /// What is at a place is selected, or what is selected is taken hold of.
-  mutating func pick(_ place: Point, isMore: Bool) -> [Action] {
-    if !isMore, let frame = selectionFrame, let handle = frame.handle(at: place, within: reach) {
+  mutating func pick(_ place: Point, _ modifiers: InputEvent.Modifiers) -> [Action] {
+    if let frame = selectionFrame, let handle = frame.handle(at: place) {
       switch handle {
-      case .corner: gesture = .scale(frame, from: place, to: place)
+      case .resize(let grip):
+        gesture = .resize(.init(frame: frame, grip: grip, from: place, to: place))
+        drag(place, modifiers)
       case .knob: gesture = .turn(frame, to: place)
       }
       return []
     }
+    let isMore = modifiers.contains(.control) || modifiers.contains(.alt)
     guard let id = object(at: place) else {
       gesture = .band(from: place, to: place)
       return selection.isEmpty || isMore ? [] : [verb("deselect")]
@@ -32,14 +35,19 @@ extension BoardClient {
   }
 
   /// The frame around what is selected.
-  var selectionFrame: SelectionFrame? {
-    SelectionFrame(selectedSnapshots, scale: canvas.viewport.scale)
+  var selectionFrame: SelectionFrame? { frame(of: selectedSnapshots) }
+
+  /// The frame around some objects.
+  func frame(of snapshots: [ObjectSnapshot]) -> SelectionFrame? {
+    SelectionFrame(snapshots, in: canvas.viewport) { canvas.words(of: $0) }
   }
 
   /// The frontmost object at a place, with a cell's tolerance.
   func object(at place: Point) -> ObjectID? {
     canvas.objects.last { id in
       guard let snapshot = canvas.item(id)?.snapshot else { return false }
+      // A game may be drawn larger than it is.
+      if snapshot.kind == .game, canvas.hasWords(of: id, at: place) { return true }
       return snapshot.isNear(place, within: reach)
     }
   }
@@ -113,6 +121,28 @@ extension BoardClient {
     let scale = (underway(\.scale, of: only.id) ?? only.scale) * factor
     wanted = Wanted(id: only.id, mark: nextMark, scale: scale)
     return onSelection { "scale \($0) \(Self.text(scale))" }
+  }
+
+  /// Resizes what is selected about the place that stays where it is.
+  ///
+  /// Lines stay as wide as they are, unless they should grow too.
+  mutating func resized(_ resize: SelectionFrame.Resize) -> [Action] {
+    let factor = resize.factor
+    guard factor != 1 else { return [] }
+    let hasLines = selectedSnapshots.contains { $0.kind == .drawing }
+    let options =
+      " about=\(Self.text(resize.pivot))\(hasLines && !resize.scalesLines ? " line=keep" : "")"
+    // Hundredths would move the opposite corner of something large.
+    func exact(_ value: Double) -> String {
+      let millionths = (value * 1e6).rounded() / 1e6
+      return millionths == millionths.rounded() ? "\(Int(millionths))" : "\(millionths)"
+    }
+    guard let only = selectedSnapshots.first, selection.count == 1 else {
+      return onSelection { "scale \($0) \(exact(factor))\(options)" }
+    }
+    let scale = only.scale * factor
+    wanted = Wanted(id: only.id, mark: nextMark, scale: scale)
+    return onSelection { "scale \($0) \(exact(scale))\(options)" }
   }
 
   /// What is selected is turned; one thing's angle is set, several are turned.

@@ -82,8 +82,8 @@ extension BoardClient {
         let ends = [Point(x: view.least.x, y: y), Point(x: view.greatest.x, y: y)]
         dot(ends, Self.removing, on: &screen)
       }
-    case .scale(let frame, let from, let to):
-      dot(closed(frame.scaled(by: frame.factor(from: from, to: to))), Self.ours, on: &screen)
+    case .resize(let resize):
+      dot(closed(resize.corners), Self.ours, on: &screen)
     case .turn(let frame, let to):
       dot(closed(frame.turned(byDegrees: degrees(frame, to))), Self.ours, on: &screen)
     case .stroke, .pan, nil: break
@@ -96,7 +96,7 @@ extension BoardClient {
   private static let laser: UInt32 = 0xFF3030
 
   private func frame(of id: ObjectID) -> SelectionFrame? {
-    canvas.item(id).flatMap { SelectionFrame([$0.snapshot], scale: canvas.viewport.scale) }
+    canvas.item(id).flatMap { frame(of: [$0.snapshot]) }
   }
 
   private func closed(_ corners: [Point]) -> [Point] { corners + corners.prefix(1) }
@@ -123,22 +123,23 @@ extension BoardClient {
 
   private func drawSelections(on screen: inout Screen) {
     for id in held.sorted() {
-      guard let snapshot = canvas.item(id)?.snapshot, let holder = snapshot.selectedBy?.description,
+      guard let holder = canvas.item(id)?.snapshot.selectedBy?.description,
         let frame = frame(of: id)
       else { continue }
       let isOurs = holder == own
       if isOurs, gesture != nil { continue }
       let rgb = isOurs ? Self.ours : Pens.color(of: holder)
       dot(closed(frame.corners), rgb, on: &screen)
-      guard !isOurs, let corner = cell(snapshot.bounds.least) else { continue }
+      guard !isOurs, let corner = cell(frame.corners[0]) else { continue }
       let name = people[holder].map { shown($0.name) } ?? String(holder.prefix(8))
       screen.put(" \(name) ", x: corner.x, y: corner.y, label(rgb), in: boardArea)
     }
     guard gesture == nil, let frame = selectionFrame else { return }
     // What the mouse takes hold of.
-    for (place, sign) in frame.corners.map({ ($0, isASCII ? "#" : "■") })
-      + [(frame.knob, isASCII ? "o" : "○")]
-    {
+    let signs: (corner: String, side: String, knob: String) =
+      isASCII ? ("#", "+", "o") : ("■", "□", "○")
+    let handles = frame.grips.map { ($0.point, $0.value.isCorner ? signs.corner : signs.side) }
+    for (place, sign) in handles + [(frame.knob, signs.knob)] {
       guard let cell = cell(place) else { continue }
       screen.put(sign, x: cell.x, y: cell.y, CellStyle(CellColor(rgb: Self.ours)), in: boardArea)
     }

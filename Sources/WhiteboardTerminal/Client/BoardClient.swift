@@ -73,7 +73,7 @@ package struct BoardClient: Sendable {
     case remove([ObjectID])
     case band(from: Point, to: Point)
     case drag(from: Point, to: Point)
-    case scale(SelectionFrame, from: Point, to: Point)
+    case resize(SelectionFrame.Resize)
     case turn(SelectionFrame, to: Point)
   }
 

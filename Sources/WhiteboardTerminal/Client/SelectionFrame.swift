@@ -7,63 +7,244 @@ import Glibc
 import Musl
 #endif
 
-/// The frame around what is selected, and the places by which it is scaled and turned.
+/// The frame around what is selected, one cell outside it, and its handles.
 struct SelectionFrame: Hashable, Sendable {
-  /// What of it a person takes hold of.
+  /// Which sides of the frame a resize handle moves: 1 or -1 along each axis of the frame, 0 for
+  /// none.
+  struct Grip: Hashable, Sendable {
+    let x: Int
+    let y: Int
+
+    /// Whether it is a corner.
+    var isCorner: Bool { x != 0 && y != 0 }
+  }
+
+  /// What of the frame a person takes hold of.
   enum Handle: Hashable, Sendable {
-    /// A corner scales.
-    case corner
-    /// The knob above the top turns.
+    /// A corner or the middle of a side resizes.
+    case resize(Grip)
+    /// The knob turns.
     case knob
+  }
+
+  /// A resize in progress.
+  struct Resize: Hashable, Sendable {
+    let frame: SelectionFrame
+    let grip: Grip
+    /// Where the drag began.
+    let from: Point
+    /// Where the pointer is.
+    var to: Point
+    /// Whether the center stays where it is, instead of the opposite corner or side.
+    var isCentered = false
+    /// Whether lines become wider too.
+    var scalesLines = false
+
+    /// The place that stays where it is.
+    var pivot: Point {
+      isCentered ? frame.center : frame.place(-grip.x, -grip.y, of: frame.half(scalesLines))
+    }
+
+    /// How much larger the frame becomes.
+    var factor: Double {
+      let half = frame.half(scalesLines)
+      let (start, pivot) = (frame.place(grip.x, grip.y, of: half), pivot)
+      let (x, y) = (start.x - pivot.x, start.y - pivot.y)
+      let square = x * x + y * y
+      guard square > 0 else { return 1 }
+      let moved = (x + to.x - from.x) * x + (y + to.y - from.y) * y
+      return min(max(moved / square, 0.01), 100)
+    }
+
+    /// The corners of the frame as it will be.
+    var corners: [Point] {
+      let (factor, pivot, half) = (factor, pivot, frame.half(scalesLines))
+      let line = scalesLines ? 0 : frame.lineInset
+      let center = Point(
+        x: pivot.x + (frame.center.x - pivot.x) * factor,
+        y: pivot.y + (frame.center.y - pivot.y) * factor
+      )
+      let size = Size(
+        width: half.width * factor + line + frame.margin.width,
+        height: half.height * factor + line + frame.margin.height
+      )
+      return SelectionFrame.signs.map { frame.place($0, $1, of: size, around: center) }
+    }
   }
 
   /// Clockwise from the top left of what is not turned.
   let corners: [Point]
-  /// What is scaled and turned about.
+  /// The middle, about which is turned.
   let center: Point
-  /// Above the middle of the top.
+  /// The resize handles, with where each is.
+  let grips: [Place<Grip>]
+  /// The rotate handle.
   let knob: Point
 
-  /// The frame of one object lies along its sides, that of several along the axes; nil around nothing.
-  init?(_ snapshots: [ObjectSnapshot], scale: Double) {
-    guard let first = snapshots.first else { return nil }
-    if snapshots.count == 1 {
-      let rotation = first.rotation
-      let (width, height) = (first.size.width / 2, first.size.height / 2)
-      corners = [(-1.0, -1.0), (1, -1), (1, 1), (-1, 1)].map { x, y in
-        first.shown(
-          Point(x: x * width, y: y * height),
-          sine: rotation.sine,
-          cosine: rotation.cosine
-        )
-      }
-      center = first.centerPosition
-    } else {
-      let bounds = snapshots.dropFirst().reduce(first.bounds) { $0.union($1.bounds) }
-      corners = [
-        bounds.least, Point(x: bounds.greatest.x, y: bounds.least.y), bounds.greatest,
-        Point(x: bounds.least.x, y: bounds.greatest.y),
-      ]
-      center = bounds.center
-    }
-    let top = Point(x: (corners[0].x + corners[1].x) / 2, y: (corners[0].y + corners[1].y) / 2)
-    // Two cells from it, wherever up is.
-    let (x, y) = (corners[0].x - corners[3].x, corners[0].y - corners[3].y)
-    let height = (x * x + y * y).squareRoot()
-    let reach = Double(2 * 4) / scale
-    knob =
-      height > 0
-      ? Point(x: top.x + x / height * reach, y: top.y + y / height * reach)
-      : Point(x: top.x, y: top.y - reach)
+  /// Something at a place.
+  struct Place<Value: Hashable & Sendable>: Hashable, Sendable {
+    let value: Value
+    let point: Point
   }
 
-  /// What is within a distance of a place.
-  func handle(at place: Point, within reach: Double) -> Handle? {
-    func isNear(_ other: Point) -> Bool {
-      (place.x - other.x).magnitude <= reach && (place.y - other.y).magnitude <= 2 * reach
+  /// Half of the extent along the frame's own axes, of what is selected and of the line of a single
+  /// stroke around its points.
+  private let (halfWidth, halfHeight): (Double, Double)
+  private let lineInset: Double
+  /// A cell, along the frame's own axes.
+  private let margin: Size
+  private let rotation: Rotation
+  private let viewport: Viewport
+
+  private static let signs = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
+
+  /// The frame of one object lies along its sides, that of several along the axes; nil around nothing.
+  /// - Parameters:
+  ///   - snapshots: What is selected.
+  ///   - viewport: What is in view.
+  ///   - words: The place of an object's words, which may be larger than the object.
+  init?(
+    _ snapshots: [ObjectSnapshot],
+    in viewport: Viewport,
+    words: (ObjectID) -> Rectangle?
+  ) {
+    guard let first = snapshots.first else { return nil }
+    self.viewport = viewport
+    // A game is drawn upright, whatever its angle.
+    if snapshots.count == 1, first.kind != .game, first.angle != 0 || words(first.id) == nil {
+      rotation = first.rotation
+      halfWidth = first.size.width * first.scale / 2
+      halfHeight = first.size.height * first.scale / 2
+      center = first.centerPosition
+      let line = (first.lineWidth ?? 0) * first.scale / 2
+      lineInset = first.kind == .drawing ? min(line, halfWidth, halfHeight) : 0
+    } else {
+      let areas = snapshots.flatMap { [$0.bounds] + [words($0.id)].compactMap(\.self) }
+      let whole = areas.dropFirst().reduce(areas[0]) { $0.union($1) }
+      rotation = Rotation(steps: 0)
+      halfWidth = (whole.greatest.x - whole.least.x) / 2
+      halfHeight = (whole.greatest.y - whole.least.y) / 2
+      center = whole.center
+      lineInset = 0
     }
-    if isNear(knob) { return .knob }
-    return corners.contains(where: isNear) ? .corner : nil
+    let (cell, sine, cosine) = (
+      viewport.cellWidth, rotation.sine.magnitude, rotation.cosine.magnitude
+    )
+    margin = Size(
+      width: cosine * cell + sine * 2 * cell,
+      height: sine * cell + cosine * 2 * cell
+    )
+    let outer = Size(width: halfWidth + margin.width, height: halfHeight + margin.height)
+    let (turn, middle) = (rotation, center)
+    func place(_ x: Double, _ y: Double) -> Point {
+      Self.place(x, y, turn, around: middle)
+    }
+    let corners = Self.signs.map { place(Double($0) * outer.width, Double($1) * outer.height) }
+    self.corners = corners
+    grips = Self.grips(corners, viewport)
+    knob = Self.knob(
+      [(0, -1), (0, 1), (1, 0), (-1, 0)].map { x, y in
+        place(x * (outer.width + 4 * cell), y * (outer.height + 4 * cell))
+      },
+      beside: grips,
+      corners,
+      viewport
+    )
+  }
+
+  /// The handles: those in the middles of sides only if the sides are long enough for three.
+  private static func grips(_ corners: [Point], _ viewport: Viewport) -> [Place<Grip>] {
+    var grips = zip(signs, corners).map {
+      Place(value: Grip(x: $0.0.0, y: $0.0.1), point: $0.1)
+    }
+    for (index, grip) in [(0, -1), (1, 0), (0, 1), (-1, 0)].enumerated() {
+      let (from, to) = (corners[index], corners[(index + 1) % 4])
+      let (start, end) = (viewport.cell(of: from), viewport.cell(of: to))
+      guard max(abs(start.x - end.x), abs(start.y - end.y)) >= 4 else { continue }
+      let middle = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
+      grips.append(Place(value: Grip(x: grip.0, y: grip.1), point: middle))
+    }
+    return grips
+  }
+
+  /// The first of some places that is in view; otherwise the first one moved into view, if the frame
+  /// reaches into it.
+  private static func knob(
+    _ places: [Point],
+    beside grips: [Place<Grip>],
+    _ corners: [Point],
+    _ viewport: Viewport
+  ) -> Point {
+    func isInView(_ place: Point) -> Bool {
+      let cell = viewport.cell(of: place)
+      return (0..<viewport.columns).contains(cell.x) && (0..<viewport.rows).contains(cell.y)
+    }
+    if let place = places.first(where: isInView) { return place }
+    let around = corners.dropFirst().reduce(Rectangle(corners[0], corners[0])) {
+      $0.union(Rectangle($1, $1))
+    }
+    guard viewport.rectangle.touches(around) else { return places[0] }
+    let top = viewport.cell(of: places[0])
+    var column = min(max(top.x, 0), viewport.columns - 1)
+    let row = min(max(top.y, 0), viewport.rows - 1)
+    let taken = grips.map { viewport.cell(of: $0.point) }
+    while taken.contains(where: { $0.y == row && abs($0.x - column) < 2 }),
+      column + 2 < viewport.columns
+    {
+      column += 2
+    }
+    return viewport.place(atColumn: Double(column) + 0.5, row: Double(row) + 0.5)
+  }
+
+  /// The handle at a place, or the nearest one a cell away; none inside of what is selected, except
+  /// exactly there.
+  func handle(at place: Point) -> Handle? {
+    let cell = viewport.cell(of: place)
+    let isInside = isInside(place)
+    var nearest: (handle: Handle, distance: Int)?
+    for (handle, point) in [(Handle.knob, knob)] + grips.map({ (.resize($0.value), $0.point) }) {
+      let other = viewport.cell(of: point)
+      let distance = max(abs(cell.x - other.x), abs(cell.y - other.y))
+      guard distance <= (isInside ? 0 : 1), distance < nearest?.distance ?? .max else { continue }
+      nearest = (handle, distance)
+    }
+    return nearest?.handle
+  }
+
+  private func isInside(_ place: Point) -> Bool {
+    let (x, y) = (place.x - center.x, place.y - center.y)
+    let along = x * rotation.cosine + y * rotation.sine
+    let across = y * rotation.cosine - x * rotation.sine
+    return along.magnitude <= halfWidth + margin.width / 2
+      && across.magnitude <= halfHeight + margin.height / 2
+  }
+
+  /// Half of the extent that a resize scales: without the line of a single stroke if that stays as
+  /// wide as it is.
+  fileprivate func half(_ scalesLines: Bool) -> Size {
+    let line = scalesLines ? 0 : lineInset
+    return Size(width: halfWidth - line, height: halfHeight - line)
+  }
+
+  fileprivate func place(_ x: Int, _ y: Int, of half: Size, around middle: Point? = nil) -> Point {
+    Self.place(
+      Double(x) * half.width,
+      Double(y) * half.height,
+      rotation,
+      around: middle ?? center
+    )
+  }
+
+  private static func place(
+    _ x: Double,
+    _ y: Double,
+    _ rotation: Rotation,
+    around center: Point
+  ) -> Point {
+    Point(
+      x: center.x + x * rotation.cosine - y * rotation.sine,
+      y: center.y + x * rotation.sine + y * rotation.cosine
+    )
   }
 
   /// The frame elsewhere.
@@ -71,23 +252,12 @@ struct SelectionFrame: Hashable, Sendable {
     corners.map { Point(x: $0.x + offset.x, y: $0.y + offset.y) }
   }
 
-  /// The frame at another size, about its centre.
-  func scaled(by factor: Double) -> [Point] {
-    corners.map {
-      Point(x: center.x + ($0.x - center.x) * factor, y: center.y + ($0.y - center.y) * factor)
-    }
-  }
-
-  /// The frame turned about its centre.
+  /// The frame turned about its center.
   func turned(byDegrees degrees: Double) -> [Point] {
     let steps = (degrees / 360 * 4096).rounded()
     let turn = Rotation(steps: UInt64((Int64(steps) % 4096 + 4096) % 4096))
     return corners.map {
-      let (x, y) = ($0.x - center.x, $0.y - center.y)
-      return Point(
-        x: center.x + x * turn.cosine - y * turn.sine,
-        y: center.y + x * turn.sine + y * turn.cosine
-      )
+      Self.place($0.x - center.x, $0.y - center.y, turn, around: center)
     }
   }
 
@@ -95,16 +265,5 @@ struct SelectionFrame: Hashable, Sendable {
   func degrees(to place: Point) -> Double {
     func angle(_ place: Point) -> Double { atan2(place.y - center.y, place.x - center.x) }
     return (angle(place) - angle(knob)) * 180 / .pi
-  }
-
-  /// How much larger the frame is when a corner is dragged from one place to another.
-  func factor(from: Point, to: Point) -> Double {
-    let before = distance(from)
-    return before > 0 ? min(max(distance(to) / before, 0.01), 100) : 1
-  }
-
-  private func distance(_ place: Point) -> Double {
-    let (x, y) = (place.x - center.x, place.y - center.y)
-    return (x * x + y * y).squareRoot()
   }
 }

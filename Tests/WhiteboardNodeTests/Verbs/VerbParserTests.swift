@@ -120,6 +120,11 @@ struct VerbParserTests {
         .scale([.sequence(7)], factor: 1.5)
       ),
       (
+        "scale 7 1.5 about=10,-5 line=keep",
+        #"{"verb":"scale","id":7,"factor":1.5,"about":[10,-5],"line":"keep"}"#,
+        .scale([.sequence(7)], factor: 1.5, about: try point(10, -5), keepsLineWidth: true)
+      ),
+      (
         "rotate 7 -90", #"{"verb":"rotate","id":"7","degrees":-90}"#,
         .rotate([.sequence(7)], degrees: -90)
       ),
@@ -447,6 +452,7 @@ struct VerbParserTests {
       ("move 12-short 1,1", .badArgument),
       ("move 99999999999999999999 1,1", .badArgument),
       ("scale last 0", .badArgument),
+      ("scale last 2 line=thin", .badArgument),
       ("scale last -1", .badArgument),
       ("rotate last x", .badArgument),
       ("select", .missingArgument),

@@ -146,7 +146,7 @@ struct BoardClientTests {
     #expect(desk.type("^[<0;9;4M^[<0;9;4m^") == [], "nothing was typed")
   }
 
-  @Test("a corner scales, the knob turns, and a drag snaps unless that is off")
+  @Test("a corner resizes, the knob turns, and a drag snaps unless that is off")
   func handles() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
@@ -154,12 +154,13 @@ struct BoardClientTests {
     desk.sync()
     try desk.board.select([id])
     desk.sync()
-    // The box is 200 by 50: its corners are 12 cells and about 2 rows from the middle.
+    // The box is 200 by 50: its corners are 12 cells and about 2 rows from the middle, and the frame
+    // is a cell outside.
     #expect(desk.lines().filter { $0.contains("■") }.count == 2)
     #expect(
-      desk.type("v^[<0;50;15M^[<32;63;16M^[<0;63;16m").first?.hasPrefix("scale \(id) 2.0") == true
+      desk.type("v^[<0;51;16M^[<32;76;17M^[<0;76;17m") == ["scale \(id) 1.96 about=-96,-17"]
     )
-    #expect(desk.type("^[<0;38;9M^[<32;50;13M^[<0;50;13m") == ["rotate \(id) 90"])
+    #expect(desk.type("^[<0;38;8M^[<32;50;13M^[<0;50;13m") == ["rotate \(id) 90"])
     #expect(desk.type("^[<0;38;13M^[<32;39;20M^[<0;39;20m") == ["move \(id) +6,112"])
     desk.now += .seconds(1)
     #expect(desk.type("'^[<0;38;13M^[<32;39;20M^[<0;39;20m") == ["move \(id) +8,112"])
