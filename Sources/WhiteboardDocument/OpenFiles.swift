@@ -52,11 +52,13 @@ enum OpenFiles {
     }
     let queue = Result { try open() }
     state.withLock { state in
-      guard let index = state.connections[file]?.firstIndex(where: { $0.number == number }) else {
-        return
-      }
-      state.connections[file]?[index].queue = try? queue.get()
-      state.connections[file]?[index].isOpening = false
+      guard let index = state.connections[file]?.firstIndex(where: { $0.number == number }),
+        var connection = state.connections[file]?.remove(at: index)
+      else { return }
+      connection.queue = try? queue.get()
+      connection.isOpening = false
+      // The file may have been replaced before SQLite opened it, and the inode number reused since.
+      state.connections[FileIdentity(path) ?? file, default: []].append(connection)
     }
     return try queue.get()
   }

@@ -1,7 +1,7 @@
 import Testing
-import Whiteboard
 import WhiteboardRendering
 
+@testable import Whiteboard
 @testable import WhiteboardExport
 
 @Suite("A page as SVG")
@@ -21,7 +21,10 @@ struct SVGPageTests {
     #expect(text.contains("WORDLE"))
     #expect(text.hasSuffix("</svg>\n"))
     let board = try SampleBoard.empty()
-    try board.createText("a\u{1B}[2Jb\u{7}\u{9B}\u{FFFE}", at: Point(x: 0, y: 0))
+    let id = try board.createText("", at: Point(x: 0, y: 0))
+    try board.gesture { () throws(BoardError) in
+      try board.stageText("a\u{1B}[2Jb\u{7}\u{9B}\u{FFFE}", of: id)
+    }
     #expect(page(board).contains(">a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}</text>"))
   }
 

@@ -68,7 +68,9 @@ import WhiteboardNode
     )
     #expect(
       message(try settings(file: "nmae = Ada"))
-        .hasPrefix(#"78 config:1: there is no setting "nmae"; did you mean name? There are name, data-dir, "#)
+        .hasPrefix(
+          #"78 config:1: there is no setting "nmae"; did you mean name? There are name, data-dir, "#
+        )
     )
   }
 

@@ -1,7 +1,7 @@
 import PeerTestKit
 import Testing
-import Whiteboard
 
+@testable import Whiteboard
 @testable import WhiteboardRendering
 
 @Suite("Objects as they show on a page")
@@ -21,7 +21,10 @@ struct PageObjectTests {
   @Test("words stand in rows of letters, without what no letter is")
   func words() throws {
     let board = try Scenes.board()
-    try board.createText("a\u{1B}[2J\u{202E}b\n\n cd", at: Point(x: 50, y: 60), color: 0xFF_00FF)
+    let id = try board.createText("", at: Point(x: 50, y: 60), color: 0xFF_00FF)
+    try board.gesture { () throws(BoardError) in
+      try board.stageText("a\u{1B}[2J\u{202E}b\n\n cd", of: id)
+    }
     let green = PageColor(rgb: 0x00FF00)
     #expect(
       marks(board) == [

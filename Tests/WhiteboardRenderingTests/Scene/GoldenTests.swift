@@ -62,7 +62,10 @@ struct GoldenTests {
     let turned = try board.createText("turned", at: Point(x: -100, y: 60), color: 0x56B4_E9FF)
     try board.object(turned)?.changeAngle(to: .pi / 6)
     try board.createText("שלום abc", at: Point(x: 60, y: 60))
-    try board.createText("[2J\u{1B}[31m", at: Point(x: 100, y: 84))
+    let foreign = try board.createText("", at: Point(x: 100, y: 84))
+    try board.gesture { () throws(BoardError) in
+      try board.stageText("[2J\u{1B}[31m", of: foreign)
+    }
     Golden.check(Scenes.canvas(board, Scenes.viewport, style).screen, "texts-\(style)")
   }
 
