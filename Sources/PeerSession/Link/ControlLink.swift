@@ -108,19 +108,35 @@ final class ControlLink: ChannelDuplexHandler {
     }
     send(.close, Control.Close(code, message).encoded())
     end = .closedByUs(code)
-    // A peer that does not read must not keep the channel: the flush has two seconds.
-    let channel = context.channel
-    let timeout = context.eventLoop.scheduleTask(in: .seconds(2)) { channel.close(promise: nil) }
-    channel.closeFuture.whenComplete { _ in timeout.cancel() }
+    // A peer that does not read must not keep the channel: it has two seconds, or less if it was silent
+    // for that long already. TLS itself would wait five seconds more for the other end.
+    let isSilent = NIODeadline.now() - lastHeard > .seconds(2)
+    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+    let timeout = context.eventLoop.scheduleTask(in: isSilent ? .milliseconds(100) : .seconds(2)) {
+      bound.value.closeTransport()
+    }
+    context.channel.closeFuture.whenComplete { _ in timeout.cancel() }
     // What waits unread would have TCP throw away what was written: it is read and dropped (CLS-1).
     if isReadingPaused { resumeReading() } else { context.close(promise: nil) }
   }
 
   /// Closes without a word: the link is broken.
   func abort(_ error: (any Error)? = nil) {
+  /// Closes the connection below TLS, which then waits for nothing.
+  private func closeTransport() {
+    guard let context else { return }
+    let operations = context.pipeline.syncOperations
+    if let security = try? operations.context(handlerType: NIOSSLHandler.self) {
+      security.close(promise: nil)
+    } else {
+      context.close(promise: nil)
+    }
+  }
+
     guard end == nil else { return }
     end = .broken(error)
-    context?.close(promise: nil)
+    // TLS would wait for an answer of the other end, which is likely silent.
+    closeTransport()
   }
 
   // MARK: Back pressure

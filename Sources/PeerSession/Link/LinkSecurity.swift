@@ -73,6 +73,8 @@ struct LinkSecurity: Sendable {
     // certificates, on the event loop.
     configuration.trustRoots = .certificates([])
     configuration.applicationProtocols = [Self.applicationProtocol]
+    // As long as the other end may take to close a link (CLS-1).
+    configuration.shutdownTimeout = .seconds(2)
     configuration.keyLogCallback = { line in
       guard let exporter = TLSExporter(keyLogLine: Array(line.readableBytesView)) else { return }
       facts.update { $0.exporter = exporter }
