@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
+import PeerDiscovery
 import PeerWire
 
 /// How a message travels.
@@ -59,6 +60,8 @@ public final class Session: Sendable {
   ///
   /// For a joiner that did not know it: what the host said.
   public var id: SessionID { published.withLockedValue { $0.id } }
+  /// The name of the session, as its host or the peer that admitted us knows it; empty if it has none.
+  public var name: UntrustedText { published.withLockedValue { $0.name } }
   /// Who made the session.
   public var hostPeer: PeerID { published.withLockedValue { $0.host } }
 
@@ -327,6 +330,13 @@ public final class Session: Sendable {
     _ answer: InvitationAnswer
   ) async throws(SessionError) {
     try await onLoop { try $0.respond(to: invitation, answer) }
+  }
+
+  /// Gives the session a name, which peers receive when they join.
+  ///
+  /// - Parameter name: The name; cut to 128 bytes.
+  package func setName(_ name: String) async {
+    try? await onLoop { $0.name = .sessionName(name) }
   }
 
   /// Ends the connection with one peer alone; it is not dialled again, and may come back by itself.

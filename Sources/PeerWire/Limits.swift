@@ -26,6 +26,8 @@ public enum Limits {
   public static let wrongProofs = 3
   /// The maximum number of removed peers that a session remembers (MEM-7).
   public static let removedPeers = 1_024
+  /// The maximum number of bytes of a session's name (3.3, 11.1).
+  public static let sessionName = 128
   /// The maximum number of members that a session remembers (MEM-1).
   public static let members = 256
   /// The maximum number of signatures in a ticket's chain (TCK-3).

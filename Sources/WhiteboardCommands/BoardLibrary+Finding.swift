@@ -5,7 +5,9 @@ import WhiteboardNode
 import WhiteboardRendering
 
 extension BoardLibrary {
-  /// The file of a board that is named by a file, a name, or the start of its id.
+  /// The file of a board that is named by a file, a name, a title, or the start of its id.
+  ///
+  /// A title counts if no board has that name.
   ///
   /// - Throws: ``NodeError``: there is none, or more than one.
   package func file(of board: String) async throws(NodeError) -> String {
@@ -18,10 +20,11 @@ extension BoardLibrary {
         || (summary.error != nil && Self.isFile(summary.path, named: board))
     }
     // A damaged file makes way for the file that its data was recovered to.
-    let meant = named.filter { summary in
+    var meant = named.filter { summary in
       summary.error == nil && summary.damage == nil
         || !named.contains { $0.path == Self.recoveredPath(of: summary.path) }
     }
+    if meant.isEmpty { meant = all.filter { $0.title == board } }
     guard let only = meant.first else {
       guard !isFile else {
         throw NodeError(

@@ -171,6 +171,41 @@ public actor BoardDocument {
     }
   }
 
+  /// Forgets the words that let people in: the host uses others now.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func forgetCode() async throws(DocumentError) {
+    try await write { db in try Meta.set(db, .code, nil) }
+  }
+
+  /// The title that members gave the board, as ``setTitle(_:)`` stored it; nil if it has none.
+  /// - Throws: `damaged`, `closed`.
+  public func title() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .title, at: path) }
+  }
+
+  /// Stores the title that members gave the board, by which the library finds it too.
+  ///
+  /// - Parameter title: The title; nil or empty for none.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setTitle(_ title: String?) async throws(DocumentError) {
+    let title = title.flatMap { $0.isEmpty ? nil : $0 }
+    try await write { db in try Meta.set(db, .title, title) }
+  }
+
+  /// The host's decision that this peer is no longer a member, as ``setRemoval(_:)`` stored it; in no copy.
+  /// - Throws: `damaged`, `closed`.
+  public func removal() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .removal, at: path) }
+  }
+
+  /// Stores the host's decision that this peer is no longer a member.
+  ///
+  /// - Parameter text: A text that only the program understands; nil if the peer is a member again.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setRemoval(_ text: String?) async throws(DocumentError) {
+    try await write { db in try Meta.set(db, .removal, text) }
+  }
+
   /// Stores what the library's lines show of this board, without its picture.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setCounts(

@@ -7,7 +7,8 @@ import Whiteboard
 extension BoardLibrary {
   /// Opens for writing the board of that name, made where there is none yet.
   ///
-  /// Of several boards of that name the one is meant that was hosted here. Two processes that do this
+  /// If no board has that name, the one of that title is meant. Of several boards of that name the one is
+  /// meant that was hosted here. Two processes that do this
   /// at once get one board, and the second is told that it is open.
   /// - Parameters:
   ///   - name: What the board is called.
@@ -31,6 +32,8 @@ extension BoardLibrary {
       let parts = Self.nameParts(path)
       let isTagged = parts.tag.utf8.count == Self.tag(of: newBoard).utf8.count
       return isTagged && parts.stem == Self.stem(of: name)
+    } orElse: { file in
+      file.title == name
     }
   }
 
@@ -123,7 +126,8 @@ extension BoardLibrary {
     _ now: Int64,
     _ mayRead: Bool,
     where isMeant: @escaping @Sendable (Identity) -> Bool,
-    mayBe: @escaping @Sendable (_ path: String) -> Bool
+    mayBe: @escaping @Sendable (_ path: String) -> Bool,
+    orElse isAlsoMeant: @escaping @Sendable (Identity) -> Bool = { _ in false }
   ) async throws(DocumentError) -> BoardDocument {
     let directory = directory
     let path: String
@@ -132,6 +136,7 @@ extension BoardLibrary {
     if !mayRead { _ = try lock.get() }
     let known = try await Blocking.run(directory) {
       try Self.find(in: directory, where: isMeant, mayBe: mayBe)
+        ?? Self.find(in: directory, where: isAlsoMeant, mayBe: { _ in false })
     }
     if let known {
       path = known
@@ -220,6 +225,7 @@ private struct Identity {
   let path: String
   let board: [UInt8]
   let name: String
+  let title: String?
   let isHosted: Bool
 
   init(_ path: String) throws {
@@ -230,7 +236,9 @@ private struct Identity {
       try Schema.check(db, at: path)
       return (
         board: try Meta.get(db, .board, at: path), name: try Meta.get(db, .name, at: path),
-        hosted: try Meta.get(db, .hosted, at: path)
+        hosted: try Meta.get(db, .hosted, at: path),
+        // A damaged title is no reason not to find the board by its name.
+        title: try? Meta.get(db, .title, at: path)
       )
     }
     guard let board = found.board.flatMap({ Hexadecimal.decode($0) }),
@@ -239,6 +247,7 @@ private struct Identity {
     self.path = path
     self.board = board
     name = found.name ?? ""
+    title = found.title ?? nil
     isHosted = found.hosted != nil
   }
 }

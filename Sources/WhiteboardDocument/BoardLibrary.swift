@@ -8,6 +8,8 @@ public struct DocumentSummary: Hashable, Sendable {
   public let path: String
   /// The board's name; the file's where it cannot be read.
   public let name: String
+  /// The title that members gave the board; nil if it has none.
+  public let title: String?
   /// The board's id, nil where it cannot be read.
   public let board: [UInt8]?
   /// Objects on it, as of the last keyframe.
@@ -43,7 +45,7 @@ public struct DocumentSummary: Hashable, Sendable {
 public struct BoardLibrary: Sendable {
   /// Which documents a list has.
   public struct Filter: Hashable, Sendable {
-    /// In the name, whatever the case.
+    /// In the name or the title, whatever the case.
     public var text: String?
     /// Changed at this time or later, milliseconds since 1970.
     public var since: Int64?
@@ -59,7 +61,12 @@ public struct BoardLibrary: Sendable {
 
     /// Whether the list has this one.
     public func passes(_ summary: DocumentSummary) -> Bool {
-      if let text, !summary.name.lowercased().contains(text.lowercased()) { return false }
+      if let text {
+        let names = [summary.name, summary.title ?? ""]
+        guard names.contains(where: { $0.lowercased().contains(text.lowercased()) }) else {
+          return false
+        }
+      }
       if let since, summary.changed < since { return false }
       if let person, !summary.people.contains(person) { return false }
       return true
@@ -187,6 +194,7 @@ public struct BoardLibrary: Sendable {
         return DocumentSummary(
           path: path,
           name: try Meta.get(db, .name, at: path) ?? "",
+          title: try Meta.get(db, .title, at: path),
           board: opened.board,
           objects: try Meta.get(db, .objects, at: path).flatMap { Int($0) } ?? 0,
           people: (try? JSONDecoder().decode([String].self, from: Data(people.utf8))) ?? [],
@@ -201,6 +209,7 @@ public struct BoardLibrary: Sendable {
       return DocumentSummary(
         path: path,
         name: ((path as NSString).lastPathComponent as NSString).deletingPathExtension,
+        title: nil,
         board: nil,
         objects: 0,
         people: [],

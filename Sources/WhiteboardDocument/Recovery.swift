@@ -328,7 +328,7 @@ private struct Salvage: Sendable {
       // After losses, the summary describes more than the file contains.
       let isSame = losses.isEmpty && !(rows.isEmpty && keyframes.isEmpty)
       let kept =
-        [MetaKey.hosted, .code, .membership, .retention, .people, .changed]
+        [MetaKey.hosted, .code, .membership, .title, .removal, .retention, .people, .changed]
         + (isSame ? [.objects, .thumbnail] : [])
       for key in kept {
         if let value = meta[key.rawValue] { try Meta.set(db, key, value) }

@@ -135,6 +135,10 @@ enum MetaKey: String, CaseIterable {
   case code
   /// The membership record of the board's session; it holds a ticket, which admits one key.
   case membership
+  /// The title that members gave the board; absent if it has none.
+  case title
+  /// The host's decision that this peer is no longer a member, as the program wrote it; absent if it is one.
+  case removal
   /// Days that history is kept; absent: for ever.
   case retention
   /// Objects on the board, for the library.

@@ -9,6 +9,7 @@ import WhiteboardRendering
 struct BoardLine: Encodable {
   let path: String
   let name: String
+  let title: String?
   let board: String?
   let objects: Int
   let people: [String]
@@ -39,6 +40,7 @@ struct BoardLine: Encodable {
     line = announced.map { EventText.listed($0.names) + ($0.names.count == 1 ? " is" : " are") }
     path = summary.path
     name = summary.name
+    title = summary.title
     board = summary.board.flatMap { SessionID(bytes: $0)?.text }
     objects = summary.objects
     people = summary.people
@@ -53,7 +55,7 @@ struct BoardLine: Encodable {
   private let line: String?
 
   private enum CodingKeys: String, CodingKey {
-    case path, name, board, objects, people, changedAt, byteCount, thumbnail, error, damage
+    case path, name, title, board, objects, people, changedAt, byteCount, thumbnail, error, damage
     case openWith
   }
 
@@ -80,7 +82,8 @@ struct BoardLine: Encodable {
   }
 
   private func cells(isOpen: Bool) -> [String] {
-    let shown = TerminalText.quoted(name, limit: 128)
+    var shown = TerminalText.quoted(name, limit: 128)
+    if let title, title != name { shown += " (\(TerminalText.quoted(title, limit: 128)))" }
     let path = TerminalText.cleaned(path, limit: 4096)
     let open = isOpen ? [line.map { "\($0) on it" } ?? ""] : []
     guard error == nil else { return [shown, "-", "-", "-", "-"] + open + [path] }

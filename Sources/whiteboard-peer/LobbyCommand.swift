@@ -52,7 +52,7 @@ struct LobbyCommand: AsyncParsableCommand {
         damage ?? summary.error?.message
         ?? "\(count)  \(BoardFile.time(summary.changed).prefix(10))"
       return LobbyClient.OwnBoard(
-        name: summary.name,
+        name: summary.title ?? summary.name,
         path: summary.path,
         about: about,
         board: summary.board.flatMap { SessionID(bytes: $0)?.text }

@@ -364,6 +364,8 @@ extension Control {
     /// The reason why the listener gave up the delivery state that the dialler wants to resume
     /// (CLS-3, RSM-6).
     var ended: String?
+    /// The name of the session, as the listener knows it (3.3).
+    var name: UntrustedText?
 
     init(
       host: PeerID,
@@ -390,6 +392,32 @@ extension Control {
       resume = try container.decodeIfPresent(Received.self, forKey: .resume)
       proof = try container.decodeIfPresent(Bytes32.self, forKey: .proof)
       ended = try container.isPresent(.ended) ? container.text(.ended, bytes: 0...64) : nil
+      name =
+        try container.isPresent(.name)
+        ? UntrustedText(container.text(.name, bytes: 0...Limits.sessionName)) : nil
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case host
+      case maximum
+      case members
+      case ticket
+      case resume
+      case proof
+      case ended
+      case name
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(host, forKey: .host)
+      try container.encode(maximum, forKey: .maximum)
+      try container.encode(members, forKey: .members)
+      try container.encodeIfPresent(ticket, forKey: .ticket)
+      try container.encodeIfPresent(resume, forKey: .resume)
+      try container.encodeIfPresent(proof, forKey: .proof)
+      try container.encodeIfPresent(ended, forKey: .ended)
+      try container.encodeIfPresent(name?.raw, forKey: .name)
     }
   }
 
@@ -650,5 +678,13 @@ extension UntrustedText {
   /// Words of ours for people there, as the protocol takes them: at most 512 bytes, without NUL.
   static func explanation(_ words: String) -> UntrustedText {
     UntrustedText(words.filter { $0 != "\0" }.prefix(bytes: Control.explanation))
+  }
+
+  /// Words of the other side for people here, made harmless and whole.
+  var explanation: String { displayed(width: Control.explanation) }
+
+  /// The name of a session as the protocol takes it: at most 128 bytes, without NUL.
+  static func sessionName(_ name: String) -> UntrustedText {
+    UntrustedText(name.filter { $0 != "\0" }.prefix(bytes: Limits.sessionName))
   }
 }

@@ -50,9 +50,6 @@ public struct CarryTerms: Sendable {
 extension Control {
   /// What HELLO says to a relay that is to carry the session (11.1).
   struct Carry: Codable, Equatable, Sendable {
-    /// Bytes in the session's name.
-    static let nameLimit = 128
-
     /// How the relay admits.
     enum Admission: String, Codable, Sendable {
       case code
@@ -67,7 +64,7 @@ extension Control {
     var grant: RelayGrant
 
     init(_ terms: CarryTerms, _ grant: RelayGrant) {
-      self.name = UntrustedText(terms.name.filter { $0 != "\0" }.prefix(bytes: Self.nameLimit))
+      self.name = .sessionName(terms.name)
       self.grant = grant
       switch terms.admission {
       case .anyone: admission = .anyone
@@ -96,7 +93,7 @@ extension Control {
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
-      name = UntrustedText(try container.text(.name, bytes: 0...Self.nameLimit))
+      name = UntrustedText(try container.text(.name, bytes: 0...Limits.sessionName))
       admission = try container.decode(Admission.self, forKey: .admission)
       if admission == .code {
         do {

@@ -138,6 +138,7 @@ final class DiallerHandshake: LinkDelegate {
       return link.close(.kicked)
     }
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
+    if let name = accept.name, session.name.isEmpty { session.name = name }
     if let ticket = accept.ticket { session.received(ticket) }
     // Two links at once: the one that the smaller id dialled stays (DUP-2).
     if session.mustYield(to: peer, theirs) {

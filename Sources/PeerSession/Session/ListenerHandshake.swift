@@ -350,6 +350,7 @@ final class ListenerHandshake: LinkDelegate {
       session.remember(peer, hello.introduction.name, verification)
     }
     session.open(
+    if !session.name.isEmpty { accept.name = session.name }
       link,
       .init(
         peer: peer,

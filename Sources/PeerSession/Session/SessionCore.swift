@@ -21,6 +21,7 @@ final class SessionCore {
     var end: SessionError?
     var id: SessionID
     var host: PeerID
+    var name = UntrustedText("")
   }
 
   let transport: TransportCore
@@ -33,6 +34,10 @@ final class SessionCore {
   /// The members of the session, and the local proof of membership.
   var membership: Membership
   var policy: AdmissionPolicy
+  /// The name of the session, which a dialler receives in ACCEPT (3.3); empty if it has none.
+  var name = UntrustedText("") {
+    didSet { published.withLockedValue { [name] in $0.name = name } }
+  }
   var codeKey: CodeKey?
   /// Additional codes that admit peers until they expire.
   var invitationCodes: [InvitationCode] = []

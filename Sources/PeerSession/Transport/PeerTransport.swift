@@ -219,6 +219,7 @@ public final class PeerTransport: Sendable {
   /// - Parameters:
   ///   - id: The session's id; pass the previous id to continue a session.
   ///   - admission: The admission policy.
+  ///   - name: The name of the session, which peers receive when they join; cut to 128 bytes.
   ///   - membership: The stored membership (MEM-7). Its host stays the host: if another peer
   ///     created the session, the local peer continues as a member and dials the other members.
   /// - Returns: The session, with no other peer in it yet.
@@ -226,6 +227,7 @@ public final class PeerTransport: Sendable {
   public func host(
     _ id: SessionID,
     admission: AdmissionPolicy,
+    name: String = "",
     membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
     // The stretch of a code takes a tenth of a second: not on an event loop (ADM-5).
@@ -239,6 +241,7 @@ public final class PeerTransport: Sendable {
       }
       let session = SessionCore(transport: transport, id: id, host: peer, policy: admission)
       session.codeKey = key
+      session.name = .sessionName(name)
       session.bulk = BulkSide(session, inbox: transport.inbox)
       session.hasJoined = true
       if let membership { session.restore(membership) }

@@ -36,6 +36,7 @@ extension Node {
     if !keys.isEmpty {
       emit(.settingChanged(.init(changed: keys, settings: new)))
     }
+    if keys.contains("title") { spawn { node in await node.storeTitle() } }
   }
 
   private func carryOut(_ action: ReplicaAction) {

@@ -102,6 +102,7 @@ extension Node {
           orReading: true
         )
         self.document = document
+        try await correctName(in: document, of: session)
       }
       keeper.open()
       keeper.obstacle = document.obstacle
@@ -159,6 +160,7 @@ extension Node {
     // What was stored is no news.
     _ = replica.board.takeSettingsChange()
     shownSettings = NodeEvent.SettingsDescription(replica.board.settings)
+    await storeTitle()
   }
 
   /// The photos that the document has are at hand as files, as those that came over the network are,

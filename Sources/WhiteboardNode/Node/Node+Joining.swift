@@ -17,19 +17,34 @@ extension Node {
     case .link(let link):
       return try await joinDirectly(try request(for: link), transport)
     case .address(let address):
-      return try await joinDirectly(
-        JoinRequest(
-          session: nil,
-          addresses: [PeerAddress(host: address.host, port: address.port)],
-          peer: nil,
-          trust: .unverified,
-          code: configuration.code
-        ),
-        transport
-      )
+      return try await join(at: PeerAddress(host: address.host, port: address.port), transport)
     case .nearby, .name:
       return try await joinNearby(target, patience: patience, transport)
     }
+  }
+
+  /// Joins the board at an address: one that was joined there before if it is there, else whichever is.
+  private func join(
+    at address: PeerAddress,
+    _ transport: PeerTransport
+  ) async throws -> Session {
+    var request = JoinRequest(
+      session: nil,
+      addresses: [address],
+      peer: nil,
+      trust: .unverified,
+      code: configuration.code
+    )
+    for stored in await storedMembers(at: address) {
+      request.session = stored.board
+      do {
+        return try await joinDirectly(request, transport)
+      } catch let error as SessionError where error.code == .noSuchSession {
+        continue
+      }
+    }
+    request.session = nil
+    return try await joinDirectly(request, transport)
   }
 
   /// Joins at a given address; if no peer answers there, the error says what to do.
@@ -197,7 +212,41 @@ extension Node {
     _ transport: PeerTransport
   ) async throws -> Session {
     var request = request
-    if let board = request.session { request.membership = await storedMembership(of: board) }
+    let stored: StoredMember? =
+      if let board = request.session { await storedMember(of: board) } else { nil }
+    request.membership = stored?.membership
+    if request.code == nil, let code = stored?.code {
+      request.code = code
+      do {
+        return try await attempt(request, of: hostName, transport)
+      } catch let error as SessionError {
+        switch error.code {
+        case .wrongCode:
+          // A code that was refused is not offered again by itself (ADM-3).
+          if let board = request.session { await forgetCode(of: board) }
+          throw NodeError(.notAllowed, "The code of this board has changed: add --code WORDS")
+        case .notVerified:
+          // The board admits in another way by now.
+          request.code = nil
+          self.code = nil
+        default: throw await explained(error, request, hostName)
+        }
+      }
+    }
+    do {
+      return try await attempt(request, of: hostName, transport)
+    } catch let error as SessionError {
+      throw await explained(error, request, hostName)
+    }
+  }
+
+  /// Asks to join, and again after a moment while the other side is busy.
+  private func attempt(
+    _ request: JoinRequest,
+    of hostName: String,
+    _ transport: PeerTransport
+  ) async throws -> Session {
+    var request = request
     switch configuration.admission {
     case nil:
       // A peer with the code that admitted the local peer is admitted too.
@@ -242,9 +291,7 @@ extension Node {
     } catch {
       throw explained(error, request)
     }
-    if boardName.isEmpty {
-      boardName = session.id.short
-    }
+    await takeName(of: session)
     return session
   }
 
@@ -293,7 +340,11 @@ extension Node {
   }
 
   /// What it means here that we were not let in, and what to do about it.
-  private func explained(_ error: SessionError, _ request: JoinRequest) -> any Error {
+  private func explained(
+    _ error: SessionError,
+    _ request: JoinRequest,
+    _ hostName: String
+  ) async -> any Error {
     if let doubt {
       return doubt
     }

@@ -16,18 +16,6 @@ extension Node {
     return record
   }
 
-  /// Returns the stored membership of a board that the node is about to join.
-  func storedMembership(of board: SessionID) async -> MembershipRecord? {
-    guard configuration.remembersBoards, configuration.recordingFile == nil else { return nil }
-    let library = BoardLibrary(directory: configuration.boardsDirectory)
-    guard let file = try? await library.file(of: board.bytes),
-      let document = try? await BoardDocument.open(at: file, mode: .reading)
-    else { return nil }
-    let record = await storedMembership(in: document)
-    try? await document.close()
-    return record
-  }
-
   /// Stores the membership of the session whenever it changes, until the session ends.
   func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }

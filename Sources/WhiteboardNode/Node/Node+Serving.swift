@@ -252,7 +252,13 @@ extension Node {
         }
       if carriage.session != nil, let membership { await session.restore(membership) }
     } else {
-      session = try await transport.host(id, admission: policy, membership: membership)
+      await session.setName(boardName)
+      session = try await transport.host(
+        id,
+        admission: policy,
+        name: boardName,
+        membership: membership
+      )
     }
     announce(transport, session)
     if let carrier = configuration.carrier {
