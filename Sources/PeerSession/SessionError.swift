@@ -94,6 +94,8 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   public var message: String
   /// What the close code behind it says about dialing the peer again; nil without one (3.6).
   var redial: CloseCode.Redial?
+  /// What the other side wrote when it closed or refused, cleaned; empty if it wrote nothing.
+  public var remark = ""
 
   /// Creates an error.
   public init(_ code: Code, _ message: String) {
@@ -177,5 +179,6 @@ extension SessionError {
       }
     self.init(code, message.isEmpty ? sentence : "\(sentence) (\(message))")
     redial = closeCode.redial
+    if !isOurs { remark = message }
   }
 }

@@ -72,6 +72,7 @@ extension BoardDocument {
         try edit?(db, &tail)
         try Meta.set(db, .code, nil)
         try Meta.set(db, .membership, nil)
+        try Meta.set(db, .removal, nil)
         try Meta.set(db, .closed, tail.text)
       }
       if edit != nil { try queue.vacuum() }

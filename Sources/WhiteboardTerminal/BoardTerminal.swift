@@ -121,6 +121,7 @@ package actor BoardTerminal: EventSink {
         self.lobby?.problem = error.problem
         var target: String?
         switch choice {
+        case _ where error.isRemoval: break
         case .join(let wanted, let code)
         where error.code == .notAllowed || (code != nil && error.code == .usage):
           target = wanted
@@ -146,10 +147,12 @@ package actor BoardTerminal: EventSink {
       try await show(configuration)
     } catch {
       // The announcement may be outdated. The local copy is available in any case.
-      guard error.code == .unreachable || error.code == .timedOut,
+      guard error.code == .unreachable || error.code == .timedOut || error.isRemoval,
         let own = try await lobby.configuration(.host(path))
       else { throw error }
-      try await show(own, notice: "No member answered. This is your own copy. \(error.message)")
+      // A copy shows a removal itself.
+      let notice = "No member answered. This is your own copy. \(error.message)"
+      try await show(own, notice: error.isRemoval ? nil : notice)
     }
     return true
   }

@@ -72,6 +72,8 @@ struct ListenerAdmission: Sendable {
     var isResuming = false
     /// Whether the host removed this peer (HEL-5).
     var wasKicked = false
+    /// The host's reason for that; empty if it gave none.
+    var kickReason = ""
     /// Whether the session has no room for one peer more, this one not counted (HEL-5).
     var isFull = false
     /// How many other links have ``ListenerAdmission/isPendingInvitation`` (HEL-5).
@@ -141,7 +143,7 @@ struct ListenerAdmission: Sendable {
       return close(.noSuchSession, "This session is not served here.")
     }
     if facts.remote == facts.local { return close(.`self`, "This is the dialled peer itself.") }
-    if facts.wasKicked { return close(.kicked, "The host removed you from this session.") }
+    if facts.wasKicked { return close(.kicked, facts.kickReason) }
     if facts.isFull && !facts.isResuming { return close(.full, "The session has no room.") }
 
     if facts.isResuming { return admit(answering: own, basis: .resumed, as: nil) }

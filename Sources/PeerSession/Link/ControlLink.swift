@@ -242,7 +242,7 @@ final class ControlLink: ChannelDuplexHandler {
       guard let type = header.type else { continue }
       if type == .close {
         let message = try? Control.Close.decode(Array(payload.readableBytesView))
-        end = .closed(message?.code ?? .internalError, message: message?.message.displayed ?? "")
+        end = .closed(message?.code ?? .internalError, message: message?.message.explanation ?? "")
         context?.close(promise: nil)
         return
       }

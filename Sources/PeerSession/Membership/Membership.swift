@@ -14,8 +14,8 @@ struct Membership: Sendable {
   var host: PeerID
   /// The peers that proved themselves, those met most recently last.
   private(set) var members: [MembershipRecord.Member]
-  /// The peers that the host removed: no ticket of theirs counts (MEM-3).
-  private(set) var removed: Set<PeerID>
+  /// The peers that the host removed, with its reasons: no ticket of theirs counts (MEM-3).
+  private(set) var removed: [PeerID: UntrustedText]
   /// The best ticket that this peer received.
   private(set) var ticket: Ticket?
 
@@ -25,14 +25,15 @@ struct Membership: Sendable {
     self.session = session
     self.host = host
     members = []
-    removed = []
+    removed = [:]
   }
 
   /// The record for a program to store.
   var record: MembershipRecord {
     var record = MembershipRecord(host: host)
     record.members = members
-    record.removed = removed.sorted()
+    record.removed = removed.keys.sorted()
+    record.reasons = removed.filter { !$0.value.isEmpty }
     record.ticket = ticket
     return record
   }
@@ -40,7 +41,9 @@ struct Membership: Sendable {
   /// Adds a stored record to the membership known so far.
   mutating func restore(_ record: MembershipRecord) {
     host = record.host
-    removed.formUnion(record.removed)
+    for peer in record.removed where removed[peer] == nil {
+      removed[peer] = record.reasons[peer] ?? UntrustedText("")
+    }
     for member in record.members where member.peer != local && !isRemoved(member.peer) {
       if !contains(member.peer) { members.append(member) }
     }
@@ -54,7 +57,7 @@ struct Membership: Sendable {
   func contains(_ peer: PeerID) -> Bool { members.contains { $0.peer == peer } }
 
   /// Whether the host removed a peer.
-  func isRemoved(_ peer: PeerID) -> Bool { removed.contains(peer) }
+  func isRemoved(_ peer: PeerID) -> Bool { removed[peer] != nil }
 
   /// Whether this peer accepts tickets that `peer` signed (TCK-1).
   func mayAdmit(_ peer: PeerID) -> Bool {
@@ -89,10 +92,15 @@ struct Membership: Sendable {
   }
 
   /// Removes a peer permanently (MEM-3).
-  mutating func remove(_ peer: PeerID) {
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - reason: The host's reason, which the peer receives whenever it comes back; may be empty.
+  mutating func remove(_ peer: PeerID, reason: UntrustedText = UntrustedText("")) {
     members.removeAll { $0.peer == peer }
-    guard removed.count < Limits.removedPeers else { return }
-    removed.insert(peer)
+    guard removed[peer] != nil || removed.count < Limits.removedPeers else { return }
+    // What is repeated without a reason does not take the first one away.
+    if removed[peer] == nil || !reason.isEmpty { removed[peer] = reason }
   }
 
   private mutating func makeRoom() {

@@ -39,6 +39,8 @@ public struct MembershipRecord: Equatable, Sendable {
   public var members: [Member]
   /// The peers that the host removed.
   public var removed: [PeerID]
+  /// The host's reasons for removing them; a peer that was removed without one is absent.
+  public var reasons: [PeerID: UntrustedText] = [:]
   /// The local peer's proof that it belongs to the session.
   var ticket: Ticket?
 
@@ -59,6 +61,7 @@ extension MembershipRecord: Codable {
     case host
     case members
     case removed
+    case reasons
     case ticket
   }
 
@@ -90,6 +93,11 @@ extension MembershipRecord: Codable {
     host = try container.decode(PeerID.self, forKey: .host)
     members = try container.array(.members, of: Member.self, maximum: Limits.members)
     removed = try container.array(.removed, of: PeerID.self, maximum: Limits.removedPeers)
+    let reasons = try container.decodeIfPresent([String: String].self, forKey: .reasons) ?? [:]
+    for (text, reason) in reasons {
+      guard let peer = PeerID(text: text), removed.contains(peer) else { continue }
+      self.reasons[peer] = .explanation(reason)
+    }
     ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
   }
 
@@ -100,6 +108,10 @@ extension MembershipRecord: Codable {
     try container.encode(host, forKey: .host)
     try container.encode(members, forKey: .members)
     try container.encode(removed, forKey: .removed)
+    if !reasons.isEmpty {
+      let texts = reasons.map { ($0.key.text, $0.value.raw) }
+      try container.encode(Dictionary(texts) { first, _ in first }, forKey: .reasons)
+    }
     try container.encodeIfPresent(ticket, forKey: .ticket)
   }
 }

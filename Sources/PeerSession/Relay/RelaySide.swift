@@ -90,8 +90,8 @@ final class RelaySide {
     let pace = session.configuration.isPaced ? RelayPace(entry.passes, now: .uptime) : nil
     session.published.withLockedValue { $0.paces[entry.id] = pace }
     guard session.host == session.localPeer, let link = entry.link else { return }
-    for peer in session.membership.removed {
-      link.send(.kick, Control.Kick(peer: peer, reason: "").encoded())
+    for (peer, reason) in session.membership.removed.sorted(by: { $0.key < $1.key }) {
+      link.send(.kick, Control.Kick(peer: peer, reason: reason.raw).encoded())
     }
   }
 

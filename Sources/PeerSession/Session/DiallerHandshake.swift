@@ -87,7 +87,7 @@ final class DiallerHandshake: LinkDelegate {
         refusal = failure(SessionError(closeCode: code, message: message, isOurs: true), code)
         link.close(code, message)
       case .ended(let code, let message):
-        refusal = failure(SessionError(closeCode: code, message: message.displayed), code)
+        refusal = failure(SessionError(closeCode: code, message: message.explanation), code)
         link.abort()
       }
     }

@@ -154,6 +154,7 @@ final class ListenerHandshake: LinkDelegate {
       )
     )
     let actions = admission.helloReceived(
+        kickReason: session.membership.removed[peer]?.raw ?? "",
       hello,
       answering: introduction,
       membership: session.membership,

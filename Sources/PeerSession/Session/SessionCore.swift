@@ -436,7 +436,7 @@ final class SessionCore {
   }
 
   private func remove(_ peer: PeerID, reason: UntrustedText) {
-    update { $0.remove(peer) }
+    update { $0.remove(peer, reason: reason) }
     disconnect(peer, .kicked, .kicked(reason: reason), message: reason.raw)
   }
 
@@ -662,14 +662,18 @@ extension SessionCore: LinkDelegate {
       guard entry.plan.closed(code.redial, by: entry.member.incarnation) else {
         return linkBroken(entry)
       }
-      let departure = DepartureReason(code, message: message)
       let speaksForHost = peer == host || entry.isSessionRelay
       depart(entry, departure)
       if code == .kicked && speaksForHost {
-        end(.left, SessionError(.kicked, "The host removed this peer: \(UntrustedText(message))"))
+        end(.left, SessionError(closeCode: .kicked, message: message))
       }
     case .closedByUs, .broken:
       linkBroken(entry)
+      // Another member only repeats that the host removed us: it refuses us, and the session goes on.
+      let departure =
+        code == .kicked && !speaksForHost
+        ? .refused(SessionError(closeCode: code, message: message))
+        : DepartureReason(code, message: message)
     }
   }
 
@@ -705,7 +709,7 @@ extension SessionCore: LinkDelegate {
       let kick = try Control.Kick.decode(payload)
       guard entry.id == host || entry.isSessionRelay, kick.peer != host else { return }
       if kick.peer == localPeer {
-        end(.left, SessionError(.kicked, "The host removed this peer: \(kick.reason)"))
+        end(.left, SessionError(closeCode: .kicked, message: kick.reason.explanation))
       } else if relaying.isRelaying && !membership.isRemoved(kick.peer) {
         // Those behind us hear of it by us alone.
         self.kick(kick.peer, reason: kick.reason.raw)

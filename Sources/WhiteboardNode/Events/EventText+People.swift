@@ -24,7 +24,10 @@ extension EventText {
     case .joined(let joined):
       "\(person(joined.name, joined.peer)) joined"
     case .left(let left):
-      leftLine(left)
+      // The line about the removal says it.
+      left.removedUs == true ? nil : leftLine(left)
+    case .removed(let removed):
+      removedLine(removed)
     case .carried(let carried):
       "the relay \(person(carried.name, carried.relay)) keeps the board open when you leave"
         + (carried.link.isEmpty ? "" : "; link: \(carried.link)")

@@ -11,7 +11,7 @@ package enum EventText {
   package static func line(_ event: NodeEvent) -> String? {
     switch event {
     case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
-      .invitation, .joined, .left, .carried, .profile, .role, .invited, .peers:
+      .invitation, .joined, .left, .removed, .carried, .profile, .role, .invited, .peers:
       peopleLine(event)
     case .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged:
       boardLine(event)

@@ -137,6 +137,8 @@ extension NodeEvent {
   }
 
   /// What a member goes by, when it changes or is asked for.
+    /// True if the peer is the host and removed us; `removed` says so too.
+    package var removedUs: Bool?
   package struct Profile: Encodable, Sendable {
     /// The member; we, where it is the answer to a verb.
     package var peer: String

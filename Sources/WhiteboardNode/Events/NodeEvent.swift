@@ -23,6 +23,8 @@ package enum NodeEvent: Sendable {
   case joined(Joined)
   /// A peer is out of the session.
   case left(Left)
+  /// The host removed us from the board.
+  case removed(Removed)
   /// A relay carries the board from now on.
   case carried(Carried)
   /// An object appeared.
@@ -100,6 +102,7 @@ package enum NodeEvent: Sendable {
     case .invitation: "invitation"
     case .joined: "joined"
     case .left: "left"
+    case .removed: "removed"
     case .carried: "carried"
     case .objectAdded: "object-added"
     case .objectChanged: "object-changed"
@@ -146,6 +149,7 @@ package enum NodeEvent: Sendable {
     case .invitation(let payload): payload
     case .joined(let payload): payload
     case .left(let payload): payload
+    case .removed(let payload): payload
     case .carried(let payload): payload
     case .objectAdded(let payload): payload
     case .objectChanged(let payload): payload

@@ -103,6 +103,12 @@ extension Node {
         )
         self.document = document
         try await correctName(in: document, of: session)
+        removal = await storedRemoval(in: document)
+        if removal != nil, session.connectedPeers().contains(session.hostPeer) {
+          // The host admitted this peer, so it is a member again.
+          removal = nil
+          try await document.setRemoval(nil)
+        }
       }
       keeper.open()
       keeper.obstacle = document.obstacle

@@ -349,6 +349,7 @@ extension Node {
       return doubt
     }
     switch error.code {
+    case .kicked: return await refusedAsRemoved(error, request, hostName)
     case .timedOut:
       guard let askedName else {
         let place = silentAddress ?? "The peer"

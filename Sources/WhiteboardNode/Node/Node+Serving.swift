@@ -225,6 +225,7 @@ extension Node {
       if let document, !configuration.isOffline {
         membership = await storedMembership(in: document)
       }
+      if let document { removal = await storedRemoval(in: document) }
     }
     if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
       throw NodeError(
@@ -319,6 +320,7 @@ extension Node {
     ready = told
     emit(.ready(told))
     tellOffline()
+    if let removal { emit(.removed(described(removal))) }
     guard configuration.remembersBoards, configuration.isListening else { return }
     openBoard = OpenBoardFile(
       OpenBoard(
@@ -345,7 +347,8 @@ extension Node {
 
   /// Lets the board be found by way of us, where that is wanted.
   func announce(_ transport: PeerTransport, _ session: Session) {
-    guard configuration.isAnnounced, let discovery = configuration.discovery,
+    // A board from which this peer was removed is not its to offer.
+    guard configuration.isAnnounced, removal == nil, let discovery = configuration.discovery,
       let peer = AnnouncedPeerID(bytes: transport.peerID.bytes),
       let board = AnnouncedSessionID(bytes: session.id.bytes),
       let port = UInt16(exactly: transport.port)

@@ -22,6 +22,9 @@ extension Node {
       endDeliveries(to: peer, reason: reason)
       forget(peer)
     }
+    if let end = session.endReason, end.code == .kicked {
+      wasRemoved(by: session.hostPeer, reason: end.remark)
+    }
     // Nobody can join here any more, so nobody should find the board through us.
     participantSource.finish()
     isAnnouncing = false
@@ -29,7 +32,8 @@ extension Node {
     // A user may still look at the board, but the remaining commands of a script would reach no
     // member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
-      end(.failed(NodeError(reason)))
+      let message = removal.map { described($0).message } ?? reason.message
+      end(.failed(NodeError(.notAllowed, message, isRemoval: true)))
     }
   }
 
@@ -53,7 +57,7 @@ extension Node {
     case .peerStateChanged(let peer, let state):
       changed(peer, to: state)
     case .peerLeft(let peer, let reason, _):
-      left(peer, reason)
+      left(peer, reason, session)
     case .message(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
       replica?.received(bytes, from: member, now: now)
@@ -103,6 +107,7 @@ extension Node {
           name: invitation.name.raw,
           words: invitation.words.joined(separator: " "),
           direction: .incoming,
+      if id == session.hostPeer { wasReadmitted() }
           mustAnswer: true,
           deadline: deadlineText(invitation.timeout)
         )
@@ -127,6 +132,16 @@ extension Node {
     )
     lostMembers[peer.id] = nil
     enterQueue(peer, session)
+    // Only the host removes members, so this is its word about us.
+    var isAboutUs = false
+    switch reason {
+    case .kicked(let words) where peer == session.hostPeer:
+      isAboutUs = true
+      wasRemoved(by: peer, reason: words.displayed(width: EventText.wordsLimit))
+    case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
+      refused(by: peer, because: error)
+    default: break
+    }
     hasMet = true
     let id = peer.id
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
@@ -157,7 +172,7 @@ extension Node {
     wakeNow()
   }
 
-  private func left(_ peer: PeerID, _ reason: DepartureReason) {
+  private func left(_ peer: PeerID, _ reason: DepartureReason, _ session: Session) {
     let name = members[peer]?.name ?? ""
     if reason == .lost {
       emit(.peerState(.init(peer: peer.text, name: name, state: .lost)))
@@ -177,7 +192,8 @@ extension Node {
             name: name,
             reason: reason.word,
             message: message,
-            undelivered: undelivered
+            undelivered: undelivered,
+            removedUs: isAboutUs ? true : nil
           )
         )
       )

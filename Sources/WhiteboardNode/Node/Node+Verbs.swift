@@ -12,6 +12,7 @@ extension Node {
         .color, .width, .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete,
         .undelete, .purge, .play, .undo, .redo, .set, .restore, .import, .paste,
         .say:
+        try checkMayChange()
         let before = replica?.board.written
         var outcome = try await edit(request.verb)
         outcome.hasChanged = replica?.board.written != before
@@ -22,7 +23,7 @@ extension Node {
       case .view(let view):
         try look(at: view)
         done(request)
-      case .accept, .decline, .kick, .role, .cancel, .leave, .profile:
+      case .accept, .decline, .kick, .role, .cancel, .leave, .continue, .profile:
         try await decide(request)
         done(request)
       case .invite(let terms):

@@ -12,6 +12,8 @@ extension Node {
       try await answer(try invitation(target), accepts: true, reason: nil)
     case .decline(let target, let reason):
       try await answer(try invitation(target), accepts: false, reason: reason)
+    case .continue:
+      try await continueAlone()
     case .kick(let target, let reason):
       try await kick(target, reason: reason ?? "")
     case .role(let target, let role):

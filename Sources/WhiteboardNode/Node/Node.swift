@@ -55,6 +55,8 @@ package actor Node {
   var nextPurge: ContinuousClock.Instant
   /// The times since which objects were seen as deleted.
   var deletionAges = DeletionAges()
+  /// The host's decision that this peer is no longer a member; nil while it is one.
+  var removal: Removal?
   /// Tells other programs that the board is open.
   var openBoard: OpenBoardFile?
 

@@ -6,11 +6,19 @@ package struct NodeError: Error, Equatable, Sendable {
   package let message: String
   /// The reason why some of the work was not saved, if the error is about saving.
   package let problem: SaveProblem?
+  /// Whether the host removed this peer from the board, so that its own copy is all that it can open.
+  package let isRemoval: Bool
 
   /// Makes an error.
-  package init(_ code: Code, _ message: String) {
+  ///
+  /// - Parameters:
+  ///   - code: The kind.
+  ///   - message: What went wrong and what to do.
+  ///   - isRemoval: Whether the host removed this peer from the board.
+  package init(_ code: Code, _ message: String, isRemoval: Bool = false) {
     self.code = code
     self.message = message
+    self.isRemoval = isRemoval
     problem = nil
   }
 
@@ -18,6 +26,7 @@ package struct NodeError: Error, Equatable, Sendable {
   package init(_ problem: SaveProblem) {
     code = .inputOutput
     message = problem.sentence
+    isRemoval = false
     self.problem = problem
   }
 

@@ -14,7 +14,8 @@ extension VerbName {
   /// This table alone decides which commands run before catch-up is complete.
   var requirement: CommandRequirement {
     switch self {
-    case .help, .quit, .leave, .peers, .accept, .decline, .cancel, .invite, .profile, .wait, .save:
+    case .help, .quit, .leave, .continue, .peers, .accept, .decline, .cancel, .invite, .profile,
+      .wait, .save:
       .nothing
     case .send, .resource, .stream, .point, .view, .kick, .role:
       .member

@@ -81,6 +81,7 @@ enum JSONVerbParser {
       .role(target: try fields.target(), try VerbParser.role(fields.string("role")))
     case .cancel: .cancel(target: try fields.target(), reason: try fields.reason())
     case .leave: .leave
+    case .continue: .continue
     case .profile: try profile(fields)
     case .say: .say(words: try fields.words())
     case .send: try send(fields)

@@ -70,6 +70,7 @@ enum TextVerbParser {
     case .invite: try invite(&arguments)
     case .cancel: try cancel(&arguments)
     case .leave: .leave
+    case .continue: .continue
     case .profile: try profile(&arguments)
     case .say: .say(words: try arguments.words("the words"))
     case .send: try send(&arguments)

@@ -100,6 +100,8 @@ package enum Verb: Equatable, Sendable {
   case leave
   /// Changes one's name and icon, or tells them where neither is given.
   case profile(name: String?, icon: IconChange?)
+  /// Goes on alone with the copy of a board from which the host removed us.
+  case `continue`
   /// Says something in the chat.
   case say(words: String)
   /// Sends bytes to peers, past the board; none named means all.

@@ -74,6 +74,8 @@ package struct VerbError: Error, Equatable, Sendable {
     case locked
     /// We may look at the board and not change it.
     case viewer
+    /// The host removed us from the board, and our copy is read-only until `continue`.
+    case removed
     /// There is no step of ours to take back.
     case nothingToUndo = "nothing-to-undo"
     /// There is no step that was taken back last.

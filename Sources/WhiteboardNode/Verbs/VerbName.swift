@@ -76,6 +76,8 @@ package enum VerbName: String, CaseIterable, Sendable {
   case cancel
   /// Leaves the board.
   case leave
+  /// Goes on alone with one's copy of the board.
+  case `continue`
   /// Changes one's name and icon.
   case profile
   /// Writes a line in the chat.
@@ -173,6 +175,7 @@ extension Verb {
     case .invite: .invite
     case .cancel: .cancel
     case .leave: .leave
+    case .continue: .continue
     case .profile: .profile
     case .say: .say
     case .send: .send

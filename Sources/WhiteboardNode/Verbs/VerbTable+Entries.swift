@@ -64,6 +64,8 @@ extension VerbTable {
         "Without at= it lies where it was, and a picture at 0,0. It is one step for `undo`.",
         "Games begin anew, and of a drawing of Excalidraw what fills shapes is left out.",
       ]
+    case .continue:
+      ["Until then every change is refused. Members do not get what you change then."]
     case .kick:
       ["On a board of yours it may not write any more either, whoever lets it in again."]
     case .invite:
@@ -247,6 +249,8 @@ extension VerbTable {
       (#"TRANSFER ["WHY"]"#, "stop a resource, from either side", ["target", "reason"])
     case .leave:
       ("", "leave the board with a goodbye, and stay in the program", [])
+    case .continue:
+      ("", "go on with your own copy of a board from which the host removed you", [])
     case .profile:
       (
         "[name=NAME] [icon=ICON|none]",

@@ -27,6 +27,7 @@ extension BoardClient {
     case nil: break
     }
   }
+    if removalShown != nil { draw(removalLines, on: &screen) }
 
   private var inviteLines: [String] {
     guard !link.isEmpty else {

@@ -103,6 +103,8 @@ extension BoardClient {
 
   /// The display names of peers that announce this board and are not connected.
   var missing: [String] {
+    // A person whom the host removed looks for no member.
+    guard removal == nil else { return [] }
     let found = announcers[boardID] ?? [:]
     return found.filter { peer, _ in
       !own.hasPrefix(peer) && !people.keys.contains { $0.hasPrefix(peer) }

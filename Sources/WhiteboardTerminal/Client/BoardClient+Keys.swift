@@ -71,6 +71,7 @@ extension BoardClient {
     if let answer = answerInvitation(key) { return answer }
     guard let command = keys.command(key, modifiers) else { return [] }
     // Both press and let go, where there is something to do it with.
+    if let actions = takeInRemoval(key, modifiers) { return actions }
     if isKeyboardPen, command == .menu || command == .edit { return pressByKey() }
     return carryOut(command)
   }

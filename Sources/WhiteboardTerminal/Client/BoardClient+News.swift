@@ -81,16 +81,22 @@ extension BoardClient {
       if let presence = earlyPresences.removeValue(forKey: peer.peer) {
         people[peer.peer]?.show(presence, now: now)
       }
+      // The host admitted us again.
+      if peer.peer == removal?.peer { (removal, removalShown) = (nil, nil) }
       if rerouted.remove(peer.peer) == nil { remark("\(shown(peer.name)) is here") }
     case .left(let peer):
       people[peer.peer] = nil
       earlyPresences[peer.peer] = nil
-      if peer.reason == "rerouted" {
+      if peer.removedUs == true {
+        // The removal says it.
+        break
+      } else if peer.reason == "rerouted" {
         // It comes back at once, by another way.
         rerouted.insert(peer.peer)
       } else {
         remark("\(shown(peer.name)) has gone: \(shown(peer.reason))")
       }
+    case .removed(let removed): take(removed)
     case .carried(let relay):
       let name = relay.name.isEmpty ? "a relay" : "the relay \(shown(relay.name))"
       remark("\(name) keeps the board open when you leave")
@@ -200,7 +206,7 @@ extension BoardClient {
     return names
   }
 
-  private mutating func remark(_ text: String) {
+  mutating func remark(_ text: String) {
     append(Remark(who: "", key: "", text: text))
   }
 

@@ -340,6 +340,7 @@ extension BoardClient {
 
   /// The state of the other members.
   private var othersWords: String {
+    if let removalWords { return removalWords }
     if lacksBoard {
       let names = people.values.map { shown($0.name) }.sorted()
       return names.isEmpty

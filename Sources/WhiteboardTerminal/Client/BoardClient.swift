@@ -163,6 +163,10 @@ package struct BoardClient: Sendable {
   /// The message at the bottom.
   var notice: Notice?
   var invitations: [NodeEvent.Invitation] = []
+  /// The host's decision that we are no longer a member; nil while we are one.
+  var removal: NodeEvent.Removed?
+  /// Since when the box about it is shown, on the client's clock; nil while it is not.
+  var removalShown: Duration?
   var nextMark: Int64 = 1
   var waiting: Set<Int64> = []
   /// When we last told others where we point.

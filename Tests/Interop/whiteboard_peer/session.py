@@ -346,7 +346,7 @@ class Peer:
         self.ticket = None
         self.remotes = {}
         self.ever_members = {self.id}
-        self.kicked = set()
+        self.kicked = {}
         self.events = EventLog()
         self.condition = threading.Condition(threading.RLock())
         self.answer_invitation = lambda name, words, context: True
@@ -671,7 +671,7 @@ class Peer:
             raise Violation("no-such-session", "")
         other = link.peer_id
         if other in self.kicked:
-            raise Violation("kicked", "")
+            raise Violation("kicked", self.kicked[other])
         with self.condition:
             remote = self.remotes.get(other)
             self._refuse_duplicate(remote, theirs)
@@ -963,14 +963,14 @@ class Peer:
 
     def _take_kick(self, remote, raw):
         kicked = parse_base32(wire.text(raw, "peer"), 32)
-        wire.text(raw, "reason", 0, 512)
+        reason = wire.text(raw, "reason", 0, 512)
         if remote.peer_id != self.host:
             return
-        self.kicked.add(kicked)
+        self.kicked[kicked] = reason
         target = self.remotes.get(kicked)
         if target:
             if target.control:
-                target.control.close("kicked")
+                target.control.close("kicked", reason)
                 target.control = None
             self._gone(target, "left", "kicked")
 
@@ -1045,7 +1045,7 @@ class Peer:
 
     def kick(self, remote, reason=""):
         with self.condition:
-            self.kicked.add(remote.peer_id)
+            self.kicked[remote.peer_id] = reason
             for other in self.remotes.values():
                 if other.control and other is not remote:
                     other.control.send(wire.KICK, {"peer": remote.text, "reason": reason})

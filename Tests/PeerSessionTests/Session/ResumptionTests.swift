@@ -214,6 +214,8 @@ struct ResumptionTests {
           try await group.waitForAll()
         }
         await #expect(throws: SessionError(.kicked, "")) { try await joined.send([1]) }
+        // The reason is the same as for one that is there (MEM-10).
+        #expect(joined.endReason?.remark == "enough")
         await hosted.leave()
         try await loops.shutdownGracefully()
       }

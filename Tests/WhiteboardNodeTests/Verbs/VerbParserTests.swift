@@ -240,6 +240,7 @@ struct VerbParserTests {
         #"profile name="Ada L." icon=ghost"#,
         #"{"verb":"profile","name":"Ada L.","icon":"ghost"}"#,
         .profile(name: "Ada L.", icon: .to(.ghost))
+      ("continue", #"{"verb":"continue"}"#, .continue),
       ),
       (
         "profile icon=👻", #"{"verb":"profile","icon":"👻"}"#,

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("A person whom the host removed, on a terminal")
+struct RemovalClientTests {
+  private static func removed(
+    readOnly: Bool = true,
+    canContinue: Bool = true
+  ) throws -> NodeEvent.Removed {
+    NodeEvent.Removed(
+      peer: try Desk.memberID(2).description,
+      name: "Bob",
+      reason: "too loud",
+      message: "Bob removed you from this board: too loud. Your copy is kept.",
+      readOnly: readOnly,
+      canContinue: canContinue
+    )
+  }
+
+  @Test("a box says who and why, and one key goes on with an own copy")
+  func box() throws {
+    var desk = try Desk()
+    _ = desk.client.take(.removed(try Self.removed()))
+    #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
+    #expect(desk.lines().contains { $0.contains("c      go on with your own copy") })
+    #expect(desk.client.people.isEmpty)
+    // What was typed for what was there before decides nothing.
+    #expect(desk.type("c") == [])
+    desk.now += .seconds(2)
+    #expect(desk.type("c") == ["continue"])
+    _ = desk.client.take(.removed(try Self.removed(readOnly: false)))
+    #expect(desk.lines().last?.contains("this is your own copy") == true)
+  }
+
+  @Test("the box closes without a decision, and the last line says how things stand")
+  func later() throws {
+    var desk = try Desk()
+    _ = desk.client.take(.removed(try Self.removed()))
+    desk.now += .seconds(2)
+    #expect(desk.type("\r") == [])
+    #expect(!desk.lines().contains { $0.contains("go on with your own copy") })
+    #expect(desk.lines().last?.contains("Bob removed you; read-only") == true)
+  }
+
+  @Test("of a board that another person owns, no key offers what cannot be")
+  func owned() throws {
+    var desk = try Desk()
+    _ = desk.client.take(.removed(try Self.removed(canContinue: false)))
+    desk.now += .seconds(2)
+    #expect(!desk.lines().contains { $0.contains("go on with your own copy") })
+    #expect(desk.type("c") == [])
+    #expect(desk.client.removalShown != nil)
+  }
+
+  @Test("the host that comes back has admitted us again")
+  func readmitted() throws {
+    var desk = try Desk()
+    _ = desk.client.take(.removed(try Self.removed()))
+    _ = desk.client.take(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
+    #expect(desk.client.removal == nil && desk.client.removalShown == nil)
+  }
+}
