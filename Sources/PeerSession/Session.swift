@@ -332,6 +332,22 @@ public final class Session: Sendable {
     try await onLoop { try $0.respond(to: invitation, answer) }
   }
 
+  /// Admits a peer from now on without asking, wherever this program asks a person (ADM-10).
+  ///
+  /// The choice holds for every session of this transport, and is stored with the known peers.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - name: Its display name.
+  /// - Throws: ``PeerStoreError`` if it cannot be stored; it then holds until the program ends.
+  public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
+    let store = try await onLoop { core in
+      core.alwaysAdmit(peer)
+      return core.configuration.peerStore
+    }
+    try await store?.alwaysAdmit(peer, name: name)
+  }
+
   /// Gives the session a name, which peers receive when they join.
   ///
   /// - Parameter name: The name; cut to 128 bytes.

@@ -55,6 +55,8 @@ public struct Invitation: Sendable {
   public var name: UntrustedText
   /// Three words that both screens show (ADM-7).
   public var words: [String]
+  /// Whether this key was proved when the peer was admitted before, so that no words need comparing.
+  public var isProved: Bool
   /// The application's bytes, from a stranger.
   public var context: [UInt8]
   /// How long they wait.

@@ -206,6 +206,7 @@ struct PeersCommand: AsyncParsableCommand {
     let verified: String
     let firstSeen: String
     let lastSeen: String
+    let alwaysAdmitted: Bool?
 
     init(_ known: KnownPeer) {
       peer = known.peer.text
@@ -213,6 +214,7 @@ struct PeersCommand: AsyncParsableCommand {
       verified = known.verified.rawValue
       firstSeen = known.firstSeen.formatted(.iso8601)
       lastSeen = known.lastSeen.formatted(.iso8601)
+      alwaysAdmitted = known.isAlwaysAdmitted ? true : nil
     }
 
     var json: String { String(decoding: EventLine.json("known-peer", self), as: UTF8.self) }
@@ -233,8 +235,15 @@ struct PeersCommand: AsyncParsableCommand {
       if common.json {
         for line in lines { try Console.tell(line.json) }
       } else if !lines.isEmpty {
-        let rows = lines.map { [$0.name, $0.verified, $0.lastSeen, $0.peer] }
-        try Console.tell(TextTable.text([["NAME", "ADMITTED", "LAST SEEN", "ID"]] + rows))
+        let rows = zip(lines, known).map { line, peer in
+          [
+            line.name, line.verified, peer.isAlwaysAdmitted ? "always" : "", line.lastSeen,
+            line.peer,
+          ]
+        }
+        try Console.tell(
+          TextTable.text([["NAME", "ADMITTED", "WITHOUT ASKING", "LAST SEEN", "ID"]] + rows)
+        )
       }
     }
   }
@@ -254,6 +263,9 @@ struct PeersCommand: AsyncParsableCommand {
     )
     var name = ""
 
+    @Flag(help: "Also admit it without asking where boards ask a person.")
+    var always = false
+
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -269,12 +281,14 @@ struct PeersCommand: AsyncParsableCommand {
         _ = try PeerIdentity.loadOrCreate(inDirectory: directory)
         let store = try PeersCommand.store(common)
         try await store.remember(peer, name: name, how: .ask)
+        if always { try await store.alwaysAdmit(peer, name: name) }
         guard let known = await store.all.first(where: { $0.peer == peer }) else { return }
         let who = EventText.person(known.name.displayed, peer.text)
         try Console.tell(
           common.json
             ? KnownPeerLine(known).json
-            : "\(who) is let in from now on where boards admit those known.\n"
+            : "\(who) is admitted from now on where boards admit known peers"
+              + (always ? " or ask.\n" : ".\n")
         )
       } catch {
         throw NodeError(error, inDataDirectory: directory)

@@ -1,9 +1,12 @@
 """Scenes of joining: the screen while connecting, and boards with a copy on this computer."""
 
+import os
 import re
 import socket
+import subprocess
+import time
 
-from screens import BRAILLE, Screen, ink, pair
+from screens import BRAILLE, PROGRAM, Screen, ink, pair
 
 
 def an_address_that_stays_silent_is_shown_and_nothing_can_be_drawn_meanwhile(directory):
@@ -66,7 +69,81 @@ def a_board_that_one_has_a_copy_of_is_one_entry_and_opens_as_what_is_running(dir
     assert not any("is on it" in line for line in lines), lines
 
 
+def a_question_disappears_when_the_guest_gives_up(directory):
+    ada, ben = pair(directory, admit="ask")
+    ada.wait("asks to join")
+    ada.wait("a always admit ben")
+    ben.key("Escape")
+    ada.wait("no longer asks to join")
+    assert not any("always admit" in line for line in ada.lines), ada.lines
+    ada.type("y")
+    ada.type(":accept ben")
+    ada.key("Enter")
+    ada.wait("nothing left to answer")
+
+
+def who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy(directory):
+    ada, ben = pair(directory)
+    ben.wait("2 people")
+    ben.drag(*[(x, 5 + x % 7) for x in range(10, 50)])
+    ada.wait(ink())
+    ada.type(':kick ben "too loud"')
+    ada.key("Enter")
+    ben.wait("ada removed you from this board: too loud. Your copy is kept.")
+    ben.wait("go on with your own copy")
+    # Keys of the first second were meant for the board.
+    time.sleep(1.2)
+    ben.key("Enter")
+    ben.wait("ada removed you; read-only")
+    ben.wait(ink())
+    ben.type(':text 0,0 "more"')
+    ben.key("Enter")
+    ben.wait("read-only: ada removed you")
+    ben.key("q")
+    ben.wait("yours, ada is on it")
+    # The board is refused, and the copy opens in its place.
+    ben.key("Enter")
+    ben.wait("ada removed you from this board: too loud. Your copy is kept.")
+    time.sleep(1.2)
+    ben.type("c")
+    ben.wait("This is your own copy now.")
+    ben.type(':text 0,0 "more"')
+    ben.key("Enter")
+    ben.wait("more")
+    ben.wait(ink())
+
+
+def lists_have_one_line_for_a_board_whoever_announces_it(directory):
+    ada, ben = pair(directory)
+    ben.wait("2 people")
+
+    def lines(name, *arguments):
+        environment = {**os.environ, "WHITEBOARD_DATA_DIR": f"{directory}/{name}"}
+        return subprocess.run(
+            [PROGRAM, *arguments], env=environment, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+
+    found = lines("cy", "nearby", "--timeout", "3")
+    assert len(found) == 1, found
+    assert re.search('^nearby: "sprint" by ada and ben, 2 people there, at ', found[0]), found
+    own = lines("ben", "nearby", "--timeout", "3")
+    assert len(own) == 1 and own[0].startswith('nearby: "sprint": yours, ada and ben are on it'), own
+    kept = lines("ben", "boards", "--nearby")
+    assert len(kept) == 1 and kept[0].endswith("  ada and ben are on it"), kept
+    ben.key("q")
+    ben.wait("yours, ada is on it")
+    kept = lines("ben", "boards", "--nearby")
+    assert len(kept) == 1 and kept[0].endswith("  ada is on it"), kept
+    ada.key("q")
+    ada.wait("boards nearby")
+    kept = lines("ben", "boards", "--nearby")
+    assert len(kept) == 1 and "on it" not in kept[0], kept
+
+
 SCENES = [
+    lists_have_one_line_for_a_board_whoever_announces_it,
+    a_question_disappears_when_the_guest_gives_up,
+    who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy,
     an_address_that_stays_silent_is_shown_and_nothing_can_be_drawn_meanwhile,
     who_waits_for_a_person_is_told_for_whom,
     a_board_that_one_has_a_copy_of_is_one_entry_and_opens_as_what_is_running,

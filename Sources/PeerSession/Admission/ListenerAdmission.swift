@@ -270,10 +270,19 @@ struct ListenerAdmission: Sendable {
     return close(.timedOut, "The time for this step is over.")
   }
 
-  /// Takes the end of the connection without CLOSE, and the owner's own wish to close it.
-  mutating func linkLost() -> [ListenerAction] {
+  /// Takes the end of the connection.
+  ///
+  /// - Parameters:
+  ///   - code: The code with which the dialler closed it; nil if it broke or we closed it.
+  ///   - message: What the dialler added.
+  /// - Returns: What to do.
+  mutating func linkLost(
+    _ code: CloseCode? = nil,
+    _ message: UntrustedText = UntrustedText("")
+  ) -> [ListenerAction] {
     if case .over = state { return [] }
-    return ending(.withdrawn, "The connection broke.")
+    guard let code else { return ending(.withdrawn, "The connection broke.") }
+    return ending(code, message)
   }
 
   private mutating func proofReceived(

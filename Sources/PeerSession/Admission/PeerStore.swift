@@ -26,6 +26,8 @@ public struct KnownPeer: Equatable, Sendable {
   public var firstSeen: Date
   /// The time of its last admission.
   public var lastSeen: Date
+  /// Whether the person chose to admit it without being asked (ADM-10).
+  public var isAlwaysAdmitted = false
 }
 
 /// Why peers cannot be remembered; `description` names the file and what mends it.
@@ -121,6 +123,26 @@ public actor PeerStore {
     }
   }
 
+  /// Remembers that a peer is admitted without asking, and writes the file.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - name: Its display name, if it is not remembered yet; cut to 64 characters.
+  /// - Throws: ``PeerStoreError``; the choice then holds until the program ends.
+  public func alwaysAdmit(_ peer: PeerID, name: String) throws {
+    if peers[peer] == nil { try remember(peer, name: name, how: .ask) }
+    try change { $0[peer]?.isAlwaysAdmitted = true }
+  }
+
+  /// Remembers that the person is asked again before a peer is admitted, and writes the file.
+  ///
+  /// - Parameter peer: The peer.
+  /// - Throws: ``PeerStoreError``; the choice then holds until the program ends.
+  public func stopAlwaysAdmitting(_ peer: PeerID) throws {
+    guard peers[peer]?.isAlwaysAdmitted == true else { return }
+    try change { $0[peer]?.isAlwaysAdmitted = false }
+  }
+
   /// Forgets a peer, and writes the file.
   ///
   /// - Returns: Whether it was remembered.
@@ -189,6 +211,8 @@ public actor PeerStore {
     /// Milliseconds since 1970, as everywhere else on disk and wire.
     var firstSeen: Int
     var lastSeen: Int
+    /// Present, and true, of a peer that is admitted without asking.
+    var alwaysAdmitted: Bool?
   }
 
   private static func load(_ file: PrivateFile) throws -> [PeerID: KnownPeer] {
@@ -211,7 +235,8 @@ public actor PeerStore {
         name: UntrustedText(entry.name),
         verified: entry.verified,
         firstSeen: Date(timeIntervalSince1970: Double(entry.firstSeen) / 1_000),
-        lastSeen: Date(timeIntervalSince1970: Double(entry.lastSeen) / 1_000)
+        lastSeen: Date(timeIntervalSince1970: Double(entry.lastSeen) / 1_000),
+        isAlwaysAdmitted: entry.alwaysAdmitted ?? false
       )
     }
     return peers
@@ -224,7 +249,8 @@ public actor PeerStore {
         name: peer.name.raw,
         verified: peer.verified,
         firstSeen: Int(peer.firstSeen.timeIntervalSince1970 * 1_000),
-        lastSeen: Int(peer.lastSeen.timeIntervalSince1970 * 1_000)
+        lastSeen: Int(peer.lastSeen.timeIntervalSince1970 * 1_000),
+        alwaysAdmitted: peer.isAlwaysAdmitted ? true : nil
       )
     }
     let encoder = JSONEncoder()

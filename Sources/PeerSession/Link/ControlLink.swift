@@ -53,6 +53,8 @@ final class ControlLink: ChannelDuplexHandler {
   /// When reading was stopped by ourselves, silence says nothing (LIV-2).
   private(set) var isReadingPaused = false
   private(set) var isSecured = false
+  /// Whether a person admitted the dialler of this link (4.3); on the listener's side.
+  var isAdmittedByPerson = false
 
   private var context: ChannelHandlerContext?
   private var pending: ByteBuffer?
@@ -120,8 +122,6 @@ final class ControlLink: ChannelDuplexHandler {
     if isReadingPaused { resumeReading() } else { context.close(promise: nil) }
   }
 
-  /// Closes without a word: the link is broken.
-  func abort(_ error: (any Error)? = nil) {
   /// Closes the connection below TLS, which then waits for nothing.
   private func closeTransport() {
     guard let context else { return }
@@ -133,6 +133,8 @@ final class ControlLink: ChannelDuplexHandler {
     }
   }
 
+  /// Closes without a word: the link is broken.
+  func abort(_ error: (any Error)? = nil) {
     guard end == nil else { return }
     end = .broken(error)
     // TLS would wait for an answer of the other end, which is likely silent.

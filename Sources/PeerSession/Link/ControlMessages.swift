@@ -169,8 +169,8 @@ extension Control {
 
   /// How long a dialler waits for a person, and what its application says to the other's (3.1).
   struct InvitationRequest: Codable, Equatable, Sendable {
-    /// The time a dialler that names none waits.
-    static let defaultTimeout = Duration.seconds(60)
+    /// The time that a dialler waits if it names none.
+    static let defaultTimeout = Duration.seconds(300)
     /// The times that are allowed, in milliseconds.
     static let milliseconds = 1_000...600_000
 

@@ -95,6 +95,8 @@ final class Joining {
       // Said aloud, and never when a code is at hand: see the warning below.
       trust = .discovered
     }
+    // An earlier admission proved the key (LNK-3).
+    if transport.proved.contains(peer) { trust = .pinnedByLink }
     let isUnproved = request.trust == .unverified
     let handshake = DiallerHandshake(
       session,

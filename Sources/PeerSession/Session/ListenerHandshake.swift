@@ -1,4 +1,5 @@
 import NIOCore
+import PeerDiscovery
 import PeerWire
 
 /// One accepted connection until it is a control link, a bulk link, or gone.
@@ -103,7 +104,12 @@ final class ListenerHandshake: LinkDelegate {
 
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
     if var admission {
-      let actions = admission.linkLost()
+      let actions =
+        if case .closed(let code, let message) = reason {
+          admission.linkLost(code, UntrustedText(message))
+        } else {
+          admission.linkLost()
+        }
       self.admission = admission
       perform(actions)
     }
@@ -148,13 +154,13 @@ final class ListenerHandshake: LinkDelegate {
         mode: session.mode(for: peer),
         isResuming: isResuming,
         wasKicked: session.membership.isRemoved(peer),
+        kickReason: session.membership.removed[peer]?.raw ?? "",
         isFull: !isResuming && session.isFull(for: peer),
         pendingInvitations: pending.count,
         hasPendingInvitation: pending.contains { $0.peer == peer }
       )
     )
     let actions = admission.helloReceived(
-        kickReason: session.membership.removed[peer]?.raw ?? "",
       hello,
       answering: introduction,
       membership: session.membership,
@@ -266,6 +272,7 @@ final class ListenerHandshake: LinkDelegate {
               peer: question.peer,
               name: question.name,
               words: question.words,
+              isProved: transport.proved.contains(question.peer),
               context: question.context,
               timeout: question.timeout
             )
@@ -343,15 +350,16 @@ final class ListenerHandshake: LinkDelegate {
     } else if hello.resume?.incarnation == session.incarnation {
       accept.ended = session.entries[peer]?.unreportedEnd
     }
+    if !session.name.isEmpty { accept.name = session.name }
     let (fitting, rest) = accept.fitting(Limits.acceptPayload)
     link.send(.accept, fitting.encoded())
     for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }
     link.delegate = session
+    link.isAdmittedByPerson = basis == .ask
     if let verification = basis.verification {
       session.remember(peer, hello.introduction.name, verification)
     }
     session.open(
-    if !session.name.isEmpty { accept.name = session.name }
       link,
       .init(
         peer: peer,

@@ -11,7 +11,7 @@ extension SessionCore {
     return switch policy {
     case .anyone: .anyone
     case .known: .known(isKnown: transport.known[peer] != nil)
-    case .ask: .ask
+    case .ask: transport.alwaysAdmitted.contains(peer) ? .known(isKnown: true) : .ask
     case .code:
       codeKey.map { .code($0, besides: invitationChoices()) } ?? .notReady
     }
@@ -127,6 +127,7 @@ extension SessionCore {
   /// Notes in the peer store whom we admitted, or who admitted us.
   func remember(_ peer: PeerID, _ name: UntrustedText, _ verification: KnownPeer.Verification) {
     transport.known[peer] = name.raw
+    if verification != .anyone { transport.proved.insert(peer) }
     guard let store = configuration.peerStore else { return }
     let logger = logger
     // Nobody waits: a peer that could not be stored is asked for again next time.
@@ -135,6 +136,25 @@ extension SessionCore {
         try await store.remember(peer, name: name.raw, how: verification)
       } catch {
         logger.info("cannot store a known peer", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  /// Admits a peer from now on without asking, wherever this program asks a person (ADM-10).
+  func alwaysAdmit(_ peer: PeerID) { transport.alwaysAdmitted.insert(peer) }
+
+  /// Asks again before a peer is admitted, where the person had chosen otherwise.
+  func stopAlwaysAdmitting(_ peer: PeerID) {
+    guard transport.alwaysAdmitted.remove(peer) != nil, let store = configuration.peerStore else {
+      return
+    }
+    let logger = logger
+    // No caller waits: a choice that is still stored admits the peer to other boards only.
+    Task {
+      do {
+        try await store.stopAlwaysAdmitting(peer)
+      } catch {
+        logger.info("Cannot store a known peer.", metadata: ["error": "\(error)"])
       }
     }
   }

@@ -429,6 +429,7 @@ final class SessionCore {
 
   /// Removes a peer from the session for everybody (MEM-3).
   func kick(_ peer: PeerID, reason: String) {
+    stopAlwaysAdmitting(peer)
     for entry in entries.values where entry.id != peer {
       entry.link?.send(.kick, Control.Kick(peer: peer, reason: reason).encoded())
     }
@@ -658,22 +659,27 @@ extension SessionCore: LinkDelegate {
       // It keeps nothing of us, and takes us in again (CLS-2).
       depart(entry, DepartureReason(code, message: message))
       planDial(entry, after: .seconds(5))
+    case .closed(.timedOut, _) where link.isAdmittedByPerson:
+      // The person's answer crossed the dialler's CLOSE: the dialler never learned of it (3.2).
+      entry.plan.bar(.untilRestart(of: entry.member.incarnation))
+      let error = SessionError(.withdrawn, "The peer stopped waiting before it was admitted.")
+      depart(entry, .refused(error))
     case .closed(let code, let message):
       guard entry.plan.closed(code.redial, by: entry.member.incarnation) else {
         return linkBroken(entry)
       }
       let speaksForHost = peer == host || entry.isSessionRelay
+      // Another member only repeats that the host removed us: it refuses us, and the session goes on.
+      let departure =
+        code == .kicked && !speaksForHost
+        ? .refused(SessionError(closeCode: code, message: message))
+        : DepartureReason(code, message: message)
       depart(entry, departure)
       if code == .kicked && speaksForHost {
         end(.left, SessionError(closeCode: .kicked, message: message))
       }
     case .closedByUs, .broken:
       linkBroken(entry)
-      // Another member only repeats that the host removed us: it refuses us, and the session goes on.
-      let departure =
-        code == .kicked && !speaksForHost
-        ? .refused(SessionError(closeCode: code, message: message))
-        : DepartureReason(code, message: message)
     }
   }
 

@@ -22,7 +22,7 @@ public struct JoinRequest: Sendable {
   /// At most 1,024 bytes for the host's application.
   public var context: [UInt8] = []
   /// How long to wait for a person there, 1 s to 10 min.
-  public var timeout: Duration = .seconds(60)
+  public var timeout: Duration = Control.InvitationRequest.defaultTimeout
   /// How long a listener that is busy, fails or does not answer HELLO is dialed again.
   ///
   /// The waits are those of LIV-3. A listener that takes no codes for a minute, since it was given too many
@@ -140,7 +140,7 @@ public final class PeerTransport: Sendable {
       do {
         let known = await configuration.peerStore?.all ?? []
         try await eventLoop.submit {
-          for peer in known { core.value.known[peer.peer] = peer.name.raw }
+          for peer in known { core.value.learn(peer) }
         }.get()
         let port =
           configuration.isListening ? try await listen(core, eventLoop, configuration) : 0

@@ -33,6 +33,10 @@ final class TransportCore {
   var limiter = AttemptLimiter()
   /// Peers remembered from earlier runs, as the store had them when last told.
   var known: [PeerID: String] = [:]
+  /// The peers whose keys were proved when they or we were admitted (LNK-3).
+  var proved: Set<PeerID> = []
+  /// The peers that the person chose to admit without being asked (ADM-10).
+  var alwaysAdmitted: Set<PeerID> = []
 
   /// The UDP socket, on the same port (7).
   private(set) var datagramChannel: (any Channel)?
@@ -214,6 +218,13 @@ final class TransportCore {
     )
     addressCache = (.now(), addresses)
     return addresses
+  }
+
+  /// Takes over what the peer store holds of a peer.
+  func learn(_ peer: KnownPeer) {
+    known[peer.peer] = peer.name.raw
+    if peer.verified != .anyone { proved.insert(peer.peer) }
+    if peer.isAlwaysAdmitted { alwaysAdmitted.insert(peer.peer) }
   }
 
   /// A warning when a peer goes by the name of another that we remember.

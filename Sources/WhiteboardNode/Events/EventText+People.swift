@@ -141,7 +141,12 @@ extension EventText {
     case .outgoing: line = "Asking \(who) to let us in."
     }
     let choice = "accept \(id)   or   decline \(id)"
-    if let words = invitation.words {
+    if invitation.direction == .incoming, invitation.known == true {
+      line += " This key is known from before."
+      if let words = invitation.words {
+        line += " To compare words anyway: \(TerminalText.cleaned(words, limit: 128))."
+      }
+    } else if let words = invitation.words {
       line += " Both screens must show: \(TerminalText.cleaned(words, limit: 128))."
       if invitation.direction == .outgoing, invitation.mustAnswer {
         line += " The same on both?"
@@ -152,6 +157,10 @@ extension EventText {
     }
     if invitation.mustAnswer {
       line += "\n  \(choice)"
+      if invitation.direction == .incoming {
+        let name = shortName(invitation.name, id)
+        line += "   or   accept \(id) always   (never ask about \(name) again)"
+      }
     }
     return line
   }

@@ -157,7 +157,11 @@ extension NodeEvent {
     package var peer: String?
     /// The number of seconds by which a clock is ahead; negative if it is behind.
     package var difference: Double?
+    /// The invitation that is over, of `invitation-ended`.
+    package var invitation: String?
 
+    /// The code of the note that a request to join is over.
+    package static let invitationEnded = "invitation-ended"
     /// The code of the warning that some of the work is not on disk.
     package static let notSaved = "not-saved"
     /// The code of the note that everything is on disk again.

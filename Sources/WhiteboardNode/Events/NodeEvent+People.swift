@@ -105,6 +105,9 @@ extension NodeEvent {
     package var mustAnswer: Bool
     /// When it is over, RFC 3339.
     package var deadline: String?
+    /// True if the key of the other side was proved when it, or we, were admitted before: then no words need
+    /// comparing.
+    package var known: Bool?
     /// Why to look twice.
     package var warning: String?
   }
@@ -134,11 +137,11 @@ extension NodeEvent {
     package var message: String?
     /// The number of `send` messages that it did not confirm; each is answered with an error.
     package var undelivered: Int
+    /// True if the peer is the host and removed us; `removed` says so too.
+    package var removedUs: Bool?
   }
 
   /// What a member goes by, when it changes or is asked for.
-    /// True if the peer is the host and removed us; `removed` says so too.
-    package var removedUs: Bool?
   package struct Profile: Encodable, Sendable {
     /// The member; we, where it is the answer to a verb.
     package var peer: String

@@ -90,7 +90,7 @@ extension Node {
   /// Whether a verb answers something that is pending.
   func isDue(_ verb: Verb) -> Bool {
     switch verb {
-    case .accept(let target), .decline(let target, _):
+    case .accept(let target, _), .decline(let target, _):
       (try? invitation(target)) != nil
     case .cancel(let target, _):
       (try? transfer(target)) != nil

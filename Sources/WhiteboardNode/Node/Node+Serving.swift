@@ -252,8 +252,8 @@ extension Node {
           )
         }
       if carriage.session != nil, let membership { await session.restore(membership) }
-    } else {
       await session.setName(boardName)
+    } else {
       session = try await transport.host(
         id,
         admission: policy,

@@ -22,6 +22,7 @@ extension Node {
       endDeliveries(to: peer, reason: reason)
       forget(peer)
     }
+    endInvitations()
     if let end = session.endReason, end.code == .kicked {
       wasRemoved(by: session.hostPeer, reason: end.remark)
     }
@@ -42,16 +43,7 @@ extension Node {
     case .invitation(let invitation):
       invited(invitation)
     case .invitationEnded(let id, let error):
-      guard let pending = invitations.removeValue(forKey: id.description) else { return }
-      emit(
-        .note(
-          .init(
-            code: "invitation-ended",
-            message: "\(EventText.person(pending.name, pending.peer.text)) asks no longer: "
-              + TerminalText.cleaned(error.message)
-          )
-        )
-      )
+      invitationEnded(id.description, error)
     case .peerJoined(let peer):
       joined(peer, session)
     case .peerStateChanged(let peer, let state):
@@ -92,30 +84,6 @@ extension Node {
     }
   }
 
-  private func invited(_ invitation: Invitation) {
-    let id = invitation.id.description
-    invitations[id] = PendingInvitation(
-      kind: .incoming(invitation.id),
-      peer: invitation.peer,
-      name: invitation.name.raw
-    )
-    emit(
-      .invitation(
-        .init(
-          id: id,
-          peer: invitation.peer.text,
-          name: invitation.name.raw,
-          words: invitation.words.joined(separator: " "),
-          direction: .incoming,
-      if id == session.hostPeer { wasReadmitted() }
-          mustAnswer: true,
-          deadline: deadlineText(invitation.timeout)
-        )
-      )
-    )
-    spawn { node in await node.carryOutDueVerbs() }
-  }
-
   // MARK: - Members
 
   private func joined(_ peer: Peer, _ session: Session) {
@@ -132,16 +100,6 @@ extension Node {
     )
     lostMembers[peer.id] = nil
     enterQueue(peer, session)
-    // Only the host removes members, so this is its word about us.
-    var isAboutUs = false
-    switch reason {
-    case .kicked(let words) where peer == session.hostPeer:
-      isAboutUs = true
-      wasRemoved(by: peer, reason: words.displayed(width: EventText.wordsLimit))
-    case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
-      refused(by: peer, because: error)
-    default: break
-    }
     hasMet = true
     let id = peer.id
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
@@ -150,6 +108,7 @@ extension Node {
     if let member = MemberID(id.bytes) {
       replica?.peerJoined(member, now: now)
       carryOutActions()
+      if id == session.hostPeer { wasReadmitted() }
       admit(peer)
     }
     if isNew {
@@ -174,6 +133,16 @@ extension Node {
 
   private func left(_ peer: PeerID, _ reason: DepartureReason, _ session: Session) {
     let name = members[peer]?.name ?? ""
+    // Only the host removes members, so this is its word about us.
+    var isAboutUs = false
+    switch reason {
+    case .kicked(let words) where peer == session.hostPeer:
+      isAboutUs = true
+      wasRemoved(by: peer, reason: words.displayed(width: EventText.wordsLimit))
+    case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
+      refused(by: peer, because: error)
+    default: break
+    }
     if reason == .lost {
       emit(.peerState(.init(peer: peer.text, name: name, state: .lost)))
       lostMembers[peer] = LostMember(name: name)

@@ -8,10 +8,10 @@ extension Node {
   /// Answers, removes or leaves somebody, or says who we are.
   func decide(_ request: VerbRequest) async throws(VerbError) {
     switch request.verb {
-    case .accept(let target):
-      try await answer(try invitation(target), accepts: true, reason: nil)
+    case .accept(let target, let isAlways):
+      try await answer(try pendingInvitation(target), with: .accept, isAlways: isAlways)
     case .decline(let target, let reason):
-      try await answer(try invitation(target), accepts: false, reason: reason)
+      try await answer(try pendingInvitation(target), with: .decline(reason: reason ?? ""))
     case .continue:
       try await continueAlone()
     case .kick(let target, let reason):
@@ -70,28 +70,6 @@ extension Node {
       book.add(id: id, names: [transfer.name], value: (id, transfer))
     }
     return try book.find(word, what: "transfer", missing: .noSuchTransfer)
-  }
-
-  private func answer(_ id: String, accepts: Bool, reason: String?) async throws(VerbError) {
-    switch invitations[id]?.kind {
-    case .outgoing:
-      if !accepts {
-        doubt = NodeError(.notAllowed, "The words are not the same on both screens.")
-      }
-      answer(id, with: accepts)
-    case .incoming(let invitation):
-      invitations[id] = nil
-      do throws(SessionError) {
-        try await session?.respond(
-          to: invitation,
-          accepts ? .accept : .decline(reason: reason ?? "")
-        )
-      } catch {
-        throw VerbError(error)
-      }
-    case nil:
-      throw VerbError(.noSuchInvitation, "the invitation is over")
-    }
   }
 
   /// Goes by another name or icon from now on, and tells by which.

@@ -127,6 +127,8 @@ package actor Node {
 
   // What is pending.
   var invitations: [String: PendingInvitation] = [:]
+  /// The latest questions that are over, so that a late answer can be explained.
+  var endedInvitations: [EndedInvitation] = []
   var nextVerification = 1
   /// The address that accepted the connection and has not answered.
   var silentAddress: String?

@@ -67,7 +67,7 @@ enum JSONVerbParser {
     case .set: .set(try setting(fields))
     case .point: try pointer(fields)
     case .view: .view(try view(fields))
-    case .accept: .accept(target: try fields.target())
+    case .accept: .accept(target: try fields.target(), isAlways: try fields.flag("always"))
     case .decline: .decline(target: try fields.target(), reason: try fields.reason())
     case .kick: .kick(target: try fields.target(), reason: try fields.reason())
     case .invite:

@@ -2,6 +2,11 @@ import WhiteboardRendering
 
 /// The verbs about people, versions and scripts.
 extension TextVerbParser {
+  static func accept(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let isAlways = arguments.takeFlag("always")
+    return .accept(target: try arguments.target("the invitation"), isAlways: isAlways)
+  }
+
   static func decline(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let target = try arguments.target("the invitation")
     return .decline(target: target, reason: try arguments.wordsIfAny("the reason"))

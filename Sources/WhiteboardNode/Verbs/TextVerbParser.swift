@@ -63,7 +63,7 @@ enum TextVerbParser {
     case .set: .set(try setting(&arguments))
     case .point: try pointer(&arguments)
     case .view: try view(&arguments)
-    case .accept: .accept(target: try arguments.target("the invitation"))
+    case .accept: try accept(&arguments)
     case .decline: try decline(&arguments)
     case .kick: try kick(&arguments)
     case .role: try role(&arguments)

@@ -85,7 +85,9 @@ package enum Verb: Equatable, Sendable {
   /// Tells the others which part of the board one looks at; nil to tell it no more.
   case view(BoardView?)
   /// Lets a peer in that asked, or says that the words on both screens are the same (ADM-8).
-  case accept(target: String)
+  ///
+  /// Where `isAlways`, the peer is admitted without asking from now on.
+  case accept(target: String, isAlways: Bool = false)
   /// Turns a peer away that asked, or says that the words differ.
   case decline(target: String, reason: String?)
   /// Disconnects a peer and keeps it out; for the host alone.
@@ -98,10 +100,10 @@ package enum Verb: Equatable, Sendable {
   case cancel(target: String, reason: String?)
   /// Leaves the board with a goodbye; the program goes on.
   case leave
-  /// Changes one's name and icon, or tells them where neither is given.
-  case profile(name: String?, icon: IconChange?)
   /// Goes on alone with the copy of a board from which the host removed us.
   case `continue`
+  /// Changes one's name and icon, or tells them where neither is given.
+  case profile(name: String?, icon: IconChange?)
   /// Says something in the chat.
   case say(words: String)
   /// Sends bytes to peers, past the board; none named means all.

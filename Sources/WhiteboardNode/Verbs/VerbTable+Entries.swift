@@ -64,6 +64,11 @@ extension VerbTable {
         "Without at= it lies where it was, and a picture at 0,0. It is one step for `undo`.",
         "Games begin anew, and of a drawing of Excalidraw what fills shapes is left out.",
       ]
+    case .accept:
+      [
+        "With `always` the peer is admitted without asking from now on, to every board that you open with",
+        "admission by `ask`. `kick`, or `whiteboard-peer peers forget`, ends that.",
+      ]
     case .continue:
       ["Until then every change is refused. Members do not get what you change then."]
     case .kick:
@@ -221,9 +226,9 @@ extension VerbTable {
       )
     case .accept:
       (
-        "INVITATION",
-        "let somebody in who asks to join, or say that the words are the same",
-        ["target"]
+        "INVITATION [always]",
+        "admit a peer that asks to join, or say that the words are the same",
+        ["target", "always"]
       )
     case .decline:
       (

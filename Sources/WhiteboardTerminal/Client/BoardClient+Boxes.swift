@@ -10,15 +10,24 @@ extension BoardClient {
     var lines = [
       invitation.direction == .incoming ? "\(who) asks to join." : "Joining \(who)."
     ]
-    if let words = invitation.words {
+    if invitation.direction == .incoming, invitation.known == true {
+      lines += ["This key is known from before."]
+      lines += invitation.words.map { ["To compare words anyway:", "", "  \(shown($0))"] } ?? []
+      lines += [""]
+    } else if let words = invitation.words {
       lines += ["Both screens must show these words:", "", "  \(shown(words))", ""]
     }
     if let warning = invitation.warning { lines.append(TerminalText.cleaned(warning, limit: 200)) }
-    lines.append("y yes   n no")
+    lines.append(
+      invitation.direction == .incoming
+        ? "y yes   a always admit \(EventText.shortName(invitation.name, who))   n no"
+        : "y yes   n no"
+    )
     draw(lines, on: &screen)
   }
 
   mutating func drawBox(on screen: inout Screen) {
+    if removalShown != nil { draw(removalLines, on: &screen) }
     switch box {
     case .panel(let panel): drawPanel(panel, on: &screen)
     case .invite: drawInvite(on: &screen)
@@ -27,7 +36,6 @@ extension BoardClient {
     case nil: break
     }
   }
-    if removalShown != nil { draw(removalLines, on: &screen) }
 
   private var inviteLines: [String] {
     guard !link.isEmpty else {

@@ -47,19 +47,26 @@ extension BoardClient {
     return handOnStroke() + handOnPointer() + handOnView()
   }
 
-  /// Answers the first question with `y` or `n`; nil for another key, and where there is none.
+  /// Answers the first question with `y`, `a` (always) or `n`; nil for another key, and where there is none.
   private mutating func answerInvitation(_ key: InputEvent.Key) -> [Action]? {
-    guard let invitation = invitations.first, case .character(let letter) = key,
-      "yn".contains(letter)
-    else { return nil }
+    guard let invitation = invitations.first, case .character(let letter) = key else { return nil }
+    let id = Self.quoted(invitation.id)
+    let line: String
+    switch letter {
+    case "y": line = "accept \(id)"
+    case "a" where invitation.direction == .incoming: line = "accept \(id) always"
+    case "n": line = "decline \(id)"
+    default: return nil
+    }
     invitations.removeFirst()
-    return [verb("\(letter == "y" ? "accept" : "decline") \(Self.quoted(invitation.id))")]
+    return [verb(line)]
   }
 
   private mutating func take(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
   ) -> [Action] {
+    if let actions = takeInRemoval(key, modifiers) { return actions }
     if editor != nil { return edit(key, modifiers) }
     if typing != nil { return type(key, modifiers) }
     if key == .escape, isNoticeBoxed {
@@ -71,7 +78,6 @@ extension BoardClient {
     if let answer = answerInvitation(key) { return answer }
     guard let command = keys.command(key, modifiers) else { return [] }
     // Both press and let go, where there is something to do it with.
-    if let actions = takeInRemoval(key, modifiers) { return actions }
     if isKeyboardPen, command == .menu || command == .edit { return pressByKey() }
     return carryOut(command)
   }

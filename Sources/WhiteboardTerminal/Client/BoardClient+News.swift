@@ -144,6 +144,9 @@ extension BoardClient {
       if warning.code == NodeEvent.Remark.discoveryUnavailable { isDiscoveryMissing = true }
       complain(warning.message)
     case .note(let note) where note.code == "help": break
+    case .note(let note) where note.code == NodeEvent.Remark.invitationEnded:
+      invitations.removeAll { $0.id == note.invitation }
+      say(note.message)
     case .note(let note):
       if note.code == NodeEvent.Remark.discoveryAvailable { isDiscoveryMissing = false }
       say(Notice.causeFirst(note.message))

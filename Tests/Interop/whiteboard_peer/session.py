@@ -93,7 +93,7 @@ def parse_hello(payload, from_dialler):
     invitation = wire.mapping(raw, "invitation")
     hello["joins"] = invitation is not None
     invitation = invitation or {}
-    hello["timeout"] = wire.integer(invitation, "timeout", 1_000, 600_000, 60_000) / 1000
+    hello["timeout"] = wire.integer(invitation, "timeout", 1_000, 600_000, 300_000) / 1000
     hello["context"] = parse_base64(wire.text(invitation, "context", default=""), 1_024)
     return hello
 

@@ -235,12 +235,16 @@ struct VerbParserTests {
         .invite(.init(isView: true, seconds: 7200))
       ),
       ("cancel t1", #"{"verb":"cancel","target":"t1"}"#, .cancel(target: "t1", reason: nil)),
+      (
+        "accept abc always", #"{"verb":"accept","target":"abc","always":true}"#,
+        .accept(target: "abc", isAlways: true)
+      ),
       ("leave", #"{"verb":"leave"}"#, .leave),
+      ("continue", #"{"verb":"continue"}"#, .continue),
       (
         #"profile name="Ada L." icon=ghost"#,
         #"{"verb":"profile","name":"Ada L.","icon":"ghost"}"#,
         .profile(name: "Ada L.", icon: .to(.ghost))
-      ("continue", #"{"verb":"continue"}"#, .continue),
       ),
       (
         "profile icon=👻", #"{"verb":"profile","icon":"👻"}"#,

@@ -324,5 +324,40 @@ struct BoardClientTests {
     #expect(desk.lines().contains { $0.contains("one two three four") })
     #expect(desk.type("y") == [#"accept "i1""#])
     #expect(desk.client.invitations.isEmpty)
+    _ = desk.client.take(.invitation(invitation))
+    #expect(desk.lines().contains { $0.contains("a always admit Eve") })
+    #expect(desk.type("a") == [#"accept "i1" always"#])
+  }
+
+  @Test("a question disappears when the peer stops asking, and keys mean again what they did")
+  func invitationEnded() throws {
+    var desk = try Desk()
+    _ = desk.client.take(
+      .invitation(
+        .init(
+          id: "i1",
+          peer: "abcdefgh",
+          name: "Eve",
+          words: "one two three",
+          direction: .incoming,
+          mustAnswer: true,
+          known: true
+        )
+      )
+    )
+    #expect(desk.lines().contains { $0.contains("This key is known from before.") })
+    #expect(!desk.lines().contains { $0.contains("must show these words") })
+    _ = desk.client.take(
+      .note(
+        .init(
+          code: "invitation-ended",
+          message: "Eve (abcdefgh) stopped waiting for an answer.",
+          invitation: "i1"
+        )
+      )
+    )
+    #expect(desk.client.invitations.isEmpty)
+    #expect(desk.lines().last?.contains("Eve (abcdefgh) stopped waiting") == true)
+    #expect(!desk.type("y").contains { $0.hasPrefix("accept") })
   }
 }

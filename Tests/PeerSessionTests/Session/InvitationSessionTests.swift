@@ -1,0 +1,107 @@
+import PeerDiscovery
+import Testing
+
+@testable import PeerSession
+
+/// Requests to join that a person decides, between real transports.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct InvitationSessionTests {
+  private func request(_ session: Session, at host: PeerTransport) -> JoinRequest {
+    var request = JoinRequest(
+      session: session.id,
+      addresses: [host.loopback],
+      peer: nil,
+      trust: .unverified
+    )
+    request.timeout = .seconds(1)
+    return request
+  }
+
+  @Test("[HEL-5] a question ends when the dialler's time is over, and cannot be answered any more")
+  func timedOut() async throws {
+    let log = EventLog()
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let hosted = try await alice.host(SessionID.random(), admission: .ask)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await log.follow(hosted) }
+          await #expect(throws: SessionError(.timedOut, "")) {
+            _ = try await bob.join(request(hosted, at: alice)) { _ in true }
+          }
+          let ended = try await log.first { event -> (InvitationID, SessionError)? in
+            if case .invitationEnded(let id, let error) = event { (id, error) } else { nil }
+          }
+          #expect(ended.1.code == .timedOut)
+          await #expect(throws: SessionError(.unknown, "")) {
+            try await hosted.respond(to: ended.0, .accept)
+          }
+          await hosted.leave()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
+  @Test("a dialler that gave up while the person said yes is gone, and is not dialled")
+  func crossed() async throws {
+    let log = EventLog()
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        let hosted = try await alice.host(SessionID.random(), admission: .ask)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { await log.follow(hosted) }
+          group.addTask {
+            // Bob's person never answers, so that his time is over after Alice's person said yes.
+            await #expect(throws: SessionError(.timedOut, "")) {
+              _ = try await bob.join(request(hosted, at: alice)) { _ in
+                while !Task.isCancelled { await Task.yield() }
+                return false
+              }
+            }
+          }
+          let id = try await log.first { event -> InvitationID? in
+            if case .invitation(let invitation) = event { invitation.id } else { nil }
+          }
+          try await hosted.respond(to: id, .accept)
+          let reason = try await log.first { event -> DepartureReason? in
+            if case .peerLeft(bob.peerID, let reason, _) = event { reason } else { nil }
+          }
+          #expect(reason.word == "withdrawn")
+          let isAwaited = await log.all.contains { event in
+            if case .peerStateChanged(_, .reconnecting) = event { true } else { false }
+          }
+          #expect(!isAwaited)
+          await hosted.leave()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
+  @Test("a session's name reaches a peer that knew only the address, and those who join there")
+  func name() async throws {
+    try await withPeer("alice") { alice in
+      try await withPeer("bob") { bob in
+        try await withPeer("cy") { cy in
+          let hosted = try await alice.host(SessionID.random(), admission: .anyone, name: "plan")
+          var request = JoinRequest(
+            session: nil,
+            addresses: [alice.loopback],
+            peer: nil,
+            trust: .unverified
+          )
+          request.allowsUnproved = true
+          request.admission = .anyone
+          let joined = try await bob.join(request) { _ in true }
+          #expect(joined.name.raw == "plan")
+          request.addresses = [bob.loopback]
+          let second = try await cy.join(request) { _ in true }
+          #expect(second.name.raw == "plan")
+          await second.leave()
+          await joined.leave()
+          await hosted.leave()
+        }
+      }
+    }
+  }
+}
