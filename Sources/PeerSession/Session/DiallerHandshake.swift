@@ -133,9 +133,9 @@ final class DiallerHandshake: LinkDelegate {
       }
     }
     // The host may have removed the peer since we dialled it (MEM-3).
-    if session.membership.isRemoved(peer) {
+    if let reason = session.membership.removed[peer] {
       refusal = Failure(error: SessionError(.kicked, "The peer was removed."), redial: .never)
-      return link.close(.kicked)
+      return link.close(.kicked, reason.raw)
     }
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
     if let name = accept.name, session.name.isEmpty { session.name = name }

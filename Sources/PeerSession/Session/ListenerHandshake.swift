@@ -330,7 +330,7 @@ final class ListenerHandshake: LinkDelegate {
     guard let peer = link.facts.peer, let hello else { return link.abort() }
     guard !session.hasEnded else { return link.close(.noSuchSession) }
     // The host may have removed the peer while it proved itself (MEM-3).
-    guard !session.membership.isRemoved(peer) else { return link.close(.kicked) }
+    if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
     let resumes = session.canResume(hello, from: peer)
     guard resumes || !session.isFull(for: peer) else { return link.close(.full) }

@@ -72,7 +72,7 @@ struct InvitationTests: NodeSuite {
           let told = try #require(await message(host, line))
           #expect(told.contains("ben") && told.contains("nothing left to answer"), "\(line)")
         }
-        // Who leaves the board takes the question away, too.
+        // Leaving the board ends the question, too.
         let second = Puppet()
         let again = await room.configuration(
           .join(.address(address), patience: .seconds(1)),
