@@ -106,7 +106,10 @@ extension Node {
   /// - Throws: ``VerbError`` if this peer was not removed, or another person owns the board.
   func continueAlone() async throws(VerbError) {
     guard let removal else {
-      throw VerbError(.refused, "the host did not remove you from this board, so you can change it already")
+      throw VerbError(
+        .refused,
+        "the host did not remove you from this board, so you can change it already"
+      )
     }
     guard !isOwnedByAnother else { return try checkMayChange() }
     guard !removal.isContinued else { return }
