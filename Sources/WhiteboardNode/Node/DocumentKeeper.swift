@@ -98,12 +98,9 @@ struct DocumentKeeper {
   /// Records an entry to store.
   mutating func record(_ entry: DocumentEntry) {
     guard isOpen else { return }
-    let isCopied = copy?.mark == recorded
     recorded += 1
     switch entry {
-    case .head, .name, .traffic:
-      // The copy is complete without this entry.
-      if isCopied { copy?.mark = recorded }
+    case .head, .name, .traffic: break
     case .author, .batch, .answer, .marker, .gap, .end: changed = recorded
     }
     guard !isClosed, !isPaused else { return }
@@ -271,7 +268,8 @@ struct DocumentKeeper {
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {
-      let isCopied = copy?.mark == recorded
+      // The copy is complete without the bookkeeping that came while it was written, and since.
+      let isCopied = copy.map { $0.mark >= changed } ?? false
       return .notSaved(
         SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork)
       )
