@@ -122,7 +122,7 @@ import Testing
   @Test("[BRD-34] one gap may be halved again and again, and places stay short")
   func halved() throws {
     let board = boards.anna
-    try boards.texts(3)
+    _ = try boards.texts(3)
     for _ in 0..<2_000 {
       let before = board.objectIDs
       try board.reorder([before[2]], .above(before[0]))

@@ -1,7 +1,7 @@
 import PeerTestKit
 import Testing
-import Whiteboard
 
+@testable import Whiteboard
 @testable import WhiteboardRendering
 
 /// What boards look like, in cells: the files of `Goldens` are to be looked at.
