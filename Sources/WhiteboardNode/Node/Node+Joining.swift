@@ -240,7 +240,7 @@ extension Node {
     }
   }
 
-  /// Asks to join, and again after a moment while the other side is busy.
+  /// Asks the host once for admission, with what the request proves.
   private func attempt(
     _ request: JoinRequest,
     of hostName: String,
@@ -281,16 +281,11 @@ extension Node {
       for await step in steps { node.tell(step, to: peer, hostName) }
     }
     defer { stepSource.finish() }
-    let session: Session
-    do throws(SessionError) {
-      session = try await transport.join(
-        request,
-        progress: { stepSource.yield($0) },
-        verify: { await self.verify($0, timeout: timeout) }
-      )
-    } catch {
-      throw explained(error, request)
-    }
+    let session = try await transport.join(
+      request,
+      progress: { stepSource.yield($0) },
+      verify: { await self.verify($0, timeout: timeout) }
+    )
     await takeName(of: session)
     return session
   }
