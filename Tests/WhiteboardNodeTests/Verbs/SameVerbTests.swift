@@ -208,7 +208,7 @@ struct SameVerbTests: NodeSuite {
     ),
     Deed(
       "a game, begun and played",
-      ":game connect-four 0,0\rw4\r",
+      ":game connect-four 0,0\rW4\r",
       ["game connect-four 0,0", "play last 4"],
       [
         #"{"verb":"game","game":"connect-four","at":[0,0]}"#,
