@@ -212,7 +212,9 @@ final class RelaySide {
       say([RelayedPeers.Action(relay: relay.id, message: .confirmed(number, token: token))])
     case .confirmation(let number, let token):
       guard let peer = peer(at: number, of: relay.id) else { return }
-      session.entries[peer]?.relayed?.ledger.confirmed(token)
+      // The sender counts CONFIRM under this lock after it queued it: the answer may be faster.
+      let ledger = session.entries[peer]?.relayed?.ledger
+      session.published.withLockedValue { _ in ledger?.confirmed(token) }
       session.confirmations.confirmed(token, by: peer)
     default: break
     }
