@@ -702,9 +702,9 @@ class Attacks:
 
     def test_frm_1_lengths_on_a_bulk_link(self):
         control = self.open()
-        # The padding is a key that nobody knows; ATTACH is held to 4,096 bytes.
-        self.assert_closes(self.keep(self.attacker.attach(control, padding="x" * 4_096)), "too-large")
-        self.keep(self.attacker.attached(control, padding="x" * 3_000))
+        # The padding is a key that nobody knows; ATTACH is held to 8,192 bytes.
+        self.assert_closes(self.keep(self.attacker.attach(control, padding="x" * 8_192)), "too-large")
+        self.keep(self.attacker.attached(control, padding="x" * 7_000))
         bulk = self.keep(self.attacker.attached(control))
         bulk.send(bytes([wire.CHUNK]) + encode_vint(65_537))
         self.assert_closes(bulk, "too-large")
