@@ -129,7 +129,7 @@ def control_z_suspends_everywhere_where_a_shell_can_continue_it(directory):
     ada.key("Escape")
     ada.wait(lambda lines: not any("say:" in line for line in lines))
     ada.type("u")
-    ada.wait(lambda lines: any("undo" in line for line in lines))
+    ada.wait("Undone: drawing")
     # Where no shell could continue it, it goes on.
     ben = Screen("ben", directory, "--no-announce")
     ben.wait("boards nearby")
