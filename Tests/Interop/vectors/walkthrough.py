@@ -489,18 +489,21 @@ def walkthrough():
     answer = carry_answer(script, boards)
     records, difference = authors.decode_answer(answer, BOARD, anna.peer_id, {})
     boards["ben"].merge_answer(*difference, is_repair=False)
-    for person, other in ((ben, anna), (anna, ben)):
+    for person, why in (
+        (ben, "Ben has applied the answer to his request 1."),
+        (anna, "Ben's *nothing lacking* counts as the answer to Anna's request 1 (SYN-14)."),
+    ):
         report = messages.Report(messages.context_hash(boards[person.name].context), 1, [])
         script.message(
             person, "report", messages.encode_report(report),
-            f"{person.shown} has applied the answer to request 1. Both context hashes are equal: the boards are "
-            "synced (SYN-16).",
+            f"{why} Both context hashes are equal: neither lacks anything of the other (SYN-16).",
         )
     full = write_text(script, boards, text)
-    report = messages.Report(messages.context_hash(boards["anna"].context), 1, [])
+    report = messages.Report(messages.context_hash(boards["anna"].context), 0, [])
     script.message(
         anna, "report", messages.encode_report(report),
-        "Anna has applied the batch, and reports her new context within 100 ms (SYN-14).",
+        "Anna has applied the batch, and reports her new context within 100 ms. This report is about no answer, so it "
+        "has 0 there (SYN-14).",
     )
     script.message(
         ben, "head", bytes([messages.HEAD]) + ben.author.head(),
