@@ -126,7 +126,7 @@ def everything_is_done_by_keys_and_the_other_sees_it(directory):
     ada.type("d")
     ada.key("Escape")
     # A key that comes too soon would make it Alt and that key.
-    ada.wait(lambda lines: not any("arrows move" in line for line in lines))
+    ada.wait(lambda lines: not any("■" in line for line in lines))
     two = both_show(lambda lines: len(places(lines)) == 2, "two words")
     ada.key("C-a")
     ada.wait("arrows move")
