@@ -118,12 +118,20 @@ extension Board {
     // The stack changes only if a step is found, so that no step is lost.
     defer { history.takeBackNotes() }
     var passed: [UndoEntry] = []
+    // What others changed stays: undoing its creation would take their work away, too.
+    var changedByOthers: Set<ObjectID> = []
     for entry in entries.reversed() {
       var entry = entry
+      if direction == .undo, entry.creates(any: changedByOthers) {
+        passed.append(entry)
+        skipped.append(SkippedStep(label: entry.label, reason: .overwritten))
+        continue
+      }
       var outcome = try replay(&entry, direction)
       passed.append(entry)
       guard outcome.changed > 0 else {
         skipped.append(SkippedStep(label: entry.label, reason: outcome.obstacle))
+        if outcome.overwritten > 0 { changedByOthers.formUnion(entry.items.map(\.object)) }
         continue
       }
       for entry in passed {

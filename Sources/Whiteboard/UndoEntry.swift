@@ -44,6 +44,14 @@ struct UndoEntry {
   /// The kind of step, in one word.
   private(set) var label: String
   private(set) var items: [UndoItem] = []
+
+  /// Returns whether undoing the step would take away one of these objects.
+  func creates(any objects: Set<ObjectID>) -> Bool {
+    items.contains { item in
+      item.property == .deleted && item.before.standing == .uncreated
+        && objects.contains(item.object)
+    }
+  }
   private(set) var byteCount = 0
   /// The items by their cells, while the step goes on.
   private var places: [CellKey: Int] = [:]

@@ -72,7 +72,7 @@ def a_board_that_one_has_a_copy_of_is_one_entry_and_opens_as_what_is_running(dir
 def a_question_disappears_when_the_guest_gives_up(directory):
     ada, ben = pair(directory, admit="ask")
     ada.wait("asks to join")
-    ada.wait("a always admit ben")
+    ada.wait("A always admit ben")
     ben.key("Escape")
     ada.wait("no longer asks to join")
     assert not any("always admit" in line for line in ada.lines), ada.lines

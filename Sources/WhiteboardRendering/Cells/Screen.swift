@@ -122,6 +122,7 @@ package struct Screen: Hashable, Sendable {
 
   /// Returns the glyph for a character.
   private mutating func glyph(_ character: Character) -> Glyph {
+    if character == "\t" { return .space }
     guard TerminalText.isShown(character) else { return Glyph("\u{FFFD}") }
     let scalars = character.unicodeScalars
     if let only = scalars.first, scalars.count == 1 { return Glyph(only) }

@@ -20,7 +20,7 @@ extension BoardClient {
     if let warning = invitation.warning { lines.append(TerminalText.cleaned(warning, limit: 200)) }
     lines.append(
       invitation.direction == .incoming
-        ? "y yes   a always admit \(EventText.shortName(invitation.name, who))   n no"
+        ? "y yes   A always admit \(EventText.shortName(invitation.name, who))   n no"
         : "y yes   n no"
     )
     draw(lines, on: &screen)

@@ -47,14 +47,15 @@ extension BoardClient {
     return handOnStroke() + handOnPointer() + handOnView()
   }
 
-  /// Answers the first question with `y`, `a` (always) or `n`; nil for another key, and where there is none.
+  /// Answers the first question with `y`, `A` (always) or `n`; nil for another key, and where there is none.
   private mutating func answerInvitation(_ key: InputEvent.Key) -> [Action]? {
     guard let invitation = invitations.first, case .character(let letter) = key else { return nil }
     let id = Self.quoted(invitation.id)
     let line: String
     switch letter {
     case "y": line = "accept \(id)"
-    case "a" where invitation.direction == .incoming: line = "accept \(id) always"
+    // The arrow tool has the small letter.
+    case "A" where invitation.direction == .incoming: line = "accept \(id) always"
     case "n": line = "decline \(id)"
     default: return nil
     }

@@ -124,6 +124,11 @@ extension BoardClient {
       }
     case .invitation(let invitation) where invitation.mustAnswer:
       invitations.append(invitation)
+      // The question must not stay behind what only informs.
+      switch box {
+      case .invite, .panel: box = nil
+      default: break
+      }
     case .selected(let selected) where selected.lostByUs == true:
       say("\(shown(selected.name ?? "somebody")) has it in hand")
     case .done(let done):

@@ -193,7 +193,15 @@ extension BoardClient {
       let advice = nearest.map { "did you mean \($0)?" } ?? ":help lists them"
       say("there is no command \(shown(word)); \(advice)", isBad: true)
       return []
-    default: return [verb(line)]
+    default:
+      // The answer to a line that cannot be parsed would name no request.
+      do throws(VerbError) {
+        _ = try VerbParser.parse(line)
+      } catch {
+        complain(error.message)
+        return []
+      }
+      return [verb(line)]
     }
   }
 

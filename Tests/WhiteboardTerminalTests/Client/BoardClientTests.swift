@@ -325,8 +325,8 @@ struct BoardClientTests {
     #expect(desk.type("y") == [#"accept "i1""#])
     #expect(desk.client.invitations.isEmpty)
     _ = desk.client.take(.invitation(invitation))
-    #expect(desk.lines().contains { $0.contains("a always admit Eve") })
-    #expect(desk.type("a") == [#"accept "i1" always"#])
+    #expect(desk.lines().contains { $0.contains("A always admit Eve") })
+    #expect(desk.type("A") == [#"accept "i1" always"#])
   }
 
   @Test("a question disappears when the peer stops asking, and keys mean again what they did")
