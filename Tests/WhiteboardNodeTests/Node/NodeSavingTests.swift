@@ -104,7 +104,7 @@ struct NodeSavingTests: NodeSuite {
 
         await document.failWrites(with: nil)
         try await host.perform("save")
-        #expect(await node.saveState == .saved)
+        #expect(await node.isSavedAndIdle())
         #expect(await reports(host).last == "saved")
         let codes = await codes(host)
         #expect(codes.count { $0 == "not-saved" } == 1 && codes.last == "saved-again")
@@ -243,6 +243,7 @@ struct NodeSavingTests: NodeSuite {
       let copy = room.path("copy.whiteboard")
       try await host(room) { host, node in
         try await host.perform("text 0,0 before")
+        #expect(await node.isSavedAndIdle())
         try FileManager.default.removeItem(atPath: room.path("ada/boards"))
         await node.checkPresence()
         #expect(await node.saveState.problem?.cause == .removed)
@@ -285,5 +286,14 @@ struct NodeSavingTests: NodeSuite {
     } catch {
       return error.code
     }
+  }
+}
+
+extension Node {
+  /// Waits until everything is on disk and nothing is being written.
+  ///
+  /// Other facts than changes of the board may still be on their way to the disk after an answer.
+  fileprivate func isSavedAndIdle() async -> Bool {
+    await wait(timeout: .seconds(20)) { $0.keeper.state == .saved && !$0.keeper.isWriting }
   }
 }
