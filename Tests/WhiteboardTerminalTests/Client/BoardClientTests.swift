@@ -58,6 +58,8 @@ struct BoardClientTests {
     #expect(desk.client.notice?.text.contains("did you mean") == true)
     #expect(desk.type(":zom 50\r") == [])
     #expect(desk.client.notice?.text.contains("zoom") == true)
+    #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "it could not be answered")
+    #expect(desk.client.notice?.kind == .problem && desk.client.waiting.isEmpty)
     #expect(desk.type(":digest\r") == ["digest"])
   }
 
@@ -327,6 +329,12 @@ struct BoardClientTests {
     _ = desk.client.take(.invitation(invitation))
     #expect(desk.lines().contains { $0.contains("A always admit Eve") })
     #expect(desk.type("A") == [#"accept "i1" always"#])
+    for panel in ["J", "?"] {
+      #expect(desk.type(panel) == [])
+      _ = desk.client.take(.invitation(invitation))
+      #expect(desk.lines().contains { $0.contains("Eve asks to join.") }, "over \(panel)")
+      #expect(desk.type("n") == [#"decline "i1""#])
+    }
   }
 
   @Test("a question disappears when the peer stops asking, and keys mean again what they did")
