@@ -15,6 +15,13 @@ struct ScreenTests {
     #expect(screen.line(0) == "  x字", "what would be cut is left out")
   }
 
+  @Test("a tab shows as a space, and other control characters as a replacement")
+  func tab() {
+    var screen = Screen(width: 8, height: 1)
+    screen.put("a\tb\u{7}", x: 0, y: 0)
+    #expect(screen.line(0) == "a b\u{FFFD}")
+  }
+
   @Test("a text stays in its area")
   func areas() {
     var screen = Screen(width: 10, height: 3)
