@@ -47,9 +47,13 @@ extension BoardWorld {
           operation.property == .kind
           && operation.value == .unsigned(ObjectKind.chat.rawValue)
         if isRight, time > limit {
-          let floor = isLine ? lines.values.max() : written.floor(of: operation)
-          guard let floor, floor < time, time <= floor + (BoardLimits.drift + 1) << 16 else {
-            throw fail("I13", "\(operation) has a time far ahead, and follows none that has")
+          let floors =
+            isLine ? lines.values.max().map { [$0] } ?? [] : written.floors(of: operation)
+          let follows = floors.contains { floor in
+            floor < time && time <= floor + (BoardLimits.drift + 1) << 16
+          }
+          guard follows else {
+            throw fail("I13", "\(operation) at \(time) is far ahead and follows none of \(floors)")
           }
           tally[.farAhead] += 1
         }
@@ -96,8 +100,9 @@ extension BoardWorld {
       written[operation.object, default: [:]][operation.property] = time
     }
 
-    /// The latest time of the same cell; of the moves of a game; of a setting on any object.
-    func floor(of operation: Operation) -> UInt64? {
+    /// The times that a write may follow: the latest time of the same cell, or of a setting on any
+    /// object. A move need not follow the latest move of its game, so all of them are returned.
+    func floors(of operation: Operation) -> [UInt64] {
       let property = operation.property
       let objects = property.isSetting ? before.storedIDs + Array(written.keys) : [operation.object]
       var times: [UInt64] = []
@@ -109,7 +114,7 @@ extension BoardWorld {
           times.append(time)
         }
       }
-      return times.max()
+      return property.isMove ? times : times.max().map { [$0] } ?? []
     }
 
     private static func isSame(_ one: Property, _ other: Property) -> Bool {
