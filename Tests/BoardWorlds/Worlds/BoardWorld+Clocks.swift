@@ -100,8 +100,9 @@ extension BoardWorld {
       written[operation.object, default: [:]][operation.property] = time
     }
 
-    /// The times that a write may follow: the latest time of the same cell, or of a setting on any
-    /// object. A move need not follow the latest move of its game, so all of them are returned.
+    /// The times that a write may follow: the latest of the same cell, or of a setting anywhere.
+    ///
+    /// A move need not follow the latest move of its game, so the times of all are returned.
     func floors(of operation: Operation) -> [UInt64] {
       let property = operation.property
       let objects = property.isSetting ? before.storedIDs + Array(written.keys) : [operation.object]
