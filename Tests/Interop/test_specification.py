@@ -40,7 +40,11 @@ class Specification(unittest.TestCase):
         files = [*DOCUMENTS]
         for folder in ("Sources", "Tests"):
             for kind in ("*.swift", "*.py", "*.md"):
-                files += (REPOSITORY / folder).rglob(kind)
+                # Builds lie in hidden folders, with the sources of others.
+                files += [
+                    path for path in (REPOSITORY / folder).rglob(kind)
+                    if ".build" not in path.parts and path.is_file()
+                ]
         missing = {}
         for path in files:
             for rule in set(re.findall(rf"\b{RULE}\b", path.read_text(errors="replace"))) - rules:
