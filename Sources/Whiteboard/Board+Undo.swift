@@ -89,7 +89,7 @@ extension Board {
     return try body()
   }
 
-  /// Takes the latest step back of which anything can be put back; a step that goes on ends first.
+  /// Undoes the latest step that can be restored; a step in progress ends first.
   ///
   /// Later steps are passed over, and can be redone in their turn if that becomes possible. What goes
   /// back is written as ordinary operations. Not for use inside a gesture.
@@ -102,7 +102,7 @@ extension Board {
     return try replayLatest(of: history.done, .undo)
   }
 
-  /// Brings the step back that was undone last and not redone, and of which anything can be put back.
+  /// Redoes the step that was undone last, or the next one before it that can be restored.
   /// - Throws: as `undo`, and `nothingToRedo`.
   @discardableResult
   public func redo() throws(BoardError) -> UndoOutcome {

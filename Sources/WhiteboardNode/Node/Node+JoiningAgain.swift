@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Joining a board of which this computer has a copy: what the copy stores takes the place of questions.
+/// Joins a board again: the copy on this computer answers the questions of a first join.
 extension Node {
   /// What a copy of a board stores for joining the board again.
   struct StoredMember {

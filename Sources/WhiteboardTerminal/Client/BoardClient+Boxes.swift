@@ -62,7 +62,7 @@ extension BoardClient {
     let codeWidth = code.first?.count ?? 0
     let room = columns - codeWidth - 7
     guard !code.isEmpty, code.count + 2 <= rows, room >= 24 else {
-      // What does not fit is scrolled: half a link lets nobody in.
+      // Lines that do not fit are scrolled, because half a link is useless.
       if inviteLines.flatMap({ wrapped($0, columns: max(columns - 6, 8)) }).count + 2 > rows {
         let panel = Panel("Invite", .lines(inviteLines))
         box = .panel(panel)

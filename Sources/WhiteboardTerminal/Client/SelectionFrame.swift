@@ -7,7 +7,7 @@ import Glibc
 import Musl
 #endif
 
-/// The frame around what is selected, one cell outside it, and its handles.
+/// The frame one cell outside the selected objects, and its handles.
 struct SelectionFrame: Hashable, Sendable {
   /// Which sides of the frame a resize handle moves: 1 or -1 along each axis of the frame, 0 for
   /// none.
