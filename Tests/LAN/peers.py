@@ -242,11 +242,14 @@ class Scene:
             one.wait("joined", within, peer=other.id)
 
     def team(self, count=3, *words, **more):
-        """A board on h1 and members on h2, h3, … that all know each other."""
+        """A board on h1 and members on h2, h3, … that all know each other and have the board."""
         hosts = self.rig.hosts[:count]
         first = self.host(hosts[0], "Team", *words, **more)
         team = [first] + [self.start(host, "join", "Team", *words, **more) for host in hosts[1:]]
         self.joined(*team, within=25)
+        # A joiner runs no command before it has the board, and a scene may cut the network at once.
+        for peer in team[1:]:
+            peer.digest()
         return team
 
     def agree(self, *peers, within=10):
