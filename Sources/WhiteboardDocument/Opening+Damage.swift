@@ -34,7 +34,7 @@ extension Opened {
       try own?.check(db, at: path)
       // After a crash there is no other record of the log's length.
       if facts.closed == nil { try quickCheck(db, at: path) }
-      return (facts, LogReader(db, path: path).damages(isQuick: true))
+      return (facts, LogReader(db, path: path).damages())
     }
     try facts.check(expected, at: path)
     // Make only one copy if the damage stays in the file.

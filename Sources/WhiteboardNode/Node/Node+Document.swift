@@ -169,8 +169,8 @@ extension Node {
     await storeTitle()
   }
 
-  /// The photos that the document has are at hand as files, as those that came over the network are,
-  /// and those that are at hand are in the document.
+  /// Writes each photo of the document to a file, as if it had come over the network, and stores in the document
+  /// those that it lacks or whose row is damaged.
   private func restorePhotos(from document: BoardDocument, to replica: Replica) async {
     // Where that cannot be told, each of them is looked for.
     let stored = try? await document.assetIDs()
@@ -180,7 +180,10 @@ extension Node {
       let path = assetPath(asset.id, asset.format)
       let isStored = stored?.contains(asset.id.bytes) ?? true
       if isWhole(asset, path) {
-        if !isStored { await storePhoto(asset, at: path, in: document) }
+        // A row that is there may be damaged; it is then written again.
+        if !isStored || !document.damages.isEmpty {
+          await storePhoto(asset, at: path, in: document)
+        }
       } else if isStored {
         guard await takeOut(asset, to: path, from: document) else { continue }
       } else {

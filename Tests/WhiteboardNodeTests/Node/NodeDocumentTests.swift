@@ -113,11 +113,29 @@ struct NodeDocumentTests: NodeSuite {
       data[place.lowerBound + 50] ^= 1
       try data.write(to: URL(fileURLWithPath: path))
       try await host(room) { host in
-        #expect(await warnings(host) == ["photo-lost"])
+        #expect(Set(await warnings(host)) == ["document-damaged", "photo-lost"])
         try await host.perform("objects")
         for case .objects(let answer) in await host.events { #expect(answer.count == 1) }
       }
       #expect(try await photos(path).isEmpty)
+    }
+  }
+
+  @Test("[REC-16] a damaged photo is reported on opening, and written again from its file")
+  func damagedPhoto() async throws {
+    try await withRoom { room in
+      let sun = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
+      try await host(room) { try await $0.perform("photo 5,5 \(sun)") }
+      let path = try await file(room)
+      var data = try Data(contentsOf: URL(fileURLWithPath: path))
+      let place = try #require(data.range(of: Data(Demo.photo)))
+      data[place.lowerBound + 50] ^= 1
+      try data.write(to: URL(fileURLWithPath: path))
+      try await host(room) { #expect(Set(await warnings($0)) == ["document-damaged"]) }
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".damaged-1")) == data)
+      #expect(try await BoardFile.verify(path).isEmpty)
+      try await host(room) { #expect(await warnings($0).isEmpty) }
     }
   }
 
