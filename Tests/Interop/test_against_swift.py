@@ -216,7 +216,13 @@ class Joining(SwiftCase):
         program.events.wait("joined", peer=first.identity.text)
         with self.assertRaises(Refused) as raised:
             second.join(program.address, program.id)
-        self.assertEqual(raised.exception.code, "full")
+        self.assertEqual(str(raised.exception), "full: It holds at most 2 peers.")
+        joiner = self.program("join", make_link(program.address, program.session, program.id))
+        self.assertEqual(joiner.ended(30), EXIT_REFUSED)
+        self.assertIn(
+            "This board is full. It holds at most 2 peers. Its host can admit more peers with --max-peers",
+            joiner.errors(),
+        )
         first.leave()
         program.events.wait("left", peer=first.identity.text)
         second.join(program.address, program.id)

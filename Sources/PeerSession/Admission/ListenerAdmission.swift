@@ -76,6 +76,8 @@ struct ListenerAdmission: Sendable {
     var kickReason = ""
     /// Whether the session has no room for one peer more, this one not counted (HEL-5).
     var isFull = false
+    /// The number of peers that the session holds, for the message of that refusal.
+    var maximum = 0
     /// How many other links have ``ListenerAdmission/isPendingInvitation`` (HEL-5).
     var pendingInvitations = 0
     /// Whether one of these is of this peer.
@@ -144,7 +146,7 @@ struct ListenerAdmission: Sendable {
     }
     if facts.remote == facts.local { return close(.`self`, "This is the dialled peer itself.") }
     if facts.wasKicked { return close(.kicked, facts.kickReason) }
-    if facts.isFull && !facts.isResuming { return close(.full, "The session has no room.") }
+    if facts.isFull && !facts.isResuming { return close(.full, CloseMessage.full(facts.maximum)) }
 
     if facts.isResuming { return admit(answering: own, basis: .resumed, as: nil) }
     if let ticket = hello.ticket {

@@ -17,6 +17,11 @@ enum CloseMessage {
     return "The \(type.name) frame is not valid: \(fault)."
   }
 
+  /// Describes a session that has no room (HEL-5).
+  static func full(_ maximum: Int) -> String {
+    "It holds at most \(maximum) \(maximum == 1 ? "peer" : "peers")."
+  }
+
   /// Describes a frame that does not belong here now (FRM-4).
   static func unexpected(_ type: FrameType) -> String {
     "A \(type.name) frame does not belong here."

@@ -156,6 +156,7 @@ final class ListenerHandshake: LinkDelegate {
         wasKicked: session.membership.isRemoved(peer),
         kickReason: session.membership.removed[peer]?.raw ?? "",
         isFull: !isResuming && session.isFull(for: peer),
+        maximum: session.maximum,
         pendingInvitations: pending.count,
         hasPendingInvitation: pending.contains { $0.peer == peer }
       )
@@ -333,7 +334,9 @@ final class ListenerHandshake: LinkDelegate {
     if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
     let resumes = session.canResume(hello, from: peer)
-    guard resumes || !session.isFull(for: peer) else { return link.close(.full) }
+    guard resumes || !session.isFull(for: peer) else {
+      return link.close(.full, CloseMessage.full(session.maximum))
+    }
     var accept = Control.Accept(
       host: session.host,
       maximum: session.maximum,

@@ -371,10 +371,11 @@ extension Node {
           : "The board at that address did not prove that it knows the code. \(ways)."
       )
     case .full:
+      let limit = error.remark.isEmpty ? "" : " \(TerminalText.cleaned(error.remark, limit: 128))"
       return NodeError(
         .notAllowed,
-        "This board is full. Its host can admit more peers with --max-peers, or move the board to a "
-          + "relay with --relay auto."
+        "This board is full.\(limit) Its host can admit more peers with --max-peers, or move the "
+          + "board to a relay with --relay auto."
       )
     case .selfDialled:
       return NodeError(
