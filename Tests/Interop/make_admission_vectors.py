@@ -184,6 +184,8 @@ def typed_codes():
             {"typed": "abandon" + " " * 300 + "ability zone zoo", "error": "too-long"},
             {"typed": "abandon_ability_zone_zoo", "error": "unknown-word", "word": "abandon?ability?zone?zoo"},
             {"typed": "abandon\u200bability zone zoo", "error": "unknown-word", "word": "abandon?ability"},
+            {"typed": "abandon\U00010d6eability zone zoo", "error": "unknown-word", "word": "abandon?ability"},
+            {"typed": "\u212aitchen ability zone zoo", "error": "unknown-word", "word": "\u212aitchen"},
             {"typed": "abandon-ability-zone-zoo-zoo", "error": "wrong-count"},
             {"typed": "abandon-ability-zonne-zoo", "error": "unknown-word", "word": "zonne",
              "nearest": "zone"},

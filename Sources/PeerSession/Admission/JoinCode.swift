@@ -44,8 +44,8 @@ public struct JoinCode: Hashable, Sendable {
   public init(words: String) throws(JoinCodeError) {
     guard words.utf8.count <= 256 else { throw .tooLong }
     let pieces = words.unicodeScalars
-      .split { $0.properties.isWhitespace || $0.properties.isDash || $0 == "\u{AD}" }
-      .map { String($0).lowercased() }
+      .split { scalar in Self.separators.contains { $0.contains(scalar) } }
+      .map(Self.lowercased)
     // The first wrong word says more than a wrong count, since it may be where two ran together.
     for piece in pieces where WordList.index(of: piece) == nil {
       throw .unknownWord(Self.shown(piece), nearest: WordList.nearest(to: piece))
@@ -55,6 +55,35 @@ public struct JoinCode: Hashable, Sendable {
   }
 
   private init(text: String) { self.text = text }
+
+  /// The characters that separate the words of a code: white space, then dashes (4.2).
+  ///
+  /// The properties of the standard library would change with its version of Unicode.
+  private static let separators: [ClosedRange<Unicode.Scalar>] = [
+    "\u{9}"..."\u{D}", "\u{20}"..."\u{20}", "\u{85}"..."\u{85}", "\u{A0}"..."\u{A0}",
+    "\u{1680}"..."\u{1680}", "\u{2000}"..."\u{200A}", "\u{2028}"..."\u{2029}",
+    "\u{202F}"..."\u{202F}", "\u{205F}"..."\u{205F}", "\u{3000}"..."\u{3000}",
+    "-"..."-", "\u{AD}"..."\u{AD}", "\u{58A}"..."\u{58A}", "\u{5BE}"..."\u{5BE}",
+    "\u{1400}"..."\u{1400}", "\u{1806}"..."\u{1806}", "\u{2010}"..."\u{2015}",
+    "\u{2053}"..."\u{2053}", "\u{207B}"..."\u{207B}", "\u{208B}"..."\u{208B}",
+    "\u{2212}"..."\u{2212}", "\u{2E17}"..."\u{2E17}", "\u{2E1A}"..."\u{2E1A}",
+    "\u{2E3A}"..."\u{2E3B}", "\u{2E40}"..."\u{2E40}", "\u{2E5D}"..."\u{2E5D}",
+    "\u{301C}"..."\u{301C}", "\u{3030}"..."\u{3030}", "\u{30A0}"..."\u{30A0}",
+    "\u{FE31}"..."\u{FE32}", "\u{FE58}"..."\u{FE58}", "\u{FE63}"..."\u{FE63}",
+    "\u{FF0D}"..."\u{FF0D}", "\u{10EAD}"..."\u{10EAD}",
+  ]
+
+  /// Returns a word with `a` to `z` for `A` to `Z`; other letters stay as they are.
+  private static func lowercased(_ word: some Sequence<Unicode.Scalar>) -> String {
+    var text = ""
+    for scalar in word {
+      let isCapital = ("A"..."Z").contains(scalar)
+      text.unicodeScalars.append(
+        isCapital ? Unicode.Scalar(UInt8(scalar.value) + 32) : scalar
+      )
+    }
+    return text
+  }
 
   /// The word without what could upset a terminal: a code may come from somebody else's link.
   private static func shown(_ word: String) -> String {

@@ -45,12 +45,14 @@ _DASHES = (
     "\u00ad\u058a\u05be\u1400\u1806\u2010-\u2015\u2053\u207b\u208b\u2212\u2e17\u2e1a"
     "\u2e3a\u2e3b\u2e40\u2e5d\u301c\u3030\u30a0\ufe31\ufe32\ufe58\ufe63\uff0d\U00010ead"
 )
+# Only the letters of ASCII; the Kelvin sign is no k.
+_SMALL = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
 _BETWEEN = re.compile(f"[{_SPACES}{_DASHES}-]+")
 
 
 def normal_code(typed):
     """The form of a code that is stretched: small letters, one hyphen between two words (4.2)."""
-    return "-".join(part for part in _BETWEEN.split(typed.lower()) if part)
+    return "-".join(part for part in _BETWEEN.split(typed.translate(_SMALL)) if part)
 
 
 def parse_code(typed):
