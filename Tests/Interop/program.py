@@ -115,10 +115,6 @@ class Program:
         self.finish(mark)
         return event["objects"]
 
-    def errors(self):
-        """The lines that the program has written to standard error."""
-        return pathlib.Path(self._log.name).read_text()
-
     def is_running(self):
         return self.process.poll() is None
 

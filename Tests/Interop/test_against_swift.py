@@ -221,7 +221,7 @@ class Joining(SwiftCase):
         self.assertEqual(joiner.ended(30), EXIT_REFUSED)
         self.assertIn(
             "This board is full. It holds at most 2 peers. Its host can admit more peers with --max-peers",
-            joiner.errors(),
+            joiner.log,
         )
         first.leave()
         program.events.wait("left", peer=first.identity.text)

@@ -6,7 +6,9 @@ import threading
 import unittest
 
 from support import InteropCase
-from whiteboard_peer import admission, wire
+from test_first_join import SILENT, SlowHost
+from whiteboard_peer import admission, datagram, wire
+from whiteboard_peer.board import BoardPeer
 from whiteboard_peer.bulk import StreamReset, TransferEnded
 from whiteboard_peer.session import ANY_SESSION, NotVerified, Refused, WrongPeer
 from whiteboard_peer.tls import Identity, Link, LinkBroken
@@ -70,6 +72,17 @@ class Admission(InteropCase):
         with self.assertRaises(Refused) as raised:
             self.peer("guest", host.session).join(host.address, code="ab-cd-ef-gh")
         self.assertEqual(raised.exception.code, "locked-out")
+
+    def test_cls_4_a_busy_or_broken_listener_is_dialed_again(self):
+        host = self.peer("host", kind=SlowHost, answers=["busy", "no-such-code", "locked-out", SILENT])
+        self.peer("guest", host.session, kind=BoardPeer).join_patiently(host.address, host.id)
+        self.assertEqual(len(host.hellos), 5)
+        for code in ("full", "not-known", "declined", "no-such-session"):
+            with self.subTest(code):
+                host = self.peer("host", kind=SlowHost, answers=[code] * 9)
+                with self.assertRaises(Refused) as raised:
+                    self.peer("guest", host.session, kind=BoardPeer).join_patiently(host.address, host.id)
+                self.assertEqual((raised.exception.code, len(host.hellos)), (code, 1))
 
     def test_a_host_that_asks_for_nothing_is_not_verified(self):
         host = self.peer("host", admission_mode="anyone")
@@ -157,6 +170,14 @@ class Payloads(InteropCase):
                 remote.sealer.next_epoch()
             remote.send_datagram(b"next")
             self.assertEqual(receiver.events.wait("datagram")["message"], b"next")
+
+    def test_dgm_10_only_answers_to_own_probes_count(self):
+        remote, _ = self.both[0]
+        remote.peer.wait_until(lambda: remote.udp_works, 5)
+        with remote.peer.condition:
+            remote.udp_works = False
+            remote.peer._take_packet(remote, remote.udp_address, datagram.ANSWER, os.urandom(8), False)
+            self.assertFalse(remote.udp_works)
 
     def test_resources(self):
         for remote, receiver in self.both:

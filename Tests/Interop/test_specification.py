@@ -15,6 +15,8 @@ EXPLAINED = {
     "board.json": "board.md",
     "discovery.json": "discovery.md",
     "games.json": "games.md",
+    "recording.json": "recording.md",
+    "recording-more.json": "recording.md",
     "session.json": "README.md",
     "walkthrough.json": "README.md",
 }

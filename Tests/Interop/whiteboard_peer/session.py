@@ -2,6 +2,7 @@
 
 import collections
 import hmac
+import itertools
 import json
 import os
 import queue
@@ -252,6 +253,8 @@ class Remote(BulkMixin):
         self.udp_address = None
         self.udp_works = False
         self.probes = 0
+        # The probes that are not answered yet (DGM-10).
+        self.open_probes = collections.deque(maxlen=8)
         self.probe_at = None
         self.piece_id = random.getrandbits(32)
 
@@ -449,16 +452,32 @@ class Peer:
 
     # Dialling
 
+    def join_patiently(self, address, expect=None, *, within=30, **options):
+        """Joins for the first time, and dials again as long as the listener may admit later (CLS-4, LIV-3)."""
+        began = time.monotonic()
+        waits = itertools.chain((0.2, 0.5, 1, 2), itertools.repeat(5))
+        while True:
+            try:
+                return self.join(address, expect, **options)
+            except (Refused, LinkTimeout) as problem:
+                code = getattr(problem, "code", "timed-out")
+                if wire.redial_after(code) != "later" or code in ("full", "no-such-session", "unknown-admitter"):
+                    raise
+                wait = next(waits) * (1 + 0.3 * random.random())
+                if time.monotonic() + wait - began > (75 if code == "locked-out" else within):
+                    raise
+            time.sleep(wait)
+
     def join(
-        self, address, expect=None, *, code=None, insist=False, resume=True, timeout=60, context=b""
+        self, address, expect=None, *, code=None, insist=False, resume=True, timeout=60, context=b"", returning=False
     ):
         """Dials `address`, is admitted, opens the link; raises `Refused` and others.
 
-        With `code`, or `insist`, the host has to prove itself (HEL-4).
+        With `code`, or `insist`, the host has to prove itself (HEL-4). A member that returns sends no invitation (MEM-7).
         """
         link = Link.connect(address, self.identity)
         try:
-            return self._join(link, address, expect, code, insist, resume, timeout, context)
+            return self._join(link, address, expect, code, insist, resume, timeout, context, returning)
         except Violation as violation:
             link.close(violation.code, violation.message)
             raise
@@ -466,7 +485,7 @@ class Peer:
             link.abort()
             raise
 
-    def _join(self, link, address, expect, code, insist, resume, timeout, context):
+    def _join(self, link, address, expect, code, insist, resume, timeout, context, returning):
         other = link.peer_id
         if expect is not None and other != expect:
             raise WrongPeer(base32(other))
@@ -477,8 +496,9 @@ class Peer:
             remote = self.remotes.get(other)
             ticket = self._ticket_to_show(remote)
             extra = {"ticket": ticket} if ticket else {}
-            extra["invitation"] = {"timeout": int(timeout * 1000)}
-            if context:
+            if not returning:
+                extra["invitation"] = {"timeout": int(timeout * 1000)}
+            if context and not returning:
                 extra["invitation"]["context"] = wire.base64_text(context)
             if resume and remote and remote.delivery:
                 extra["resume"] = {
@@ -1102,7 +1122,8 @@ class Peer:
                 self.on_datagram(remote, message, "udp")
         elif kind == datagram.PROBE and len(content) == 8:
             self.send_packet(remote, remote.sealer.seal(datagram.ANSWER, content))
-        elif kind == datagram.ANSWER and len(content) == 8:
+        elif kind == datagram.ANSWER and content in remote.open_probes:
+            remote.open_probes.clear()
             remote.udp_works = True
             remote.probes = 0
             remote.probe_at = time.monotonic() + 5
@@ -1154,7 +1175,9 @@ class Peer:
         return len([r for r in self.remotes.values() if r.state == "heard" and r.dialling]) < 4
 
     def _probe(self, remote, now):
-        self.send_packet(remote, remote.sealer.seal(datagram.PROBE, os.urandom(8)))
+        content = os.urandom(8)
+        remote.open_probes.append(content)
+        self.send_packet(remote, remote.sealer.seal(datagram.PROBE, content))
         remote.probes += 1
         if remote.udp_works:
             if remote.probes > 2:
@@ -1171,7 +1194,7 @@ class Peer:
             if self._closed or remote.control:
                 return
             try:
-                self.join(address, remote.peer_id)
+                self.join(address, remote.peer_id, returning=True)
                 return
             except Refused as refused:
                 self.events.add("redial-refused", remote=remote, code=refused.code)
