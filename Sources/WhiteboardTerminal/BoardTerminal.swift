@@ -117,6 +117,7 @@ package actor BoardTerminal: EventSink {
       do throws(NodeError) {
         self.lobby?.problem = nil
         guard try await open(choice, lobby) else { return }
+        self.lobby?.opened()
       } catch {
         self.lobby?.problem = error.problem
         var target: String?

@@ -227,10 +227,13 @@ extension CommonOptions {
     BoardLibrary(directory: try chosenDataDirectory() + "/boards")
   }
 
-  /// Returns the ids of the stored boards; empty if they cannot be listed.
-  func ownBoards() async -> Set<String> {
+  /// Returns the titles of the stored boards, nil without one, by their ids; empty if they cannot be listed.
+  func ownBoards() async -> [String: String?] {
     let summaries = (try? await boardLibrary().list()) ?? []
-    return Set(summaries.compactMap { $0.board.flatMap { SessionID(bytes: $0)?.text } })
+    let titles = summaries.compactMap { summary in
+      summary.board.flatMap { SessionID(bytes: $0) }.map { ($0.text, summary.title) }
+    }
+    return Dictionary(titles) { first, _ in first }
   }
 
   /// The file of a board that is named by a file, a name, or the start of its id.

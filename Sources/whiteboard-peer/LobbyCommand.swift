@@ -52,10 +52,11 @@ struct LobbyCommand: AsyncParsableCommand {
         damage ?? summary.error?.message
         ?? "\(count)  \(BoardFile.time(summary.changed).prefix(10))"
       return LobbyClient.OwnBoard(
-        name: summary.title ?? summary.name,
+        name: summary.name,
         path: summary.path,
         about: about,
-        board: summary.board.flatMap { SessionID(bytes: $0)?.text }
+        board: summary.board.flatMap { SessionID(bytes: $0)?.text },
+        title: summary.title
       )
     }
   }

@@ -91,9 +91,10 @@ struct NearbyCommand: AsyncParsableCommand {
     private var nearby = Nearby()
     /// Whether there is one line for each board instead of one for each announcing peer.
     private let groups: Bool
-    private let own: Set<String>
+    /// The titles of the copies of boards that are stored here, by board id.
+    private let own: [String: String?]
 
-    init(groups: Bool, own: Set<String>) {
+    init(groups: Bool, own: [String: String?]) {
       self.groups = groups
       self.own = own
     }
@@ -102,12 +103,17 @@ struct NearbyCommand: AsyncParsableCommand {
     func tellAll(_ writer: LineWriter) async {
       guard groups else { return }
       for board in nearby.boards {
-        await write("nearby: \(board.line(isOwn: own.contains(board.id.text)))\n", writer)
+        await write("nearby: \(line(board))\n", writer)
       }
       for relay in nearby.relays {
         let event = NodeEvent.peerFound(NodeEvent.FoundBoard(relay))
         if let line = EventText.line(event) { await write(line + "\n", writer) }
       }
+    }
+
+    private func line(_ board: Nearby.Board) -> String {
+      let copy = own[board.id.text]
+      return board.line(isOwn: copy != nil, title: copy ?? nil)
     }
 
     private func write(_ text: String, _ writer: LineWriter) async {
@@ -133,7 +139,7 @@ struct NearbyCommand: AsyncParsableCommand {
         return true
       }
       let lead = wasKnown ? "nearby, changed" : "nearby"
-      await write("\(lead): \(board.line(isOwn: own.contains(board.id.text)))\n", writer)
+      await write("\(lead): \(line(board))\n", writer)
       return true
     }
 

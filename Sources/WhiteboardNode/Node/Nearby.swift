@@ -48,10 +48,12 @@ package struct Nearby: Sendable {
 
     /// Returns one line with the board's name, its members, their number and the address.
     ///
-    /// - Parameter isOwn: Whether a copy of the board is stored here.
+    /// - Parameters:
+    ///   - isOwn: Whether a copy of the board is stored here.
+    ///   - title: The title of that copy; nil if it has none.
     /// - Returns: The line, without its end.
-    package func line(isOwn: Bool) -> String {
-      let name = TerminalText.quoted(peers.first?.announcement.boardName.raw ?? "")
+    package func line(isOwn: Bool, title: String? = nil) -> String {
+      let name = TerminalText.quoted(title ?? peers.first?.announcement.boardName.raw ?? "")
       let who = EventText.listed(names)
       var parts = [
         isOwn

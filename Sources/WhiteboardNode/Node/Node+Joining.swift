@@ -224,7 +224,7 @@ extension Node {
         case .wrongCode:
           // A code that was refused is not offered again by itself (ADM-3).
           if let board = request.session { await forgetCode(of: board) }
-          throw NodeError(.notAllowed, "The code of this board has changed: add --code WORDS")
+          throw NodeError(.notAllowed, "The code of this board has changed\(NodeError.codeAdvice)")
         case .notVerified:
           // The board admits in another way by now.
           request.code = nil
@@ -360,7 +360,7 @@ extension Node {
         "\(name) did not accept in time. Ask \(name) to accept, then join again."
       )
     case .withdrawn where request.code == nil && ending == nil:
-      return NodeError(.notAllowed, "This board admits by a code: add --code WORDS")
+      return NodeError(.notAllowed, "This board admits by a code\(NodeError.codeAdvice)")
     case .notVerified where request.trust == .unverified:
       let ways = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
       return NodeError(

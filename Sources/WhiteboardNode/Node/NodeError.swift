@@ -9,6 +9,9 @@ package struct NodeError: Error, Equatable, Sendable {
   /// Whether the host removed this peer from the board, so that its own copy is all that it can open.
   package let isRemoval: Bool
 
+  /// The end of the message of a refusal that a code ends; a program that asks for the code leaves it out.
+  package static let codeAdvice = ": add --code WORDS"
+
   /// Makes an error.
   ///
   /// - Parameters:

@@ -22,10 +22,19 @@ package struct LobbyClient: Sendable {
     let about: String
     /// The board's id, if the file holds it.
     let board: String?
+    /// The board's title, if it has one.
+    let title: String?
 
-    /// Creates an entry with the board's name, file and id, and a short description.
-    package init(name: String, path: String, about: String, board: String? = nil) {
+    /// Creates an entry with the board's name, title, file and id, and a short description.
+    package init(
+      name: String,
+      path: String,
+      about: String,
+      board: String? = nil,
+      title: String? = nil
+    ) {
       self.board = board
+      self.title = title
       self.name = name
       self.path = path
       self.about = about
@@ -117,16 +126,28 @@ package struct LobbyClient: Sendable {
   /// The boards that are kept here.
   package mutating func keep(_ boards: [OwnBoard]) { own = boards }
 
+  /// Removes the last error, since a board was opened after it.
+  package mutating func opened() { trouble = nil }
+
   /// Reports an error; if a code is required, asks for it.
   package mutating func failed(_ message: String, wantsCodeFor target: String?) {
     trouble = message
     guard let target else { return }
+    // The prompt below takes the place of the option.
+    if message.hasSuffix(NodeError.codeAdvice) {
+      trouble = "\(message.dropLast(NodeError.codeAdvice.count))."
+    }
     purpose = .code(target: target)
     editor = LineEditor(lead: "the four words of the code: ")
   }
 
+  /// Returns the name of a board nearby: the title that the copy here has, or else the announced name.
+  private func name(of board: String) -> String {
+    TerminalText.cleaned(copy(of: board)?.title ?? shown(board)?.boardName ?? "", limit: 64)
+  }
+
   private var list: [Row] {
-    nearby.keys.sorted { (shown($0)?.boardName ?? "", $0) < (shown($1)?.boardName ?? "", $1) }
+    nearby.keys.sorted { (name(of: $0), $0) < (name(of: $1), $1) }
       .map { .nearby($0) }
       + own.filter { $0.board.map { nearby[$0] == nil } ?? true }.map { .own($0) }
   }
@@ -308,7 +329,7 @@ package struct LobbyClient: Sendable {
     case .nearby(let id):
       guard let board = shown(id) else { return "" }
       let people = board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
-      let name = TerminalText.cleaned(board.boardName ?? "", limit: 64)
+      let name = name(of: id)
       let names = announcers(id)
       let who = EventText.listed(names)
       let way = board.admit.flatMap { Self.ways[$0] } ?? ""
@@ -319,7 +340,7 @@ package struct LobbyClient: Sendable {
       return [name, who, people, board.addresses.first ?? "", way].filter { !$0.isEmpty }
         .joined(separator: "  ")
     case .own(let board):
-      return "\(TerminalText.cleaned(board.name, limit: 64))  \(board.about)"
+      return "\(TerminalText.cleaned(board.title ?? board.name, limit: 64))  \(board.about)"
     }
   }
 

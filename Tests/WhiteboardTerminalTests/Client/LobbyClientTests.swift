@@ -83,6 +83,22 @@ struct LobbyClientTests {
     lobby.found(Self.found("Team", "teamid", by: "Ben", "benid"))
     lines = lobby.frame().screen.lines
     #expect(lines[4].contains("Team  yours, Ada and Ben are on it"))
+    // The title of the copy takes the place of the announced name, and its own name does not.
+    func keep(title: String?) {
+      lobby.keep([
+        .init(
+          name: "old",
+          path: "/boards/team.whiteboard",
+          about: "3 objects",
+          board: "teamid",
+          title: title
+        )
+      ])
+    }
+    keep(title: nil)
+    #expect(lobby.frame().screen.lines[4].contains("Team  yours, Ada and Ben are on it"))
+    keep(title: "Plan B")
+    #expect(lobby.frame().screen.lines[4].contains("Plan B  yours, Ada and Ben are on it"))
     // Opening the entry joins the running board with the local copy.
     #expect(
       Self.type("^[B\r", &lobby) == [.rejoin(board: "teamid", path: "/boards/team.whiteboard")]
@@ -91,7 +107,7 @@ struct LobbyClientTests {
     #expect(Self.type("o", &lobby) == [.host("/boards/team.whiteboard")])
     lobby.lost(.init(peer: "adaid", name: "Ada", board: "teamid"))
     lobby.lost(.init(peer: "benid", name: "Ben", board: "teamid"))
-    #expect(lobby.frame().screen.lines.contains { $0.contains("Team  3 objects") })
+    #expect(lobby.frame().screen.lines.contains { $0.contains("Plan B  3 objects") })
     lobby.found(Self.found("Art", "artid", by: "Ada", "otherid"))
     #expect(lobby.frame().screen.lines[3].contains("Ada (adaid), Ada (otherid) and Ben"))
   }
@@ -103,11 +119,14 @@ struct LobbyClientTests {
     #expect(
       Self.type("a192.0.2.1:26273\r", &lobby) == [.join(target: "192.0.2.1:26273", code: nil)]
     )
-    lobby.failed("This board admits by a code.", wantsCodeFor: "teamid")
-    #expect(lobby.frame().screen.lines.contains { $0.contains("admits by a code") })
+    lobby.failed("This board admits by a code: add --code WORDS", wantsCodeFor: "teamid")
+    #expect(lobby.frame().screen.lines.contains { $0.contains("This board admits by a code.") })
+    #expect(!lobby.frame().screen.lines.contains { $0.contains("--code") })
     #expect(lobby.frame().cursor?.y == 15)
     #expect(lobby.frame().screen.lines.last == "the four words of the code:")
     #expect(Self.type("a-b-c-d\r", &lobby) == [.join(target: "teamid", code: "a-b-c-d")])
+    lobby.opened()
+    #expect(!lobby.frame().screen.lines.contains { $0.contains("admits by a code") })
     lobby.failed("no", wantsCodeFor: "teamid")
     #expect(Self.type("^", &lobby) == [], "Escape leaves the prompt")
     #expect(Self.type("q", &lobby) == [.quit])
