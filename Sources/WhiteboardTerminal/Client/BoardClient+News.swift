@@ -65,7 +65,8 @@ extension BoardClient {
     switch event {
     case .ready(let ready):
       own = ready.peer
-      boardName = ready.boardName
+      plainName = ready.boardName
+      boardName = plainName
       boardID = ready.board
       connecting = nil
       link = ready.link
@@ -163,7 +164,8 @@ extension BoardClient {
 
   private mutating func take(_ settings: NodeEvent.SettingsDescription) {
     grid = settings.grid
-    if let title = settings.title, !title.isEmpty { boardName = title }
+    // Without a title, as after the undo of one, the board has its own name again.
+    boardName = settings.title.flatMap { $0.isEmpty ? nil : $0 } ?? plainName
   }
 
   private mutating func finished(_ done: NodeEvent.Done) {

@@ -5,7 +5,7 @@ import WhiteboardRendering
 extension BoardClient {
   // MARK: - Opening
 
-  /// Shows the answer to a command: one line at the bottom, several lines in a panel.
+  /// Shows the answer to a command: a list and several lines in a panel, else one line at the bottom.
   ///
   /// An answer that the program asked for by itself has no request mark, and is not shown.
   mutating func showAnswer(_ event: NodeEvent) {
@@ -19,13 +19,19 @@ extension BoardClient {
       return
     }
     let lines = (EventText.line(event) ?? "").lines
-    // A code and its link stay until they have been copied.
-    let isInvitation = if case .invited = event { true } else { false }
-    guard lines.count > 1 || isInvitation else {
+    guard lines.count > 1 || Self.staysOpen(event) else {
       say(Self.withoutMark(lines.first ?? ""))
       return
     }
     open(Panel(title, .lines(lines)))
+  }
+
+  /// Whether an answer of one line stays, too: a list, even an empty one, and a code that is copied.
+  private static func staysOpen(_ event: NodeEvent) -> Bool {
+    switch event {
+    case .objects, .found, .settings, .checkpoints, .diff, .peers, .invited: true
+    default: false
+    }
   }
 
   /// The title for the answer to a command, and its request mark; nil if an event answers none.

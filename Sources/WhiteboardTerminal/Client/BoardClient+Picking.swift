@@ -115,12 +115,18 @@ extension BoardClient {
   /// What is selected becomes larger; one thing's scale is set, several are scaled.
   mutating func scaled(by factor: Double) -> [Action] {
     guard factor != 1 else { return [] }
+    let options = keepingLines
     guard let only = selectedSnapshots.first, selection.count == 1 else {
-      return onSelection { "scale \($0) \(Self.text(factor))" }
+      return onSelection { "scale \($0) \(Self.text(factor))\(options)" }
     }
     let scale = (underway(\.scale, of: only.id) ?? only.scale) * factor
     wanted = Wanted(id: only.id, mark: nextMark, scale: scale)
-    return onSelection { "scale \($0) \(Self.text(scale))" }
+    return onSelection { "scale \($0) \(Self.text(scale))\(options)" }
+  }
+
+  /// The option with which lines stay as wide as they are; empty if nothing selected has lines.
+  private var keepingLines: String {
+    selectedSnapshots.contains { $0.kind == .drawing } ? " line=keep" : ""
   }
 
   /// Resizes what is selected about the place that stays where it is.
@@ -129,9 +135,7 @@ extension BoardClient {
   mutating func resized(_ resize: SelectionFrame.Resize) -> [Action] {
     let factor = resize.factor
     guard factor != 1 else { return [] }
-    let hasLines = selectedSnapshots.contains { $0.kind == .drawing }
-    let options =
-      " about=\(Self.text(resize.pivot))\(hasLines && !resize.scalesLines ? " line=keep" : "")"
+    let options = " about=\(Self.text(resize.pivot))\(resize.scalesLines ? "" : keepingLines)"
     // Hundredths would move the opposite corner of something large.
     func exact(_ value: Double) -> String {
       let millionths = (value * 1e6).rounded() / 1e6

@@ -131,6 +131,8 @@ package struct BoardClient: Sendable {
   // What the node has told.
   var own: String = ""
   var boardName = ""
+  /// Its name without a title.
+  var plainName = ""
   var boardID = ""
   /// The attempt to join; nil once the session is connected.
   var connecting: Connecting?

@@ -38,7 +38,7 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     case .eraser: "drag over parts of lines"
     case .remover: "drag over things, all of each goes"
     case .picker: "click a thing to draw in its colour and width"
-    case .select: "click or drag around; drag the frame to resize (Alt: around the center)"
+    case .select: "click or drag around; drag the frame to resize (Alt: center, Ctrl: lines too)"
     case .hand: "drag the board"
     case .laser: "others see where you point"
     }

@@ -91,6 +91,8 @@ actor Hand: EventSink {
       client.take(change)
     }
     for event in events {
+      // The user of the client did not ask for this list, which would cover the board.
+      if case .peers = event { continue }
       // What the client asks for to begin with changes nothing.
       _ = client.take(event)
       switch event {

@@ -119,8 +119,8 @@ struct SameVerbTests: NodeSuite {
     withLine(
       "made larger",
       "SS",
-      "scale selected 1.21",
-      program: #"{"verb":"scale","id":"last","factor":1.21}"#
+      "scale selected 1.21 line=keep",
+      program: #"{"verb":"scale","id":"last","factor":1.21,"line":"keep"}"#
     ),
     withLine(
       "another colour and width",

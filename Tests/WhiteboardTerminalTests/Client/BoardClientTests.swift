@@ -63,6 +63,17 @@ struct BoardClientTests {
     #expect(desk.type(":digest\r") == ["digest"])
   }
 
+  @Test("a board without a title, as after the undo of one, shows its own name")
+  func title() throws {
+    var desk = try Desk()
+    _ = desk.client.take(
+      .settingChanged(.init(changed: ["title"], settings: .init(title: "Plan B")))
+    )
+    #expect(desk.client.boardName == "Plan B")
+    _ = desk.client.take(.settingChanged(.init(changed: ["title"], settings: .init())))
+    #expect(desk.client.boardName == "Plans")
+  }
+
   @Test("what is selected is moved, turned, coloured and deleted by keys and by the mouse")
   func selection() throws {
     var desk = try Desk()

@@ -14,7 +14,7 @@ struct PanelTests {
     .checkpoints(
       .init(
         count: count,
-        checkpoints: (1...count).map { .init(name: "version \($0)", at: "2026-11-24") },
+        checkpoints: (0..<count).map { .init(name: "version \($0 + 1)", at: "2026-11-24") },
         request: isAsked ? .number(1) : nil
       )
     )
@@ -69,6 +69,8 @@ struct PanelTests {
     _ = desk.client.take(.digest(.init(digest: "abc", objects: 2, request: .number(1))))
     #expect(desk.client.box == nil)
     #expect(desk.client.notice?.text == "digest abc, 2 objects")
+    _ = desk.client.take(Self.answer(0))
+    #expect(desk.client.box != nil, "an empty list opens a panel too")
   }
 
   @Test("a command of the prompt is answered in words where it has an answer")
