@@ -392,18 +392,29 @@ public final class Session: Sendable {
 
   /// Removes a peer from the session for all members, also after restarts (MEM-3).
   ///
+  /// The peer is also forgotten as a known peer (MEM-12).
+  ///
   /// - Parameters:
   ///   - peer: The peer to remove.
   ///   - reason: The reason, shown to the peer and the others; truncated to 512 bytes.
-  /// - Throws: `notHost` if another peer is the host; `notConnected` if the peer is not in the
-  ///   session.
+  /// - Throws: `notHost` if another peer is the host; `notConnected` if the peer is not a member.
   public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
-    try await onLoop { core in
+    let (store, logger) = try await onLoop { core in
       guard core.host == core.localPeer else {
         throw SessionError(.notHost, "Only the host of the session can remove a peer.")
       }
-      guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
+      guard core.entries[peer]?.isJoined == true || core.membership.contains(peer) else {
+        throw SessionError.notInSession(peer)
+      }
+      core.forget(peer)
       core.kick(peer, reason: reason)
+      return (core.configuration.peerStore, core.logger)
+    }
+    do {
+      _ = try await store?.forget(peer)
+    } catch {
+      // This board refuses the peer all the same.
+      logger.info("Cannot forget a known peer.", metadata: ["error": "\(error)"])
     }
   }
 
@@ -425,6 +436,11 @@ public final class Session: Sendable {
   ) {
     let core = core
     eventLoop.execute { core.value.found(peer, at: addresses, as: incarnation) }
+  }
+
+  /// Returns the membership as it is now (MEM-7).
+  package func membershipRecord() async throws(SessionError) -> MembershipRecord {
+    try await onLoop { $0.membership.record }
   }
 
   /// Restores a stored membership into a session that is already open (MEM-7).

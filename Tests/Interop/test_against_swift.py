@@ -300,6 +300,90 @@ class Kicking(SwiftCase):
         program.events.wait("data")
         self.assertEqual(self.refused(bad, program.address), "kicked")
 
+    def test_tck_1_a_key_that_a_member_invented_admits_nobody(self):
+        program = self.swift_host("code")
+        bad, fresh = self.guest_of(program, "bad"), self.guest_of(program, "fresh")
+        remote = bad.join(program.address, program.id, code=program.code)
+        program.events.wait("joined", peer=bad.identity.text)
+        invented = Identity()
+        member = {
+            "peer": invented.text,
+            "name": "puppet",
+            "incarnation": base32(os.urandom(8)),
+            "port": 1,
+            "addresses": ["127.0.0.1"],
+            "role": "member",
+        }
+        with bad.condition:
+            remote.control.send(wire.MEMBERS, {"members": [member]})
+        bad.send_data(remote, b"behind")
+        program.events.wait("data")
+        fresh.ticket = admission.make_ticket(invented, program.session, fresh.id)
+        with self.assertRaises(NotVerified):
+            fresh.join(program.address, program.id)
+
+    def test_tck_5_a_member_of_an_ask_session_admits_nobody_without_its_person(self):
+        program = self.swift_host("ask")
+        bad = self.guest_of(program, "bad")
+        thread = threading.Thread(target=bad.join, args=(program.address, program.id))
+        thread.start()
+        invitation = program.events.wait("invitation", direction="incoming", name="bad")
+        program.do("accept", target=invitation["id"])
+        thread.join(20)
+        program.events.wait("joined", peer=bad.identity.text)
+        for number in range(14):
+            puppet = self.guest_of(program, f"puppet{number}")
+            ticket = bad._make_ticket(puppet.id)
+            self.assertEqual(len(ticket["via"]), 1)
+            link = Link.connect(program.address, puppet.identity)
+            self.addCleanup(link.abort)
+            link.send_frame(wire.HELLO, puppet._hello(None, {"ticket": ticket}))
+            kind, payload = link.read_frame(PATIENCE)
+            self.assertEqual(kind, wire.CLOSE)
+            self.assertEqual(json.loads(bytes(payload))["code"], "unknown-admitter")
+        self.assertEqual(program.events.all("joined"), [])
+
+    def test_mem_11_a_removal_by_the_host_is_passed_on_by_members(self):
+        host, program, remote = self.host_and_program()
+        program.ready()
+        friend = self.peer("friend", host.session, kind=BoardPeer, host=host.id)
+        friend.ticket = admission.make_ticket(host.identity, host.session, friend.id)
+        bad = self.peer("bad", host.session, kind=BoardPeer, host=host.id)
+        bad.ticket = admission.make_ticket(host.identity, host.session, bad.id)
+        # The friend was there when the host removed a peer; the program was not.
+        friend.signed_kicks[bad.id] = admission.make_kick(host.identity, host.session, bad.id, "x")
+        to_program = friend.join(program.address, program.id)
+        friend.send_data(to_program, b"behind")
+        program.events.wait("data")
+        self.assertEqual(self.refused(bad, program.address), "kicked")
+        # The program has passed it on to the host's other link, and the host knows it as its own.
+        host.wait_until(lambda: bad.id in host.signed_kicks, 15)
+
+    def test_mem_11_a_kick_by_the_program_is_signed(self):
+        program = self.swift_host()
+        friend, bad = self.guest_of(program, "friend"), self.guest_of(program, "bad")
+        for guest in (friend, bad):
+            guest.join(program.address, program.id)
+            program.events.wait("joined", peer=guest.identity.text)
+        program.do("kick", target=bad.identity.text, reason="spam")
+        friend.wait_until(lambda: bad.id in friend.signed_kicks, 15)
+        self.assertEqual(friend.kicked[bad.id], "spam")
+        self.assertTrue(admission.verify_kick(friend.signed_kicks[bad.id], program.session, program.id))
+
+    def test_mem_11_a_forged_signature_closes_the_link(self):
+        for change in ("peer", "reason", "key", "signature"):
+            with self.subTest(change):
+                host, program, _ = self.host_and_program()
+                program.ready()
+                friend = self.peer("friend", host.session, kind=BoardPeer, host=host.id)
+                friend.ticket = admission.make_ticket(host.identity, host.session, friend.id)
+                to_program = friend.join(program.address, program.id)
+                kick = admission.make_kick(host.identity, host.session, Identity().peer_id, "x")
+                other = admission.make_kick(friend.identity, host.session, friend.id, "y")
+                with friend.condition:
+                    to_program.control.send(wire.KICK, {**kick, change: other[change]})
+                self.assertEqual(friend.events.wait("closed")["code"], "protocol-error")
+
     def test_blk_4_links_asked_for_without_end_are_not_dialled_without_end(self):
         host, program, remote = self.host_and_program()
         files = pathlib.Path(f"/proc/{program.process.pid}/fd")

@@ -8,6 +8,14 @@ public enum AdmissionPolicy: Sendable {
   case code(JoinCode)
   /// Whomever a person lets in, comparing words first.
   case ask
+
+  /// The peers whose tickets admit under this policy (TCK-1, TCK-5).
+  var admitters: Membership.Admitters {
+    switch self {
+    case .anyone, .code: .members
+    case .known, .ask: .host
+    }
+  }
 }
 
 /// A joiner's knowledge about the key of the peer that it dials.

@@ -24,13 +24,20 @@ enum DiallerAction: Equatable, Sendable {
 struct MemberDial: Sendable {
   /// The session's membership.
   var membership: Membership
-  /// Whether the other must prove its membership, because only discovery reported it (MEM-8).
+  /// Whether the other must prove its membership, because no peer that may admit named it (MEM-8).
   var mustProve: Bool
+  /// The peers whose tickets are a proof.
+  var admitters: Membership.Admitters
 
   /// Creates an expectation.
-  init(_ membership: Membership, mustProve: Bool) {
+  init(
+    _ membership: Membership,
+    mustProve: Bool,
+    admitters: Membership.Admitters = .members
+  ) {
     self.membership = membership
     self.mustProve = mustProve
+    self.admitters = admitters
   }
 }
 
@@ -67,7 +74,7 @@ struct DiallerAdmission: Sendable {
     /// Returns whether to trust a listener that demands no code or confirmation (HEL-4, MEM-8).
     func accepts(_ ticket: Ticket?) -> Bool {
       guard let membership else { return !insistsOnProof }
-      return membership.membership.proves(ticket, of: remote)
+      return membership.membership.proves(ticket, of: remote, by: membership.admitters)
         || !(insistsOnProof || membership.mustProve)
     }
   }

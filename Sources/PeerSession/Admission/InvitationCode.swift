@@ -42,4 +42,25 @@ extension Session {
       core.invitationCodes.append(InvitationCode(key: key, label: label, end: end))
     }
   }
+  /// Replaces the code by which the session admits; the old one and all additional ones are wrong
+  /// codes from then on.
+  ///
+  /// A relay that carries the session gets the new code. Other members go on admitting by the code
+  /// that they know.
+  ///
+  /// - Parameter code: The new code.
+  /// - Throws: `notByCode` if the session does not admit by codes; `sessionEnded`.
+  public func replaceCode(with code: JoinCode) async throws(SessionError) {
+    let threads = try await onLoop { (core: SessionCore) in
+      guard case .code = core.policy else {
+        throw SessionError(.notByCode, "This session does not admit by codes.")
+      }
+      return core.transport.threads
+    }
+    let (id, peer) = (id, localPeer)
+    let key = try await withSessionErrors {
+      try await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
+    }
+    try await onLoop { $0.replaceCode(with: code, key) }
+  }
 }

@@ -57,6 +57,14 @@ struct ListenerAdmission: Sendable {
     case ask
     /// Admission by a code whose key is still being computed.
     case notReady
+
+    /// The peers whose tickets admit in this mode (TCK-1, TCK-5).
+    var admitters: Membership.Admitters {
+      switch self {
+      case .anyone, .code, .notReady: .members
+      case .known, .ask: .host
+      }
+    }
   }
 
   /// What the owner knows when HELLO arrives.
@@ -151,11 +159,11 @@ struct ListenerAdmission: Sendable {
     if facts.isResuming { return admit(answering: own, basis: .resumed, as: nil) }
     if let ticket = hello.ticket {
       do throws(TicketError) {
-        try membership.check(ticket, of: facts.remote)
+        try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
         return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
       } catch {
-        // If the ticket's signer is unknown here, the admission mode decides as without a ticket
-        // (TCK-2).
+        // If the ticket's signer may not admit here, the admission mode decides as without a
+        // ticket (TCK-2).
         guard error == .unknownAdmitter else {
           return close(.protocolError, "The ticket does not verify.")
         }

@@ -134,15 +134,6 @@ public actor PeerStore {
     try change { $0[peer]?.isAlwaysAdmitted = true }
   }
 
-  /// Remembers that the person is asked again before a peer is admitted, and writes the file.
-  ///
-  /// - Parameter peer: The peer.
-  /// - Throws: ``PeerStoreError``; the choice then holds until the program ends.
-  public func stopAlwaysAdmitting(_ peer: PeerID) throws {
-    guard peers[peer]?.isAlwaysAdmitted == true else { return }
-    try change { $0[peer]?.isAlwaysAdmitted = false }
-  }
-
   /// Forgets a peer, and writes the file.
   ///
   /// - Returns: Whether it was remembered.

@@ -571,16 +571,19 @@ extension Control {
   }
 
   /// The host's order to drop a peer (MEM-3).
-  struct Kick: ControlPayload {
+  struct Kick: ControlPayload, Equatable {
     static let frameType = FrameType.kick
 
     var peer: PeerID
     var reason: UntrustedText
+    /// The host's signature, with which the order counts on every link (MEM-11).
+    var signature: KickSignature?
 
     /// Creates an order, cutting `reason` to 512 bytes between characters.
-    init(peer: PeerID, reason: String) {
+    init(peer: PeerID, reason: String, signature: KickSignature? = nil) {
       self.peer = peer
       self.reason = .explanation(reason)
+      self.signature = signature
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -592,12 +595,17 @@ extension Control {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       peer = try container.decode(PeerID.self, forKey: .peer)
       reason = UntrustedText(try container.text(.reason, bytes: 0...Control.explanation))
+      let signed = try decoder.container(keyedBy: KickSignature.CodingKeys.self)
+      if try signed.isPresent(.key) || signed.isPresent(.signature) {
+        signature = try KickSignature(from: decoder)
+      }
     }
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(peer, forKey: .peer)
       try container.encode(reason.raw, forKey: .reason)
+      try signature?.encode(to: encoder)
     }
   }
 

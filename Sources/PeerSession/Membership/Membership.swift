@@ -6,6 +6,14 @@ import PeerWire
 /// It does no I/O. A peer belongs to the session if it created the session, if it proved itself on
 /// a link before, or if a chain of signatures leads from it to such a peer (TCK-3).
 struct Membership: Sendable {
+  /// The peers whose tickets admit (TCK-1, TCK-5).
+  enum Admitters: Sendable {
+    /// Every member.
+    case members
+    /// The host, a relay of the session and the local peer.
+    case host
+  }
+
   /// The local peer.
   let local: PeerID
   /// The session id; the first ACCEPT supplies it if the local peer did not know it.
@@ -15,7 +23,9 @@ struct Membership: Sendable {
   /// The peers that proved themselves, those met most recently last.
   private(set) var members: [MembershipRecord.Member]
   /// The peers that the host removed, with its reasons: no ticket of theirs counts (MEM-3).
-  private(set) var removed: [PeerID: UntrustedText]
+  private(set) var removed = Removals()
+  /// The relays that showed the host's RELAY-GRANT (RLY-1).
+  private(set) var relays: Set<PeerID> = []
   /// The best ticket that this peer received.
   private(set) var ticket: Ticket?
 
@@ -25,15 +35,18 @@ struct Membership: Sendable {
     self.session = session
     self.host = host
     members = []
-    removed = [:]
   }
 
   /// The record for a program to store.
   var record: MembershipRecord {
     var record = MembershipRecord(host: host)
     record.members = members
-    record.removed = removed.keys.sorted()
-    record.reasons = removed.filter { !$0.value.isEmpty }
+    record.removed = removed.peers
+    for peer in removed.peers {
+      if let reason = removed[peer], !reason.isEmpty { record.reasons[peer] = reason }
+      record.signatures[peer] = removed.signature(of: peer)
+    }
+    record.relays = relays.sorted()
     record.ticket = ticket
     return record
   }
@@ -41,13 +54,15 @@ struct Membership: Sendable {
   /// Adds a stored record to the membership known so far.
   mutating func restore(_ record: MembershipRecord) {
     host = record.host
-    for peer in record.removed where removed[peer] == nil {
-      removed[peer] = record.reasons[peer] ?? UntrustedText("")
+    for peer in record.removed {
+      let reason = record.reasons[peer] ?? UntrustedText("")
+      removed.add(peer, reason: reason, signature: record.signatures[peer])
     }
+    for relay in record.relays { vouched(for: relay) }
     for member in record.members where member.peer != local && !isRemoved(member.peer) {
       if !contains(member.peer) { members.append(member) }
     }
-    makeRoom()
+    makeRoom { _ in false }
     if let ticket = record.ticket { _ = received(ticket) }
   }
 
@@ -64,31 +79,69 @@ struct Membership: Sendable {
     !isRemoved(peer) && (peer == host || peer == local || contains(peer))
   }
 
+  /// Whether this peer accepts tickets that `peer` signed where members may not admit (TCK-5).
+  func maySpeakForHost(_ peer: PeerID) -> Bool {
+    !isRemoved(peer) && (peer == host || peer == local || relays.contains(peer))
+  }
+
   /// Checks the ticket that a peer shows.
   ///
+  /// - Parameters:
+  ///   - ticket: The ticket.
+  ///   - peer: The peer that shows it.
+  ///   - admitters: The peers that may admit here.
   /// - Throws: ``TicketError``.
-  func check(_ ticket: Ticket, of peer: PeerID) throws(TicketError) {
-    try ticket.verify(session: session, member: peer, mayAdmit: mayAdmit, isRemoved: isRemoved)
+  func check(
+    _ ticket: Ticket,
+    of peer: PeerID,
+    by admitters: Admitters = .members
+  ) throws(TicketError) {
+    switch admitters {
+    case .members:
+      try ticket.verify(session: session, member: peer, mayAdmit: mayAdmit, isRemoved: isRemoved)
+    case .host:
+      // Only the first signature counts: the chain behind it proves that its signer is a member,
+      // and not that the host wants members to admit.
+      try Ticket(ticket.signature)
+        .verify(session: session, member: peer, mayAdmit: maySpeakForHost, isRemoved: isRemoved)
+    }
   }
 
   /// Whether a peer that shows this ticket, or none, belongs to the session (MEM-8).
-  func proves(_ ticket: Ticket?, of peer: PeerID) -> Bool {
+  func proves(_ ticket: Ticket?, of peer: PeerID, by admitters: Admitters = .members) -> Bool {
     if isRemoved(peer) { return false }
     if peer == host || contains(peer) { return true }
     guard let ticket else { return false }
-    return (try? check(ticket, of: peer)) != nil
+    return (try? check(ticket, of: peer, by: admitters)) != nil
   }
 
   /// Records that a peer proved itself, and its addresses.
   ///
+  /// - Parameters:
+  ///   - member: The peer. The admitter that was recorded first stays.
+  ///   - isConnected: Whether a peer has a link or a route now.
   /// - Returns: Whether it had not proved itself before.
-  mutating func met(_ member: MembershipRecord.Member) -> Bool {
+  mutating func met(
+    _ member: MembershipRecord.Member,
+    isConnected: (PeerID) -> Bool = { _ in false }
+  ) -> Bool {
     guard member.peer != local, !isRemoved(member.peer) else { return false }
+    var member = member
     let index = members.firstIndex { $0.peer == member.peer }
-    if let index { members.remove(at: index) }
+    if let index {
+      let known = members.remove(at: index)
+      member.admittedBy = known.admittedBy ?? member.admittedBy
+    }
     members.append(member)
-    makeRoom()
+    makeRoom { isConnected($0) || $0 == member.peer }
     return index == nil
+  }
+
+  /// Records that a peer showed the host's RELAY-GRANT (RLY-1).
+  mutating func vouched(for relay: PeerID) {
+    // Only the host can sign grants, so the limit is not one that another peer can reach.
+    guard relays.count < Limits.members else { return }
+    relays.insert(relay)
   }
 
   /// Removes a peer permanently (MEM-3).
@@ -96,15 +149,30 @@ struct Membership: Sendable {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - reason: The host's reason, which the peer receives whenever it comes back; may be empty.
-  mutating func remove(_ peer: PeerID, reason: UntrustedText = UntrustedText("")) {
+  ///   - signature: The host's signature; nil if the removal came without one.
+  mutating func remove(
+    _ peer: PeerID,
+    reason: UntrustedText = UntrustedText(""),
+    signature: KickSignature? = nil
+  ) {
     members.removeAll { $0.peer == peer }
-    guard removed[peer] != nil || removed.count < Limits.removedPeers else { return }
-    // What is repeated without a reason does not take the first one away.
-    if removed[peer] == nil || !reason.isEmpty { removed[peer] = reason }
+    removed.add(peer, reason: reason, signature: signature)
   }
 
-  private mutating func makeRoom() {
-    if members.count > Limits.members { members.removeFirst(members.count - Limits.members) }
+  /// Signs the removals that have no signature yet, as the host (MEM-11).
+  mutating func signRemovals(by identity: PeerIdentity) {
+    guard identity.peerID == host, session != .unnamed else { return }
+    removed.sign(by: identity, session: session)
+  }
+
+  /// Drops the members met longest ago, but never the host, a relay or a connected member (MEM-1).
+  private mutating func makeRoom(isConnected: (PeerID) -> Bool) {
+    while members.count > Limits.members {
+      let dropped = members.firstIndex { member in
+        member.peer != host && !relays.contains(member.peer) && !isConnected(member.peer)
+      }
+      members.remove(at: dropped ?? members.startIndex)
+    }
   }
 
   // MARK: Tickets
@@ -121,8 +189,8 @@ struct Membership: Sendable {
     return signatures.last?.admitter == host && !signatures.contains { isRemoved($0.admitter) }
   }
 
-  /// Stores a ticket for this peer if it is better than the current one: if only the new one leads
-  /// to the host, or if it is not longer.
+  /// Stores a ticket for this peer if it is better than the current one (TCK-4): if only the new one
+  /// leads to the host, if only the new one is signed by the host or a relay, or if it is not longer.
   ///
   /// - Returns: Whether the ticket was stored and differs from the one before.
   mutating func received(_ new: Ticket) -> Bool {
@@ -136,7 +204,13 @@ struct Membership: Sendable {
       switch (leadsToHost(ticket), leadsToHost(new)) {
       case (true, false): return false
       case (false, true): break
-      case (true, true), (false, false): guard new.length <= ticket.length else { return false }
+      case (true, true), (false, false):
+        // A ticket by the host or a relay admits also where members may not admit (TCK-5).
+        switch (maySpeakForHost(ticket.admitter), maySpeakForHost(new.admitter)) {
+        case (true, false): return false
+        case (false, true): break
+        case (true, true), (false, false): guard new.length <= ticket.length else { return false }
+        }
       }
     }
     ticket = new
@@ -153,7 +227,9 @@ struct Membership: Sendable {
   func renewed(for peer: PeerID, showing shown: Ticket?, by identity: PeerIdentity) -> Ticket? {
     guard peer != host, session != .unnamed else { return nil }
     if let shown {
-      let isGood = leadsToHost(shown)
+      let isGood =
+        leadsToHost(shown)
+        && (maySpeakForHost(shown.admitter) || !(local == host || relays.contains(local)))
       guard let depth else { return nil }
       if isGood && shown.length <= depth + 1 { return nil }
     }

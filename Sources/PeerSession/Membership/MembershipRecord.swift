@@ -18,6 +18,10 @@ public struct MembershipRecord: Equatable, Sendable {
     public var addresses: [PeerAddress]
     /// Whether it is a relay.
     public var isRelay: Bool
+    /// The peer that admitted it; nil if this is not known.
+    ///
+    /// It is the signer of its ticket, or the local peer (MEM-13). It proves nothing to other peers.
+    public var admittedBy: PeerID?
 
     /// Creates the entry of a member.
     public init(
@@ -37,10 +41,14 @@ public struct MembershipRecord: Equatable, Sendable {
   public var host: PeerID
   /// The members, those met most recently last; at most 256.
   public var members: [Member]
-  /// The peers that the host removed.
+  /// The peers that the host removed, the earliest removal first; at most 1,024.
   public var removed: [PeerID]
   /// The host's reasons for removing them; a peer that was removed without one is absent.
   public var reasons: [PeerID: UntrustedText] = [:]
+  /// The host's signatures below the removals, as far as they are known.
+  var signatures: [PeerID: KickSignature] = [:]
+  /// The relays that showed the host's RELAY-GRANT.
+  public internal(set) var relays: [PeerID] = []
   /// The local peer's proof that it belongs to the session.
   var ticket: Ticket?
 
@@ -50,11 +58,30 @@ public struct MembershipRecord: Equatable, Sendable {
     members = []
     removed = []
   }
+
+  /// Returns the members that a peer admitted, and those that they admitted, and so on.
+  ///
+  /// - Parameter peer: The peer.
+  /// - Returns: The members, in order of admission depth; never the host or the peer itself.
+  public func members(admittedBy peer: PeerID) -> [PeerID] {
+    var found: [PeerID] = []
+    var seen: Set<PeerID> = [peer, host]
+    var next: [PeerID] = [peer]
+    while !next.isEmpty {
+      let admitters = Set(next)
+      next = members.filter { member in
+        member.admittedBy.map(admitters.contains) == true && !seen.contains(member.peer)
+      }.map(\.peer)
+      seen.formUnion(next)
+      found += next
+    }
+    return found
+  }
 }
 
 extension MembershipRecord: Codable {
   /// The most bytes that ``init(json:)`` reads.
-  private static let maximumBytes = 1 << 20
+  private static let maximumBytes = 8 << 20
 
   private enum CodingKeys: String, CodingKey {
     case version
@@ -62,6 +89,8 @@ extension MembershipRecord: Codable {
     case members
     case removed
     case reasons
+    case signatures
+    case relays
     case ticket
   }
 
@@ -98,6 +127,15 @@ extension MembershipRecord: Codable {
       guard let peer = PeerID(text: text), removed.contains(peer) else { continue }
       self.reasons[peer] = .explanation(reason)
     }
+    let signatures =
+      try container.decodeIfPresent([String: KickSignature].self, forKey: .signatures) ?? [:]
+    for (text, signature) in signatures {
+      guard let peer = PeerID(text: text), removed.contains(peer) else { continue }
+      self.signatures[peer] = signature
+    }
+    relays =
+      try container.isPresent(.relays)
+      ? container.array(.relays, of: PeerID.self, maximum: Limits.members) : []
     ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
   }
 
@@ -112,6 +150,11 @@ extension MembershipRecord: Codable {
       let texts = reasons.map { ($0.key.text, $0.value.raw) }
       try container.encode(Dictionary(texts) { first, _ in first }, forKey: .reasons)
     }
+    if !signatures.isEmpty {
+      let texts = signatures.map { ($0.key.text, $0.value) }
+      try container.encode(Dictionary(texts) { first, _ in first }, forKey: .signatures)
+    }
+    if !relays.isEmpty { try container.encode(relays, forKey: .relays) }
     try container.encodeIfPresent(ticket, forKey: .ticket)
   }
 }
@@ -122,6 +165,7 @@ extension MembershipRecord.Member: Codable {
     case name
     case addresses
     case role
+    case admittedBy
   }
 
   /// Reads an entry; malformed addresses are left out.
@@ -132,6 +176,7 @@ extension MembershipRecord.Member: Codable {
     let texts = try container.array(.addresses, of: String.self, maximum: Limits.addresses)
     addresses = texts.compactMap { PeerAddress($0) }
     isRelay = try container.decode(Control.Role.self, forKey: .role) == .relay
+    admittedBy = try container.decodeIfPresent(PeerID.self, forKey: .admittedBy)
   }
 
   /// Writes the entry.
@@ -141,5 +186,6 @@ extension MembershipRecord.Member: Codable {
     try container.encode(name.raw, forKey: .name)
     try container.encode(addresses.map(\.description), forKey: .addresses)
     try container.encode(isRelay ? Control.Role.relay : .member, forKey: .role)
+    try container.encodeIfPresent(admittedBy, forKey: .admittedBy)
   }
 }

@@ -10,7 +10,12 @@ import PeerWire
 final class RelaySide {
   unowned let session: SessionCore
   /// What makes us a relay of a session that another hosts (RLY-1).
-  var grant: RelayGrant?
+  var grant: RelayGrant? {
+    didSet {
+      let local = session.localPeer
+      if grant != nil { session.update { $0.vouched(for: local) } }
+    }
+  }
   /// What the relays know that carry our session for us, by their keys (RLY-2).
   var carriers: [PeerID: CarryTerms] = [:]
 
@@ -89,10 +94,7 @@ final class RelaySide {
     relayed.gained(entry.id)
     let pace = session.configuration.isPaced ? RelayPace(entry.passes, now: .uptime) : nil
     session.published.withLockedValue { $0.paces[entry.id] = pace }
-    guard session.host == session.localPeer, let link = entry.link else { return }
-    for (peer, reason) in session.membership.removed.sorted(by: { $0.key < $1.key }) {
-      link.send(.kick, Control.Kick(peer: peer, reason: reason.raw).encoded())
-    }
+    session.update { $0.vouched(for: entry.id) }
   }
 
   /// A peer's delivery state is gone.

@@ -170,6 +170,7 @@ final class DiallerHandshake: LinkDelegate {
     // A relay may carry us to all of them: it says so in a moment (RLY-6).
     session.learn(
       accept.members,
+      from: peer,
       dialAfter: theirs.role == .relay ? .milliseconds(300) : .zero
     )
     for frame in opening.held {

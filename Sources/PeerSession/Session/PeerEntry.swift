@@ -85,8 +85,15 @@ final class PeerEntry {
   var plan = DialPlan()
   /// Whether a member named the peer, or it was stored.
   ///
-  /// A peer that only discovery reported must prove its membership when it is dialled (MEM-8).
+  /// A peer that only discovery reported must prove its membership when it is dialled (MEM-8). If
+  /// members may not admit, only the word of the host or a relay counts.
   var isVouched = false
+  /// The member that named the peer first; nil if this peer met it otherwise.
+  var namedBy: PeerID?
+  /// The signed removals that this link carried, in either direction (MEM-11).
+  var knownRemovals: Set<PeerID> = []
+  /// Whether more signed removals wait until the link is writable.
+  var owesRemovals = false
   /// Whether it refused the session's code; then the code is not offered again (ADM-3).
   var hasRefusedCode = false
 

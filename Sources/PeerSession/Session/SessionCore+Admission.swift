@@ -143,19 +143,23 @@ extension SessionCore {
   /// Admits a peer from now on without asking, wherever this program asks a person (ADM-10).
   func alwaysAdmit(_ peer: PeerID) { transport.alwaysAdmitted.insert(peer) }
 
-  /// Asks again before a peer is admitted, where the person had chosen otherwise.
-  func stopAlwaysAdmitting(_ peer: PeerID) {
-    guard transport.alwaysAdmitted.remove(peer) != nil, let store = configuration.peerStore else {
-      return
-    }
-    let logger = logger
-    // No caller waits: a choice that is still stored admits the peer to other boards only.
-    Task {
-      do {
-        try await store.stopAlwaysAdmitting(peer)
-      } catch {
-        logger.info("Cannot store a known peer.", metadata: ["error": "\(error)"])
-      }
+  /// Forgets a peer that the person removed, so that `known` and `ask` do not admit it (MEM-12).
+  func forget(_ peer: PeerID) {
+    transport.known[peer] = nil
+    transport.proved.remove(peer)
+    transport.alwaysAdmitted.remove(peer)
+  }
+
+  /// Replaces the code of the session, and ends all additional codes (MEM-12).
+  func replaceCode(with code: JoinCode, _ key: CodeKey?) {
+    policy = .code(code)
+    codeKey = key
+    invitationCodes = []
+    for (relay, terms) in relaying.carriers {
+      guard case .code = terms.admission else { continue }
+      relaying.carriers[relay]?.admission = .code(code)
+      // A new link carries the new code to the relay (RLY-2).
+      if let entry = entries[relay], entry.link != nil { renewLink(entry) }
     }
   }
 
@@ -192,7 +196,11 @@ extension SessionCore {
         code: code,
         codeKey: nil,
         hello: hello(to: entry.id),
-        membership: MemberDial(membership, mustProve: !entry.isVouched)
+        membership: MemberDial(
+          membership,
+          mustProve: !entry.isVouched,
+          admitters: policy.admitters
+        )
       ),
       verify: nil
     ) { [unowned self] result in

@@ -6,7 +6,11 @@ import PeerWire
 extension SessionCore {
   /// Restores the record that a program stored before a restart (MEM-7), and dials the members.
   func restore(_ record: MembershipRecord) {
-    update { $0.restore(record) }
+    update {
+      $0.restore(record)
+      // An earlier release stored removals without a signature.
+      $0.signRemovals(by: configuration.identity)
+    }
     // A relay is dialled by its members; it may have many sessions.
     guard !configuration.isRelay else { return }
     for member in membership.members where entries[member.peer] == nil {
@@ -33,7 +37,11 @@ extension SessionCore {
   /// A peer proved that it belongs to the session: on a link, or a relay vouches for it.
   func met(_ entry: PeerEntry) {
     guard hasJoined, id != .unnamed else { return }
-    let isNew = update { $0.met(entry.stored) }
+    var member = entry.stored
+    member.admittedBy = admitter(of: entry)
+    let isNew = update { membership in
+      membership.met(member) { entries[$0]?.isJoined == true }
+    }
     if isNew { proofChanged() }
     guard let link = entry.link else { return }
     // The dialler gets its ticket in ACCEPT.
@@ -46,6 +54,90 @@ extension SessionCore {
     else { return }
     entry.shownTicket = ticket
     link.send(.members, Control.Members(members: [], ticket: ticket).encoded())
+  }
+
+  /// Returns the peer that admitted a member, as far as this peer knows.
+  private func admitter(of entry: PeerEntry) -> PeerID? {
+    switch entry.admission {
+    case .here: return localPeer
+    case .vouched(let admitter): return admitter
+    case nil:
+      // The local peer dialled it.
+      if let ticket = entry.shownTicket, (try? membership.check(ticket, of: entry.id)) != nil {
+        return ticket.admitter
+      }
+      return entry.namedBy
+    }
+  }
+
+  // MARK: Removals
+
+  /// Removes a peer from the session for all members, as its host (MEM-3).
+  func kick(_ peer: PeerID, reason: String) {
+    var kick = Control.Kick(peer: peer, reason: reason)
+    kick.signature = KickSignature(
+      by: configuration.identity,
+      session: id,
+      peer: peer,
+      reason: kick.reason
+    )
+    remove(kick)
+  }
+
+  /// A peer reports a removal; it counts if the host signed it, or if the peer may speak for the host
+  /// (MEM-3, MEM-11).
+  func received(_ kick: Control.Kick, _ entry: PeerEntry, _ link: ControlLink) {
+    guard kick.peer != host else { return }
+    if let signature = kick.signature {
+      // Only the first of equal signatures costs a verification.
+      guard
+        membership.removed.signature(of: kick.peer) == signature
+          && membership.removed[kick.peer] == kick.reason
+          || signature.isValid(session: id, host: host, peer: kick.peer, reason: kick.reason)
+      else {
+        return fail(link, entry, .protocolError, "The signature of a KICK does not verify.")
+      }
+      entry.knownRemovals.insert(kick.peer)
+    }
+    guard kick.signature != nil || entry.id == host || entry.isSessionRelay else { return }
+    if kick.peer == localPeer {
+      end(.left, SessionError(closeCode: .kicked, message: kick.reason.explanation))
+    } else {
+      remove(kick)
+    }
+  }
+
+  /// Stores a removal, passes it on and closes the link with the removed peer.
+  private func remove(_ kick: Control.Kick) {
+    let wasRemoved = membership.isRemoved(kick.peer)
+    let wasSigned = membership.removed.signature(of: kick.peer) != nil
+    if !wasRemoved || (!wasSigned && kick.signature != nil) || !kick.reason.isEmpty {
+      update { $0.remove(kick.peer, reason: kick.reason, signature: kick.signature) }
+    }
+    if kick.signature != nil {
+      if !wasSigned { for entry in entries.values { spreadRemovals(to: entry) } }
+    } else if relaying.isRelaying && !wasRemoved {
+      // The members behind this relay learn of it only here.
+      for entry in entries.values where entry.id != kick.peer {
+        entry.link?.send(.kick, kick.encoded())
+      }
+    }
+    disconnect(kick.peer, .kicked, .kicked(reason: kick.reason), message: kick.reason.raw)
+  }
+
+  /// Sends the signed removals that a peer has not seen on its link, while the link takes them
+  /// (MEM-11).
+  func spreadRemovals(to entry: PeerEntry) {
+    entry.owesRemovals = false
+    guard let link = entry.link, !membership.isRemoved(entry.id) else { return }
+    for kick in membership.removed.signed where !entry.knownRemovals.contains(kick.peer) {
+      guard link.isWritable else {
+        entry.owesRemovals = true
+        return
+      }
+      entry.knownRemovals.insert(kick.peer)
+      link.send(.kick, kick.encoded())
+    }
   }
 
   /// Announces to the other members a peer that joined, or returned without its delivery state

@@ -259,6 +259,8 @@ final class SessionCore {
     bulk?.linkOpened(entry, link)
     relaying.linkOpened(entry, link)
     met(entry)
+    entry.knownRemovals = []
+    spreadRemovals(to: entry)
     if entry.delivery?.outbox.joining != joinedBefore { spreadWord(of: entry, link) }
     publish()
     deliverEvents()
@@ -425,20 +427,6 @@ final class SessionCore {
     depart(entry, reason)
     // The peer may not receive CLOSE, so the next handshake repeats the code (CLS-3).
     if hasState { entry.gaveUp?.code = code.rawValue }
-  }
-
-  /// Removes a peer from the session for everybody (MEM-3).
-  func kick(_ peer: PeerID, reason: String) {
-    stopAlwaysAdmitting(peer)
-    for entry in entries.values where entry.id != peer {
-      entry.link?.send(.kick, Control.Kick(peer: peer, reason: reason).encoded())
-    }
-    remove(peer, reason: UntrustedText(reason))
-  }
-
-  private func remove(_ peer: PeerID, reason: UntrustedText) {
-    update { $0.remove(peer, reason: reason) }
-    disconnect(peer, .kicked, .kicked(reason: reason), message: reason.raw)
   }
 
   /// Says goodbye to all and ends the session.
@@ -642,6 +630,7 @@ extension SessionCore: LinkDelegate {
 
   func linkWritable(_ link: ControlLink) {
     guard let entry = link.entry, entry.link === link else { return }
+    if entry.owesRemovals { spreadRemovals(to: entry) }
     flush(entry)
   }
 
@@ -683,6 +672,13 @@ extension SessionCore: LinkDelegate {
     }
   }
 
+  /// Opens a new link with a peer in place of the present one; no message is lost (3.4).
+  func renewLink(_ entry: PeerEntry) {
+    entry.link.take()?.abort()
+    entry.dialledLast = true
+    linkBroken(entry)
+  }
+
   /// Keeps what is owed and begins to dial again (LIV-3).
   private func linkBroken(_ entry: PeerEntry) {
     guard entry.isJoined else { return }
@@ -709,19 +705,10 @@ extension SessionCore: LinkDelegate {
     switch type {
     case .members:
       let members = try Control.Members.decode(payload)
-      learn(members.members)
+      learn(members.members, from: entry.id)
       if let ticket = members.ticket { received(ticket) }
     case .kick:
-      let kick = try Control.Kick.decode(payload)
-      guard entry.id == host || entry.isSessionRelay, kick.peer != host else { return }
-      if kick.peer == localPeer {
-        end(.left, SessionError(closeCode: .kicked, message: kick.reason.explanation))
-      } else if relaying.isRelaying && !membership.isRemoved(kick.peer) {
-        // Those behind us hear of it by us alone.
-        self.kick(kick.peer, reason: kick.reason.raw)
-      } else {
-        remove(kick.peer, reason: kick.reason)
-      }
+      received(try Control.Kick.decode(payload), entry, link)
     case .addresses:
       let addresses = try Control.Addresses.decode(payload)
       entry.member.port = addresses.port
@@ -741,16 +728,32 @@ extension SessionCore: LinkDelegate {
   }
 
   /// Adds members others told of, to be dialled after a while if they do not dial us (MEM-1, MEM-2).
-  func learn(_ members: [Control.Member], dialAfter delay: TimeAmount = .seconds(3)) {
+  ///
+  /// - Parameters:
+  ///   - members: The members.
+  ///   - source: The peer that named them; nil for the program itself.
+  ///   - delay: How long to wait for their own dials.
+  func learn(
+    _ members: [Control.Member],
+    from source: PeerID? = nil,
+    dialAfter delay: TimeAmount = .seconds(3)
+  ) {
+    // If members may not admit, naming a peer does not admit it either (TCK-5).
+    let isVouching =
+      switch policy.admitters {
+      case .members: true
+      case .host: source.map(membership.maySpeakForHost) ?? true
+      }
     for member in members where member.peer != localPeer && !membership.isRemoved(member.peer) {
       if let entry = entries[member.peer] {
-        entry.isVouched = true
+        if isVouching { entry.isVouched = true }
         if let relayed = entry.relayed { heard(member, entry, relayed) }
         guard !entry.isJoined else { continue }
         entry.member = member
       } else if makeRoomForMember() {
         let entry = PeerEntry(id: member.peer, member: member)
-        entry.isVouched = true
+        entry.isVouched = isVouching
+        entry.namedBy = source
         entries[member.peer] = entry
       }
       entries[member.peer]?.plan.heard(of: member.incarnation, dialAt: .now() + delay)
@@ -771,11 +774,15 @@ extension SessionCore: LinkDelegate {
   /// Whether one more member can be kept; one that is out of the session makes room (MEM-1).
   func makeRoomForMember() -> Bool {
     if entries.count < Limits.members { return true }
-    let gone = entries.values.first { entry in
-      !entry.isJoined && !entry.plan.isDialling && entry.link == nil
+    let gone = entries.values.filter { entry in
+      entry.id != host && !membership.relays.contains(entry.id)
+        && !entry.isJoined && !entry.plan.isDialling && entry.link == nil
         && (entry.plan.next == nil || entry.plan.isBarred || entry.plan.isLost)
     }
-    guard let gone else { return false }
+    // A peer that this peer never met makes room first.
+    guard let gone = gone.first(where: { !membership.contains($0.id) }) ?? gone.first else {
+      return false
+    }
     entries[gone.id] = nil
     return true
   }

@@ -110,6 +110,36 @@ def make_ticket(admitter, session_id, member_id):
     }
 
 
+def kick_bytes(session_id, host_id, peer_id, reason):
+    """What the host signs (MEM-11)."""
+    return b"whiteboard-p2p kick 1\0" + session_id + host_id + peer_id + reason.encode()
+
+
+def make_kick(host, session_id, peer_id, reason=""):
+    signature = host.key.sign(
+        kick_bytes(session_id, host.peer_id, peer_id, reason), ec.ECDSA(hashes.SHA256())
+    )
+    return {
+        "peer": base32(peer_id),
+        "reason": reason,
+        "key": base64_text(host.public_key_info),
+        "signature": base64_text(signature),
+    }
+
+
+def verify_kick(kick, session_id, host_id):
+    """Whether a KICK has the host's signature; raises when it has one that does not verify (MEM-11)."""
+    if kick.get("key") is None and kick.get("signature") is None:
+        return False
+    key_info = parse_base64(text(kick, "key"), 128)
+    signature = parse_base64(text(kick, "signature"), 80)
+    peer_id = parse_base32(text(kick, "peer"), 32)
+    verify_key(
+        key_info, host_id, signature, kick_bytes(session_id, host_id, peer_id, text(kick, "reason", 0, 512))
+    )
+    return True
+
+
 def ticket_signers(ticket, session_id, member_id):
     """Yields the `PeerID`s of a ticket's signers, towards the host (TCK-3).
 
@@ -128,20 +158,21 @@ def verify_ticket(ticket, session_id, member_id):
     admitter_id = parse_base32(text(ticket, "admitter"), 32)
     key_info = parse_base64(text(ticket, "key"), 256)
     signature = parse_base64(text(ticket, "signature"), 256)
-    if hashlib.sha256(key_info).digest() != admitter_id:
-        raise malformed("a ticket whose key is another's")
+    verify_key(key_info, admitter_id, signature, ticket_bytes(session_id, admitter_id, member_id))
+    return admitter_id
+
+
+def verify_key(key_info, signer_id, signature, signed):
+    """Raises unless the key is the signer's and the signature is by it."""
+    if hashlib.sha256(key_info).digest() != signer_id:
+        raise malformed("a signature whose key is another's")
     try:
         key = serialization.load_der_public_key(key_info)
     except ValueError as error:
-        raise malformed("a ticket without a key") from error
+        raise malformed("a signature without a key") from error
     if not isinstance(key, ec.EllipticCurvePublicKey) or key.curve.name != "secp256r1":
-        raise malformed("a ticket whose key is not P-256")
+        raise malformed("a signature whose key is not P-256")
     try:
-        key.verify(
-            signature,
-            ticket_bytes(session_id, admitter_id, member_id),
-            ec.ECDSA(hashes.SHA256()),
-        )
+        key.verify(signature, signed, ec.ECDSA(hashes.SHA256()))
     except InvalidSignature as error:
-        raise malformed("a ticket that does not verify") from error
-    return admitter_id
+        raise malformed("a signature that does not verify") from error

@@ -242,6 +242,8 @@ class Remote(BulkMixin):
         self.dialling = False
         self.forbidden = False
         self.ticket_tries = 0
+        # The signed removals that the present link carried (MEM-11).
+        self.known_kicks = set()
         # The reason why the local side gave up its delivery state (RSM-6).
         self.gave_up = None
         self.init_bulk()
@@ -350,6 +352,7 @@ class Peer:
         self.remotes = {}
         self.ever_members = {self.id}
         self.kicked = {}
+        self.signed_kicks = {}
         self.events = EventLog()
         self.condition = threading.Condition(threading.RLock())
         self.answer_invitation = lambda name, words, context: True
@@ -769,15 +772,23 @@ class Peer:
         return holds
 
     def _takes_ticket(self, theirs, member):
-        """Whether its ticket admits a dialler; one that leads nowhere counts as none (TCK-2, TCK-3)."""
+        """Whether its ticket admits a dialler; one that leads nowhere counts as none (TCK-2, TCK-3).
+
+        This peer knows no relays, so that in the modes `known` and `ask` only the host's tickets and
+        its own admit (TCK-5).
+        """
         if theirs["ticket"] is None:
             return False
+        only_host = self.admission_mode in ("known", "ask")
+        admitters = {self.host, self.id} | (set() if only_host else self.ever_members)
         for signer in admission.ticket_signers(theirs["ticket"], self.session, member):
             if signer in self.kicked:
                 break
-            if signer in self.ever_members | {self.host, self.id}:
+            if signer in admitters:
                 return True
-        if self.admission_mode in ("known", "ask") and not theirs["joins"]:
+            if only_host:
+                break
+        if only_host and not theirs["joins"]:
             raise Violation("unknown-admitter", "")
         return False
 
@@ -896,6 +907,7 @@ class Peer:
         remote.redial_at, remote.redials, remote.dialling = None, 0, False
         remote.previous_control = (old, time.monotonic())
         remote.control = control
+        remote.known_kicks = set()
         self.ever_members.add(remote.peer_id)
         for _, payload in remote.delivery.unacknowledged:
             control.send(wire.MESSAGE, payload)
@@ -905,6 +917,7 @@ class Peer:
         control.writer.start()
         self._start(self._read, remote, control)
         self.events.add("connected", remote=remote, resumed=received is not None)
+        self._spread_kicks(remote)
         self.on_open(remote)
         self.condition.notify_all()
 
@@ -984,8 +997,18 @@ class Peer:
     def _take_kick(self, remote, raw):
         kicked = parse_base32(wire.text(raw, "peer"), 32)
         reason = wire.text(raw, "reason", 0, 512)
-        if remote.peer_id != self.host:
+        is_signed = admission.verify_kick(raw, self.session, self.host)
+        if is_signed:
+            remote.known_kicks.add(kicked)
+        if kicked == self.host or not is_signed and remote.peer_id != self.host:
             return
+        if kicked == self.id:
+            self.events.add("removed", remote=remote, message=reason)
+            return self._start(self.leave)
+        if is_signed and kicked not in self.signed_kicks:
+            self.signed_kicks[kicked] = {k: raw[k] for k in ("peer", "reason", "key", "signature")}
+            for other in self.remotes.values():
+                self._spread_kicks(other)
         self.kicked[kicked] = reason
         target = self.remotes.get(kicked)
         if target:
@@ -1056,19 +1079,26 @@ class Peer:
                 continue
             if len(self.remotes) >= 256:
                 return
-            self.ever_members.add(peer_id)
             remote = self.remotes[peer_id] = Remote(self, peer_id)
             remote.name, remote.port = member["name"], member["port"]
             remote.addresses, remote.role = member["addresses"], member["role"]
             remote.state = "heard"
             remote.redial_at = time.monotonic() + wait
 
+    def _spread_kicks(self, remote):
+        """Sends the signed removals that the link has not carried yet (MEM-11)."""
+        for peer_id, kick in self.signed_kicks.items():
+            if remote.control and peer_id != remote.peer_id and peer_id not in remote.known_kicks:
+                remote.known_kicks.add(peer_id)
+                remote.control.send(wire.KICK, kick)
+
     def kick(self, remote, reason=""):
         with self.condition:
             self.kicked[remote.peer_id] = reason
+            kick = admission.make_kick(self.identity, self.session, remote.peer_id, reason)
+            self.signed_kicks[remote.peer_id] = kick
             for other in self.remotes.values():
-                if other.control and other is not remote:
-                    other.control.send(wire.KICK, {"peer": remote.text, "reason": reason})
+                self._spread_kicks(other)
             if remote.control:
                 remote.control.close("kicked", reason)
                 remote.control = None

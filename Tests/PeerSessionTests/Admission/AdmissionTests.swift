@@ -168,8 +168,11 @@ struct AdmissionByPolicyTests {
       var world = World(dialler: facts, listener: World.listenerFacts(mode))
       _ = world.membership.met(.init(peer: World.middle.peerID, name: UntrustedText("Mia")))
       world.run()
-      #expect(world.admitted == .ticket)
-      #expect(world.opening?.basis == .known)
+      // Where a person or the known peers decide, a member's ticket counts as none (TCK-5).
+      let admits = mode.admitters == .members
+      #expect(world.admitted == (admits ? .ticket : admitted))
+      #expect(world.listenerClosed == (admits ? nil : closed))
+      #expect(world.opening?.basis == (world.admitted == nil ? nil : .known))
 
       world = World(dialler: facts, listener: World.listenerFacts(mode))
       world.run()
@@ -210,6 +213,98 @@ struct AdmissionByPolicyTests {
         other.remove(identities[index / 2].peerID)
         #expect(!other.proves(shown, of: identity.peerID) || index / 2 == index)
       }
+    }
+  }
+
+  @Test("[TCK-5] in the modes `ask` and `known` the host, a relay and the listener itself admit")
+  func admittersForHost() {
+    let host = PeerIdentity.ephemeral()
+    let relay = PeerIdentity.ephemeral()
+    let member = World.middle
+    for mode in [ListenerAdmission.Mode.known(isKnown: false), .ask] {
+      for (signer, admits) in [
+        (host, true), (relay, true), (World.listener, true), (member, false),
+      ] {
+        var facts = World.diallerFacts(trust: .pinnedByLink)
+        facts.hello.invitation = nil
+        // The chain of the member leads to the host, which does not make the member an admitter.
+        let own = Ticket.make(by: host, session: World.sessionID, member: signer.peerID)
+        facts.hello.ticket = Ticket.make(
+          by: signer,
+          session: World.sessionID,
+          member: World.dialler.peerID,
+          own: signer.peerID == host.peerID ? nil : own
+        )
+        var world = World(dialler: facts, listener: World.listenerFacts(mode))
+        world.membership.host = host.peerID
+        _ = world.membership.met(.init(peer: member.peerID, name: UntrustedText("Mia")))
+        world.membership.vouched(for: relay.peerID)
+        world.run()
+        #expect(world.admitted == (admits ? .ticket : nil))
+        #expect(world.listenerClosed == (admits ? nil : .unknownAdmitter))
+      }
+    }
+  }
+
+  @Test("[TCK-5] a member of an `ask` session admits none of its invented keys without a person")
+  func sockPuppets() {
+    let host = World.listener
+    let member = World.middle
+    let own = Ticket.make(by: host, session: World.sessionID, member: member.peerID)
+    for _ in 0..<14 {
+      let puppet = PeerIdentity.ephemeral()
+      let ticket = Ticket.make(
+        by: member,
+        session: World.sessionID,
+        member: puppet.peerID,
+        own: own
+      )
+      for invites in [false, true] {
+        var facts = World.diallerFacts(trust: .pinnedByLink)
+        facts.local = puppet.peerID
+        facts.hello.ticket = ticket
+        if !invites { facts.hello.invitation = nil }
+        var listening = World.listenerFacts(.ask)
+        listening.remote = puppet.peerID
+        var world = World(dialler: facts, listener: listening)
+        _ = world.membership.met(.init(peer: member.peerID, name: UntrustedText("Mia")))
+        world.run()
+        #expect(world.admitted == nil)
+        #expect((world.invitation != nil) == invites)
+      }
+      // Nor does the host accept the key as a listener that it dials.
+      var membership = Membership(
+        local: host.peerID,
+        session: World.sessionID,
+        host: host.peerID
+      )
+      _ = membership.met(.init(peer: member.peerID, name: UntrustedText("Mia")))
+      #expect(membership.proves(ticket, of: puppet.peerID))
+      #expect(!membership.proves(ticket, of: puppet.peerID, by: .host))
+    }
+  }
+
+  @Test("[TCK-4] a member's ticket does not replace one by the host or a relay")
+  func keepsTicketOfRelay() {
+    let (host, relay, member) = (World.listener, PeerIdentity.ephemeral(), World.middle)
+    var membership = Membership(
+      local: World.dialler.peerID,
+      session: World.sessionID,
+      host: host.peerID
+    )
+    membership.vouched(for: relay.peerID)
+    func ticket(by signer: PeerIdentity) -> Ticket {
+      let own = Ticket.make(by: host, session: World.sessionID, member: signer.peerID)
+      return Ticket.make(
+        by: signer,
+        session: World.sessionID,
+        member: World.dialler.peerID,
+        own: own
+      )
+    }
+    let steps = [(member, true), (relay, true), (member, false), (relay, true)]
+    for (signer, isStored) in steps {
+      #expect(membership.received(ticket(by: signer)) == isStored)
     }
   }
 

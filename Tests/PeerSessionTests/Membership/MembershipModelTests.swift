@@ -63,11 +63,16 @@ struct MembershipModelTests {
       let joins = zip(1...4, [0, number % 2, number / 2 % 3, number / 6]).map {
         MembershipWorld.Step.join($0, through: $1)
       }
-      for join in joins { world.perform(join) }
-      search.explore(world, joins, depth: 3)
+      // In some modes only the host admits newcomers.
+      let arePossible = joins.allSatisfy { join in
+        guard world.steps.contains(join) else { return false }
+        world.perform(join)
+        return true
+      }
+      if arePossible { search.explore(world, joins, depth: 3) }
     }
     #expect(search.failure == nil)
-    #expect(search.worlds > 1_000 && search.dials > search.worlds)
+    #expect(search.worlds > 300 && search.dials > search.worlds)
     print("membership \(mode), five joined: \(search.worlds) worlds, \(search.dials) dials")
   }
 

@@ -113,7 +113,9 @@ struct MembershipWorld {
         guard index == peers.firstIndex(where: { $0.stored == nil && $0.process == nil }) else {
           continue
         }
+        // Where only the host's tickets count, a newcomer joins through the host (TCK-5).
         for other in peers.indices where peers[other].process != nil {
+          guard mode == .code || other == 0 else { continue }
           steps.append(.join(index, through: other))
         }
       }
@@ -221,11 +223,14 @@ struct MembershipWorld {
   }
 
   /// ACCEPT or MEMBERS names a member.
-  private mutating func heard(_ peer: Int, of other: Int, after delay: TimeAmount) {
+  private mutating func heard(_ peer: Int, of other: Int, by source: Int, after delay: TimeAmount) {
     guard peer != other, !isLinked(peer, other), let process = peers[other].process else { return }
     let now = now
+    let isVouching =
+      admitters(of: peer) == .members
+      || peers[peer].process?.membership.maySpeakForHost(id(source)) == true
     change(peer, other) { contact in
-      contact.isVouched = true
+      if isVouching { contact.isVouched = true }
       contact.incarnation = process.incarnation
       contact.plan.heard(of: process.incarnation, dialAt: now + delay)
     }
@@ -262,6 +267,14 @@ struct MembershipWorld {
     }
   }
 
+  private func admitters(of peer: Int) -> Membership.Admitters {
+    switch mode {
+    case .code: .members
+    case .ask: .host
+    case .anyone: peer == 0 ? .members : .host
+    }
+  }
+
   /// One control link from HELLO to ACCEPT, with the product's own state machines.
   ///
   /// - Returns: The close code that ended it; nil if the link is open.
@@ -273,7 +286,6 @@ struct MembershipWorld {
   ) -> CloseCode? {
     guard let theirs = peers[listener].process else { return .internalError }
     let binding = [UInt8](repeating: 7, count: 32)
-    let joins = hello.invitation != nil
     let refused = peers[dialler].process?.contacts[listener]?.hasRefusedCode == true
     var out = DiallerAdmission(
       facts: .init(
@@ -292,8 +304,7 @@ struct MembershipWorld {
         remote: id(dialler),
         address: "192.0.2.\(dialler)",
         binding: binding,
-        mode: joins && listener != 0 && mode != .code
-          ? .anyone : admissionMode(of: listener, for: dialler)
+        mode: admissionMode(of: listener, for: dialler)
       )
     )
     var limiter = AttemptLimiter()
@@ -381,8 +392,8 @@ struct MembershipWorld {
     )
     if let renewed { received(listener, renewed) }
     for other in others where other != dialler {
-      heard(dialler, of: other, after: .zero)
-      if !isKnown { heard(other, of: dialler, after: .seconds(3)) }
+      heard(dialler, of: other, by: listener, after: .zero)
+      if !isKnown { heard(other, of: dialler, by: listener, after: .seconds(3)) }
     }
   }
 
@@ -452,7 +463,11 @@ struct MembershipWorld {
         introduction: introduction(peer),
         ticket: process.membership.ticket
       )
-      let dial = MemberDial(process.membership, mustProve: !contact.isVouched)
+      let dial = MemberDial(
+        process.membership,
+        mustProve: !contact.isVouched,
+        admitters: admitters(of: peer)
+      )
       refusal = handshake(peer, other, hello, dial)
     }
     guard let refusal else { return change(peer, other) { $0.plan.ended() } }

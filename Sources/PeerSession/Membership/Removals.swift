@@ -1,0 +1,56 @@
+import PeerDiscovery
+import PeerWire
+
+/// The peers that were removed from a session, the earliest removal first (MEM-3).
+///
+/// It remembers 1,024 of them. A new removal is never refused: it takes the place of the earliest.
+struct Removals: Equatable, Sendable {
+  private struct Removal: Equatable {
+    var reason: UntrustedText
+    var signature: KickSignature?
+  }
+
+  private var removals: [PeerID: Removal] = [:]
+  /// The removed peers, the earliest removal first.
+  private(set) var peers: [PeerID] = []
+
+  /// The reason for removing a peer, possibly empty; nil if the peer was not removed.
+  subscript(peer: PeerID) -> UntrustedText? { removals[peer]?.reason }
+
+  /// Returns the host's signature below a removal, if it is known.
+  func signature(of peer: PeerID) -> KickSignature? { removals[peer]?.signature }
+
+  /// The removals that any member can pass on, because the host signed them (MEM-11).
+  var signed: [Control.Kick] {
+    peers.compactMap { peer in
+      guard let removal = removals[peer], let signature = removal.signature else { return nil }
+      return Control.Kick(peer: peer, reason: removal.reason.raw, signature: signature)
+    }
+  }
+
+  /// Adds a removal.
+  ///
+  /// A repeated one changes nothing, unless it is the first with a reason or with a signature.
+  mutating func add(_ peer: PeerID, reason: UntrustedText, signature: KickSignature?) {
+    if let known = removals[peer] {
+      guard known.signature == nil, signature != nil || !reason.isEmpty else { return }
+    } else {
+      peers.append(peer)
+    }
+    removals[peer] = Removal(reason: reason, signature: signature)
+    guard peers.count > Limits.removedPeers else { return }
+    removals[peers.removeFirst()] = nil
+  }
+
+  /// Adds the host's signature to the removals that have none.
+  mutating func sign(by identity: PeerIdentity, session: SessionID) {
+    for (peer, removal) in removals where removal.signature == nil {
+      removals[peer]?.signature = KickSignature(
+        by: identity,
+        session: session,
+        peer: peer,
+        reason: removal.reason
+      )
+    }
+  }
+}
