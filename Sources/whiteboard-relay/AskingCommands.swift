@@ -202,10 +202,18 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @Argument(help: "What the peer is told.") var reason = ""
 
+    @Flag(help: "Also remove every member that the peer admitted, and so on.")
+    var withAdmitted = false
+
+    @Flag(help: "Keep the code of the board; else it gets a new one, which is printed.")
+    var keepCode = false
+
     mutating func run() async throws {
       var request = ControlRequest(.kick, board: board.name)
       request.peer = peer
       request.reason = reason
+      request.withAdmitted = withAdmitted
+      request.keepCode = keepCode
       try await board.place.tell(request, empty: "The peer is removed.")
     }
   }

@@ -384,6 +384,20 @@ class Kicking(SwiftCase):
                     to_program.control.send(wire.KICK, {**kick, change: other[change]})
                 self.assertEqual(friend.events.wait("closed")["code"], "protocol-error")
 
+    def test_mem_12_the_old_code_is_wrong_after_a_kick(self):
+        program = self.swift_host("code")
+        bad = self.guest_of(program, "bad")
+        bad.join(program.address, program.id, code=program.code)
+        program.events.wait("joined", peer=bad.identity.text)
+        program.do("kick", target=bad.identity.text)
+        code = program.events.wait("invited")["code"]
+        self.assertNotEqual(code, program.code)
+        newcomer = self.guest_of(program, "newcomer")
+        with self.assertRaises(Refused) as raised:
+            newcomer.join(program.address, program.id, code=program.code)
+        self.assertEqual(raised.exception.code, "wrong-code")
+        newcomer.join(program.address, program.id, code=code)
+
     def test_blk_4_links_asked_for_without_end_are_not_dialled_without_end(self):
         host, program, remote = self.host_and_program()
         files = pathlib.Path(f"/proc/{program.process.pid}/fd")

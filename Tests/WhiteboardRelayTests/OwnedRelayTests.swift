@@ -69,7 +69,15 @@ struct OwnedRelayTests {
           }
           #expect(isEditor)
           try await guest.perform("text 0,0 one")
-          _ = await answer(.kick) { $0.peer = "ben" }
+          let kicked = await answer(.kick) { $0.peer = "ben" }
+          guard case .invitation(let made)? = kicked.first else {
+            Issue.record("\(kicked)")
+            return
+          }
+          // The relay serves the board with the new code after a restart.
+          let directory = await relay.configuration.dataDirectory
+          let stored = try BoardRegister(inDataDirectory: directory)
+          #expect(stored.entries.map(\.code) == [made.code])
           try await guest.perform("wait peers=0 timeout=30")
         }
       }

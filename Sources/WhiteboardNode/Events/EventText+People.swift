@@ -170,7 +170,10 @@ extension EventText {
       + peers.peers.map { peer in
         let address = peer.address.map { ", \(TerminalText.cleaned($0, limit: 128))" } ?? ""
         let role = peer.role.map { ", \($0)" } ?? ""
-        return "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(role)\(address)"
+        let admitter =
+          peer.admittedBy.map { ", admitted by \(person(peer.admittedByName ?? "", $0))" } ?? ""
+        return
+          "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(role)\(address)\(admitter)"
       }).joined(separator: "\n")
   }
 }

@@ -206,5 +206,9 @@ extension NodeEvent {
     package var address: String?
     /// What it may do on the board, where somebody owns that: `editor`, `viewer` or `relay`.
     package var role: String?
+    /// The id of the peer that admitted it, if this program knows it.
+    package var admittedBy: String?
+    /// The name of that peer.
+    package var admittedByName: String?
   }
 }

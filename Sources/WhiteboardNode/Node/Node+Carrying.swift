@@ -17,10 +17,11 @@ extension Node {
     _ session: Session,
     _ policy: AdmissionPolicy
   ) async {
-    let terms = CarryTerms(name: boardName, admission: policy)
     var failures = 0
     var isTold = false
     while ending == nil {
+      // The code may have changed since the last attempt.
+      let terms = CarryTerms(name: boardName, admission: code.map { .code($0) } ?? policy)
       for candidate in await relays(carrier) {
         do throws(SessionError) {
           let relay = try await session.carry(

@@ -78,7 +78,7 @@ extension Node {
     } while await watch.tick()
   }
 
-  private func link(code: JoinCode) -> String {
+  func link(code: JoinCode) -> String {
     guard let ready, let link = try? BoardLink(ready.link) else { return "" }
     let words = code.text.split(separator: "-").map(String.init)
     return BoardLink(address: link.address, board: link.board, peer: link.peer, code: words).text

@@ -64,20 +64,6 @@ extension Node {
     carryOutActions()
   }
 
-  /// Removes a peer from the board, with what it was granted.
-  ///
-  /// - Throws: ``VerbError`` if there is no such peer, or it is not ours to remove.
-  package func kick(_ target: String, reason: String) async throws(VerbError) {
-    let peer = try peer(target)
-    guard let session else { throw VerbError(.notConnected, "nobody is connected") }
-    revoke(peer)
-    do throws(SessionError) {
-      try await session.kick(peer, reason: reason)
-    } catch {
-      throw VerbError(error)
-    }
-  }
-
   /// Changes what a member may do.
   ///
   /// - Throws: ``VerbError`` if there is no such peer, or it is not ours to say.

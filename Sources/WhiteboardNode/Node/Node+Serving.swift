@@ -322,25 +322,32 @@ extension Node {
     tellOffline()
     if let removal { emit(.removed(described(removal))) }
     guard configuration.remembersBoards, configuration.isListening else { return }
-    openBoard = OpenBoardFile(
-      OpenBoard(
-        board: session.id.text,
-        boardName: boardName,
-        peer: transport.peerID.text,
-        port: transport.port,
-        listen: configuration.listen?.host,
-        interface: configuration.interface,
-        admit: (admission ?? .known).rawValue,
-        code: code?.text
-      ),
-      inDataDirectory: configuration.dataDirectory
-    )
+    showOpenBoard(told)
     if openBoard == nil {
       configuration.logger.debug("other programs cannot see that the board is open")
     } else if admission == .code, !configuration.isRelay {
       let board = session.id
       spawn { node in await node.takeInvitations(for: board) }
     }
+  }
+
+  /// Shows the board to the other programs of this user, with its present code.
+  func showOpenBoard(_ ready: NodeEvent.Ready) {
+    // The former file holds the lock until it is released.
+    openBoard = nil
+    openBoard = OpenBoardFile(
+      OpenBoard(
+        board: ready.board,
+        boardName: ready.boardName,
+        peer: ready.peer,
+        port: ready.port,
+        listen: configuration.listen?.host,
+        interface: configuration.interface,
+        admit: ready.admit,
+        code: ready.code
+      ),
+      inDataDirectory: configuration.dataDirectory
+    )
   }
 
   // MARK: - Discovery

@@ -46,7 +46,10 @@ extension Node {
         beside(request) { node throws(VerbError) in
           try await node.sendStream(file, named: name, to: peers)
         }
-      case .objects, .show, .find, .chat, .settings, .peers, .digest, .help:
+      case .peers:
+        await tellPeers(request)
+        done(request)
+      case .objects, .show, .find, .chat, .settings, .digest, .help:
         try tell(request)
         done(request)
       case .diff(let from, let to):

@@ -1,3 +1,4 @@
+import PeerSession
 import Whiteboard
 
 /// The verbs that tell what is there.
@@ -24,8 +25,6 @@ extension Node {
     case .chat:
       let lines = replica?.board.chat.map(NodeEvent.Chat.init) ?? []
       emit(.chatHistory(.init(count: lines.count, lines: lines, request: request.request)))
-    case .peers:
-      tellPeers(request)
     case .digest:
       emit(
         .digest(
@@ -43,14 +42,24 @@ extension Node {
     }
   }
 
-  private func tellPeers(_ request: VerbRequest) {
+  /// Lists the connected members, with the peers that admitted them.
+  func tellPeers(_ request: VerbRequest) async {
+    let record = try? await session?.membershipRecord()
+    var admitters: [PeerID: PeerID] = [:]
+    for member in record?.members ?? [] { admitters[member.peer] = member.admittedBy }
+    let own = configuration.identity.peerID
     let list = members.sorted { $0.key < $1.key }.map { peer, member in
-      NodeEvent.PeerDescription(
+      let admitter = admitters[peer]
+      return NodeEvent.PeerDescription(
         peer: peer.text,
         name: member.name,
         state: member.state,
         address: member.address,
-        role: role(of: peer)
+        role: role(of: peer),
+        admittedBy: admitter?.text,
+        admittedByName: admitter.flatMap { admitter in
+          admitter == own ? ownName : members[admitter]?.name ?? keptNames[admitter.text]
+        }
       )
     }
     let connected = members.values.count { $0.isReached }

@@ -14,8 +14,15 @@ extension Node {
       try await answer(try pendingInvitation(target), with: .decline(reason: reason ?? ""))
     case .continue:
       try await continueAlone()
-    case .kick(let target, let reason):
-      try await kick(target, reason: reason ?? "")
+    case .kick(let target, let reason, let withAdmitted, let keepsCode):
+      let invited = try await kick(
+        target,
+        reason: reason ?? "",
+        withAdmitted: withAdmitted,
+        keepsCode: keepsCode,
+        request: request.request
+      )
+      if let invited { emit(.invited(invited)) }
     case .role(let target, let role):
       try changeRole(of: target, to: role)
     case .cancel(let target, let reason):

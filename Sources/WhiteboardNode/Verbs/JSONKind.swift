@@ -33,7 +33,7 @@ enum JSONKind {
       ("grid", _), ("scale", _):
       self = .number
     case ("unreliable", _), ("synced", _), ("inside", _), ("laser", _), ("force", _),
-      ("view", _), ("anyway", _), ("always", _):
+      ("view", _), ("anyway", _), ("always", _), ("withAdmitted", _), ("keepCode", _):
       self = .flag
     case ("id", _), ("above", _), ("below", _), ("move", _): self = .wordOrNumber
     case ("ids", _): self = .objects

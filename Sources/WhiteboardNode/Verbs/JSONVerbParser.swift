@@ -69,7 +69,13 @@ enum JSONVerbParser {
     case .view: .view(try view(fields))
     case .accept: .accept(target: try fields.target(), isAlways: try fields.flag("always"))
     case .decline: .decline(target: try fields.target(), reason: try fields.reason())
-    case .kick: .kick(target: try fields.target(), reason: try fields.reason())
+    case .kick:
+      .kick(
+        target: try fields.target(),
+        reason: try fields.reason(),
+        withAdmitted: try fields.flag("withAdmitted"),
+        keepsCode: try fields.flag("keepCode")
+      )
     case .invite:
       .invite(
         try VerbParser.terms(

@@ -13,8 +13,15 @@ extension TextVerbParser {
   }
 
   static func kick(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    let withAdmitted = arguments.takeFlag("--with-admitted")
+    let keepsCode = arguments.takeFlag("--keep-code")
     let target = try arguments.target("the peer")
-    return .kick(target: target, reason: try arguments.wordsIfAny("the reason"))
+    return .kick(
+      target: target,
+      reason: try arguments.wordsIfAny("the reason"),
+      withAdmitted: withAdmitted,
+      keepsCode: keepsCode
+    )
   }
 
   static func role(_ arguments: inout Arguments) throws(VerbError) -> Verb {

@@ -91,7 +91,10 @@ package enum Verb: Equatable, Sendable {
   /// Turns a peer away that asked, or says that the words differ.
   case decline(target: String, reason: String?)
   /// Disconnects a peer and keeps it out; for the host alone.
-  case kick(target: String, reason: String?)
+  ///
+  /// If `withAdmitted`, so it does with every member that the peer admitted. Unless `keepsCode`, a
+  /// board with a join code gets a new one.
+  case kick(target: String, reason: String?, withAdmitted: Bool = false, keepsCode: Bool = false)
   /// Says what a peer may do on a board that somebody owns.
   case role(target: String, BoardRole)
   /// Makes a further code by which others come in.

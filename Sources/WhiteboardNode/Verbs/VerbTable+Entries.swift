@@ -72,7 +72,13 @@ extension VerbTable {
     case .continue:
       ["Until then every change is refused. Members do not get what you change then."]
     case .kick:
-      ["On a board of yours it may not write any more either, whoever lets it in again."]
+      [
+        "The peer cannot return, also after a restart. It is no known peer any more, and a board that you",
+        "own accepts none of its changes. --with-admitted also removes every member that the peer admitted,",
+        "and the members that those admitted, as far as this program knows. A board with a join code gets a",
+        "new code, which is printed. This program and its relay then refuse older codes; members that know",
+        "an older code still admit by it. --keep-code keeps the codes.",
+      ]
     case .invite:
       [
         "TIME is a number and s, m, h or d, at most 30d; a code holds no longer than the board is open."
@@ -237,7 +243,11 @@ extension VerbTable {
         ["target", "reason"]
       )
     case .kick:
-      (#"PEER ["WHY"]"#, "disconnect a peer and keep it out", ["target", "reason"])
+      (
+        #"[--with-admitted] [--keep-code] PEER ["WHY"]"#,
+        "disconnect a peer and keep it out",
+        ["target", "reason", "withAdmitted", "keepCode"]
+      )
     case .invite:
       (
         "[view] [expires=TIME]",

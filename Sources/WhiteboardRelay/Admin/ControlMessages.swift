@@ -53,6 +53,10 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var role: String?
   /// The message to the peer.
   package var reason: String?
+  /// Whether `kick` also removes the members that the peer admitted.
+  package var withAdmitted: Bool?
+  /// Whether `kick` keeps the code of the board.
+  package var keepCode: Bool?
 
   /// Makes a request.
   package init(_ command: Command, board: String? = nil) {

@@ -110,13 +110,35 @@ extension Relay {
   }
 
   private func kick(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
-    let node = try served(try board(request))
+    var entry = try board(request)
+    let node = try served(entry)
+    let invited: NodeEvent.Invited?
     do throws(VerbError) {
-      try await node.kick(request.peer ?? "", reason: request.reason ?? "")
+      invited = try await node.kick(
+        request.peer ?? "",
+        reason: request.reason ?? "",
+        withAdmitted: request.withAdmitted ?? false,
+        keepsCode: request.keepCode ?? false
+      )
     } catch {
       throw NodeError(.no, error.message)
     }
-    return []
+    guard let invited else { return [] }
+    // The relay opens the board with the code of the register when it starts again.
+    entry = try board(request)
+    entry.code = invited.code
+    try register.set(entry)
+    return [
+      .invitation(
+        InvitationReport(
+          board: entry.board,
+          code: invited.code,
+          link: invited.link,
+          role: invited.role,
+          expires: nil
+        )
+      )
+    ]
   }
 
   private func served(_ entry: BoardRegister.Entry) throws(NodeError) -> Node {

@@ -226,6 +226,11 @@ struct VerbParserTests {
       ),
       ("kick bob", #"{"verb":"kick","target":"bob"}"#, .kick(target: "bob", reason: nil)),
       (
+        "kick --with-admitted bob spam --keep-code",
+        #"{"verb":"kick","target":"bob","reason":"spam","withAdmitted":true,"keepCode":true}"#,
+        .kick(target: "bob", reason: "spam", withAdmitted: true, keepsCode: true)
+      ),
+      (
         "role bob viewer", #"{"verb":"role","target":"bob","role":"viewer"}"#,
         .role(target: "bob", .viewer)
       ),

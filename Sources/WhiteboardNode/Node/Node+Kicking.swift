@@ -1,0 +1,61 @@
+import PeerSession
+
+/// The removal of members from a board by its host.
+extension Node {
+  /// Removes a peer from the board, with the rights that it was granted.
+  ///
+  /// - Parameters:
+  ///   - target: The name, id or id prefix of the peer.
+  ///   - reason: The reason, for the peer and the others; may be empty.
+  ///   - withAdmitted: Whether to remove every member that the peer admitted too, and so on.
+  ///   - keepsCode: Whether the join code of the board stays.
+  ///   - request: The id of the request.
+  /// - Returns: The new join code; nil if the board has none, or keeps it.
+  /// - Throws: ``VerbError`` if there is no such peer, or another peer is the host.
+  package func kick(
+    _ target: String,
+    reason: String,
+    withAdmitted: Bool = false,
+    keepsCode: Bool = false,
+    request: RequestMark? = nil
+  ) async throws(VerbError) -> NodeEvent.Invited? {
+    let peer = try peer(target)
+    guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+    do throws(SessionError) {
+      let record = try await session.membershipRecord()
+      var removed = [peer]
+      if withAdmitted { removed += record.members(admittedBy: peer) }
+      for peer in removed {
+        revoke(peer)
+        try await session.kick(peer, reason: reason)
+      }
+      guard admission == .code, !keepsCode else { return nil }
+      return try await replaceCode(of: session, request: request)
+    } catch {
+      throw VerbError(error)
+    }
+  }
+
+  /// Replaces the join code of the board, and stores the new one with it.
+  private func replaceCode(
+    of session: Session,
+    request: RequestMark?
+  ) async throws(SessionError) -> NodeEvent.Invited {
+    let made = JoinCode.random()
+    try await session.replaceCode(with: made)
+    code = made
+    let link = link(code: made)
+    ready?.code = made.text
+    ready?.link = link
+    if openBoard != nil, let ready { showOpenBoard(ready) }
+    if let document, configuration.recordingFile == nil, !configuration.isOffline {
+      await storeMembership(try await session.membershipRecord(), in: document)
+    }
+    return NodeEvent.Invited(
+      code: made.text,
+      role: replica?.isOwned == true ? "editor" : nil,
+      link: link,
+      request: request
+    )
+  }
+}
