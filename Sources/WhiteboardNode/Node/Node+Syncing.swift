@@ -48,7 +48,10 @@ extension Node {
       // Check again after a moment, since a member without a board is recognized only by its
       // silence.
       let moment = min(deadline - clock.now, .milliseconds(500))
-      guard await wait(timeout: moment, until: { $0.isSettled(scope) }) else { continue }
+      // The condition may have ended again before this task continued, as when a link broke.
+      guard await wait(timeout: moment, until: { $0.isSettled(scope) }), isSettled(scope) else {
+        continue
+      }
       let asked = compared(scope)
       let written = replica?.board.written
       if asked.isEmpty { return report(scope, isComplete: true) }
