@@ -18,8 +18,14 @@ public enum Limits {
   public static let pendingConnectionsPerAddress = 16
   /// Connections short of admission in all (LNK-6).
   public static let pendingConnections = 64
+  /// Connections short of admission, of all, that only addresses of members get (LNK-6).
+  public static let pendingConnectionsReserved = 8
   /// Invitations waiting for a person (HEL-5).
   public static let pendingInvitations = 16
+  /// Invitations waiting for a person from one address (HEL-5).
+  public static let pendingInvitationsPerAddress = 2
+  /// Invitations waiting for a person, of all, that only known peers get (HEL-5).
+  public static let pendingInvitationsReserved = 4
   /// Codes besides its own by which a session lets in (ADM-9).
   public static let invitationCodes = 15
   /// Wrong proofs before a lock (ADM-3).

@@ -41,8 +41,8 @@ class Attacker:
         """A new incarnation of its own on the board."""
         return authors.Author(self.identity.key, self.session, **options)
 
-    def connect(self):
-        return Link.connect(self.address, self.identity)
+    def connect(self, source=None):
+        return Link.connect(self.address, self.identity, source=source)
 
     def hello(self, **changes):
         hello = {
@@ -950,9 +950,9 @@ class AdmissionAttacks:
     def attacker_of(self, target):
         return Attacker(target.address, target.session)
 
-    def connect(self, attacker, **changes):
+    def connect(self, attacker, source=None, **changes):
         """A link after both HELLOs, and the listener's admission."""
-        link = attacker.connect()
+        link = attacker.connect(source)
         self.addCleanup(link.close, "left")
         link.send_frame(wire.HELLO, attacker.hello(**changes))
         kind, payload = link.read_frame(5)
@@ -1035,6 +1035,33 @@ class AdmissionAttacks:
             answer = self.reveal(second)
         self.assertEqual(answer, "busy")
 
+    def ask(self, host, source):
+        """A new peer at `source` asks to join; its link, and `ask` or the close code."""
+        link, answer = self.connect(self.attacker_of(host), source)
+        if answer == "ask":
+            answer = self.reveal(link) or "ask"
+        return link, answer
+
+    def test_hel_5_one_address_does_not_hold_the_queue(self):
+        host = self.host("ask")
+        answers = []
+        for _ in range(16):
+            link, answer = self.ask(host, "127.0.0.2")
+            answers.append(answer)
+            if answer != "ask":
+                link.close("left")
+        self.assertEqual(answers, ["ask"] * 2 + ["busy"] * 14)
+        self.assertEqual(self.ask(host, "127.0.0.3")[1], "ask")
+
+    def test_adm_11_a_refusal_silences_the_address(self):
+        host = self.host("ask")
+        link, answer = self.ask(host, "127.0.0.2")
+        self.assertEqual(answer, "ask")
+        self.decline(host)
+        self.assert_ends(link, "declined")
+        self.assertEqual(self.ask(host, "127.0.0.2")[1], "busy")
+        self.assertEqual(self.ask(host, "127.0.0.3")[1], "ask")
+
     def test_3_2_an_invitation_that_is_not_answered_or_taken_back(self):
         host = self.host("ask")
         link, _ = self.connect(self.attacker_of(host), invitation={"timeout": 1_500})
@@ -1066,9 +1093,15 @@ class AdmissionAgainstPython(AdmissionAttacks, InteropCase):
     def host(self, mode):
         host = self.peer("host", admission_mode=mode, code="a-b-c-d")
         answer = threading.Event()
-        host.answer_invitation = lambda *_: answer.wait(30)
+        host.answer_invitation = lambda *_: answer.wait(30) and not host.declines
+        host.declines = False
+        host.answer = answer
         self.addCleanup(answer.set)
         return host
+
+    def decline(self, host):
+        host.declines = True
+        host.answer.set()
 
 
 @unittest.skipUnless(BINARY.exists(), f"{BINARY} is not built")
@@ -1081,6 +1114,29 @@ class AdmissionAgainstSwift(AdmissionAttacks, InteropCase):
         program.ready()
         program.session = wire.parse_base32(program.board, 16)
         return program
+
+    def decline(self, host):
+        invitation = host.events.wait("invitation", direction="incoming")
+        host.do("decline", target=invitation["id"])
+
+    def test_hel_5_a_newcomer_takes_a_place_of_an_address_with_more(self):
+        host = self.host("ask")
+        links = []
+        for number in range(12):
+            link, answer = self.ask(host, f"127.0.0.{2 + number // 2}")
+            self.assertEqual(answer, "ask")
+            links.append(link)
+        self.assertEqual(self.ask(host, "127.0.0.20")[1], "ask")
+        self.assert_ends(links[-1], "busy")
+        host.events.wait("note", code="invitation-ended")
+
+    def test_lnk_6_five_addresses_do_not_keep_out_a_newcomer(self):
+        host = self.host("ask")
+        for number in range(80):
+            source = (f"127.0.0.{2 + number // 16}", 0)
+            sock = socket.create_connection(host.address, source_address=source)
+            self.addCleanup(sock.close)
+        self.assertEqual(self.ask(host, "127.0.0.1")[1], "ask")
 
 
 class AgainstPython(Attacks, InteropCase):

@@ -2,7 +2,7 @@ import PeerWire
 
 /// Locks out peers that guess codes (ADM-3).
 ///
-/// It counts wrong proofs by address and by key; `now` is the time since any fixed moment.
+/// It counts wrong proofs by ``AddressBlock`` and by key; `now` is the time since any fixed moment.
 struct AttemptLimiter: Sendable {
   /// How long a wrong proof counts, and how long a lock lasts.
   static let window = Duration.seconds(60)
@@ -10,7 +10,7 @@ struct AttemptLimiter: Sendable {
   static let maximumEntries = 1_024
 
   private enum Source: Hashable {
-    case address(String)
+    case address(AddressBlock)
     case peer(PeerID)
   }
 
@@ -30,14 +30,14 @@ struct AttemptLimiter: Sendable {
 
   /// Whether a proof from here is to be answered with `locked-out`, unseen.
   func isLocked(address: String, peer: PeerID, now: Duration) -> Bool {
-    [.address(address), .peer(peer)].contains { source in
+    [.address(AddressBlock(host: address)), .peer(peer)].contains { source in
       records[source]?.lockedUntil.map { now < $0 } ?? false
     }
   }
 
   /// Counts a wrong proof; the third within a minute from an address or a key locks both.
   mutating func proofWasWrong(address: String, peer: PeerID, now: Duration) {
-    let sources = [Source.address(address), .peer(peer)]
+    let sources = [Source.address(AddressBlock(host: address)), .peer(peer)]
     var isOver = false
     for source in sources {
       var record = records[source] ?? Record(touched: now)

@@ -86,10 +86,8 @@ struct ListenerAdmission: Sendable {
     var isFull = false
     /// The number of peers that the session holds, for the message of that refusal.
     var maximum = 0
-    /// How many other links have ``ListenerAdmission/isPendingInvitation`` (HEL-5).
-    var pendingInvitations = 0
-    /// Whether one of these is of this peer.
-    var hasPendingInvitation = false
+    /// How the session receives an invitation on this link (HEL-5, ADM-11).
+    var invitation = InvitationReception.ask
     /// Our random bytes for the words (4.3).
     var nonce = Bytes32.random()
   }
@@ -190,8 +188,15 @@ struct ListenerAdmission: Sendable {
       deadline = now + AdmissionTimes.step
       return [sendHello(own, .code)]
     case .ask:
-      guard !facts.hasPendingInvitation, facts.pendingInvitations < Limits.pendingInvitations
-      else { return close(.busy, "Too many invitations are waiting for an answer.") }
+      switch facts.invitation {
+      case .ask: break
+      case .busy: return close(.busy, "Too many invitations are waiting for an answer.")
+      case .silenced:
+        return close(
+          .busy,
+          "An invitation from this address was just declined. Try again in a minute."
+        )
+      }
       state = .awaitingCommit(hello, own.session)
       deadline = now + AdmissionTimes.step
       return [sendHello(own, .ask)]
@@ -272,6 +277,12 @@ struct ListenerAdmission: Sendable {
       return [.accept(proof: nil, basis: .ask)]
     case .decline(let reason): return [.close(.declined, reason)]
     }
+  }
+
+  /// Closes an invitation that lost its place to one from another address (HEL-5).
+  mutating func placeLost() -> [ListenerAction] {
+    guard isPendingInvitation else { return [] }
+    return close(.busy, "Too many invitations are waiting for an answer.")
   }
 
   /// Closes when the time of the present step is over.

@@ -36,6 +36,14 @@ final class ListenerHandshake: LinkDelegate {
     rearm(in: .seconds(10)) { $0.abort() }
   }
 
+  /// Closes at once, without CLOSE: another address gets the place (LNK-6).
+  func drop() {
+    // The end of the link comes later, when this handshake is gone: the person learns it here.
+    advance { $0.linkLost() }
+    link?.abort()
+    finish()
+  }
+
   func cancel(_ code: CloseCode) {
     link?.close(code)
     finish()
@@ -46,6 +54,7 @@ final class ListenerHandshake: LinkDelegate {
     timer = nil
     if let invitation { session?.invitations[invitation] = nil }
     invitation = nil
+    session?.invitationQueue.leave(ObjectIdentifier(self))
     link = nil
     transport.handshakeEnded(self)
   }
@@ -144,7 +153,14 @@ final class ListenerHandshake: LinkDelegate {
     }
     let introduction = session.introduction(for: entry)
     number = max(introduction.links, hello.introduction.links) + 1
-    let pending = transport.pendingInvitations(of: session)
+    let block = AddressBlock(host: host)
+    let isKnown = transport.known[peer] != nil
+    let reception = session.invitationQueue.reception(
+      of: peer,
+      from: block,
+      isKnown: isKnown,
+      now: .uptime
+    )
     var admission = ListenerAdmission(
       facts: .init(
         local: transport.localPeer,
@@ -157,8 +173,7 @@ final class ListenerHandshake: LinkDelegate {
         kickReason: session.membership.removed[peer]?.raw ?? "",
         isFull: !isResuming && session.isFull(for: peer),
         maximum: session.maximum,
-        pendingInvitations: pending.count,
-        hasPendingInvitation: pending.contains { $0.peer == peer }
+        invitation: reception
       )
     )
     let actions = admission.helloReceived(
@@ -168,6 +183,11 @@ final class ListenerHandshake: LinkDelegate {
       now: .uptime
     )
     self.admission = admission
+    if admission.isPendingInvitation {
+      let id = ObjectIdentifier(self)
+      let evicted = session.invitationQueue.enter(id, peer: peer, from: block, isKnown: isKnown)
+      if let evicted { transport.handshake(evicted)?.advance { $0.placeLost() } }
+    }
     perform(actions)
   }
 
@@ -242,19 +262,18 @@ final class ListenerHandshake: LinkDelegate {
     helloReceived(link, hello)
   }
 
-  /// Who asks, while a person decides.
-  var peer: PeerID? { link?.facts.peer }
-
-  /// Whether it counts against the invitations that may wait for a person (HEL-5).
-  func isPendingInvitation(of session: SessionCore) -> Bool {
-    self.session === session && admission?.isPendingInvitation == true
+  private func advance(_ event: (inout ListenerAdmission) -> [ListenerAction]) {
+    guard var admission else { return }
+    let actions = event(&admission)
+    self.admission = admission
+    perform(actions)
   }
 
   func personAnswered(_ answer: InvitationAnswer) {
-    guard var admission else { return }
-    let actions = admission.personAnswered(answer, now: .uptime)
-    self.admission = admission
-    perform(actions)
+    if case .decline = answer {
+      session?.invitationQueue.declined(AddressBlock(host: host), now: .uptime)
+    }
+    advance { $0.personAnswered(answer, now: .uptime) }
   }
 
   private func perform(_ actions: [ListenerAction]) {
@@ -304,6 +323,9 @@ final class ListenerHandshake: LinkDelegate {
       case .ended: link.abort()
       }
     }
+    if admission?.isPendingInvitation != true {
+      session.invitationQueue.leave(ObjectIdentifier(self))
+    }
     rearmDeadline()
     session.deliverEvents()
   }
@@ -314,10 +336,7 @@ final class ListenerHandshake: LinkDelegate {
       return
     }
     rearm(in: TimeAmount(max(.zero, deadline - .uptime))) { [unowned self] _ in
-      guard var admission = self.admission else { return }
-      let actions = admission.timePassed(now: .uptime)
-      self.admission = admission
-      self.perform(actions)
+      self.advance { $0.timePassed(now: .uptime) }
     }
   }
 

@@ -97,6 +97,12 @@ extension SessionCore {
     }
   }
 
+  /// Whether a member announced this address, so that a connection from there has a reserved place
+  /// (LNK-6).
+  func hasMember(at host: String) -> Bool {
+    entries.values.contains { $0.addresses.contains { $0.host == host } }
+  }
+
   /// Answers an invitation for a person.
   func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) {
     guard let handshake = invitations[id] else {

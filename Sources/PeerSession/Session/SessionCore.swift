@@ -470,6 +470,8 @@ final class SessionCore {
 
   /// Requests of strangers that a person must answer.
   var invitations: [InvitationID: ListenerHandshake] = [:]
+  /// The places of the handshakes that wait for a person, or soon will (HEL-5).
+  var invitationQueue = InvitationQueue<ObjectIdentifier>()
   /// Our own dials between TLS and ACCEPT.
   var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
   /// Whether the host's word on the session was taken.

@@ -49,7 +49,13 @@ final class TransportCore {
   /// Before it they wait in the system's queue. Who dials a program that has just begun again would
   /// be told that it serves no such session, and come back no more.
   private var isAccepting = false
-  private var pendingByAddress: [String: Int] = [:]
+  /// The places of the connections in `handshakes` (LNK-6).
+  private var places = FairPlaces<ObjectIdentifier>(
+    maximum: Limits.pendingConnections,
+    maximumPerBlock: Limits.pendingConnectionsPerAddress,
+    reserved: Limits.pendingConnectionsReserved,
+    eviction: .oldest
+  )
   private var handshakes: [ObjectIdentifier: ListenerHandshake] = [:]
   private var addressCache: (at: NIODeadline, addresses: [String])?
   private var nextInvitation = 0
@@ -112,10 +118,9 @@ final class TransportCore {
   private func accept(_ channel: any Channel) throws {
     let remote = channel.remoteAddress.flatMap(PeerAddress.init)
     let host = remote?.host ?? ""
-    let fromHost = pendingByAddress[host, default: 0]
-    guard !isClosing, handshakes.count < Limits.pendingConnections,
-      fromHost < Limits.pendingConnectionsPerAddress
-    else {
+    let block = AddressBlock(host: host)
+    let isKnown = isAddressOfMember(host)
+    guard !isClosing, places.decision(from: block, isKnown: isKnown) != .refused else {
       configuration.logger.info(
         "refusing a connection: too many are short of admission",
         metadata: ["from": "\(host)"]
@@ -126,20 +131,24 @@ final class TransportCore {
     let handshake = ListenerHandshake(self, host: host)
     let link = ControlLink(side: .listener, facts: facts, remote: remote, delegate: handshake)
     try channel.pipeline.syncOperations.addHandlers([handler, link])
-    handshakes[ObjectIdentifier(handshake)] = handshake
-    pendingByAddress[host] = fromHost + 1
+    let id = ObjectIdentifier(handshake)
+    let decision = places.enter(id, from: block, isKnown: isKnown)
+    handshakes[id] = handshake
     handshake.start(link)
+    if case .place(let evicted?) = decision { handshakes[evicted]?.drop() }
   }
 
-  /// Those who ask to join `session` and wait for a person, or soon will.
-  func pendingInvitations(of session: SessionCore) -> [ListenerHandshake] {
-    handshakes.values.filter { $0.isPendingInvitation(of: session) }
+  /// The handshake with this identity, if it has not ended.
+  func handshake(_ id: ObjectIdentifier) -> ListenerHandshake? { handshakes[id] }
+
+  /// Whether a member of a session here announced this address.
+  private func isAddressOfMember(_ host: String) -> Bool {
+    sessions.values.contains { $0.hasMember(at: host) }
   }
 
   func handshakeEnded(_ handshake: ListenerHandshake) {
     guard handshakes.removeValue(forKey: ObjectIdentifier(handshake)) != nil else { return }
-    let left = pendingByAddress[handshake.host, default: 1] - 1
-    pendingByAddress[handshake.host] = left > 0 ? left : nil
+    places.leave(ObjectIdentifier(handshake))
   }
 
   // MARK: Sessions

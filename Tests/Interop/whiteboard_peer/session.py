@@ -360,7 +360,9 @@ class Peer:
         self.accept_resource = lambda remote, offer: True
         self._stretched = None
         self._wrong = collections.defaultdict(list)
-        self._pending = set()
+        # The address of each peer that asks, and until when a refusal silences an address.
+        self._pending = {}
+        self._silenced = {}
         self._short = []
         self._closed = False
         self._open_listener(address, port)
@@ -819,9 +821,13 @@ class Peer:
 
     def _ask(self, link, theirs):
         with self.condition:
-            if link.peer_id in self._pending or len(self._pending) >= 16:
+            address = link.remote_address[0]
+            if time.monotonic() < self._silenced.get(address, 0):
                 raise Violation("busy", "")
-            self._pending.add(link.peer_id)
+            addresses = list(self._pending.values())
+            if link.peer_id in self._pending or len(addresses) >= 16 or addresses.count(address) >= 2:
+                raise Violation("busy", "")
+            self._pending[link.peer_id] = address
         try:
             raw = wire.parse_json(self._expect(link, wire.SAS_COMMIT))
             commit = parse_base64(wire.text(raw, "commit"), exactly=32)
@@ -838,10 +844,11 @@ class Peer:
             words = admission.words(secret, 3)
             self.events.add("invitation", peer=link.peer_id, words=words, name=theirs["name"])
             if not self._person_says_yes(link, theirs, words):
+                self._silenced[address] = time.monotonic() + 60
                 raise Violation("declined", "")
         finally:
             with self.condition:
-                self._pending.discard(link.peer_id)
+                self._pending.pop(link.peer_id, None)
 
     def _person_says_yes(self, link, theirs, words):
         """Asks while the dialler is there and its time is not over (3.2)."""

@@ -110,10 +110,12 @@ class Link:
             raise
 
     @classmethod
-    def connect(cls, address, identity, timeout=10, **options):
-        return cls(
-            socket.create_connection(address, timeout=timeout), identity, False, timeout, **options
+    def connect(cls, address, identity, timeout=10, source=None, **options):
+        """Dials; `source` is the local IP address to dial from."""
+        sock = socket.create_connection(
+            address, timeout=timeout, source_address=(source, 0) if source else None
         )
+        return cls(sock, identity, False, timeout, **options)
 
     def _handshake(self, deadline):
         while True:

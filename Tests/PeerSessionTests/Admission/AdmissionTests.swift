@@ -123,10 +123,25 @@ struct AdmissionByPolicyTests {
     #expect(closed { $0.isFull = true } == .full)
     #expect(closed { $0.wasKicked = true } == .kicked)
     #expect(closed { ($0.wasKicked, $0.isResuming) = (true, true) } == .kicked)
-    #expect(closed { $0.hasPendingInvitation = true } == .busy)
-    #expect(closed { $0.pendingInvitations = Limits.pendingInvitations } == .busy)
-    #expect(closed { $0.pendingInvitations = Limits.pendingInvitations - 1 } == nil)
+    #expect(closed { $0.invitation = .busy } == .busy)
+    #expect(closed { $0.invitation = .silenced } == .busy)
+    #expect(closed { $0.invitation = .ask } == nil)
     #expect(closed { $0.remote = $0.local } == .`self`)
+  }
+
+  @Test("[HEL-5] an invitation that loses its place ends for the dialler and for the person")
+  func placeLost() {
+    var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
+    #expect(world.listener.placeLost() == [])
+    world.run()
+    #expect(world.listener.isPendingInvitation)
+    let message = "Too many invitations are waiting for an answer."
+    #expect(
+      world.listener.placeLost()
+        == [.invitationEnded(.busy, UntrustedText(message)), .close(.busy, message)]
+    )
+    #expect(!world.listener.isPendingInvitation)
+    #expect(world.listener.personAnswered(.accept, now: world.now) == [])
   }
 
   @Test("[HEL-3] who resumes is asked for nothing, whatever the mode, even when it is full")

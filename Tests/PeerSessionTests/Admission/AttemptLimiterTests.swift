@@ -35,6 +35,17 @@ struct AttemptLimiterTests {
     #expect(!limiter.isLocked(address: "c", peer: other, now: .zero))
   }
 
+  @Test("[ADM-3] the addresses of one IPv6 /64 count as one address")
+  func block() {
+    var limiter = AttemptLimiter()
+    for number in 1...3 {
+      let key = PeerIdentity.ephemeral().peerID
+      limiter.proofWasWrong(address: "2001:db8:0:1::\(number)", peer: key, now: .zero)
+    }
+    #expect(limiter.isLocked(address: "2001:db8:0:1:ffff::", peer: other, now: .zero))
+    #expect(!limiter.isLocked(address: "2001:db8:0:2::1", peer: other, now: .zero))
+  }
+
   @Test("wrong proofs that are more than a minute apart do not add up")
   func slow() {
     var limiter = AttemptLimiter()

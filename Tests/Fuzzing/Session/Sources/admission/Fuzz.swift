@@ -140,7 +140,7 @@ private struct Run {
     facts.isResuming = other & 1 != 0
     facts.wasKicked = other & 2 != 0
     facts.isFull = other & 4 != 0
-    facts.hasPendingInvitation = other & 8 != 0
+    if other & 8 != 0 { facts.invitation = .busy }
     facts.nonce = bytes32(0x4C)
     listener = ListenerAdmission(facts: facts)
     let theirs = DiallerAdmission.Facts(

@@ -1,0 +1,37 @@
+import NIOCore
+
+/// The part of an IP address that limits count by (LNK-6, HEL-5, ADM-3).
+///
+/// One customer usually has a whole /64 of IPv6, so that all its addresses count as one. Link-local
+/// addresses count singly, since all peers of a network have the same /64. An IPv4 address counts as
+/// itself, also if it is written as an IPv6 address.
+struct AddressBlock: Hashable, Sendable {
+  /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its
+  /// scope.
+  private let text: String
+
+  /// Creates the block of an address.
+  ///
+  /// - Parameter host: An IP literal without port, with its scope if it has one. Other text counts
+  ///   as itself.
+  init(host: String) {
+    let pieces = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let literal = pieces.first,
+      case .v6(let address)? = try? SocketAddress(ipAddress: String(literal), port: 0)
+    else {
+      text = host
+      return
+    }
+    var raw = address.address.sin6_addr
+    let bytes = withUnsafeBytes(of: &raw) { Array($0) }
+    if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+      text = bytes[12...].map { String($0) }.joined(separator: ".")
+    } else {
+      let isLinkLocal = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
+      let scope = pieces.count == 2 ? "%\(pieces[1])" : ""
+      text =
+        bytes.prefix(isLinkLocal ? 16 : 8).map { String($0, radix: 16) }.joined(separator: ":")
+        + (isLinkLocal ? scope : "::")
+    }
+  }
+}
