@@ -266,6 +266,7 @@ struct Opened: Sendable {
     try database.read { db in
       _ = try Int.fetchOne(db, sql: "PRAGMA schema_version")
       try Schema.checkTables(db, at: path)
+      try StoredSizes.check(db, at: path)
     }
     return database
   }

@@ -197,7 +197,7 @@ final class PageScanner {
     guard pointer + 2 <= content.count else { return nil }
     var offset = Int(content[pointer]) << 8 | Int(content[pointer + 1])
     guard let size = Self.varint(content, &offset), let rowid = Self.varint(content, &offset),
-      size > 0, size <= Int64(totalSize)
+      size > 0, size <= Int64(min(totalSize, StoredSizes.value))
     else { return nil }
     let length = Int(size)
     guard let payload = payload(content, offset, length, isScanning ? rowid : nil),

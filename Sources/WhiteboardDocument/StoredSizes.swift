@@ -1,0 +1,72 @@
+import GRDB
+import GRDBSQLite
+
+/// The sizes that rows of a document may have (REC-19).
+///
+/// A file may come from a stranger. Nothing is read from it before its sizes are checked: the
+/// program would allocate what the file says.
+enum StoredSizes {
+  /// The bytes of any value: a keyframe of the largest board that a replica stores (BRD-30) is smaller.
+  static let value = 402_653_184
+  /// The rows of `author`.
+  static let authors = 262_144
+
+  /// The most bytes that a column of a table may have, where that is less than ``value``.
+  ///
+  /// Values of `log` and `traffic` are only limited by ``value``, since these tables may have millions
+  /// of rows.
+  private static let columns: [(table: String, column: String, limit: Int, what: String)] = [
+    ("author", "record", 1024, "a record of an author"),
+    ("author", "head", 1024, "a head of an author"),
+    ("meta", "key", 4096, "the name of a setting"),
+    ("meta", "value", 16_777_216, "a setting"),
+    ("mark", "name", 4096, "the name of a marker"),
+    ("keyframe", "name", 4096, "the name of a version"),
+    ("keyframe", "digest", 1024, "the digest of a keyframe"),
+    ("keyframe", "body", value, "a keyframe"),
+    ("asset", "sha256", 1024, "the hash of an asset"),
+    ("asset", "body", 33_554_432, "an asset"),
+  ]
+
+  private static let texts: Set = ["key", "value", "name"]
+
+  /// Checks the sizes of a file and makes SQLite refuse to read a value beyond ``value``.
+  ///
+  /// The cost depends on the number of rows, not on their bytes. Tables that are missing or damaged are
+  /// left to the reader of their rows.
+  /// - Throws: `DocumentError` with the code `damaged` if something is too large.
+  static func check(_ db: Database, at path: String) throws {
+    sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(value))
+    let rows = "SELECT count(*) FROM (SELECT 1 FROM author LIMIT \(authors + 1))"
+    if let rows = try number(rows, db), rows > authors {
+      throw tooLarge("it has more than \(authors) authors", at: path)
+    }
+    for (table, column, limit, what) in columns {
+      // SQLite knows the length of a blob from the head of its row. A text is read for its length.
+      let length = "length(\(texts.contains(column) ? "CAST(\(column) AS BLOB)" : column))"
+      let sql = "SELECT \(length) FROM \(table) WHERE \(length) > \(limit) LIMIT 1"
+      do {
+        guard let size = try number(sql, db) else { continue }
+        throw tooLarge("\(what) has \(size) bytes, and at most \(limit) are possible", at: path)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
+        throw tooLarge("\(what) has more than \(value) bytes", at: path)
+      }
+    }
+  }
+
+  /// The number that a statement returns; nil if there is none, or the table cannot be read.
+  private static func number(_ sql: String, _ db: Database) throws -> Int64? {
+    do {
+      return try Int64.fetchOne(db, sql: sql)
+    } catch let error as DatabaseError where error.resultCode != .SQLITE_TOOBIG {
+      return nil
+    }
+  }
+
+  private static func tooLarge(_ what: String, at path: String) -> DocumentError {
+    DocumentError(
+      .damaged,
+      "\(path): the file is malformed: \(what); it was not read; ask for another copy of it"
+    )
+  }
+}
