@@ -31,11 +31,18 @@ extension Board {
   }
 
   /// Locks an object, or all objects of a group, against changes, or unlocks them (BRD-27).
+  ///
+  /// To unlock an object with a frozen cell replaces it (BRD-36), even if the frozen cell is a
+  /// selection.
   /// - Throws: `unknownObject`, `held`.
   public func setLocked(_ id: ObjectID, _ isLocked: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in
       for id in try targets([id]) {
-        try requireSelectable(id)
+        if isLocked || !isFrozen(.selection, of: id) { try requireSelectable(id) }
+        if !isLocked, isFrozen(id) {
+          try replaceFrozen(id)
+          continue
+        }
         guard state.record(id)?.isLocked != isLocked else { continue }
         try write(id, .lock, .unsigned(isLocked ? 1 : 0))
       }

@@ -6,13 +6,21 @@ extension Board {
   public func delete(_ id: ObjectID) throws(BoardError) { try delete([id]) }
 
   /// Deletes objects, and groups with all in them: all of them, or none.
+  ///
+  /// An object that cannot be marked as deleted any more is purged (BRD-36).
   /// - Throws: `unknownObject`, `held`, `locked`.
   public func delete(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
       // The locks are asked before anything goes.
       let targets = try targets(ids)
       for id in targets { try requireWritable(id) }
-      for id in targets + groups(among: ids) { try write(id, .deleted, .unsigned(1)) }
+      for id in targets + groups(among: ids) {
+        if isFrozen(.deleted, of: id) {
+          try stage(id, .purge, .none)
+        } else {
+          try write(id, .deleted, .unsigned(1))
+        }
+      }
     }
   }
 
@@ -32,16 +40,21 @@ extension Board {
       }
       for id in ids {
         try requireFree(id)
-        try write(id, .deleted, .unsigned(0))
+        if isFrozen(.deleted, of: id), state.record(id)?.kind?.isShown ?? false {
+          try replaceFrozen(id)
+        } else {
+          try write(id, .deleted, .unsigned(0))
+        }
       }
     }
   }
 
-  /// Removes a deleted object for good, on every replica (SYN-8).
+  /// Removes an object that is deleted, or that has a frozen cell (BRD-36), for good and on every
+  /// replica (SYN-8).
   /// - Throws: `unknownObject` where it is not here, or purged; `notDeleted`.
   public func purge(_ id: ObjectID) throws(BoardError) {
     guard let record = state.record(id), record.kind != nil else { throw .unknownObject(id) }
-    guard record.isDeleted else { throw .notDeleted(id) }
+    guard record.isDeleted || isFrozen(id) else { throw .notDeleted(id) }
     try write(id, .purge, .none)
   }
 

@@ -19,9 +19,24 @@ extension Board {
   ///   `boardFull`, `clockExhausted`; nothing is changed.
   @discardableResult
   public func restore(_ earlier: BoardState) throws(BoardError) -> RestoreOutcome {
+    try restore(earlier, naming: true)
+  }
+
+  /// Makes the board read as another state, and has new objects name the ones that they stand for
+  /// if `isNaming`.
+  @discardableResult
+  func restore(
+    _ earlier: BoardState,
+    naming isNaming: Bool
+  ) throws(BoardError) -> RestoreOutcome {
     precondition(!isInGesture, "a restore is gestures of its own")
     leaveClaimedIncarnation()
-    let plan = try RestorePlan(from: state, to: earlier, as: incarnation)
+    let plan = try RestorePlan(
+      from: state,
+      to: earlier,
+      as: incarnation,
+      naming: isNaming
+    )
     var created = 0
     for (place, change) in plan.changes {
       switch (place, change) {
@@ -69,7 +84,8 @@ extension Board {
     )
   }
 
-  private func stage(
+  /// Stages one operation of a plan on an object.
+  func stage(
     _ change: RestorePlan.Change,
     of id: ObjectID,
     _ replaced: [ObjectID: ObjectID]
@@ -80,6 +96,9 @@ extension Board {
       try stage(id, .group, .dot((replaced[ObjectID(dot)] ?? ObjectID(dot)).dot))
     case .write(let property, let value): try stage(id, property, value)
     case .run(let value): try stage(id, .run(nextDot()), value)
+    case .append(let text):
+      let tree = TextTree(state.record(id) ?? ObjectRecord())
+      try stageRun(text, at: tree.anchor(at: tree.scalars.count), of: id)
     case .deletion(let value): try stage(id, .deletion(nextDot()), value)
     case .erasure(let value): try stage(id, .erasure(nextDot()), value)
     }

@@ -122,9 +122,40 @@ extension Board {
     try gesture { () throws(BoardError) in
       let known = state.settingsIDs.first
       if known != nil, present?.value == value { return }
+      guard !state.settingsIDs.contains(where: { isFrozen(property, of: $0) }) else {
+        return try replaceFrozenSettings(property, value)
+      }
       let settings = if let known { known } else { try create(.settings) }
       // The cell that it has to beat may be another settings object's.
       try stage(settings, property, value, after: present?.time)
+    }
+  }
+
+  /// Purges the settings objects with frozen cells, and writes the settings that they held to
+  /// another one (BRD-36).
+  private func replaceFrozenSettings(
+    _ property: Property,
+    _ value: Value
+  ) throws(BoardError) {
+    let properties: [(Property, Value)] = [
+      (.title, .text("")), (.background, .unsigned(0)), (.grid, .unsigned(0)),
+      (.language, .text("")),
+    ]
+    func cells() -> [Cell?] {
+      properties.map { property, like in
+        state.settingCell(property) { $0.shape == like.shape }
+      }
+    }
+    let before = cells()
+    let frozen = state.settingsIDs.filter(isFrozen)
+    let known = state.settingsIDs.first { !frozen.contains($0) }
+    let settings = if let known { known } else { try create(.settings) }
+    for id in frozen { try stage(id, .purge, .none) }
+    let after = cells()
+    for (index, (other, _)) in properties.enumerated() {
+      let wanted = other == property ? value : before[index]?.value
+      guard let wanted, wanted != after[index]?.value else { continue }
+      try stage(settings, other, wanted, after: after[index]?.time)
     }
   }
 

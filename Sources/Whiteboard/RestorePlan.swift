@@ -14,6 +14,7 @@ struct RestorePlan {
     case create(ObjectKind)
     case write(Property, Value)
     case run(Value)
+    case append(String)
     case deletion(Value)
     case erasure(Value)
 
@@ -23,6 +24,8 @@ struct RestorePlan {
       case .create: 0
       case .write(_, let value), .run(let value), .deletion(let value), .erasure(let value):
         value.length
+      // The characters, and the one that they follow.
+      case .append(let text): text.utf8.count + 32
       }
     }
   }
@@ -35,13 +38,26 @@ struct RestorePlan {
   private let present: BoardState
   private let earlier: BoardState
   private let incarnation: Incarnation
+  private let isNaming: Bool
+
+  /// A plan that makes one object anew.
+  init(
+    replacing id: ObjectID,
+    _ record: ObjectRecord,
+    as incarnation: Incarnation
+  ) throws(BoardError) {
+    (present, earlier, self.incarnation, isNaming) = (BoardState(), BoardState(), incarnation, true)
+    try make(record, insteadOf: id, at: .anew(id))
+  }
 
   /// - Throws: `tooLong` if a text has no room for its old words.
   init(
     from present: BoardState,
     to earlier: BoardState,
-    as incarnation: Incarnation
+    as incarnation: Incarnation,
+    naming isNaming: Bool = true
   ) throws(BoardError) {
+    self.isNaming = isNaming
     self.present = present
     self.earlier = earlier
     self.incarnation = incarnation
@@ -204,7 +220,7 @@ struct RestorePlan {
     insteadOf id: ObjectID,
     at place: Place
   ) throws(BoardError) {
-    changes.append((place, .write(.replaces, .dot(id.dot))))
+    if isNaming { changes.append((place, .write(.replaces, .dot(id.dot)))) }
     for entry in old.entries where entry.cell.value != .none {
       let property = entry.property
       if Self.isPlain(property) || property.right == .creator && property != .replaces {
@@ -212,7 +228,12 @@ struct RestorePlan {
       }
     }
     for (_, value) in Self.erasures(of: old) { changes.append((place, .erasure(value))) }
-    let text = old.kind == .text ? old.text : ""
-    if !text.isEmpty { try insert(text, at: .root, of: place) }
+    // What several people typed may be more than one run holds.
+    let scalars = Array((old.kind == .text ? old.text : "").unicodeScalars)
+    for start in stride(from: 0, to: scalars.count, by: BoardLimits.textBytes) {
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: scalars[start..<min(scalars.count, start + BoardLimits.textBytes)])
+      changes.append((place, .append(String(text))))
+    }
   }
 }

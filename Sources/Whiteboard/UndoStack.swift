@@ -112,10 +112,20 @@ struct UndoStack {
     // So that the entry is not copied at each gesture of a long step.
     open = nil
     // Chat is not taken back, and what is purged cannot be.
-    var left: Set<ObjectID> = []
     let written = batches.flatMap { batch in
       batch.operations.enumerated().map { (batch.dot(at: $0.offset), $0.element) }
     }
+    // Without what replaces a purged object, nothing would be left of that.
+    let purged = Set(written.lazy.filter { $0.1.property.isPurge }.map(\.1.object))
+    var left = Set(
+      written.lazy.filter { _, operation in
+        guard operation.property == .replaces, case .dot(let dot) = operation.value else {
+          return false
+        }
+        return purged.contains(ObjectID(dot))
+      }
+      .map(\.1.object)
+    )
     for (dot, operation) in written {
       let id = operation.object
       switch (operation.property, operation.value) {
@@ -123,6 +133,7 @@ struct UndoStack {
       case (.kind, .unsigned(ObjectKind.chat.rawValue)): left.insert(id)
       // Others' settings may come to stand on it: each setting is taken back by itself.
       case (.kind, .unsigned(ObjectKind.settings.rawValue)): break
+      case (.kind, _) where left.contains(id): break
       case (.kind, .unsigned(let number)):
         entry.addCreation(of: id, kind: ObjectKind(rawValue: number))
       default:

@@ -160,7 +160,7 @@ import Testing
     #expect(BoardDiff.between(later, board.state).isEmpty)
   }
 
-  @Test("a text that is too long to be made anew is refused, not cut")
+  @Test("a text longer than one run is made anew in several, and is not cut")
   func longText() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
@@ -177,7 +177,11 @@ import Testing
     let checkpoint = anna.state
     try anna.delete(id)
     try anna.purge(id)
-    #expect(throws: BoardError.tooLong("text")) { try anna.restore(checkpoint) }
+    let outcome = try anna.restore(checkpoint)
+    let copy = try #require(outcome.replaced[id])
+    #expect(anna.state.record(copy)?.text == long + long)
+    try share(anna, bob)
+    #expect(bob.state.record(copy)?.text == long + long)
   }
 
   @Test(

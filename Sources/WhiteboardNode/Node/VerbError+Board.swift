@@ -44,7 +44,11 @@ extension VerbError {
     case .boardFull:
       self.init(.refused, "the board is full; delete something")
     case .clockExhausted:
-      self.init(.refused, "that property cannot be written any more")
+      self.init(
+        .refused,
+        "a cell has the greatest time possible, so it cannot be changed; `unlock` the object to replace it by a "
+          + "copy that can be changed"
+      )
     }
   }
 
