@@ -119,8 +119,11 @@ struct SameVerbTests: NodeSuite {
     withLine(
       "made larger",
       "SS",
-      "scale selected 1.21 line=keep",
-      program: #"{"verb":"scale","id":"last","factor":1.21,"line":"keep"}"#
+      // Each step rounds the width of the line.
+      "scale last 1.1 line=keep",
+      "scale last 1.21 line=keep",
+      program: #"{"verb":"scale","id":"last","factor":1.1,"line":"keep"}"#,
+      #"{"verb":"scale","id":"last","factor":1.21,"line":"keep"}"#
     ),
     withLine(
       "another colour and width",
