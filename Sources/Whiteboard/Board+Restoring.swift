@@ -19,24 +19,9 @@ extension Board {
   ///   `boardFull`, `clockExhausted`; nothing is changed.
   @discardableResult
   public func restore(_ earlier: BoardState) throws(BoardError) -> RestoreOutcome {
-    try restore(earlier, naming: true)
-  }
-
-  /// Makes the board read as another state, and has new objects name the ones that they stand for
-  /// if `isNaming`.
-  @discardableResult
-  func restore(
-    _ earlier: BoardState,
-    naming isNaming: Bool
-  ) throws(BoardError) -> RestoreOutcome {
     precondition(!isInGesture, "a restore is gestures of its own")
     leaveClaimedIncarnation()
-    let plan = try RestorePlan(
-      from: state,
-      to: earlier,
-      as: incarnation,
-      naming: isNaming
-    )
+    let plan = try RestorePlan(from: state, to: earlier, as: incarnation)
     var created = 0
     for (place, change) in plan.changes {
       switch (place, change) {

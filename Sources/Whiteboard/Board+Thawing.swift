@@ -26,14 +26,4 @@ extension Board {
     }
     try stage(id, .purge, .none)
   }
-
-  /// Writes everything that users see of another board to this one, which is empty, as new objects.
-  ///
-  /// The chat and the moves of games stay behind, since they count for their members. No dot of the
-  /// other board is in the context of this one.
-  /// - Throws: `boardFull`; nothing is written.
-  package func copyContent(of other: BoardState) throws(BoardError) {
-    precondition(state.context.isEmpty, "a copy begins with an empty board")
-    try restore(other, naming: false)
-  }
 }

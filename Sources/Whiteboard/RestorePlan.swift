@@ -38,15 +38,14 @@ struct RestorePlan {
   private let present: BoardState
   private let earlier: BoardState
   private let incarnation: Incarnation
-  private let isNaming: Bool
 
-  /// A plan that makes one object anew.
+  /// Creates a plan that replaces one object with a new one.
   init(
     replacing id: ObjectID,
     _ record: ObjectRecord,
     as incarnation: Incarnation
   ) throws(BoardError) {
-    (present, earlier, self.incarnation, isNaming) = (BoardState(), BoardState(), incarnation, true)
+    (present, earlier, self.incarnation) = (BoardState(), BoardState(), incarnation)
     try make(record, insteadOf: id, at: .anew(id))
   }
 
@@ -54,10 +53,8 @@ struct RestorePlan {
   init(
     from present: BoardState,
     to earlier: BoardState,
-    as incarnation: Incarnation,
-    naming isNaming: Bool = true
+    as incarnation: Incarnation
   ) throws(BoardError) {
-    self.isNaming = isNaming
     self.present = present
     self.earlier = earlier
     self.incarnation = incarnation
@@ -208,7 +205,7 @@ struct RestorePlan {
     of place: Place
   ) throws(BoardError) {
     let run = TextTree.encodeRun(text, at: anchor)
-    // What several people typed may be more than one run holds.
+    // A text that several members typed may be longer than one run can hold.
     guard run.length <= BoardLimits.valueBytes else { throw .tooLong("text") }
     changes.append((place, .run(run)))
   }
@@ -220,7 +217,7 @@ struct RestorePlan {
     insteadOf id: ObjectID,
     at place: Place
   ) throws(BoardError) {
-    if isNaming { changes.append((place, .write(.replaces, .dot(id.dot)))) }
+    changes.append((place, .write(.replaces, .dot(id.dot))))
     for entry in old.entries where entry.cell.value != .none {
       let property = entry.property
       if Self.isPlain(property) || property.right == .creator && property != .replaces {

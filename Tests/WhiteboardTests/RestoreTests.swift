@@ -160,7 +160,7 @@ import Testing
     #expect(BoardDiff.between(later, board.state).isEmpty)
   }
 
-  @Test("a text longer than one run is made anew in several, and is not cut")
+  @Test("a text longer than one run is written in several runs, and is not cut")
   func longText() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
