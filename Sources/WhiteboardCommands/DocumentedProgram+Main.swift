@@ -23,11 +23,18 @@ extension DocumentedProgram {
         try command.run()
       }
     } catch let error as NodeError {
-      // Words of files and of peers are in some of them.
-      Console.complain("\(name): \(TerminalText.cleaned(error.message, limit: 4096))")
+      Console.complain(complaint(error))
       Glibc.exit(error.code.rawValue)
     } catch {
       exit(withError: error)
     }
+  }
+
+  /// Returns the line that reports an error to the user of the program.
+  ///
+  /// - Parameter error: The error; its message can contain text of files and of peers.
+  /// - Returns: The line, without a line feed and without control characters.
+  package static func complaint(_ error: NodeError) -> String {
+    "\(name): \(TerminalText.cleaned(error.message, limit: 4096))"
   }
 }

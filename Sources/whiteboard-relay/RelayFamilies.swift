@@ -24,5 +24,9 @@ extension MetricFamily {
         "Batches and answers refused: of who looks on (viewer), and of whose rights were taken back.",
       labels: ["reason"]
     ),
+    .counter(
+      "whiteboard_log_lines_dropped_total",
+      help: "Log lines that were dropped because their reader was too slow."
+    ),
   ]
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import Logging
 import Metrics
 import RelayOperations
@@ -24,9 +25,30 @@ struct ServeCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let settings = try options.settings()
     let format = LogFormat(settings)
-    LoggingSystem.bootstrap { OperatorLogHandler(label: $0, format: format) }
     let metrics = PrometheusMetrics(ProcessMetrics.families + MetricFamily.ofRelay)
     MetricsSystem.bootstrap(metrics)
+    let dropped = Counter(label: "whiteboard_log_lines_dropped_total")
+    let log = LogWriter(descriptor: STDERR_FILENO) { dropped.increment() }
+    LoggingSystem.bootstrap { OperatorLogHandler(label: $0, format: format, writer: log) }
+    let output = LogWriter(descriptor: STDOUT_FILENO)
+    defer {
+      output.flush()
+      log.flush()
+    }
+    do throws(NodeError) {
+      try await serve(settings, metrics, output)
+    } catch {
+      // A reader that reads nothing must not delay the end.
+      log.write("\(WhiteboardRelayProgram.complaint(error))\n")
+      throw ExitCode(error.code.rawValue)
+    }
+  }
+
+  private func serve(
+    _ settings: Settings,
+    _ metrics: PrometheusMetrics,
+    _ output: LogWriter
+  ) async throws(NodeError) {
     let configuration = try options.configuration(settings)
     let notifier: ServiceNotifier
     do throws(ServiceNotifier.EnvironmentError) {
@@ -49,8 +71,8 @@ struct ServeCommand: AsyncParsableCommand {
       try await withServices(relay, control, notifier) { () async throws(NodeError) in
         try await relay.run { relay in
           let lines = await relay.answer(ControlRequest(.status))
-          // Where nobody reads it, nobody misses it.
-          for line in lines { try? Console.tell(line.text(json: isJSON)) }
+          // The relay must not wait for a reader.
+          for line in lines { output.write(line.text(json: isJSON)) }
           notifier.ready(status: "\(relay.reports().count) boards")
         }
       }

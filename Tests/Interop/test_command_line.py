@@ -6,14 +6,18 @@ import os
 import pty
 import re
 import shutil
+import signal
+import socket
 import struct
 import subprocess
 import termios
+import time
 import unittest
 
 from pictures import png
-from program import BINARY, Program
+from program import BINARY, Program, end_with_parent
 from support import InteropCase
+from whiteboard_peer.events import PATIENCE
 
 RELAY, REPLAY = BINARY.with_name("whiteboard-relay"), BINARY.with_name("whiteboard-replay")
 
@@ -205,6 +209,36 @@ class CommandLine(InteropCase):
                 done = subprocess.run([programs[name], *words], capture_output=True, encoding="utf-8", timeout=60)
                 self.assertEqual(done.returncode, 64)
                 self.assertIn(f"did you mean {meant}?", done.stderr)
+
+    @unittest.skipUnless(RELAY.exists(), "whiteboard-relay is not built")
+    def test_a_relay_whose_output_is_full_serves_and_ends(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(writer, b"#" * 4096)
+        os.set_blocking(writer, True)
+        command = [str(RELAY), "serve", "--data-dir", str(self.data), "--listen", "127.0.0.1:0"]
+        relay = subprocess.Popen(
+            [*command, "--http", f"127.0.0.1:{port}", "--no-announce", "--log-level", "trace"],
+            preexec_fn=end_with_parent, stdout=writer, stderr=writer,
+        )
+        self.addCleanup(relay.wait)
+        self.addCleanup(relay.kill)
+        os.close(writer)
+        asking = [str(RELAY), "health", "--http", f"127.0.0.1:{port}"]
+        deadline = time.monotonic() + 30 * PATIENCE
+        while subprocess.run(asking, capture_output=True).returncode != 0:
+            self.assertLess(time.monotonic(), deadline, "the relay serves")
+            self.assertIsNone(relay.poll(), "the relay runs")
+            time.sleep(0.05)
+        made = subprocess.run([str(RELAY), "boards", "create", "a", "--data-dir", str(self.data)], capture_output=True)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        relay.send_signal(signal.SIGTERM)
+        self.assertEqual(relay.wait(30 * PATIENCE), 0)
 
     def test_config_rejects_the_names_of_keys_that_the_program_rejects(self):
         for line, wrong in [("undoo = u", "undoo"), ("undo = ctrl+entr", "ctrl+entr")]:

@@ -239,11 +239,11 @@ class FailingDisk(SavingCase):
         until(lambda: ask("/readyz")[0] == 503, "not ready")
         self.assertIn("NOT SAVED: disk quota used up (1 board)", ask("/readyz")[1])
         self.assertIn("whiteboard_boards_unsaved 1", ask("/metrics")[1])
-        self.assertIn("not-saved", (self.place / "relay.log").read_text())
+        until(lambda: "not-saved" in (self.place / "relay.log").read_text(), "a log line")
         self.fault.unlink()
         until(lambda: ask("/readyz")[0] == 200, "ready again")
         self.assertIn("whiteboard_boards_unsaved 0", ask("/metrics")[1])
-        self.assertIn("saved-again", (self.place / "relay.log").read_text())
+        until(lambda: "saved-again" in (self.place / "relay.log").read_text(), "a log line")
 
 
 class MissingDisk(SavingCase):

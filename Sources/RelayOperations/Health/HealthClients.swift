@@ -5,6 +5,8 @@ import NIOCore
 final class HealthClients: Sendable {
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
+    /// The clients whose requests are incomplete, oldest first.
+    var incomplete: [ObjectIdentifier] = []
     var questions = 0
   }
 
@@ -13,19 +15,40 @@ final class HealthClients: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Whether there is room for one more.
+  /// Adds a client, and returns whether there is room for it.
   ///
-  /// One that there is no room for counts all the same until it is closed.
+  /// At the limit, the oldest client whose request is incomplete is closed, so that silent
+  /// connections do not keep a health check from its answer. A client without room counts until it
+  /// is closed.
   func admit(_ channel: any Channel) -> Bool {
     let id = ObjectIdentifier(channel)
-    let count = state.withLockedValue {
-      $0.channels[id] = channel
-      return $0.channels.count
+    let (isAdmitted, dropped) = state.withLockedValue { state -> (Bool, (any Channel)?) in
+      let isFull = state.channels.count >= limit
+      state.channels[id] = channel
+      guard isFull else {
+        state.incomplete.append(id)
+        return (true, nil)
+      }
+      guard let oldest = state.incomplete.first else { return (false, nil) }
+      state.incomplete.removeFirst()
+      state.incomplete.append(id)
+      // Its place is free from now on, not only when it is closed.
+      return (true, state.channels.removeValue(forKey: oldest))
     }
     channel.closeFuture.whenComplete { _ in
-      self.state.withLockedValue { $0.channels[id] = nil }
+      self.state.withLockedValue {
+        $0.channels[id] = nil
+        $0.incomplete.removeAll { $0 == id }
+      }
     }
-    return count <= limit
+    dropped?.close(promise: nil)
+    return isAdmitted
+  }
+
+  /// Records that a client needs to send nothing more: its request is complete or refused.
+  func endReading(_ channel: any Channel) {
+    let id = ObjectIdentifier(channel)
+    state.withLockedValue { $0.incomplete.removeAll { $0 == id } }
   }
 
   /// Whether one more request may be thought about.

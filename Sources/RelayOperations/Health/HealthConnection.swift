@@ -74,6 +74,7 @@ private final class HealthConnection: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard case .reading = state, case .head(let head) = Self.unwrapInboundIn(data) else { return }
+    clients.endReading(context.channel)
     do throws(HealthAnswer) {
       ask(try HealthQuestion(head), context)
     } catch {
@@ -94,6 +95,7 @@ private final class HealthConnection: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // What comes after a request is nobody's, and the decoder says so of every piece of it.
     guard case .reading = state else { return }
+    clients.endReading(context.channel)
     switch error as? HTTPParserError {
     case .headerOverflow:
       say(.text(.requestHeaderFieldsTooLarge, "the head of the request is too large"), context)

@@ -13,7 +13,8 @@ public struct HealthServer: Sendable {
     public var host = "127.0.0.1"
     /// The port; 0 is any.
     public var port = 26_274
-    /// Open connections; one more is answered with 503 and closed.
+    /// Open connections; one more takes the place of the oldest whose request is incomplete, or is
+    /// answered with 503 if there is none.
     public var maximumConnections = 32
     /// The bytes of a request's head.
     public var maximumHeadSize = 8 * 1_024

@@ -13,11 +13,15 @@ struct LogEntry {
   private let metadata: [(key: String, value: Logger.MetadataValue)]
 
   init(_ event: LogEvent, label: String, metadata: Logger.Metadata) {
-    level = event.level
-    self.label = label.cleaned(limit: Self.textLimit)
-    message = event.message.description.cleaned(limit: Self.textLimit)
     var metadata = metadata
     if let error = event.error { metadata["error"] = "\(error)" }
+    self.init(event.level, label: label, message: event.message.description, metadata: metadata)
+  }
+
+  init(_ level: Logger.Level, label: String, message: String, metadata: Logger.Metadata) {
+    self.level = level
+    self.label = label.cleaned(limit: Self.textLimit)
+    self.message = message.cleaned(limit: Self.textLimit)
     self.metadata = Self.bounded(metadata)
   }
 

@@ -1,64 +1,160 @@
+import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Writes whole lines to a descriptor, one at a time.
+/// Writes whole lines to a descriptor, in order, on a thread of its own.
 ///
-/// A line that nobody takes within a second, or that the disk has no room for, is dropped, and until somebody reads again the lines
-/// after it at once: a log that hangs does not hang the program. The process must ignore SIGPIPE where the reader may go.
+/// A caller never waits for the reader of the descriptor. Lines that the reader does not take yet wait
+/// in a queue of at most 1 MiB. If the queue is full, the oldest line in it is dropped and counted. A
+/// line that cannot be written, for example because the disk is full, is dropped too. The process must
+/// ignore SIGPIPE if the reader can exit.
 public final class LogWriter: Sendable {
-  /// Standard error, for the whole program.
-  public static let standardError = LogWriter(descriptor: STDERR_FILENO)
-
   /// The number of bytes that a writable pipe accepts without blocking, even if it has other
   /// writers.
   private static let pieceSize = 4_096
 
   private struct State {
+    var lines = BoundedLines()
+    /// Whether a job on the queue is writing the lines.
+    var isWriting = false
     /// Whether the last line that was begun lacks its end.
     var isMidLine = false
-    /// Whether the last line was waited for in vain.
-    var isStuck = false
   }
 
   private let descriptor: Int32
-  /// How long a reader that does not read is waited for, in milliseconds.
-  private let patience: Int32
+  private let limit: Int
+  private let dropped: @Sendable () -> Void
   private let state = NIOLockedValueBox(State())
+  private let queue = DispatchQueue(label: "whiteboard.log")
 
-  /// Writes to a descriptor, which must stay open.
-  public convenience init(descriptor: Int32) { self.init(descriptor: descriptor, patience: 1_000) }
+  /// Creates a writer for a descriptor, which must stay open.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The descriptor.
+  ///   - dropped: Called for each line that is dropped because the queue is full.
+  public convenience init(descriptor: Int32, dropped: @escaping @Sendable () -> Void = {}) {
+    self.init(descriptor: descriptor, limit: 1 << 20, dropped: dropped)
+  }
 
-  init(descriptor: Int32, patience: Int32) {
+  init(descriptor: Int32, limit: Int, dropped: @escaping @Sendable () -> Void = {}) {
     self.descriptor = descriptor
-    self.patience = patience
+    self.limit = limit
+    self.dropped = dropped
   }
 
-  /// Writes a line, which ends in a line feed.
-  func write(_ line: String) {
+  /// Queues a line, and returns at once.
+  ///
+  /// - Parameters:
+  ///   - line: The line, with its line feed.
+  ///   - note: Returns the line to write in the place of so many dropped ones; nil writes none.
+  public func write(_ line: String, ifDropped note: (@Sendable (Int) -> String)? = nil) {
+    let (count, mustStart) = state.withLockedValue { state in
+      let count = state.lines.append(line, note: note, limit: limit)
+      defer { state.isWriting = true }
+      return (count, !state.isWriting)
+    }
+    for _ in 0..<count { dropped() }
+    guard mustStart else { return }
+    queue.async { self.writeAll() }
+  }
+
+  /// Waits until all queued lines are written, or the time is over.
+  ///
+  /// - Parameter timeout: The longest time that the calling thread waits.
+  public func flush(timeout: DispatchTimeInterval = .seconds(1)) {
+    let written = DispatchWorkItem {}
+    queue.async(execute: written)
+    _ = written.wait(timeout: .now() + timeout)
+  }
+
+  private func writeAll() {
+    while let line = next() { write(bytes: line) }
+  }
+
+  private func next() -> [UInt8]? {
     state.withLockedValue { state in
-      var bytes = Array((state.isMidLine ? "\n" + line : line).utf8)[...]
-      while !bytes.isEmpty {
-        state.isStuck = !isWritable(within: state.isStuck ? 0 : patience)
-        guard !state.isStuck else { return }
-        let count = bytes.prefix(Self.pieceSize).withUnsafeBytes {
-          Glibc.write(descriptor, $0.baseAddress, $0.count)
-        }
-        if count >= 0 {
-          state.isMidLine = true
-          bytes = bytes.dropFirst(count)
-        } else if errno != EINTR, errno != EAGAIN {
-          return
-        }
+      guard let text = state.lines.takeFirst() else {
+        state.isWriting = false
+        return nil
       }
-      state.isMidLine = false
+      return Array((state.isMidLine ? "\n" + text : text).utf8)
     }
   }
 
-  private func isWritable(within milliseconds: Int32) -> Bool {
-    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    while true {
-      let count = poll(&waiting, 1, milliseconds)
-      if count >= 0 || errno != EINTR { return count > 0 }
+  private func write(bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      waitUntilWritable()
+      let count = rest.prefix(Self.pieceSize).withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR, errno != EAGAIN {
+        break
+      }
     }
+    guard rest.count < bytes.count else { return }
+    state.withLockedValue { $0.isMidLine = !rest.isEmpty }
+  }
+
+  /// Waits for a descriptor that does not block; a write to another one waits by itself.
+  private func waitUntilWritable() {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    while poll(&waiting, 1, -1) < 0, errno == EINTR {}
+  }
+}
+
+/// The lines that wait for a writer, and the number of those that had no room.
+struct BoundedLines {
+  private var lines: [String] = []
+  /// The index of the first waiting line.
+  private var start = 0
+  private var size = 0
+  private var dropped = 0
+  private var note: (@Sendable (Int) -> String)?
+
+  /// Adds a line, and drops the oldest ones if all of them exceed a limit.
+  ///
+  /// The new line stays, however long it is.
+  ///
+  /// - Parameters:
+  ///   - line: The line.
+  ///   - note: Describes so many dropped lines.
+  ///   - limit: The number of bytes of all lines.
+  /// - Returns: The number of lines that were dropped.
+  mutating func append(_ line: String, note: (@Sendable (Int) -> String)?, limit: Int) -> Int {
+    let before = dropped
+    lines.append(line)
+    size += line.utf8.count
+    self.note = note
+    while size > limit, start + 1 < lines.count {
+      size -= lines[start].utf8.count
+      start += 1
+      dropped += 1
+    }
+    compact()
+    return dropped - before
+  }
+
+  /// Removes the oldest line, with a note in front of it if lines before it were dropped.
+  ///
+  /// - Returns: The text; nil if no line waits.
+  mutating func takeFirst() -> String? {
+    guard start < lines.count else { return nil }
+    let line = lines[start]
+    size -= line.utf8.count
+    start += 1
+    compact()
+    guard dropped > 0 else { return line }
+    defer { dropped = 0 }
+    return (note?(dropped) ?? "") + line
+  }
+
+  /// Frees the places of taken lines, once they are half of all.
+  private mutating func compact() {
+    guard start * 2 >= lines.count else { return }
+    lines.removeFirst(start)
+    start = 0
   }
 }

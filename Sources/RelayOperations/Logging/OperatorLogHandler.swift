@@ -19,7 +19,7 @@ public struct OperatorLogHandler: LogHandler {
     label: String,
     format: LogFormat,
     level: Logger.Level = .info,
-    writer: LogWriter = .standardError,
+    writer: LogWriter,
     metadataProvider: Logger.MetadataProvider? = nil
   ) {
     self.init(
@@ -60,6 +60,15 @@ public struct OperatorLogHandler: LogHandler {
     var said = metadata
     if let provided = metadataProvider?.get() { said.merge(provided) { $1 } }
     if let own = event.metadata { said.merge(own) { $1 } }
-    writer.write(format.line(LogEntry(event, label: label, metadata: said), at: now()))
+    let entry = LogEntry(event, label: label, metadata: said)
+    writer.write(format.line(entry, at: now())) { [label, format, now] count in
+      let note = LogEntry(
+        .warning,
+        label: label,
+        message: "log lines were dropped because their reader was too slow",
+        metadata: ["dropped": "\(count)"]
+      )
+      return format.line(note, at: now())
+    }
   }
 }

@@ -180,21 +180,63 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("one connection more than the limit is told so, and has a place when another ends")
-  func boundsConnections() async throws {
+  @Test("at the limit, the oldest connection whose request is incomplete makes room")
+  func dropsSilentConnections() async throws {
     try await withServer {
       $0.maximumConnections = 2
     } _: { server in
       let first = try await RawClient(port: server.port)
       let second = try await RawClient(port: server.port)
+      await second.send("GET /healthz HTTP/1.1\r\nHost: ")
       let third = try await RawClient(port: server.port)
-      let answer = try #require(RawAnswer(try await third.read()))
+      #expect(try await first.read() == "")
+      await third.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+      await second.send("x\r\n\r\n")
+      for client in [second, third] {
+        #expect(RawAnswer(try await client.read())?.status == 200)
+      }
+    }
+  }
+
+  @Test("silent connections, however many, do not keep a health check from its answer")
+  func answersBesideSilentConnections() async throws {
+    try await withServer { server in
+      var silent: [RawClient] = []
+      for _ in 0..<64 { silent.append(try await RawClient(port: server.port)) }
+      #expect(try await RawClient.get("/readyz", port: server.port)?.status == 200)
+      for client in silent { await client.close() }
+    }
+  }
+
+  @Test("a connection beside as many complete requests as the limit is told that they are too many")
+  func boundsConnections() async throws {
+    let (gates, gate) = AsyncStream<Void>.makeStream()
+    let (starts, start) = AsyncStream<Void>.makeStream()
+    var configuration = HealthServer.Configuration()
+    configuration.port = 0
+    configuration.connectionTimeout = .seconds(300)
+    configuration.answerTimeout = .seconds(300)
+    configuration.maximumConnections = 1
+    let endpoints = HealthEndpoints(
+      program: "p",
+      version: "1",
+      hindrances: {
+        start.yield()
+        for await _ in gates { break }
+        return []
+      },
+      metrics: { "" }
+    )
+    try await withHealthServer(endpoints, configuration: configuration) { server in
+      let asking = try await RawClient(port: server.port)
+      await asking.send("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+      for await _ in starts { break }
+      let answer = try #require(try await RawClient.get("/healthz", port: server.port))
       #expect(answer.status == 503)
       #expect(answer.body == "too many connections\n")
-      await first.close()
+      gate.yield()
+      #expect(RawAnswer(try await asking.read())?.status == 200)
       while try await RawClient.get("/healthz", port: server.port)?.status != 200 {}
-      await second.send("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-      #expect(RawAnswer(try await second.read())?.status == 200)
     }
   }
 

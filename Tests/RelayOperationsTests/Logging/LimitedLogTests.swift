@@ -24,8 +24,9 @@ struct LimitedLogTests {
   @Test("the fixed words are written, then counted, then told")
   func tells() async {
     let pipe = Pipe()
+    let writer = LogWriter(descriptor: pipe.writer)
     var logger = Logger(label: "relay") {
-      OperatorLogHandler(label: $0, format: .journald, writer: LogWriter(descriptor: pipe.writer))
+      OperatorLogHandler(label: $0, format: .journald, writer: writer)
     }
     logger.logLevel = .warning
     let rates = LogLimit.Rates(perPeer: 2, perReason: 3, span: .seconds(60))
@@ -37,6 +38,7 @@ struct LimitedLogTests {
     log.log(.error, "cannot save")
     // Its clock lets nobody sleep, as when the task is cancelled.
     await log.run()
+    writer.flush(timeout: .seconds(60))
     pipe.endWriting()
     #expect(
       pipe.read() == """

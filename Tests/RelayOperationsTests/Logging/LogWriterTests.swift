@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import RelayOperations
@@ -7,7 +8,7 @@ struct LogWriterTests {
   @Test("lines of many threads stay whole")
   func keepsLinesWhole() async {
     let pipe = Pipe()
-    let writer = LogWriter(descriptor: pipe.writer, patience: 60_000)
+    let writer = LogWriter(descriptor: pipe.writer, limit: 1 << 30)
     let reading = pipe.reading()
     await withTaskGroup(of: Void.self) { writers in
       for index in 0..<8 {
@@ -15,6 +16,7 @@ struct LogWriterTests {
         writers.addTask { for _ in 0..<20 { writer.write(line) } }
       }
     }
+    writer.flush(timeout: .seconds(60))
     pipe.endWriting()
     var lines: [Substring] = []
     for await text in reading { lines = text.split(separator: "\n") }
@@ -22,24 +24,48 @@ struct LogWriterTests {
     #expect(lines.allSatisfy { $0.count == 9_000 && Set($0).count == 1 })
   }
 
-  @Test("a line that nobody takes is dropped, and the next begins on a line of its own")
-  func dropsWhatNobodyTakes() throws {
+  @Test("a full pipe delays no caller; the oldest lines are dropped, counted and noted")
+  func dropsTheOldest() {
     let pipe = Pipe()
-    let writer = LogWriter(descriptor: pipe.writer, patience: 10)
-    let large = String(repeating: "x", count: 300_000) + "\n"
-    writer.write(large)
-    writer.write("dropped whole\n")
-    #expect(pipe.read().allSatisfy { $0 == "x" })
-    writer.write("next\n")
-    writer.write("last\n")
-    #expect(pipe.read() == "\nnext\nlast\n")
+    pipe.fill()
+    let dropped = NIOLockedValueBox(0)
+    let writer = LogWriter(descriptor: pipe.writer, limit: 100) {
+      dropped.withLockedValue { $0 += 1 }
+    }
+    // Nothing reads the pipe: a writer that waits for its reader would never come to the end.
+    for number in 10..<100 { writer.write("line \(number)\n") { "\($0) dropped\n" } }
+    let count = dropped.withLockedValue { $0 }
+    // The thread may have taken one line before the queue was full.
+    #expect(77...78 ~= count)
+    writer.flush(timeout: .nanoseconds(1))
+    var text = pipe.read()
+    writer.flush(timeout: .seconds(60))
+    text += pipe.read()
+    let lines = text.split(separator: "\n").filter { $0.first != "#" }.map(String.init)
+    #expect(lines.suffix(12) == (88..<100).map { "line \($0)" }[...])
+    let noted = lines.filter { $0.hasSuffix(" dropped") }
+    #expect(noted.compactMap { Int($0.prefix { $0 != " " }) }.reduce(0, +) == count)
     // Others may hold the descriptor without O_NONBLOCK; none of this may wait for them.
     #expect(fcntl(pipe.writer, F_GETFL) & O_NONBLOCK == 0)
+  }
+
+  @Test("a line that is larger than the queue is written whole")
+  func writesLargeLine() async {
+    let pipe = Pipe()
+    let writer = LogWriter(descriptor: pipe.writer, limit: 10)
+    let reading = pipe.reading()
+    let large = String(repeating: "x", count: 300_000) + "\n"
+    writer.write(large)
+    writer.flush(timeout: .seconds(60))
+    pipe.endWriting()
+    for await text in reading { #expect(text == large) }
   }
 
   @Test("a full disk stops nothing")
   func survivesFullDisk() throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-    LogWriter(descriptor: full.fileDescriptor).write("x\n")
+    let writer = LogWriter(descriptor: full.fileDescriptor)
+    writer.write("x\n")
+    writer.flush(timeout: .seconds(60))
   }
 }

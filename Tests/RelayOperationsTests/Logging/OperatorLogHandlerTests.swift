@@ -15,16 +15,18 @@ struct OperatorLogHandlerTests {
     _ log: (inout Logger) -> Void
   ) -> String {
     let pipe = Pipe()
+    let writer = LogWriter(descriptor: pipe.writer)
     var logger = Logger(label: "relay") { label in
       OperatorLogHandler(
         label: label,
         format: format,
         level: level,
-        writer: LogWriter(descriptor: pipe.writer),
+        writer: writer,
         metadataProvider: provider
       ) { LogTime(seconds: 1_795_369_915, milliseconds: 7) }
     }
     log(&logger)
+    writer.flush(timeout: .seconds(60))
     pipe.endWriting()
     return pipe.read()
   }

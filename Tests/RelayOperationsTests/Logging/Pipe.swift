@@ -25,6 +25,15 @@ final class Pipe: Sendable {
     close(writer)
   }
 
+  /// Fills the pipe with lines, until a writer would block.
+  func fill() {
+    let flags = fcntl(writer, F_GETFL)
+    _ = fcntl(writer, F_SETFL, flags | O_NONBLOCK)
+    let line = [UInt8](repeating: UInt8(ascii: "#"), count: 4_095) + [UInt8(ascii: "\n")]
+    while write(writer, line, line.count) > 0 {}
+    _ = fcntl(writer, F_SETFL, flags)
+  }
+
   /// Begins to read to the end on a thread of its own.
   ///
   /// Who waits on a thread of the tasks keeps it from those of all tests, and there are few of them.
