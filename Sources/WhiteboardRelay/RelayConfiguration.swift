@@ -31,7 +31,8 @@ package struct RelayConfiguration: Sendable {
   package struct Limits: Equatable, Sendable {
     /// Whose boards are taken.
     package var boards = BoardsTaken.allowList
-    /// Whose, under an allow-list.
+    /// The hosts that are allowed: all others are refused under ``BoardsTaken/allowList``, and
+    /// strangers under ``BoardsTaken/any``.
     package var allowed: [PeerID] = []
     /// How many boards there may be.
     package var maximumBoards = 100
@@ -39,8 +40,14 @@ package struct RelayConfiguration: Sendable {
     package var maximumPeople = 128
     /// How many megabytes the file of a board may have.
     package var maximumBoardMegabytes = 1_024
-    /// Days without a visitor after which a board that is not pinned is removed; nil keeps it.
-    package var retention: Int?
+    /// How many boards of one host are taken under ``BoardsTaken/any``.
+    package var maximumBoardsPerHost = 8
+    /// How many boards of hosts at one address are taken under ``BoardsTaken/any``.
+    package var maximumBoardsPerAddress = 16
+    /// How many of the boards no stranger gets under ``BoardsTaken/any``; nil means a tenth.
+    package var reservedBoards: Int?
+    /// How long a board that is not pinned stays without a visitor.
+    package var retention = BoardRetention.auto
 
     /// The limits that hold where nobody says.
     package init() {}

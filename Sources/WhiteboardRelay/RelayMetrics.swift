@@ -51,6 +51,14 @@ struct RelayMetrics: Sendable {
     }
   }
 
+  /// Counts a board of another host that was not taken.
+  func refused(board refusal: BoardRefusal) {
+    Counter(
+      label: "whiteboard_boards_refused_total",
+      dimensions: [("reason", refusal.label)]
+    ).increment()
+  }
+
   /// Counts a peer that left a board, by the session's reason.
   func left(_ reason: String) {
     // Each reason is one of the protocol's words.

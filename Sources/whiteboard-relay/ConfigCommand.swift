@@ -55,7 +55,8 @@ struct ConfigCommand: AsyncParsableCommand {
     mutating func run() async throws {
       let settings = try options.settings()
       _ = try settings.relayDirectory()
-      let bounds = RelayBound.all(RelayConfiguration.Limits(settings), RelayLimits(settings))
+      let limits = try RelayConfiguration.Limits(settings)
+      let bounds = RelayBound.all(limits, RelayLimits(settings))
       if options.place.json {
         for bound in bounds { try Console.tell(EventLine.json("bound", bound)) }
         return

@@ -25,6 +25,11 @@ extension MetricFamily {
       labels: ["reason"]
     ),
     .counter(
+      "whiteboard_boards_refused_total",
+      help: "Boards of other hosts that were not taken, by the limit that refused them.",
+      labels: ["reason"]
+    ),
+    .counter(
       "whiteboard_log_lines_dropped_total",
       help: "Log lines that were dropped because their reader was too slow."
     ),

@@ -108,6 +108,15 @@ struct ServeOptions: ParsableArguments {
   @Option(name: .customLong("max-boards"), help: .of(.maximumBoards, "N"))
   var maximumBoards: String?
 
+  @Option(name: .customLong("max-boards-per-host"), help: .of(.maximumBoardsPerHost, "N"))
+  var maximumBoardsPerHost: String?
+
+  @Option(name: .customLong("max-boards-per-address"), help: .of(.maximumBoardsPerAddress, "N"))
+  var maximumBoardsPerAddress: String?
+
+  @Option(name: .customLong("reserved-boards"), help: .of(.reservedBoards, "N"))
+  var reservedBoards: String?
+
   @Option(name: .customLong("max-people"), help: .of(.maximumPeople, "N"))
   var maximumPeople: String?
 
@@ -158,6 +167,9 @@ struct ServeOptions: ParsableArguments {
     flags[.boards] = boards
     flags[.allow] = allow
     flags[.maximumBoards] = maximumBoards
+    flags[.maximumBoardsPerHost] = maximumBoardsPerHost
+    flags[.maximumBoardsPerAddress] = maximumBoardsPerAddress
+    flags[.reservedBoards] = reservedBoards
     flags[.maximumPeople] = maximumPeople
     flags[.maximumBoardMegabytes] = maximumBoardMegabytes
     flags[.maximumCopies] = maximumCopies
@@ -199,7 +211,7 @@ struct ServeOptions: ParsableArguments {
       configuration.discovery = AvahiDiscovery(interface: configuration.interface)
     }
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
-    configuration.limits = RelayConfiguration.Limits(settings)
+    configuration.limits = try RelayConfiguration.Limits(settings)
     configuration.passing = RelayLimits(settings)
     return configuration
   }
@@ -216,14 +228,27 @@ extension RelayLimits {
 }
 
 extension RelayConfiguration.Limits {
-  /// The limits that settings say.
-  init(_ settings: Settings) {
+  /// Creates the limits of some settings.
+  ///
+  /// - Parameter settings: The settings.
+  /// - Throws: ``NodeError`` if two settings contradict each other.
+  init(_ settings: Settings) throws(NodeError) {
     self.init()
     boards = settings.value(.boards) ?? boards
     allowed = settings.value(.allow) ?? allowed
     maximumBoards = settings.value(.maximumBoards) ?? maximumBoards
+    maximumBoardsPerHost = settings.value(.maximumBoardsPerHost) ?? maximumBoardsPerHost
+    maximumBoardsPerAddress = settings.value(.maximumBoardsPerAddress) ?? maximumBoardsPerAddress
+    reservedBoards = settings.value(.reservedBoards)
+    if let reservedBoards, reservedBoards >= maximumBoards {
+      throw NodeError(
+        .badConfiguration,
+        "reserved-boards is \(reservedBoards), which must be less than max-boards (\(maximumBoards)): "
+          + "lower it, or raise max-boards"
+      )
+    }
     maximumPeople = settings.value(.maximumPeople) ?? maximumPeople
     maximumBoardMegabytes = settings.value(.maximumBoardMegabytes) ?? maximumBoardMegabytes
-    retention = settings.value(.retain) ?? nil
+    retention = settings.value(.retain) ?? retention
   }
 }

@@ -91,7 +91,7 @@ struct ServeCommand: AsyncParsableCommand {
     } reload: {
       notifier.reloading()
       do throws(NodeError) {
-        await relay.reload(RelayConfiguration.Limits(try options.settings()))
+        await relay.reload(try RelayConfiguration.Limits(try options.settings()))
       } catch {
         logger.error("the settings stay as they were: \(error.message)")
       }

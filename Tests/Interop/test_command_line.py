@@ -211,6 +211,23 @@ class CommandLine(InteropCase):
                 self.assertIn(f"did you mean {meant}?", done.stderr)
 
     @unittest.skipUnless(RELAY.exists(), "whiteboard-relay is not built")
+    def test_a_relay_checks_its_limits_for_strangers(self):
+        def check(*arguments):
+            command = [str(RELAY), "config", "check", "--data-dir", str(self.data), "--max-boards", "20", *arguments]
+            done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+            return done.returncode, done.stdout + done.stderr
+
+        status, shown = check("--boards", "any", "--max-boards-per-host", "3")
+        self.assertEqual(status, 0, shown)
+        self.assertRegex(shown, r"boards of one stranger +3 ")
+        self.assertRegex(shown, r"fewer than 18 boards")
+        self.assertRegex(shown, r"a board without a visitor +90 days")
+        status, shown = check("--reserved-boards", "20")
+        self.assertEqual(status, 78, shown)
+        self.assertIn("must be less than max-boards (20)", shown)
+        self.assertEqual(check("--max-boards-per-address", "0")[0], 64)
+
+    @unittest.skipUnless(RELAY.exists(), "whiteboard-relay is not built")
     def test_a_relay_whose_output_is_full_serves_and_ends(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]

@@ -9,16 +9,25 @@ struct RelayBoundTests {
   func numbers() throws {
     var limits = RelayConfiguration.Limits()
     limits.maximumBoards = 17
-    limits.retention = 90
+    limits.retention = .days(90)
+    limits.boards = .any
+    limits.maximumBoardsPerHost = 3
+    limits.reservedBoards = 2
     var passing = RelayLimits()
     passing.rate = RelayRate(copies: 1234, bytes: 5 << 20)
     let bounds = RelayBound.all(limits, passing)
     func limit(_ what: String) -> String? { bounds.first { $0.what == what }?.limit }
     #expect(limit("boards") == "17")
+    #expect(limit("boards of one stranger") == "3")
+    #expect(limit("boards of strangers at one address") == "16")
+    #expect(limit("boards of all strangers")?.contains("15 boards") == true)
     #expect(limit("a board without a visitor") == "90 days")
     #expect(limit("copies made for a member") == "1234 a second")
     #expect(limit("bytes copied for a member") == "5 MB a second")
     #expect(Set(bounds.map(\.what)).count == bounds.count)
+    limits.boards = .allowList
+    let closed = RelayBound.all(limits, passing)
+    #expect(closed.first { $0.what == "boards of one stranger" }?.limit == "none are taken")
   }
 
   @Test(

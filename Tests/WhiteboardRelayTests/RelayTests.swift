@@ -133,7 +133,7 @@ struct RelayTests {
   @Test("a board that nobody visited for long is removed, unless it is pinned or somebody is on it")
   func forgotten() async throws {
     try await RelayRoom.make { room in
-      try await room.running(try room.relay { $0.limits.retention = 30 }) { relay in
+      try await room.running(try room.relay { $0.limits.retention = .days(30) }) { relay in
         let link = try await relay.createBoard(name: "in use").link
         _ = try await relay.createBoard(name: "pinned")
         _ = try await relay.createBoard(name: "forgotten")

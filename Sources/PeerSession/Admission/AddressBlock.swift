@@ -8,7 +8,7 @@ import NIOCore
 struct AddressBlock: Hashable, Sendable {
   /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its
   /// scope.
-  private let text: String
+  let text: String
 
   /// Creates the block of an address.
   ///

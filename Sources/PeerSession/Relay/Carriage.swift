@@ -15,6 +15,9 @@ public struct CarryRequest: Sendable {
   public var admission: AdmissionPolicy
   /// What lets the relay carry the session, also after a restart; it verifies.
   public var grant: RelayGrant
+  /// The part of the host's IP address that limits count by: the IPv4 address, or the /64 of an IPv6
+  /// address.
+  public var addressBlock: String
 }
 
 /// What a relay's application says to a ``CarryRequest``.

@@ -143,6 +143,7 @@ struct CarryQuestion: Sendable {
     _ carry: Control.Carry,
     _ hello: Control.DiallerHello,
     from host: PeerID,
+    address: AddressBlock,
     at relay: PeerID
   ) throws(Refusal) {
     let session = hello.introduction.session
@@ -155,7 +156,8 @@ struct CarryQuestion: Sendable {
       hostName: hello.introduction.name,
       name: carry.name,
       admission: carry.policy,
-      grant: carry.grant
+      grant: carry.grant,
+      addressBlock: address.text
     )
   }
 

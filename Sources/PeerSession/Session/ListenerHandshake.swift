@@ -203,7 +203,13 @@ final class ListenerHandshake: LinkDelegate {
     }
     let question: CarryQuestion
     do throws(CarryQuestion.Refusal) {
-      question = try CarryQuestion(carry, hello, from: peer, at: transport.localPeer)
+      question = try CarryQuestion(
+        carry,
+        hello,
+        from: peer,
+        address: AddressBlock(host: host),
+        at: transport.localPeer
+      )
     } catch {
       return link.close(error.code, error.reason)
     }

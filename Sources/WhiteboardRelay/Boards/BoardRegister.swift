@@ -39,10 +39,13 @@ package struct BoardRegister: Sendable {
     package var key: Data
     /// The host's signature, in base64.
     package var signature: Data
+    /// The part of the host's address that limits count by; nil in files of earlier versions.
+    package var address: String?
 
     /// Takes what a host gave us.
-    init(host: PeerID, _ grant: RelayGrant) {
+    init(host: PeerID, _ grant: RelayGrant, address: String) {
       self.host = host.text
+      self.address = address
       key = Data(grant.key)
       signature = Data(grant.signature)
     }

@@ -14,17 +14,25 @@ extension Relay {
       }
       entry.admission = word
       entry.code = code
+      // A file of an earlier version has no address.
+      if entry.carriage?.address == nil { entry.carriage?.address = request.addressBlock }
       return note(entry)
     }
-    if let reason = refusal(of: request.host) {
+    let refusal = limits.refusal(
+      of: request.host,
+      at: request.addressBlock,
+      among: register.entries
+    )
+    if let refusal {
+      metrics.refused(board: refusal)
       logger.notice(
         "a board is not taken",
         metadata: [
           "board": "\(request.session.short)", "peer": "\(request.host.text)",
-          "reason": "\(reason)",
+          "reason": "\(refusal.reason)",
         ]
       )
-      return .refuse(reason: reason)
+      return .refuse(reason: refusal.reason)
     }
     let now = BoardFile.now
     let name = TerminalText.cleaned(request.name.raw)
@@ -34,7 +42,7 @@ extension Relay {
         name: name.isEmpty ? "board" : name,
         admission: word,
         code: code,
-        carriage: .init(host: request.host, request.grant),
+        carriage: .init(host: request.host, request.grant, address: request.addressBlock),
         since: now,
         visited: now
       )
@@ -49,22 +57,6 @@ extension Relay {
       logger.error("\(error.message)")
       return .refuse(reason: "The relay cannot store the board. Its disk may be full.")
     }
-  }
-
-  /// Why no board of a peer is taken; nil where one is.
-  private func refusal(of host: PeerID) -> String? {
-    switch limits.boards {
-    case .any: break
-    case .allowList where limits.allowed.contains(host): break
-    case .allowList:
-      // Short, for it is shown in a line; the host knows its id.
-      return "The settings of the relay do not allow this peer."
-    case .none: return "The relay accepts no boards of other peers."
-    }
-    guard register.entries.count < limits.maximumBoards else {
-      return "The relay has \(limits.maximumBoards) boards and accepts no more."
-    }
-    return nil
   }
 
   /// Serves a board that it took.

@@ -78,10 +78,9 @@ extension Relay {
   ///
   /// - Parameter now: Milliseconds since 1970.
   func removeForgotten(now: Int64) async {
-    guard let days = limits.retention else { return }
-    for entry in register.entries where !entry.isPinned {
-      guard let id = entry.id, boards[id]?.people.isEmpty ?? true,
-        now - entry.visited > Int64(days) * 86_400_000
+    for entry in register.entries {
+      guard let days = limits.retention(of: entry), let id = entry.id,
+        boards[id]?.people.isEmpty ?? true, now - entry.visited > Int64(days) * 86_400_000
       else { continue }
       logger.notice(
         "nobody visited a board for so long that it is removed",

@@ -26,8 +26,32 @@ package struct RelayBound: Encodable, Sendable {
     _ limits: RelayConfiguration.Limits,
     _ passing: RelayLimits
   ) -> [RelayBound] {
-    [
+    let isOpen = limits.boards == .any
+    let retention =
+      switch limits.retention {
+      case .auto: isOpen ? "\(BoardRetention.daysOfStrangers) days if a stranger made it" : "stays"
+      case .never: "stays"
+      case .days(let days): "\(days) days"
+      }
+    return [
       RelayBound("boards", "\(limits.maximumBoards)", "no further one is made or taken"),
+      RelayBound(
+        "boards of one stranger",
+        isOpen ? "\(limits.maximumBoardsPerHost)" : "none are taken",
+        "no further one is taken"
+      ),
+      RelayBound(
+        "boards of strangers at one address",
+        isOpen ? "\(limits.maximumBoardsPerAddress)" : "none are taken",
+        "no further one is taken"
+      ),
+      RelayBound(
+        "boards of all strangers",
+        isOpen
+          ? "as long as there are fewer than \(limits.boardsForStrangers) boards"
+          : "none are taken",
+        "the last \(limits.maximumBoards - limits.boardsForStrangers) are for the operator and allowed peers"
+      ),
       RelayBound(
         "people on a board",
         "\(limits.maximumPeople)",
@@ -40,7 +64,7 @@ package struct RelayBound: Encodable, Sendable {
       ),
       RelayBound(
         "a board without a visitor",
-        limits.retention.map { "\($0) days" } ?? "never",
+        retention,
         "it is removed, unless it is pinned"
       ),
       RelayBound(

@@ -65,7 +65,7 @@ extension SettingKey<[PeerID]> {
   /// Whose boards are taken.
   package static let allow = SettingKey(
     "allow",
-    "Whose boards are taken under allow-list, by their ids",
+    "Whose boards are taken under allow-list, by their ids; under any, these peers are exempt from the limits for strangers",
     allowed: "peer ids of 52 characters with commas between them",
     standard: .words("nobody's")
   ) { text throws(SettingFault) in
@@ -109,6 +109,28 @@ extension SettingKey<Int> {
     "How many boards there may be",
     in: 1...10_000,
     standard: 100
+  )
+  /// How many boards a stranger may have.
+  package static let maximumBoardsPerHost = count(
+    "max-boards-per-host",
+    "How many boards of one peer are taken under boards = any",
+    in: 1...10_000,
+    standard: 8
+  )
+  /// How many boards all strangers at one address may have.
+  package static let maximumBoardsPerAddress = count(
+    "max-boards-per-address",
+    "How many boards of peers at one IP address (IPv6: one /64) are taken under boards = any",
+    in: 1...10_000,
+    standard: 16
+  )
+  /// How many boards no stranger gets.
+  package static let reservedBoards = SettingKey(
+    "reserved-boards",
+    "How many of max-boards are not given to strangers under boards = any",
+    allowed: "a number from 0 to 10000, less than max-boards",
+    standard: .words("a tenth of max-boards"),
+    parse: number(in: 0...10_000)
   )
   /// How many people may be on a board.
   package static let maximumPeople = count(
@@ -156,25 +178,50 @@ extension SettingKey<Int> {
       name,
       summary,
       allowed: "a number from \(range.lowerBound) to \(range.upperBound)",
-      standard: .value("\(standard)")
-    ) { text throws(SettingFault) in
+      standard: .value("\(standard)"),
+      parse: number(in: range)
+    )
+  }
+
+  private static func number(
+    in range: ClosedRange<Int>
+  ) -> @Sendable (String) throws(SettingFault) -> Int {
+    { text throws(SettingFault) in
       guard let number = Int(text), range.contains(number) else { throw SettingFault() }
       return number
     }
   }
 }
 
-extension SettingKey<Int?> {
-  /// How long a board that nobody visits is kept.
+/// How long a board that is not pinned stays without a visitor.
+package enum BoardRetention: Equatable, Sendable {
+  /// A board of a stranger stays for ``daysOfStrangers``, and every other board for ever.
+  case auto
+  /// Every board stays.
+  case never
+  /// Every board stays for so many days.
+  case days(Int)
+
+  /// The days that a board of a stranger stays if the operator sets nothing.
+  package static let daysOfStrangers = 90
+}
+
+extension SettingKey<BoardRetention> {
+  /// How long a board without a visitor is kept.
   package static let retain = SettingKey(
     "retain",
-    "After how many days without a visitor a board that is not pinned is removed",
-    allowed: "a number of days from 1 to 36500, or never",
-    standard: .value("never")
+    "After how many days without a visitor a board that is not pinned is removed; auto is "
+      + "\(BoardRetention.daysOfStrangers) days for boards taken from strangers under boards = any, else never",
+    allowed: "a number of days from 1 to 36500, auto, or never",
+    standard: .value("auto")
   ) { text throws(SettingFault) in
-    if text == "never" { return nil }
-    guard let days = Int(text), (1...36_500).contains(days) else { throw SettingFault() }
-    return days
+    switch text {
+    case "auto": return .auto
+    case "never": return .never
+    default:
+      guard let days = Int(text), (1...36_500).contains(days) else { throw SettingFault() }
+      return .days(days)
+    }
   }
 }
 
@@ -184,7 +231,9 @@ extension SettingEntry {
     SettingKey.relayName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.http.entry,
     SettingKey.boards.entry, SettingKey.allow.entry, SettingKey.maximumBoards.entry,
-    SettingKey.maximumPeople.entry, SettingKey.maximumBoardMegabytes.entry,
+    SettingKey.maximumBoardsPerHost.entry, SettingKey.maximumBoardsPerAddress.entry,
+    SettingKey.reservedBoards.entry, SettingKey.maximumPeople.entry,
+    SettingKey.maximumBoardMegabytes.entry,
     SettingKey.maximumCopies.entry, SettingKey.maximumCopiedMegabytes.entry,
     SettingKey.maximumWaitingMegabytes.entry, SettingKey.retain.entry, SettingKey.lostAfter.entry,
     SettingKey.relayLogLevel.entry,
