@@ -127,23 +127,30 @@ package struct JSONObject {
   /// A JSON string.
   ///
   /// Escaped, beyond what JSON asks for, are the characters that could drive a
-  /// terminal or turn text around.
+  /// terminal, and those that are invisible (``InvisibleText``).
   package static func quoted(_ text: String) -> String {
     var result = "\""
-    for scalar in text.unicodeScalars {
+    InvisibleText.scan(text) { scalar, isInvisible in
       switch scalar.value {
       case 0x22: result += "\\\""
       case 0x5C: result += "\\\\"
       case 0x0A: result += "\\n"
       case 0x0D: result += "\\r"
       case 0x09: result += "\\t"
-      case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
+      case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: result += escaped(scalar)
+      default:
+        if isInvisible { result += escaped(scalar) } else { result.unicodeScalars.append(scalar) }
       }
     }
     return result + "\""
+  }
+
+  /// One escape, or the two of a code point beyond U+FFFF.
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    scalar.utf16.map { unit in
+      let digits = String(unit, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
   }
 }
 

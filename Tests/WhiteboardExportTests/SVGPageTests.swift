@@ -28,6 +28,48 @@ struct SVGPageTests {
     #expect(page(board).contains(">a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}</text>"))
   }
 
+  /// Words around characters that no font shows, and what is left of them.
+  private static let hidden = "a\u{200B}b\u{E0041}\u{202E}c\u{2060}\u{FEFF}d\u{3164}\u{180E}e"
+  /// A family, a heart that emoji style makes red, and a word that a joiner parts in Persian.
+  private static let joined = "👩\u{200D}👧 ❤\u{FE0F} می\u{200C}خواهم"
+
+  @Test("invisible characters of others are in no export; those that join emoji and letters stay")
+  func invisibleCharacters() throws {
+    let board = try SampleBoard.empty()
+    let words = Self.hidden + Self.joined
+    try board.createText(words, at: Point(x: 0, y: 0))
+    try board.setTitle(words)
+    try board.say(words, as: words)
+    let export = BoardExport(of: board, id: "", name: words) { _ in nil }
+    #expect(page(board).contains(">abcde\(Self.joined)</text>"))
+    #expect(XML.escaped(words) == "abcde" + Self.joined)
+    for format in [ExportFormat.svg, .json, .excalidraw, .text] {
+      let text = String(decoding: try export.file(as: format, pages: nil), as: UTF8.self)
+      let isHidden = text.unicodeScalars.contains {
+        $0 != "\u{200C}" && $0 != "\u{200D}" && $0 != "\u{FE0F}"
+          && $0.properties.isDefaultIgnorableCodePoint
+      }
+      #expect(!isHidden, "\(format)")
+      #expect(text.contains("👩\u{200D}👧"), "\(format)")
+      #expect(text.contains("می\u{200C}خواهم"), "\(format)")
+    }
+  }
+
+  @Test("JSON and Excalidraw escape invisible characters and read them again")
+  func escapesInvisibleCharacters() throws {
+    let board = try SampleBoard.empty()
+    let words = Self.hidden + Self.joined
+    try board.createText(words, at: Point(x: 0, y: 0))
+    let export = BoardExport(of: board, id: "", name: "") { _ in nil }
+    for text in [BoardJSON.text(export), ExcalidrawFile.text(export)] {
+      #expect(text.contains(#"a\u200bb\udb40\udc41\u202ec\u2060\ufeffd\u3164\u180ee"#))
+      let read = try ImportedBoard(reading: Array(text.utf8), hash: SampleBoard.hash)
+      let copy = try SampleBoard.empty(2)
+      try copy.add(read.objects, groups: read.groups)
+      #expect(copy.snapshots.map(\.text) == [words])
+    }
+  }
+
   @Test("strokes bend where a hand does, and keep the corners that somebody drew")
   func curves() throws {
     let board = try SampleBoard.empty()

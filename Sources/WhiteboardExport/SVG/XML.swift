@@ -1,9 +1,12 @@
+import Whiteboard
+
 /// The subset of XML that a page needs.
 package enum XML {
-  /// Text of others as XML, without controls and what else XML does not admit.
+  /// Text of others as XML, without controls, invisible characters (``InvisibleText``), and what else
+  /// XML does not admit.
   package static func escaped(_ text: String) -> String {
     var result = ""
-    for scalar in text.unicodeScalars {
+    InvisibleText.scan(text) { scalar, isInvisible in
       switch scalar {
       case "&": result += "&amp;"
       case "<": result += "&lt;"
@@ -14,7 +17,7 @@ package enum XML {
         let isControl =
           scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
           || (0xFFFE...0xFFFF).contains(scalar.value)
-        if !isControl { result.unicodeScalars.append(scalar) }
+        if !isControl, !isInvisible { result.unicodeScalars.append(scalar) }
       }
     }
     return result

@@ -17,7 +17,9 @@ extension PagePainter {
     // In the middle of the row.
     let room = BoardPicture.letter.height - extents.ascent - extents.descent
     cairo_move_to(page, words.corner.x, words.corner.y + room / 2 + extents.ascent)
-    cairo_show_text(page, words.text)
+    // This call draws letters one by one and shows a joiner as a box.
+    let letters = words.text.unicodeScalars.filter { $0 != "\u{200C}" && $0 != "\u{200D}" }
+    cairo_show_text(page, String(String.UnicodeScalarView(letters)))
   }
 
   /// The system's letters of one width, which is exactly that of a cell.

@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// Makes text that others wrote fit to be shown on a terminal or put into a message.
 ///
 /// Nothing that comes out can move the cursor, change colours, reorder what stands around it or
@@ -55,13 +57,18 @@ package enum TerminalText {
     }
   }
 
-  /// Whether a character is shown as itself: all its code points are safe, but for what joins emoji.
+  /// Whether a character is shown as itself: all its code points are safe, or join letters or emoji.
   static func isShown(_ character: Character) -> Bool {
     let scalars = character.unicodeScalars
     guard let first = scalars.first, isSafe(first) else { return false }
-    guard scalars.count > 1 else { return true }
-    return scalars.count <= 1 + 2 * maximumMarks
-      && scalars.allSatisfy { isSafe($0) || ($0.value == 0x200D && first.properties.isEmoji) }
+    if scalars.count == 1, first.isASCII { return true }
+    guard scalars.count <= 1 + 2 * maximumMarks else { return false }
+    var isShown = true
+    InvisibleText.scan(String(character)) { scalar, isInvisible in
+      let isJoiner = scalar == "\u{200C}" || scalar == "\u{200D}"
+      if isInvisible || !(isJoiner || isSafe(scalar)) { isShown = false }
+    }
+    return isShown
   }
 
   private static func isMark(_ scalar: Unicode.Scalar) -> Bool {

@@ -44,13 +44,13 @@ package struct PageWords: Hashable, Sendable {
   /// A line without what no font shows, and at which a file of XML or a graphics library gives up.
   private static func shown(_ line: String) -> String {
     var scalars = String.UnicodeScalarView()
-    for scalar in line.unicodeScalars {
-      if TerminalText.isSafe(scalar) {
+    InvisibleText.scan(line) { scalar, isInvisible in
+      if isInvisible { return }
+      // What joins letters or emoji is a format character too.
+      if TerminalText.isSafe(scalar) || scalar.properties.generalCategory == .format {
         scalars.append(scalar)
-      } else if scalar == "\t" {
-        scalars.append(" ")
-      } else if scalar.properties.generalCategory != .format {
-        scalars.append("\u{FFFD}")
+      } else {
+        scalars.append(scalar == "\t" ? " " : "\u{FFFD}")
       }
     }
     return String(scalars)
