@@ -32,7 +32,8 @@ struct BoardLine: Encodable {
   /// - Parameters:
   ///   - summary: The summary of its file.
   ///   - nearby: The boards announced on this network.
-  init(_ summary: DocumentSummary, nearby: Nearby = Nearby()) {
+  ///   - thumbnail: A picture of the board that is safe to show, for lines that programs read.
+  init(_ summary: DocumentSummary, nearby: Nearby = Nearby(), thumbnail: String?) {
     let announced = nearby.boards.first { $0.id.bytes == summary.board }
     openWith = announced?.peers.map {
       Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName.raw)
@@ -46,7 +47,7 @@ struct BoardLine: Encodable {
     people = summary.people
     changedAt = BoardFile.time(summary.changed)
     byteCount = summary.size
-    thumbnail = summary.thumbnail
+    self.thumbnail = thumbnail
     error = summary.error?.message
     damage = summary.damage
   }

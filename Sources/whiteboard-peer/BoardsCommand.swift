@@ -86,11 +86,15 @@ struct BoardsCommand: AsyncParsableCommand {
         try Console.tell("No board is kept here yet; whiteboard-peer host makes one.\n")
       }
       let announced = nearby ? try await look() : Nearby()
-      let boards = found.map { BoardLine($0, nearby: announced) }
-      if common.json {
-        for board in boards { try Console.tell(board.text("board", json: true)) }
-      } else if !boards.isEmpty {
-        try Console.tell(BoardLine.table(boards))
+      guard common.json else {
+        let boards = found.map { BoardLine($0, nearby: announced, thumbnail: nil) }
+        if !boards.isEmpty { try Console.tell(BoardLine.table(boards)) }
+        return
+      }
+      for summary in found {
+        let thumbnail = await BoardFile.thumbnail(of: summary)
+        let board = BoardLine(summary, nearby: announced, thumbnail: thumbnail)
+        try Console.tell(board.text("board", json: true))
       }
     }
 
@@ -131,7 +135,9 @@ struct BoardsCommand: AsyncParsableCommand {
         group.addTask {
           var told: Set<String> = []
           for await change in library.watch() {
-            if let text = List.text(change, filter, &told, json: json) { try Console.tell(text) }
+            if let text = await List.text(change, filter, &told, json: json) {
+              try Console.tell(text)
+            }
           }
         }
         group.addTask { for await _ in ends {} }
@@ -146,12 +152,16 @@ struct BoardsCommand: AsyncParsableCommand {
       _ filter: BoardLibrary.Filter,
       _ told: inout Set<String>,
       json: Bool
-    ) -> String? {
+    ) async -> String? {
       switch change {
       case .added(let summary) where filter.passes(summary),
         .changed(let summary) where filter.passes(summary):
         let isNew = told.insert(summary.path).inserted
-        return BoardLine(summary).text(isNew ? "board-added" : "board-changed", json: json)
+        let line = BoardLine(
+          summary,
+          thumbnail: json ? await BoardFile.thumbnail(of: summary) : nil
+        )
+        return line.text(isNew ? "board-added" : "board-changed", json: json)
       case .added(let summary), .changed(let summary):
         return told.remove(summary.path).map { BoardLine.removed($0, json: json) }
       case .removed(let path):

@@ -1,5 +1,6 @@
 """What the program gives to other programs beside a board: settings, QR codes, manual pages, completions."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -8,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import termios
@@ -18,6 +20,7 @@ from pictures import png
 from program import BINARY, Program, end_with_parent
 from support import InteropCase
 from whiteboard_peer.events import PATIENCE
+from whiteboard_peer.recording import checksum
 
 RELAY, REPLAY = BINARY.with_name("whiteboard-relay"), BINARY.with_name("whiteboard-replay")
 
@@ -269,6 +272,21 @@ class CommandLine(InteropCase):
         self.write_settings("colr = 16\n")
         self.run_program("config", status=78)
         self.assertIn("did you mean color?", self.errors)
+
+    def test_the_thumbnail_of_a_stranger_is_made_again(self):
+        script = self.home / "script"
+        script.write_text('text 0,0 "drawn"\n')
+        self.run_program("run", "--host", "a", str(script), "--as", "Ada", "--no-announce", "--listen", "127.0.0.1:0")
+        own = json.loads(self.run_program("boards", "list", "--json"))
+        self.assertIn(">drawn</text>", own["thumbnail"])
+        stored = own["thumbnail"].replace("</svg>", "<script>alert(1)</script></svg>")
+        with contextlib.closing(sqlite3.connect(own["path"])) as file:
+            crc = checksum("m", [], [b"thumbnail", stored.encode()])
+            file.execute("UPDATE meta SET value = ?, crc = ? WHERE key = 'thumbnail'", [stored, crc])
+            file.commit()
+        shown = json.loads(self.run_program("boards", "list", "--json"))
+        self.assertNotIn("error", shown)
+        self.assertEqual(shown["thumbnail"], own["thumbnail"])
 
     def test_boards_are_a_table_with_names(self):
         for name in ("a", "a much longer name"):

@@ -92,6 +92,21 @@ package enum BoardFile {
     )
   }
 
+  /// Returns a picture of a board for a list of boards.
+  ///
+  /// The file may come from a stranger. A stored picture that does not have the form of our own could
+  /// contain a script, so the picture is made again from the objects.
+  ///
+  /// - Parameter summary: The summary of the file.
+  /// - Returns: SVG without scripts and addresses; nil if the file stores no picture, or cannot be read.
+  package static func thumbnail(of summary: DocumentSummary) async -> String? {
+    guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
+    guard let board = try? await replica(of: summary.path, version: nil).replica.board else {
+      return nil
+    }
+    return Thumbnail.svg(of: board.snapshots, background: board.background)
+  }
+
   /// Reads all data of a file, and returns the reasons why it is not whole (REC-18).
   ///
   /// - Returns: A line for each damage; empty if the file is whole.

@@ -15,10 +15,11 @@ package enum Thumbnail {
   /// The most points shown of one stroke.
   static let pointsPerStroke = 64
 
+  /// The text that every picture begins with.
+  static let head = #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#
+
   /// The picture of these objects, which come from back to front.
   package static func svg(of snapshots: [ObjectSnapshot], background: UInt32? = nil) -> String {
-    let head =
-      #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#
     let view = View(showing: snapshots)
     let opening =
       "\(head)\(number(view.x)) \(number(view.y)) \(number(view.width)) \(number(view.height))\">"

@@ -227,6 +227,28 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
+  @Test("a stored thumbnail that could hold a script is made again from the board")
+  func foreignThumbnail() async throws {
+    try await withRoom { room in
+      try await host(room) { try await $0.perform("text 0,0 drawn") }
+      let own = try #require(try await library(room).list().first)
+      let stored = try #require(own.thumbnail)
+      #expect(stored.contains(">drawn</text>"))
+      #expect(await BoardFile.thumbnail(of: own) == stored)
+      let document = try await BoardDocument.open(at: own.path, mode: .writing)
+      try await document.setSummary(
+        objects: own.objects,
+        people: own.people,
+        thumbnail: stored.replacing("</svg>", with: "<script>alert(1)</script></svg>"),
+        changed: own.changed
+      )
+      try await document.close()
+      let foreign = try #require(try await library(room).list().first)
+      #expect(foreign.thumbnail?.contains("<script>") == true)
+      #expect(await BoardFile.thumbnail(of: foreign) == stored)
+    }
+  }
+
   @Test("a file that cannot be opened is told of as what it is")
   func unreadable() async throws {
     try await withRoom { room in
