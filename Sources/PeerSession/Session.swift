@@ -256,25 +256,32 @@ public final class Session: Sendable {
 
   // MARK: Resources and streams
 
+  /// How long the offer of a resource waits for the receiver's application (RES-8).
+  public static let offerTimeout = BulkTime.offerLimit
+
   /// Sends a file to one peer; it arrives whole and verified, or not at all.
   ///
   /// Returns at once; at most eight transfers to a peer run at a time, and further ones wait for
-  /// their turn (RES-6). A transfer goes on by itself over broken links while the peer is not lost.
+  /// their turn (RES-6). Those that the peer requested are counted by themselves, so that they do
+  /// not wait for the others. The peer's application may refuse the file, or leave the offer
+  /// unanswered for two minutes (RES-8): the transfer then ends with `declined`. A transfer goes on by itself over broken links while the peer is not lost.
   /// Progress and the end are told by ``events`` and by the transfer.
   ///
   /// - Parameters:
   ///   - path: A regular file; it must not change while it is sent.
   ///   - name: At most 16 KiB without NUL, carried as it is: free text, or a JSON DTO.
   ///   - peer: Who gets it.
+  ///   - isRequested: Whether the peer's application requested the file.
   /// - Returns: The transfer, which tells its progress and its end.
   /// - Throws: `notConnected`, also when the session is over; `invalidName`. What is wrong with the
   ///   file comes from ``ResourceTransfer/result()``.
   public func sendResource(
     atPath path: String,
     named name: String,
-    to peer: PeerID
+    to peer: PeerID,
+    isRequested: Bool = false
   ) throws(SessionError) -> ResourceTransfer {
-    try endpoint(peer).sendResource(atPath: path, named: name)
+    try endpoint(peer).sendResource(atPath: path, named: name, isRequested: isRequested)
   }
 
   /// Opens a byte stream to one peer, over a connection of its own.

@@ -27,7 +27,7 @@ public enum SessionEvent: Sendable {
   /// A transfer went on; at most ten times a second for each. The last one before a successful end
   /// has all bytes.
   case resourceProgress(TransferID, bytes: Int, of: Int)
-  /// A transfer ended, in either direction; once for each that began, and for ours that did not.
+  /// A transfer ended, in either direction; once for each that was accepted, and for all of ours.
   indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
   /// A peer opened a byte stream to us; letting go of it resets it.
   case streamOpened(PeerStream)

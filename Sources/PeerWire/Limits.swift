@@ -56,7 +56,7 @@ public enum Limits {
   public static let datagramPiece = 1_100
   /// Bytes in a resource's name (8.2).
   public static let resourceName = 16_384
-  /// Resources of one peer at a time (RES-6).
+  /// Resources of one peer at a time, and as many again that the receiver requested (RES-6).
   public static let resources = 8
   /// Bytes in a stream's name (8.3).
   public static let streamName = 1_024

@@ -27,7 +27,7 @@ final class BulkAcceptor: BulkFrameSink {
     case .idle:
       switch frame.type {
       case .resourceOffer:
-        try await open(try Control.ResourceOffer.decode(frame), link)
+        await open(try Control.ResourceOffer.decode(frame), link)
         return true
       case .streamOpen:
         return await open(try Control.StreamOpen.decode(frame), link)
@@ -58,7 +58,7 @@ final class BulkAcceptor: BulkFrameSink {
   private func open(
     _ offer: Control.ResourceOffer,
     _ link: BulkLinkRunner
-  ) async throws(BulkViolation) {
+  ) async {
     guard let receiver = await endpoint.receiver(for: offer, on: link) else {
       link.markLate(offer.id)
       let cancel = Control.ResourceCancel(
@@ -74,7 +74,15 @@ final class BulkAcceptor: BulkFrameSink {
       return
     }
     current.withLockedValue { $0 = .resource(receiver) }
-    try await receive(receiver) { () throws(BulkViolation) in try await receiver.begin() }
+    endpoint.begin(receiver) { [self] in release(receiver) }
+  }
+
+  /// Makes the link idle when a transfer on it was the last.
+  private func release(_ receiver: ResourceReceiver) {
+    receiver.link.markLate(receiver.offer.id)
+    current.withLockedValue { current in
+      if case .resource(let last) = current, last === receiver { current = .idle }
+    }
   }
 
   /// Does a step of a transfer, and is idle again when it was the last.
@@ -82,9 +90,7 @@ final class BulkAcceptor: BulkFrameSink {
     _ receiver: ResourceReceiver,
     _ step: () async throws(BulkViolation) -> Bool
   ) async throws(BulkViolation) {
-    if try await step() { return }
-    receiver.link.markLate(receiver.offer.id)
-    current.withLockedValue { $0 = .idle }
+    if try await !step() { release(receiver) }
   }
 
   private func open(_ open: Control.StreamOpen, _ link: BulkLinkRunner) async -> Bool {

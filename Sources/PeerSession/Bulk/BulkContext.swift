@@ -2,13 +2,15 @@ import NIOPosix
 
 /// Receives the events of a peer's bulk links, from which session events are made.
 protocol BulkEvents: Sendable {
-  /// Whether an offer is wanted.
+  /// Whether the application requested an offered resource, so that the offer needs no decision.
+  func isRequested(_ info: ResourceInfo) async -> Bool
+  /// Whether any other offer is accepted; may wait for a person until the task is cancelled.
   func wants(_ info: ResourceInfo) async -> Bool
   /// The bytes of a transfer begin to move; once for each transfer, however many links it takes.
   func resourceStarted(_ info: ResourceInfo) async
   /// A transfer went on; at most ten times a second for each. May be dropped.
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int)
-  /// A transfer ended; once for each that began, and for ours that never began.
+  /// A transfer ended; once for each that was accepted, and for ours that never began.
   func resourceFinished(
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>

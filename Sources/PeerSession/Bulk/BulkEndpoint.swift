@@ -9,22 +9,36 @@ import PeerWire
 /// It lives from the peer's admission until the peer is lost or leaves, across control links
 /// (BLK-3). ``run()`` is its lifetime: everything that happens is a child of it.
 final class BulkEndpoint: Sendable {
+  /// An incoming transfer that was accepted and whose end was not reported.
+  private struct Begun {
+    var info: ResourceInfo
+    /// Whether its beginning was reported.
+    var isReported = false
+  }
+
   private struct State {
     /// Ours that run, and ours that wait for their turn (RES-6).
     var running: [TransferID: ResourceSender] = [:]
     var waiting: [ResourceSender] = []
     var receivers: [TransferID: ResourceReceiver] = [:]
-    /// Incoming transfers whose beginning was reported and whose end was not.
-    var started: [TransferID: ResourceInfo] = [:]
+    /// Incoming transfers that were accepted and whose end was not reported.
+    var begun: [TransferID: Begun] = [:]
     /// Those of them whose link broke, the oldest first.
     var interrupted: [TransferID] = []
     var incomingStreams = 0
     var outgoingStreams = 0
     var acceptedLinks = 0
     var endError: SessionError?
+
+    /// Whether another transfer of ours may run: requested ones are counted by themselves (RES-6).
+    func hasRoom(forRequested isRequested: Bool) -> Bool {
+      running.values.count { $0.isRequested == isRequested } < Limits.resources
+    }
   }
 
   let peer: PeerID
+  /// The session; `nil` for an endpoint without one, as in tests.
+  let session: SessionID?
   let context: BulkContext
   private let inbox: ResourceInbox
   private let scope: WorkScope
@@ -33,6 +47,7 @@ final class BulkEndpoint: Sendable {
 
   init(
     peer: PeerID,
+    session: SessionID? = nil,
     inbox: ResourceInbox,
     links: any BulkLinkProvider,
     events: any BulkEvents,
@@ -40,6 +55,7 @@ final class BulkEndpoint: Sendable {
     threads: NIOThreadPool = .singleton
   ) {
     self.peer = peer
+    self.session = session
     self.inbox = inbox
     context = BulkContext(events: events, time: time, threads: threads)
     scope = WorkScope()
@@ -59,10 +75,10 @@ final class BulkEndpoint: Sendable {
     }
     let (error, left): (SessionError, [ResourceInfo]) = state.withLockedValue { state in
       defer {
-        state.started = [:]
+        state.begun = [:]
         state.interrupted = []
       }
-      return (state.endError ?? pool.endError, Array(state.started.values))
+      return (state.endError ?? pool.endError, state.begun.values.map(\.info))
     }
     for info in left { await context.events.resourceFinished(info, .failure(error)) }
   }
@@ -129,11 +145,14 @@ final class BulkEndpoint: Sendable {
 
   /// Sends a file to the peer; more than eight wait for each other (RES-6).
   ///
+  /// Resources that the peer requested do not wait for others.
+  ///
   /// - Throws: `invalidName`, or why the peer is gone. What is wrong with the file comes from the
   ///   transfer's result.
   func sendResource(
     atPath path: String,
-    named name: String
+    named name: String,
+    isRequested: Bool = false
   ) throws(SessionError) -> ResourceTransfer {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.resourceName else {
       throw SessionError(
@@ -145,6 +164,7 @@ final class BulkEndpoint: Sendable {
       path: path,
       name: UntrustedText(name),
       peer: peer,
+      isRequested: isRequested,
       context: context
     ) { [weak self] sender in self?.senderCancelled(sender) }
     // Control characters take six bytes each, so a name within its limit may not fit in a frame.
@@ -153,7 +173,7 @@ final class BulkEndpoint: Sendable {
     }
     let (failure, isRunning): (SessionError?, Bool) = state.withLockedValue { state in
       if let error = state.endError { return (error, false) }
-      if state.running.count < Limits.resources {
+      if state.hasRoom(forRequested: isRequested) {
         state.running[sender.id] = sender
         return (nil, true)
       }
@@ -178,7 +198,7 @@ final class BulkEndpoint: Sendable {
           return (sender, receiver, nil)
         }
         state.interrupted.removeAll { $0 == id }
-        return (sender, nil, state.started.removeValue(forKey: id))
+        return (sender, nil, state.begun.removeValue(forKey: id)?.info)
       }
     sender?.cancel(reason: reason)
     if let receiver {
@@ -202,10 +222,9 @@ final class BulkEndpoint: Sendable {
       await sender.run(pool)
       let next = state.withLockedValue { state in
         state.running[sender.id] = nil
-        guard state.running.count < Limits.resources, !state.waiting.isEmpty else {
-          return nil as ResourceSender?
-        }
-        let next = state.waiting.removeFirst()
+        let index = state.waiting.firstIndex { state.hasRoom(forRequested: $0.isRequested) }
+        guard let index else { return nil as ResourceSender? }
+        let next = state.waiting.remove(at: index)
         state.running[next.id] = next
         return next
       }
@@ -292,20 +311,26 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Receivers
 
-  /// How long a transfer may stand still, while its link seems to be there (RES-7).
-  static let stallLimit = Duration.seconds(60)
-
-  /// Breaks the links of transfers that stand still, until the task is cancelled.
+  /// Ends transfers that stand still or are too slow, until the task is cancelled.
   private func breakStalled() async {
     while !Task.isCancelled {
       // Cancelled with the endpoint, which closes all links.
-      try? await context.time.sleep(.seconds(10))
+      try? await context.time.sleep(TransferPace.interval)
       let now = context.time.now()
-      for receiver in state.withLockedValue({ Array($0.receivers.values) })
-      where await receiver.isStalled(now: now) {
-        receiver.link.abandon()
+      for receiver in state.withLockedValue({ Array($0.receivers.values) }) {
+        await receiver.checkPace(now: now)
       }
     }
+  }
+
+  /// Ends a transfer that is too slow, without waiting for a peer that does not read.
+  func end(_ receiver: ResourceReceiver) {
+    _ = scope.submit { await receiver.failForSlowness() }
+  }
+
+  /// Answers an offer while its link is read.
+  func begin(_ receiver: ResourceReceiver, _ release: @escaping @Sendable () -> Void) {
+    _ = scope.submit { await receiver.begin(release) }
   }
 
   /// Makes the receiver of an offer, taking over from one whose link is as good as gone.
@@ -322,25 +347,47 @@ final class BulkEndpoint: Sendable {
       // Cancelled with the link; the offer is then nobody's.
       _ = try? await old.ended.value()
     }
-    let receiver = ResourceReceiver(offer, from: peer, on: link, inbox: inbox, endpoint: self)
+    let info = ResourceInfo(
+      id: offer.id,
+      name: offer.name,
+      size: offer.size,
+      peer: peer,
+      direction: .incoming,
+      resumedFrom: 0
+    )
+    let isRequested = await context.events.isRequested(info)
+    let receiver = ResourceReceiver(
+      offer,
+      info,
+      on: link,
+      inbox: inbox,
+      endpoint: self,
+      isRequested: isRequested
+    )
     return state.withLockedValue { state in
-      guard state.receivers.count < Limits.resources, state.receivers[offer.id] == nil else {
-        return nil
-      }
+      let others = state.receivers.values.count { $0.isRequested == isRequested }
+      guard others < Limits.resources, state.receivers[offer.id] == nil else { return nil }
       state.receivers[offer.id] = receiver
       state.interrupted.removeAll { $0 == offer.id }
       return receiver
     }
   }
 
-  /// Whether the beginning of a transfer was reported, and its end was not.
-  func hasStarted(_ id: TransferID) -> Bool { state.withLockedValue { $0.started[id] != nil } }
+  /// Whether a transfer was accepted, and its end was not reported.
+  func hasStarted(_ id: TransferID) -> Bool { state.withLockedValue { $0.begun[id] != nil } }
+
+  /// Records that an offer was accepted: from now on the end of the transfer is reported.
+  func receiverAccepted(_ info: ResourceInfo) {
+    state.withLockedValue { state in
+      if state.begun[info.id] == nil { state.begun[info.id] = Begun(info: info) }
+    }
+  }
 
   /// Reports that bytes of an offer come, the first time.
   func receiverStarted(_ info: ResourceInfo) async {
     let isFirst = state.withLockedValue { state in
-      guard state.started[info.id] == nil else { return false }
-      state.started[info.id] = info
+      guard state.begun[info.id]?.isReported != true else { return false }
+      state.begun[info.id] = Begun(info: info, isReported: true)
       return true
     }
     if isFirst { await context.events.resourceStarted(info) }
@@ -356,16 +403,16 @@ final class BulkEndpoint: Sendable {
     typealias Report = (ResourceInfo, Result<ReceivedResource, SessionError>)
     let reports: [Report] = state.withLockedValue { state in
       if state.receivers[info.id] === receiver { state.receivers[info.id] = nil }
-      guard let begun = state.started[info.id] else { return [] }
+      guard let begun = state.begun[info.id]?.info else { return [] }
       if let result {
-        state.started[info.id] = nil
+        state.begun[info.id] = nil
         return [(begun, result)]
       }
       state.interrupted.append(info.id)
       // A peer that only ever begins is not remembered for ever.
       guard state.interrupted.count > Limits.resources else { return [] }
       let oldest = state.interrupted.removeFirst()
-      guard let info = state.started.removeValue(forKey: oldest) else { return [] }
+      guard let info = state.begun.removeValue(forKey: oldest)?.info else { return [] }
       return [(info, .failure(.bulkLinkLost))]
     }
     receiver.ended.set(.success(()))

@@ -11,6 +11,9 @@ struct BulkTime: Sendable {
   /// Waits; throws only when the task is cancelled.
   let sleep: @Sendable (Duration) async throws -> Void
 
+  /// How long an offer waits for the application's decision (RES-8).
+  static let offerLimit = Duration.seconds(120)
+
   /// Tells the time by `clock`.
   init<C: Clock>(_ clock: C) where C.Duration == Duration {
     let start = clock.now

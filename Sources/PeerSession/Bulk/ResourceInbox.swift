@@ -20,8 +20,15 @@ actor ResourceInbox {
     var delivered: ReceivedResource?
   }
 
-  private struct Active {
+  /// Who offers a resource, and whether the application requested it.
+  struct Claim: Sendable {
     var peer: PeerID
+    var session: SessionID?
+    var isRequested = false
+  }
+
+  private struct Active {
+    var claim: Claim
     var size: Int
     var written: Int
   }
@@ -43,7 +50,7 @@ actor ResourceInbox {
   private static let rememberedLimit = 256
 
   private let directory: StagingDirectory
-  private let quota: Int
+  private let quota: InboxQuota
   private let threads: NIOThreadPool
   private let isTemporary: @Sendable (UntrustedText) -> Bool
   private var active: [TransferID: Active] = [:]
@@ -52,10 +59,12 @@ actor ResourceInbox {
   private var kept: [TransferID: Kept] = [:]
   private var delivered: [TransferID: Delivered] = [:]
   private var deliveredOrder: [TransferID] = []
+  /// The senders of delivered files that are still in the inbox, since this process began.
+  private var owners: [TransferID: (claim: Claim, size: Int)] = [:]
 
   private init(
     _ directory: StagingDirectory,
-    quota: Int,
+    quota: InboxQuota,
     threads: NIOThreadPool,
     isTemporary: @escaping @Sendable (UntrustedText) -> Bool
   ) {
@@ -68,14 +77,14 @@ actor ResourceInbox {
   /// Opens the inbox with its contents, or creates it with access for its owner only.
   ///
   /// Removes unfinished transfers that did not change for seven days before `now` (seconds since
-  /// 1970), and those of ended processes whose names are `isTemporary`. `quota` is the maximum
-  /// total size of finished and unfinished resources in bytes; `threads` run blocking disk
-  /// operations; `calls` are the system calls that fail when the disk is full.
+  /// 1970), and those of ended processes whose names are `isTemporary`. `quota` bounds the finished
+  /// and unfinished resources; `threads` run blocking disk operations; `calls` are the system calls
+  /// that fail when the disk is full.
   ///
   /// - Throws: `system`.
   static func open(
     directory path: String,
-    quota: Int,
+    quota: InboxQuota,
     threads: NIOThreadPool = .singleton,
     calls: DiskCalls = .system,
     now: Int = secondsSince1970(),
@@ -89,15 +98,30 @@ actor ResourceInbox {
     return ResourceInbox(directory, quota: quota, threads: threads, isTemporary: isTemporary)
   }
 
+  /// Whether the offered resource was delivered, and the sender has not heard of it.
+  ///
+  /// - Throws: `declined` if another resource was delivered under that id.
+  func hasDelivered(
+    _ offer: Control.ResourceOffer,
+    from peer: PeerID
+  ) throws(SessionError) -> Bool {
+    guard let known = delivered[offer.id] else { return false }
+    guard known.peer == peer, known.name == offer.name, known.resource.size == offer.size else {
+      throw SessionError(.declined, "That id was used before.")
+    }
+    return true
+  }
+
   /// Decides whether an offer fits, and finds what there is of it.
   ///
   /// - Throws: `quota`, `diskFull`, `declined` when the id is another's, `system`, or
   ///   `transferCancelled` once `isCancelled`.
   func admit(
     _ offer: Control.ResourceOffer,
-    from peer: PeerID,
+    _ claim: Claim,
     isCancelled: @escaping @Sendable () -> Bool
   ) async throws(SessionError) -> Admission {
+    let peer = claim.peer
     let record = StagingRecord(
       sender: peer,
       name: hexadecimal(SHA256.hash(data: Array(offer.name.raw.utf8))),
@@ -105,10 +129,7 @@ actor ResourceInbox {
       modified: offer.modified,
       isTemporary: isTemporary(offer.name) ? true : nil
     )
-    if let known = delivered[offer.id] {
-      guard known.peer == peer, known.name == offer.name, known.resource.size == offer.size else {
-        throw SessionError(.declined, "That id was used before.")
-      }
+    if try hasDelivered(offer, from: peer), let known = delivered[offer.id] {
       return Admission(
         file: nil,
         offset: offer.size,
@@ -146,10 +167,10 @@ actor ResourceInbox {
       throw SessionError(.declined, "That id is another peer's.")
     }
     let source = Self.source(record, offer.id, idle)
-    let removed = try room(for: offer.size, keeping: source, idle, survey)
-    active[offer.id] = Active(peer: peer, size: offer.size, written: source?.size ?? 0)
+    let removed = try room(for: offer.size, claim, keeping: source, idle, survey)
+    active[offer.id] = Active(claim: claim, size: offer.size, written: source?.size ?? 0)
     if let source, source.id != offer.id {
-      active[source.id] = Active(peer: peer, size: 0, written: 0)
+      active[source.id] = Active(claim: claim, size: 0, written: 0)
     }
     defer { if let source, source.id != offer.id { active[source.id] = nil } }
     let remembered = source.flatMap { source in
@@ -193,7 +214,7 @@ actor ResourceInbox {
     guard let entry = active.removeValue(forKey: id) else { return }
     // The hash of more bytes than anybody goes on with is only a saving.
     if kept.count >= Self.rememberedLimit { kept.removeAll() }
-    kept[id] = Kept(peer: entry.peer, offset: written, hash: hash)
+    kept[id] = Kept(peer: entry.claim.peer, offset: written, hash: hash)
   }
 
   /// Removes what there is of a transfer.
@@ -221,7 +242,9 @@ actor ResourceInbox {
     }
     let resource = ReceivedResource(path: path, sha256: hash.text, size: offer.size)
     files[offer.id] = nil
-    active[offer.id] = nil
+    if let entry = active.removeValue(forKey: offer.id), !entry.claim.isRequested {
+      owners[offer.id] = (entry.claim, offer.size)
+    }
     kept[offer.id] = nil
     delivered[offer.id] = Delivered(
       peer: peer,
@@ -253,34 +276,52 @@ actor ResourceInbox {
       ?? candidates.filter { $0.record?.isSameFile(as: record) == true }.max { $0.size < $1.size }
   }
 
-  /// The unfinished transfers that must go so that `size` bytes fit, the oldest first.
+  /// The unfinished transfers that must go so that `size` bytes fit, the oldest first (RES-9).
   private func room(
     for size: Int,
+    _ claim: Claim,
     keeping source: StagingDirectory.Partial?,
     _ idle: [StagingDirectory.Partial],
     _ survey: StagingDirectory.Survey
   ) throws(SessionError) -> [TransferID] {
+    owners = owners.filter { survey.delivered.contains($0.key) }
+    // Requested resources do not compete with what others offer.
+    let counted = active.values.filter { !claim.isRequested || $0.claim.isRequested }
+    if !claim.isRequested { try checkShares(size, claim) }
     var others = idle.filter { $0.id != source?.id }.sorted { $0.modified < $1.modified }[...]
-    var used = survey.deliveredBytes + others.reduce(0) { $0 + $1.size }
+    var used = claim.isRequested ? 0 : survey.deliveredBytes + others.reduce(0) { $0 + $1.size }
     var promised = size - (source?.size ?? 0)
-    for entry in active.values {
-      used += entry.size
+    for entry in counted {
+      used += entry.claim.isRequested ? 0 : entry.size
       promised += max(entry.size - entry.written, 0)
     }
     var free = survey.freeBytes ?? .max
+    if free != .max, !claim.isRequested { free -= quota.reserve(ofDisk: survey.diskBytes) }
     var removed: [TransferID] = []
-    while used > quota - size || promised > free {
+    while (!claim.isRequested && used > quota.total - size) || promised > free {
       guard let oldest = others.popFirst() else {
-        if used > quota - size {
-          throw SessionError(.quota, "The resource does not fit in the inbox's quota.")
-        }
-        throw SessionError(.diskFull, "There is not enough space on the disk for the resource.")
+        if !claim.isRequested, used > quota.total - size { throw quota.error(.total) }
+        throw SessionError(.diskFull, "The resource would leave too little space on the disk.")
       }
       used -= oldest.size
       free += free == .max ? 0 : oldest.size
       removed.append(oldest.id)
     }
     return removed
+  }
+
+  /// Checks the quotas of a peer and of its session.
+  private func checkShares(_ size: Int, _ claim: Claim) throws(SessionError) {
+    var (peer, session) = (0, 0)
+    let here =
+      owners.values.map { ($0.claim, $0.size) }
+      + active.values.map { ($0.claim, $0.size) }
+    for (other, size) in here where !other.isRequested {
+      if other.peer == claim.peer { peer += size }
+      if other.session == claim.session { session += size }
+    }
+    guard size <= quota.peer - peer else { throw quota.error(.peer) }
+    guard size <= quota.session - session else { throw quota.error(.session) }
   }
 
   private static func run<T: Sendable>(

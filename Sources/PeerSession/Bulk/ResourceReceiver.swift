@@ -15,7 +15,9 @@ actor ResourceReceiver {
   private static let batchSize = 8 * Limits.framePayload
 
   private enum Phase {
-    /// The offer is being looked at.
+    /// The application decides; the offer holds no room in the inbox (RES-8).
+    case deciding
+    /// The inbox looks at the offer.
     case admitting
     /// ACCEPT is out.
     case accepted
@@ -36,6 +38,8 @@ actor ResourceReceiver {
 
   nonisolated let offer: Control.ResourceOffer
   nonisolated let link: BulkLinkRunner
+  /// Whether the application requested the resource (RES-6).
+  nonisolated let isRequested: Bool
   /// Set once nothing of the transfer touches the inbox any more.
   nonisolated let ended = Outcome<Void>()
   private nonisolated let peer: PeerID
@@ -43,8 +47,14 @@ actor ResourceReceiver {
   private nonisolated let endpoint: BulkEndpoint
   /// Why our side ends the transfer, for the sender; set before this actor gets to it.
   private nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
+  /// Set if the offer ends before the application has decided.
+  private nonisolated let withdrawn = Outcome<Void>()
+  /// Set once ACCEPT or CANCEL was sent.
+  private nonisolated let answered = Outcome<Void>()
+  /// Whether a batch is being written.
+  private nonisolated let isWriting = NIOLockedValueBox(false)
 
-  private var phase = Phase.admitting
+  private var phase = Phase.deciding
   private var isInterrupted = false
   private var admission: ResourceInbox.Admission?
   private var received = 0
@@ -57,43 +67,54 @@ actor ResourceReceiver {
   /// The bytes of the last report.
   private var reported: Int?
   private var info: ResourceInfo
-  /// When the sender last did something.
-  private var lastHeard: Duration
+  private var pace: TransferPace
 
   init(
     _ offer: Control.ResourceOffer,
-    from peer: PeerID,
+    _ info: ResourceInfo,
     on link: BulkLinkRunner,
     inbox: ResourceInbox,
-    endpoint: BulkEndpoint
+    endpoint: BulkEndpoint,
+    isRequested: Bool
   ) {
     self.offer = offer
-    self.peer = peer
+    self.info = info
+    peer = info.peer
     self.link = link
     self.inbox = inbox
     self.endpoint = endpoint
-    lastHeard = endpoint.context.time.now()
-    info = ResourceInfo(
-      id: offer.id,
-      name: offer.name,
-      size: offer.size,
-      peer: peer,
-      direction: .incoming,
-      resumedFrom: 0
-    )
+    self.isRequested = isRequested
+    pace = TransferPace(now: endpoint.context.time.now())
   }
 
-  /// Looks at the offer and answers it.
+  /// Answers the offer once the application and the inbox have decided.
   ///
-  /// - Returns: Whether the transfer goes on.
-  func begin() async throws(BulkViolation) -> Bool {
+  /// The link is read meanwhile, so that the sender can withdraw its offer.
+  ///
+  /// - Parameter release: Makes the link idle; called before a CANCEL goes out, since the sender may
+  ///   use the link again when it has that.
+  func begin(_ release: @Sendable () -> Void) async {
+    defer { answered.set(.success(())) }
     do throws(SessionError) {
-      guard await endpoint.context.events.wants(info) else {
-        if endpoint.hasStarted(offer.id) { await inbox.discard(offer.id) }
-        throw SessionError(.declined, "The resource is not wanted here.")
+      if try await !inbox.hasDelivered(offer, from: peer) {
+        let isWanted = await isWanted()
+        guard phase == .deciding else { return }
+        guard isWanted else {
+          if endpoint.hasStarted(offer.id) { await inbox.discard(offer.id) }
+          guard phase == .deciding else { return }
+          throw refusal
+        }
+        endpoint.receiverAccepted(info)
       }
+      guard phase == .deciding else { return }
+      phase = .admitting
       let cancelReason = cancelReason
-      let admission = try await inbox.admit(offer, from: peer) {
+      let claim = ResourceInbox.Claim(
+        peer: peer,
+        session: endpoint.session,
+        isRequested: isRequested
+      )
+      let admission = try await inbox.admit(offer, claim) {
         cancelReason.withLockedValue { $0 != nil }
       }
       self.admission = admission
@@ -101,13 +122,14 @@ actor ResourceReceiver {
         phase = .over
         await inbox.keep(offer.id, written: admission.offset, hash: admission.hash)
         await endpoint.receiverEnded(self, info, nil)
-        return false
+        return
       }
       if cancelReason.withLockedValue({ $0 != nil }) {
         if admission.file != nil { await inbox.discard(offer.id) }
         throw SessionError(.transferCancelled, "The transfer was cancelled here.")
       }
       phase = .accepted
+      pace.restart(now: endpoint.context.time.now(), bytes: admission.offset)
       let accept = Control.ResourceAccept(
         id: offer.id,
         offset: admission.offset,
@@ -118,12 +140,45 @@ actor ResourceReceiver {
       } catch {
         // The link is gone, which its reader learns in a moment.
       }
-      return true
     } catch {
+      // The offer ended meanwhile, and that was reported.
+      guard phase == .deciding || phase == .admitting else { return }
       phase = .over
+      if !isInterrupted { release() }
       await endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
-      if !isInterrupted { await tell(error) }
-      return false
+      // The sender learns which limit its file exceeds.
+      let isAboutSpace = error.code == .quota || error.code == .diskFull
+      if !isInterrupted { await tell(error, saying: isAboutSpace ? error.message : "") }
+    }
+  }
+
+  /// Why an offer is refused that the application did not accept.
+  private var refusal: SessionError {
+    cancelReason.withLockedValue { $0 != nil }
+      ? SessionError(.transferCancelled, "The transfer was cancelled here.")
+      : SessionError(.declined, "The resource was not accepted here.")
+  }
+
+  /// Asks the application, for as long as an offer waits (RES-8).
+  private func isWanted() async -> Bool {
+    if isRequested { return true }
+    let (events, time, info, withdrawn) = (
+      endpoint.context.events, endpoint.context.time, info, withdrawn
+    )
+    return await withTaskGroup(of: Bool.self) { group in
+      group.addTask { await events.wants(info) }
+      group.addTask {
+        // Cancelled when the application has decided.
+        try? await time.sleep(BulkTime.offerLimit)
+        return false
+      }
+      group.addTask {
+        _ = try? await withdrawn.value()
+        return false
+      }
+      let isWanted = await group.next() ?? false
+      group.cancelAll()
+      return isWanted
     }
   }
 
@@ -131,7 +186,20 @@ actor ResourceReceiver {
   ///
   /// - Returns: Whether the transfer goes on.
   func receive(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
-    lastHeard = endpoint.context.time.now()
+    pace.heard(now: endpoint.context.time.now())
+    if phase == .deciding || phase == .admitting {
+      guard frame.type == .resourceCancel else { throw .unexpected(frame.type) }
+      let cancel = try Control.ResourceCancel.decode(frame)
+      try check(cancel.id)
+      if phase == .deciding {
+        await withdraw(.failure(SessionError(cancel)))
+        return false
+      }
+      // Our ACCEPT or CANCEL is on its way, and crosses this one.
+      _ = try? await answered.value()
+      guard phase == .accepted else { return false }
+      return await cancelled(cancel)
+    }
     if let reason = cancelReason.withLockedValue({ $0 }) { await cancel(reason: reason) }
     switch frame.type {
     case .resourceStart:
@@ -154,10 +222,24 @@ actor ResourceReceiver {
     }
   }
 
-  /// Whether the sender has done nothing for so long that it must not keep room in the inbox (RES-7).
-  func isStalled(now: Duration) -> Bool {
-    (phase == .accepted || phase == .receiving) && batch == nil
-      && now - lastHeard >= BulkEndpoint.stallLimit
+  /// Breaks the link of a transfer that stands still, and ends one that is too slow (RES-7).
+  func checkPace(now: Duration) {
+    guard phase == .accepted || phase == .receiving else { return }
+    let isWriting = isWriting.withLockedValue { $0 }
+    switch pace.check(now: now, bytes: received, isReceiverBusy: isWriting) {
+    case .sufficient: break
+    case .silent: link.abandon()
+    case .slow: endpoint.end(self)
+    }
+  }
+
+  /// Ends a transfer that is too slow.
+  func failForSlowness() async {
+    await fail(
+      SessionError(.timedOut, "The sender sent less than 16 KiB in 60 s."),
+      as: .cancelled,
+      saying: "Less than 16 KiB arrived in 60 s."
+    )
   }
 
   /// Sees to it that nothing is delivered before ``cancel(reason:)`` is done.
@@ -170,6 +252,7 @@ actor ResourceReceiver {
   /// `reason` is told to the sender.
   func cancel(reason: String = "") async {
     willCancel(reason: reason)
+    if phase == .deciding { withdrawn.set(.success(())) }
     guard phase == .accepted || phase == .receiving else { return }
     await fail(
       SessionError(.transferCancelled, "The transfer was cancelled here."),
@@ -183,12 +266,21 @@ actor ResourceReceiver {
     case .accepted, .receiving:
       phase = .over
       await close(.interrupted)
+    case .deciding:
+      await withdraw(nil)
     case .admitting:
       isInterrupted = true
       willCancel(reason: "")
     case .delivering, .cancelling, .over:
       break
     }
+  }
+
+  /// Ends the offer before the application has decided.
+  private func withdraw(_ result: Result<ReceivedResource, SessionError>?) async {
+    phase = .over
+    withdrawn.set(.success(()))
+    await endpoint.receiverEnded(self, info, result)
   }
 
   // MARK: Frames
@@ -222,6 +314,7 @@ actor ResourceReceiver {
       }
     }
     info.resumedFrom = offset
+    pace.restart(now: endpoint.context.time.now(), bytes: offset)
     if admission.delivered == nil { await endpoint.receiverStarted(info) }
     return true
   }
@@ -312,9 +405,12 @@ actor ResourceReceiver {
     written += pendingBytes
     pending = []
     pendingBytes = 0
-    batch = endpoint.context.threads.runIfActive(eventLoop: link.writer.channel.eventLoop) {
+    isWriting.withLockedValue { $0 = true }
+    let batch = endpoint.context.threads.runIfActive(eventLoop: link.writer.channel.eventLoop) {
       try file.write(pieces, at: offset, after: hash)
     }
+    batch.whenComplete { [isWriting] _ in isWriting.withLockedValue { $0 = false } }
+    self.batch = batch
   }
 
   /// Waits for the batch under way.

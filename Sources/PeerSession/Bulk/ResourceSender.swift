@@ -49,6 +49,8 @@ final class ResourceSender: Sendable {
   }
 
   let id: TransferID
+  /// Whether the peer requested the file (RES-6).
+  let isRequested: Bool
   let progress: AsyncStream<ResourceProgress>
   let outcome = Outcome<ReceivedResource>()
 
@@ -65,11 +67,13 @@ final class ResourceSender: Sendable {
     path: String,
     name: UntrustedText,
     peer: PeerID,
+    isRequested: Bool,
     context: BulkContext,
     onCancel: @escaping @Sendable (ResourceSender) -> Void
   ) {
     let id = TransferID.random()
     self.id = id
+    self.isRequested = isRequested
     self.path = path
     self.peer = peer
     self.context = context

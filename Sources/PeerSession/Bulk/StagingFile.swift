@@ -14,20 +14,25 @@ struct DiskCalls: Sendable {
   var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
   /// Bytes free for us where the directory is, or `nil` when the system does not say.
   var freeBytes: @Sendable (_ directory: Int32) -> Int?
+  /// The size of that disk in bytes, or `nil` when the system does not say.
+  var diskBytes: @Sendable (_ directory: Int32) -> Int?
 
   /// The system's own.
   static let system = DiskCalls(
     write: { descriptor, bytes, offset in
       pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
     },
-    freeBytes: { directory in
-      var status = statvfs()
-      guard fstatvfs(directory, &status) == 0 else { return nil }
-      let (bytes, overflow) = Int(clamping: status.f_bavail)
-        .multipliedReportingOverflow(by: Int(clamping: status.f_frsize))
-      return overflow ? .max : bytes
-    }
+    freeBytes: { directory in bytes(directory) { Int(clamping: $0.f_bavail) } },
+    diskBytes: { directory in bytes(directory) { Int(clamping: $0.f_blocks) } }
   )
+
+  private static func bytes(_ directory: Int32, _ blocks: (statvfs) -> Int) -> Int? {
+    var status = statvfs()
+    guard fstatvfs(directory, &status) == 0 else { return nil }
+    let (bytes, overflow) = blocks(status)
+      .multipliedReportingOverflow(by: Int(clamping: status.f_frsize))
+    return overflow ? .max : bytes
+  }
 }
 
 /// What is remembered of an unfinished transfer beside its bytes (RES-1).
@@ -160,6 +165,7 @@ final class StagingDirectory: Sendable {
     var delivered: Set<TransferID> = []
     var partials: [Partial] = []
     var freeBytes: Int?
+    var diskBytes: Int?
   }
 
   let path: String
@@ -236,6 +242,7 @@ final class StagingDirectory: Sendable {
       )
     }
     survey.freeBytes = calls.freeBytes(partial)
+    survey.diskBytes = calls.diskBytes(partial)
     return survey
   }
 

@@ -76,7 +76,13 @@ final class BulkSide {
 
   private func start(_ peer: PeerID) {
     let bridge = BulkBridge(NIOLoopBound(session, eventLoop: session.eventLoop), session.eventLoop)
-    let endpoint = BulkEndpoint(peer: peer, inbox: inbox, links: bridge, events: bridge)
+    let endpoint = BulkEndpoint(
+      peer: peer,
+      session: session.id,
+      inbox: inbox,
+      links: bridge,
+      events: bridge
+    )
     session.transport.run(endpoint)
     running[peer] = endpoint
     endpoints.withLockedValue { $0[peer] = endpoint }
@@ -289,6 +295,15 @@ private struct BulkBridge: BulkLinkProvider, BulkEvents {
           ?? session.value.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
       }.get()
     }
+  }
+
+  func isRequested(_ info: ResourceInfo) async -> Bool {
+    let session = session
+    let asked = try? await eventLoop.submit {
+      (session.value.configuration.isRequestedResource, session.value.id)
+    }.get()
+    guard let (isRequested, id) = asked else { return false }
+    return await isRequested?(id, info) ?? false
   }
 
   func wants(_ info: ResourceInfo) async -> Bool {

@@ -120,7 +120,12 @@ public final class PeerTransport: Sendable {
       let eventLoop = threads.control.next()
       let inbox = try await ResourceInbox.open(
         directory: configuration.inboxDirectory,
-        quota: configuration.inboxQuota,
+        quota: InboxQuota(
+          total: configuration.inboxQuota,
+          session: configuration.inboxQuotaPerSession,
+          peer: configuration.inboxQuotaPerPeer,
+          diskReserve: configuration.inboxDiskReserve
+        ),
         isTemporary: configuration.isTemporaryResource ?? { @Sendable _ in false }
       )
       let carried = AsyncStream.makeStream(of: CarriedSession.self)

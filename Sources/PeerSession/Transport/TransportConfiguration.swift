@@ -33,11 +33,29 @@ public struct TransportConfiguration: Sendable {
   /// When the inbox is full, abandoned transfers are removed first; then offers are refused with
   /// `quota`.
   public var inboxQuota = 8 << 30
+  /// The share of the quota that one peer may use, in bytes; `nil` means a quarter.
+  public var inboxQuotaPerPeer: Int?
+  /// The share of the quota that the peers of one session may use, in bytes; `nil` means half.
+  public var inboxQuotaPerSession: Int?
+  /// The bytes that a received resource leaves free on the disk: 256 MiB, but never more than 2 % of
+  /// the disk.
+  ///
+  /// Offers that would leave less are refused with `diskFull`. Requested resources only have to fit.
+  public var inboxDiskReserve = 256 << 20
+  /// Returns whether the application requested a resource that a peer of a session offers; `nil`
+  /// means that it requests none.
+  ///
+  /// A requested resource is accepted without ``wantsResource``. Neither the quotas nor the limit of
+  /// eight transfers count it together with others, so that offers of a hostile peer cannot keep it
+  /// away. It is called as often as ``wantsResource``, and must return at once.
+  public var isRequestedResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// Returns whether to accept a resource that a peer of a session offers; `nil` accepts all.
   ///
   /// It is called for every offer before any data arrives, and again when the transfer resumes over
-  /// another link. The sender waits for the result. A declined transfer fails at the sender with
-  /// `declined`; the receiver gets an event only if the transfer had begun.
+  /// another link. The sender waits for the result, two minutes at most (RES-8), and other transfers
+  /// go on meanwhile, so it may wait for a person. Its task is cancelled when that time is over or the
+  /// offer ends; it must return then. A declined transfer fails at the sender with `declined`; the
+  /// receiver gets an event only if the transfer had been accepted before.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// Returns whether a resource with that name is useful only to the process that receives it;
   /// `nil` means that none is.

@@ -83,6 +83,7 @@ class BoardPeer(Peer):
         self._presences = 0
         super().__init__(identity, name, session, **options)
         self.accept_resource = self._accept_resource
+        self.is_requested = self._is_requested
         threading.Thread(target=self._run_board, daemon=True).start()
 
     @property
@@ -596,6 +597,11 @@ class BoardPeer(Peer):
             if (views.asset_of(self.state, i) or [None])[0] == sha256
         )
         remote.send_resource(asset_name(shows, sha256), self.assets[sha256])
+
+    def _is_requested(self, remote, offer):
+        """Whether it is an answer or an asset that this peer accepts (RES-6)."""
+        is_ours = parse_asset_name(offer["name"]) is not None or messages.parse_answer_name(offer["name"]) is not None
+        return is_ours and self._accept_resource(remote, offer)
 
     def _accept_resource(self, remote, offer):
         """An answer or an asset only from whom it was asked (SYN-13, SYN-37); other things are the

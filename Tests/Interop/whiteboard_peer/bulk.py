@@ -14,6 +14,10 @@ from .tls import ATTACH_LABEL, Link, LinkBroken
 from .wire import Violation, base32, malformed, parse_base32, parse_base64
 
 CHUNK = 65_536
+# RES-6, RES-7 and RES-8.
+MAXIMUM_TRANSFERS = 8
+OFFER_PATIENCE = 120
+PACE_WINDOW, PACE_BYTES = 60, 16_384
 CODES = (
     "cancelled refused busy source-changed source-unreadable disk-full quota hash-mismatch"
     " size-mismatch io-error"
@@ -219,7 +223,8 @@ class Transfer:
         if self.modified is not None:
             offer["modified"] = self.modified
         bulk.send(wire.RESOURCE_OFFER, offer)
-        accept = self._answer(bulk, wire.RESOURCE_ACCEPT)
+        # RES-8: the other side may ask a person first.
+        accept = self._answer(bulk, wire.RESOURCE_ACCEPT, OFFER_PATIENCE + 10)
         offset = wire.integer(accept, "offset", 0, self.size)
         with self.path.open("rb") as file:
             digest = hashlib.sha256()
@@ -250,8 +255,8 @@ class Transfer:
         bulk.send(wire.RESOURCE_END, {"id": self.id, "sha256": digest.hexdigest()})
         self._answer(bulk, wire.RESOURCE_DONE)
 
-    def _answer(self, bulk, wanted):
-        kind, payload = bulk.next(60)
+    def _answer(self, bulk, wanted, timeout=60):
+        kind, payload = bulk.next(timeout)
         if kind != wanted:
             self._refused(bulk, kind, payload)
         raw = wire.parse_json(payload)
@@ -301,7 +306,8 @@ class BulkMixin:
         self.previous_control = (None, 0)
         self.partials = []
         self.streams = []
-        self.incoming = 0
+        # Resources under way, by whether we requested them (RES-6).
+        self.incoming = {True: 0, False: 0}
 
     def end_bulk(self):
         for bulk in self.bulk_links:
@@ -449,11 +455,15 @@ def serve_opener(remote, bulk):
         while True:
             kind, payload = bulk.next()
             if kind == wire.RESOURCE_OFFER:
-                remote.incoming += 1
+                offer = parse_offer(payload)
+                is_requested = remote.peer.is_requested(remote, offer)
+                with remote.peer.condition:
+                    remote.incoming[is_requested] += 1
                 try:
-                    _receive_resource(remote, bulk, parse_offer(payload))
+                    _receive_resource(remote, bulk, offer, is_requested)
                 finally:
-                    remote.incoming -= 1
+                    with remote.peer.condition:
+                        remote.incoming[is_requested] -= 1
             elif kind == wire.STREAM_OPEN:
                 raw = wire.parse_json(payload)
                 name = wire.text(raw, "name", 0, 1_024)
@@ -479,7 +489,7 @@ def serve_opener(remote, bulk):
         bulk.link.abort()
 
 
-def _receive_resource(remote, bulk, offer):
+def _receive_resource(remote, bulk, offer, is_requested):
     peer = remote.peer
     identifier = offer["id"]
 
@@ -490,7 +500,7 @@ def _receive_resource(remote, bulk, offer):
         if not answered:
             _discard_until_answer(bulk)
 
-    if remote.incoming > 8:
+    if remote.incoming[is_requested] > MAXIMUM_TRANSFERS:
         cancel("busy")
         return
     if peer.resource_directory is None or not peer.accept_resource(remote, offer):
@@ -526,11 +536,18 @@ def _receive_resource(remote, bulk, offer):
         file.truncate(start)
         file.seek(start)
         count = start
+        since, before = time.monotonic(), start
         while True:
             kind, payload = bulk.next(60)
             if kind != wire.CHUNK:
                 break
             count += len(payload)
+            if time.monotonic() - since >= PACE_WINDOW:
+                if count - before < PACE_BYTES:
+                    remote.partials.remove(partial)
+                    cancel("cancelled")
+                    return
+                since, before = time.monotonic(), count
             if not payload or count > offer["size"]:
                 remote.partials.remove(partial)
                 cancel("size-mismatch")

@@ -358,6 +358,7 @@ class Peer:
         self.answer_invitation = lambda name, words, context: True
         self.confirm_host = lambda name, words: True
         self.accept_resource = lambda remote, offer: True
+        self.is_requested = lambda remote, offer: False
         self._stretched = None
         self._wrong = collections.defaultdict(list)
         # The address of each peer that asks, and until when a refusal silences an address.

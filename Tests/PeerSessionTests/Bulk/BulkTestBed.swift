@@ -134,6 +134,8 @@ final class ManualClock: Clock, Sendable {
   }
 
   private let state = NIOLockedValueBox(State())
+  /// The tasks that wait for the time to pass.
+  var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
   var now: Instant { state.withLockedValue { $0.now } }
   var minimumResolution: Duration { .zero }
 
@@ -181,6 +183,10 @@ final class RecordedEvents: BulkEvents {
     var finished: [(info: ResourceInfo, result: Result<ReceivedResource, SessionError>)] = []
     var streams: [PeerStream] = []
     var unwanted: Set<String> = []
+    var requested: Set<String> = []
+    var undecided: Set<String> = []
+    var asked: [ResourceInfo] = []
+    var abandoned: [ResourceInfo] = []
     var waiters: [Waiter] = []
     var lastWaiter = 0
   }
@@ -201,11 +207,31 @@ final class RecordedEvents: BulkEvents {
     state.withLockedValue { $0.progress }
   }
 
+  /// The offers whose end cut a decision short.
+  var abandoned: [ResourceInfo] { state.withLockedValue { $0.abandoned } }
+
   /// Offers of this name are not wanted from now on.
   func refuse(_ name: String) { change { $0.unwanted.insert(name) } }
 
+  /// Offers of this name were requested from now on.
+  func request(_ name: String) { change { $0.requested.insert(name) } }
+
+  /// Offers of this name wait from now on, until ``decide(_:)``.
+  func hesitate(_ name: String) { change { $0.undecided.insert(name) } }
+
+  /// Accepts the offers of this name that wait.
+  func decide(_ name: String) { change { $0.undecided.remove(name) } }
+
+  func isRequested(_ info: ResourceInfo) async -> Bool {
+    state.withLockedValue { $0.requested.contains(info.name.raw) }
+  }
+
   func wants(_ info: ResourceInfo) async -> Bool {
-    state.withLockedValue { !$0.unwanted.contains(info.name.raw) }
+    change { $0.asked.append(info) }
+    await wait { !$0.undecided.contains(info.name.raw) }
+    if Task.isCancelled { change { $0.abandoned.append(info) } }
+    return !Task.isCancelled
+      && state.withLockedValue { !$0.unwanted.contains(info.name.raw) }
   }
   func resourceStarted(_ info: ResourceInfo) async { change { $0.started.append(info) } }
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int) {
@@ -517,7 +543,7 @@ struct BulkTestBed: Sendable {
 
   /// Runs `body` between two peers, and sees that nothing of them is left behind.
   static func run(
-    quota: Int = 1 << 40,
+    quota: InboxQuota = .whole(1 << 40),
     calls: DiskCalls = .system,
     time: BulkTime = BulkTime(ContinuousClock()),
     inbox: String? = nil,
@@ -545,7 +571,7 @@ struct BulkTestBed: Sendable {
   }
 
   private static func play(
-    quota: Int,
+    quota: InboxQuota,
     calls: DiskCalls,
     time: BulkTime,
     inbox: String?,
@@ -637,4 +663,11 @@ struct NoLinks: BulkLinkProvider {
 /// Looks every millisecond until something is so, or the test's time is up, which is its failure.
 func eventually(_ condition: @Sendable () -> Bool) async {
   while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+}
+
+extension InboxQuota {
+  /// One quota for everything, and no space that must stay free.
+  static func whole(_ bytes: Int) -> InboxQuota {
+    InboxQuota(total: bytes, session: bytes, peer: bytes, diskReserve: 0)
+  }
 }

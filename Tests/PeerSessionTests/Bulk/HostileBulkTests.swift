@@ -164,27 +164,30 @@ struct HostileBulkTests {
   @Test("nobody gets at the unfinished transfer of another peer")
   func othersPart() async throws {
     let directory = try TemporaryDirectory()
-    let inbox = try await ResourceInbox.open(directory: directory.path + "/inbox", quota: 1 << 30)
+    let inbox = try await ResourceInbox.open(
+      directory: directory.path + "/inbox",
+      quota: .whole(1 << 30)
+    )
     let offer = Self.offer(1_000, name: "photo", modified: 77)
-    let admission = try await inbox.admit(offer, from: peerID(1)) { false }
+    let admission = try await inbox.admit(offer, .init(peer: peerID(1))) { false }
     let file = try #require(admission.file)
     let bytes = [UInt8](repeating: 1, count: 500)
     let hash = try file.write([ByteBuffer(bytes: bytes)], at: 0, after: SHA256())
     await inbox.keep(offer.id, written: 500, hash: hash)
 
     await #expect(throws: SessionError(.declined, "")) {
-      try await inbox.admit(offer, from: peerID(2)) { false }
+      try await inbox.admit(offer, .init(peer: peerID(2))) { false }
     }
     let other = Self.offer(1_000, name: "photo", modified: 77)
-    let fresh = try await inbox.admit(other, from: peerID(2)) { false }
+    let fresh = try await inbox.admit(other, .init(peer: peerID(2))) { false }
     #expect(fresh.offset == 0)
     for (name, size, modified) in [("photo", 1_000, nil), ("foto", 1_000, 77), ("photo", 999, 77)] {
       let different = Self.offer(size, name: name, modified: modified)
-      #expect(try await inbox.admit(different, from: peerID(1)) { false }.offset == 0)
+      #expect(try await inbox.admit(different, .init(peer: peerID(1))) { false }.offset == 0)
     }
     let resumed = try await inbox.admit(
       Self.offer(1_000, name: "photo", modified: 77),
-      from: peerID(1)
+      .init(peer: peerID(1))
     ) { false }
     #expect(resumed.offset == 500)
     #expect(resumed.hash.text == Self.hash(bytes))
@@ -403,7 +406,7 @@ struct HostileBulkTests {
     let directory = try TemporaryDirectory()
     let (raws, continuation) = AsyncStream.makeStream(of: RawPeer.self)
     let links = try await LoopbackLinks.listen { continuation.yield(try RawPeer($0)) }
-    let inbox = try await ResourceInbox.open(directory: directory.path + "/inbox", quota: 1)
+    let inbox = try await ResourceInbox.open(directory: directory.path + "/inbox", quota: .whole(1))
     let endpoint = BulkEndpoint(
       peer: peerID(2),
       inbox: inbox,

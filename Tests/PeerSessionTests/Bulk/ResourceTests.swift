@@ -121,13 +121,15 @@ struct ResourceTests {
   @Test("[RES-7] a transfer that stands still for a minute loses its link and its room")
   func stall() async throws {
     let clock = ManualClock()
-    try await BulkTestBed.run(quota: 5_000_000, time: BulkTime(clock)) { bed in
+    try await BulkTestBed.run(quota: .whole(5_000_000), time: BulkTime(clock)) { bed in
       // What comes behind the cut is swallowed, and the link stays.
       bed.links.cut(after: [1_000], isSilent: true)
       bed.links.hold(after: 1)
       let path = try bed.directory.file("file", seededBytes(4_000_000, seed: 12))
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
+      // A sender that has sent no block pauses before it goes on, and this clock will stand still.
+      await eventually { bed.sender.sentBytes(of: transfer.id) ?? 0 > 0 }
       clock.advance(by: .seconds(59))
       #expect(bed.receiver.linkCount == 1)
       while bed.receiver.linkCount == 1, !Task.isCancelled {
@@ -238,7 +240,7 @@ struct ResourceTests {
     for (days, count) in [(6, 2), (8, 0)] {
       _ = try await ResourceInbox.open(
         directory: inbox,
-        quota: 1 << 30,
+        quota: .whole(1 << 30),
         now: secondsSince1970() + days * day
       )
       #expect(TemporaryDirectory.names(inbox + "/.partial").count == count)
@@ -252,7 +254,11 @@ struct ResourceTests {
     let peer = PeerIdentity.ephemeral().peerID
     let isTemporary: @Sendable (UntrustedText) -> Bool = { $0.raw.hasPrefix("answer") }
     func open() async throws -> ResourceInbox {
-      try await ResourceInbox.open(directory: inbox, quota: 1 << 30, isTemporary: isTemporary)
+      try await ResourceInbox.open(
+        directory: inbox,
+        quota: .whole(1 << 30),
+        isTemporary: isTemporary
+      )
     }
     var files: [StagingFile] = []
     var offers: [Control.ResourceOffer] = []
@@ -264,7 +270,7 @@ struct ResourceTests {
         size: 10,
         modified: 1
       )
-      let file = try #require(try await first.admit(offer, from: peer) { false }.file)
+      let file = try #require(try await first.admit(offer, .init(peer: peer)) { false }.file)
       _ = try file.write([ByteBuffer(bytes: [1, 2, 3])], at: 0, after: SHA256())
       offers.append(offer)
       files.append(file)
@@ -275,7 +281,7 @@ struct ResourceTests {
     #expect(TemporaryDirectory.names(inbox + "/.partial").count == 6)
     let second = try await open()
     await #expect(throws: SessionError.self) {
-      _ = try await second.admit(offers[2], from: peer) { false }
+      _ = try await second.admit(offers[2], .init(peer: peer)) { false }
     }
     await first.keep(offers[0].id, written: 3, hash: SHA256())
     await first.keep(offers[2].id, written: 3, hash: SHA256())
@@ -284,7 +290,7 @@ struct ResourceTests {
       Set(TemporaryDirectory.names(inbox + "/.partial").filter { !$0.hasSuffix(".json") })
         == [offers[1].id.text, offers[2].id.text]
     )
-    #expect(try await second.admit(offers[2], from: peer) { false }.offset == 3)
+    #expect(try await second.admit(offers[2], .init(peer: peer)) { false }.offset == 3)
   }
 
   // MARK: Cancelling
@@ -499,7 +505,7 @@ struct ResourceTests {
 
   @Test("what does not fit in the quota is refused, and both sides know why")
   func quota() async throws {
-    try await BulkTestBed.run(quota: 1_000_000) { bed in
+    try await BulkTestBed.run(quota: .whole(1_000_000)) { bed in
       try await bed.expectArrival(seededBytes(600_000, seed: 1))
       let path = try bed.directory.file("file", seededBytes(500_000, seed: 2))
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
@@ -513,7 +519,7 @@ struct ResourceTests {
   @Test("old parts make way for what fits in the quota without them")
   func partsMakeWay() async throws {
     let directory = try TemporaryDirectory()
-    try await BulkTestBed.run(quota: 5_000_000, directory: directory) { bed in
+    try await BulkTestBed.run(quota: .whole(5_000_000), directory: directory) { bed in
       let path = try directory.file("first", seededBytes(4_000_000, seed: 7))
       bed.links.cut(after: [3_000_000])
       bed.links.hold(after: 1)
@@ -521,7 +527,7 @@ struct ResourceTests {
       await bed.receiverEvents.wait { !$0.started.isEmpty }
       await eventually { bed.receiver.linkCount == 0 && bed.links.opened == 1 }
     }
-    try await BulkTestBed.run(quota: 5_000_000, directory: directory) { bed in
+    try await BulkTestBed.run(quota: .whole(5_000_000), directory: directory) { bed in
       try await bed.expectArrival(seededBytes(4_500_000, seed: 8))
       #expect(bed.partials.isEmpty)
     }

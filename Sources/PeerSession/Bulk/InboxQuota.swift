@@ -1,0 +1,46 @@
+/// How much may be stored in an inbox (RES-9).
+struct InboxQuota: Sendable {
+  /// The parties that have a quota.
+  enum Holder: String, Sendable {
+    /// One peer.
+    case peer = "one peer"
+    /// One session.
+    case session = "one board"
+    /// Everything together.
+    case total = "all received files"
+  }
+
+  /// The bytes of all resources.
+  var total: Int
+  /// The bytes of the resources of one session.
+  var session: Int
+  /// The bytes of the resources of one peer.
+  var peer: Int
+  /// The bytes that stay free on the disk.
+  var diskReserve: Int
+
+  /// Makes quotas; a session has half of the total and a peer a quarter, unless given.
+  init(total: Int, session: Int? = nil, peer: Int? = nil, diskReserve: Int = 256 << 20) {
+    self.total = total
+    self.session = session ?? total / 2
+    self.peer = peer ?? total / 4
+    self.diskReserve = diskReserve
+  }
+
+  /// The bytes that stay free on a disk of that size: at most 2 % of it.
+  func reserve(ofDisk size: Int?) -> Int { min(diskReserve, (size ?? .max) / 50) }
+
+  /// The error of a resource that exceeds a quota.
+  func error(_ holder: Holder) -> SessionError {
+    let limit =
+      switch holder {
+      case .peer: peer
+      case .session: session
+      case .total: total
+      }
+    return SessionError(
+      .quota,
+      "The quota for \(holder.rawValue) is \(limit) bytes, and the file would exceed it."
+    )
+  }
+}

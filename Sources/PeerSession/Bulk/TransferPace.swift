@@ -1,0 +1,70 @@
+/// How fast the bytes of an incoming transfer arrive (RES-7).
+///
+/// It compares checks rather than times, so that a receiver that was suspended does not blame the
+/// sender. The endpoint checks every ``interval``.
+struct TransferPace: Sendable {
+  /// The result of a check.
+  enum Verdict: Equatable, Sendable {
+    /// The transfer goes on.
+    case sufficient
+    /// Nothing came for ``window``.
+    case silent
+    /// Less than ``minimumBytes`` came in ``window``.
+    case slow
+  }
+
+  private struct Mark {
+    var time: Duration
+    var bytes: Int
+  }
+
+  /// The time between two checks.
+  static let interval = Duration.seconds(10)
+  /// The time in which the minimum must arrive.
+  static let window = Duration.seconds(60)
+  /// The bytes that must arrive in each ``window``.
+  static let minimumBytes = 16_384
+  /// The checks that span ``window``.
+  private static let markLimit = 7
+
+  private var lastHeard: Duration
+  private var marks: [Mark]
+
+  /// Begins to measure at `now`.
+  init(now: Duration) {
+    lastHeard = now
+    marks = [Mark(time: now, bytes: 0)]
+  }
+
+  /// Begins again at `now`, with `bytes` on the disk already.
+  mutating func restart(now: Duration, bytes: Int) {
+    lastHeard = now
+    marks = [Mark(time: now, bytes: bytes)]
+  }
+
+  /// Records that the sender sent a frame.
+  mutating func heard(now: Duration) { lastHeard = now }
+
+  /// Checks the pace.
+  ///
+  /// - Parameters:
+  ///   - now: The time.
+  ///   - bytes: All bytes that the receiver has.
+  ///   - isReceiverBusy: Whether the receiver's own disk holds the transfer up; the window then
+  ///     begins again.
+  /// - Returns: Whether the transfer may go on.
+  mutating func check(now: Duration, bytes: Int, isReceiverBusy: Bool) -> Verdict {
+    if isReceiverBusy {
+      restart(now: now, bytes: bytes)
+      return .sufficient
+    }
+    if now - lastHeard >= Self.window { return .silent }
+    marks.append(Mark(time: now, bytes: bytes))
+    if marks.count > Self.markLimit { marks.removeFirst() }
+    guard marks.count == Self.markLimit, let first = marks.first,
+      now - first.time >= Self.window, bytes - first.bytes < Self.minimumBytes
+    else { return .sufficient }
+    // The check may have begun just before the last frame came.
+    return bytes == first.bytes ? .silent : .slow
+  }
+}
