@@ -69,9 +69,11 @@ package actor Relay {
     transportConfiguration.carries = { [weak self] request in
       await self?.answer(request) ?? .refuse(reason: "The relay is shutting down.")
     }
-    transportConfiguration.wantsResource = { [weak self] session, info in
-      await self?.node(of: session)?.wants(info) ?? false
+    transportConfiguration.isRequestedResource = { [weak self] session, info in
+      await self?.node(of: session)?.isRequested(info) ?? false
     }
+    // A relay has no person who could use a file.
+    transportConfiguration.wantsResource = { _, _ in false }
     transportConfiguration.isTemporaryResource = { Node.answer(named: $0.raw) != nil }
     do {
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }

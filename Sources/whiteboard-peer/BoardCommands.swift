@@ -284,6 +284,8 @@ enum Program {
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     var configuration = configuration
     configuration.isTyped = isatty(input) == 1
+    // A script of text lines does not answer questions. With --json a program can.
+    if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
     let node = Node(configuration, input: source, sink: LineSink(writer, isJSON: json))
     await ending.set(node)
     let isTyped = configuration.isTyped

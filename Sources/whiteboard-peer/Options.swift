@@ -137,6 +137,9 @@ struct BoardOptions: ParsableArguments {
   @Option(name: .customLong("lost-after"), help: .of(.lostAfter, "SECONDS"))
   var lostAfter: String?
 
+  @Flag(name: .customLong("accept-files"), inversion: .prefixedNo, help: .of(.acceptFiles))
+  var acceptsFiles: Bool?
+
   @OptionGroup(title: "Terminal")
   var terminal: TerminalOptions
 
@@ -155,6 +158,7 @@ struct BoardOptions: ParsableArguments {
     flags[.relay] = relay
     flags[.maximumPeers] = maximumPeers
     flags[.lostAfter] = lostAfter
+    flags[.acceptFiles] = acceptsFiles.map { "\($0)" }
     return try common.settings(flags)
   }
 
@@ -203,6 +207,7 @@ struct BoardOptions: ParsableArguments {
     configuration.admission = settings.value(.admission) ?? standardAdmission(part, isInteractive)
     configuration.maximumPeers = settings.value(.maximumPeers) ?? 16
     configuration.lostAfter = settings.value(.lostAfter) ?? .seconds(60)
+    if settings.value(.acceptFiles) == true { configuration.files = .accept }
     configuration.pages = CairoPages()
     configuration.photos = WebPPhotos()
     configuration.discovery = AvahiDiscovery(interface: configuration.interface)

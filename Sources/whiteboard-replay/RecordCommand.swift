@@ -157,6 +157,7 @@ struct RecordCommand: AsyncParsableCommand {
       logger: logger
     )
     configuration.recordingFile = file
+    configuration.files = .refuse
     configuration.recordedTraffic = wire ? .all : presence ? .presence : nil
     configuration.interface = interface
     // Nobody is to find the board by way of us.

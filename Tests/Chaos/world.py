@@ -201,7 +201,7 @@ class World:
             more = {"LD_PRELOAD": str(clock_library()), "WHITEBOARD_CHAOS_CLOCK": str(self._clock_file(peer))}
         process = self.host(peer).start(
             peers.program(), *words, "--json", "--data-dir", self.data(peer), "--as", f"p{peer}",
-            "--lost-after", str(self.schedule["lostAfter"]),
+            "--lost-after", str(self.schedule["lostAfter"]), "--accept-files",
             name=f"p{peer}.{len(self.lives)}", kind=peers.Peer, **more,
         )
         life = Life(len(self.lives), peer, how, process, self.now())

@@ -38,11 +38,12 @@ class Program:
     """One process, with its events."""
 
     def __init__(
-        self, *arguments, directory, name="swift", listen="127.0.0.1:0", options=(), under=(), environment=None
+        self, *arguments, directory, name="swift", listen="127.0.0.1:0", options=(), under=(), environment=None,
+        accepts_files=True,
     ):
-        """`under` is a command that runs the program, `environment` adds variables to those of this process."""
+        """`accepts_files` accepts the files of members without `accept`, `under` is a command that runs the program, `environment` adds variables to those of this process."""
         command = [*under, str(BINARY), *arguments, "--json", "--as", name, "--data-dir", str(directory)]
-        command += ["--listen", listen, "--no-announce", *options]
+        command += ["--listen", listen, "--no-announce", *(["--accept-files"] if accepts_files else []), *options]
         self.directory = pathlib.Path(directory)
         self.events = EventLog()
         self.lines = []

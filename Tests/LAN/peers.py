@@ -213,7 +213,7 @@ class Scene:
         directory = host.home / (data or f"data{len(self.peers)}")
         more = ["--json", "--data-dir", directory]
         if words[0] in ("host", "join", "run"):
-            more += ["--as", name or host.name]
+            more += ["--as", name or host.name, "--accept-files"]
         peer = host.start(
             program(), *words, *more, name=f"{words[0]} ({name or host.name})", kind=Peer, **environment
         )

@@ -82,6 +82,7 @@ package struct DemoCompanion: Sendable {
       logger: logger
     )
     configuration.remembersBoards = false
+    configuration.files = .accept
     configuration.discovery = discovery
     return configuration
   }

@@ -11,6 +11,9 @@ extension EventText {
       } else {
         "\(person(data.name, data.from)) sent \(count(data.size, "byte"))"
       }
+    case .resourceOffered(let offer):
+      "\(offerLine(offer))\n  accept \(TerminalText.cleaned(offer.transfer, limit: 64))   or   decline "
+        + TerminalText.cleaned(offer.transfer, limit: 64)
     case .resourceStarted(let start):
       "\(start.direction == .incoming ? "receiving" : "sending") "
         + "\(resource(start.name)), \(start.size) bytes, transfer "
@@ -26,6 +29,30 @@ extension EventText {
       // Progress and the bytes of streams are for programs.
       nil
     }
+  }
+
+  /// Returns the question about a file that a member offers.
+  ///
+  /// - Parameter offer: The offer.
+  /// - Returns: A sentence such as `Ben wants to send you "photo.jpg" (2.1 MB).`
+  package static func offerLine(_ offer: NodeEvent.ResourceOffered) -> String {
+    "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
+      + "(\(byteCount(Int(clamping: offer.size))))."
+  }
+
+  /// Returns a size in words, such as `2.1 MB`.
+  ///
+  /// - Parameter size: A number of bytes.
+  /// - Returns: The words.
+  package static func byteCount(_ size: Int) -> String {
+    let units = ["kB", "MB", "GB", "TB", "PB"]
+    guard size >= 1_000 else { return count(size, "byte") }
+    var (value, unit) = (size / 100, 0)
+    while value >= 10_000, unit < units.count - 1 {
+      value /= 1_000
+      unit += 1
+    }
+    return "\(value / 10).\(value % 10) \(units[unit])"
   }
 
   private static func resourceLine(_ end: NodeEvent.ResourceFinished) -> String {

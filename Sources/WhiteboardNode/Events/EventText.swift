@@ -17,7 +17,8 @@ package enum EventText {
       boardLine(event)
     case .object, .objects, .found, .chatHistory, .settings, .digest, .checkpoints, .diff:
       answerLine(event)
-    case .data, .resourceStarted, .resourceProgress, .resourceFinished, .streamOpened,
+    case .data, .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished,
+      .streamOpened,
       .streamData, .streamClosed:
       transferLine(event)
     case .saveState(let saving):

@@ -162,6 +162,8 @@ extension NodeEvent {
 
     /// The code of the note that a request to join is over.
     package static let invitationEnded = "invitation-ended"
+    /// A member offered a file, and the settings refuse files.
+    package static let fileRefused = "file-refused"
     /// The code of the warning that some of the work is not on disk.
     package static let notSaved = "not-saved"
     /// The code of the note that everything is on disk again.

@@ -23,6 +23,39 @@ extension NodeEvent {
     package var text: String?
   }
 
+  /// A member offers a file that this node did not request.
+  package struct ResourceOffered: Encodable, Sendable, Equatable {
+    /// The id for `accept` and `decline`.
+    package var transfer: String
+    /// The member.
+    package var peer: String
+    /// The name of the member.
+    package var sender: String
+    /// The name of the file.
+    package var name: String
+    /// How many bytes it has.
+    package var size: UInt64
+    /// When the offer ends, RFC 3339.
+    package var deadline: String
+
+    /// Makes an offer.
+    package init(
+      transfer: String,
+      peer: String,
+      sender: String,
+      name: String,
+      size: UInt64,
+      deadline: String
+    ) {
+      self.transfer = transfer
+      self.peer = peer
+      self.sender = sender
+      self.name = name
+      self.size = size
+      self.deadline = deadline
+    }
+  }
+
   /// A resource is on its way.
   package struct ResourceStarted: Encodable, Sendable {
     /// The id for `cancel`.

@@ -47,6 +47,8 @@ package enum NodeEvent: Sendable {
   case role(Role)
   /// A message for the program came.
   case data(Received)
+  /// A member offers a file, and `accept` or `decline` answers.
+  case resourceOffered(ResourceOffered)
   /// A resource began to move.
   case resourceStarted(ResourceStarted)
   /// A resource went on; at most ten times a second.
@@ -114,6 +116,7 @@ package enum NodeEvent: Sendable {
     case .invited: "invited"
     case .role: "role"
     case .data: "data"
+    case .resourceOffered: "resource-offered"
     case .resourceStarted: "resource-started"
     case .resourceProgress: "resource-progress"
     case .resourceFinished: "resource-finished"
@@ -161,6 +164,7 @@ package enum NodeEvent: Sendable {
     case .invited(let payload): payload
     case .role(let payload): payload
     case .data(let payload): payload
+    case .resourceOffered(let payload): payload
     case .resourceStarted(let payload): payload
     case .resourceProgress(let payload): payload
     case .resourceFinished(let payload): payload

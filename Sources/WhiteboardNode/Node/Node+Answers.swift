@@ -50,7 +50,12 @@ extension Node {
     }
     spawn { node in
       do throws(SessionError) {
-        _ = try await session.sendResource(atPath: file.path, named: name.name, to: peer).result()
+        _ = try await session.sendResource(
+          atPath: file.path,
+          named: name.name,
+          to: peer,
+          isRequested: true
+        ).result()
       } catch {
         // The member asks again, or somebody else.
         node.configuration.logger.debug(

@@ -91,7 +91,7 @@ extension Node {
   func isDue(_ verb: Verb) -> Bool {
     switch verb {
     case .accept(let target, _), .decline(let target, _):
-      (try? invitation(target)) != nil
+      (try? invitation(target)) != nil || fileOffer(target) != nil
     case .cancel(let target, _):
       (try? transfer(target)) != nil
     default:

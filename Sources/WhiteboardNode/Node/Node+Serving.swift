@@ -41,6 +41,9 @@ extension Node {
     transportConfiguration.maximumPeers = configuration.maximumPeers
     transportConfiguration.lostAfter = configuration.lostAfter
     transportConfiguration.peerStore = configuration.peerStore
+    transportConfiguration.isRequestedResource = { [weak self] _, info in
+      await self?.isRequested(info) ?? false
+    }
     transportConfiguration.wantsResource = { [weak self] _, info in
       await self?.wants(info) ?? false
     }

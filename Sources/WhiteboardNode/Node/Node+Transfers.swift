@@ -11,12 +11,12 @@ import WhiteboardSync
 extension Node {
   // MARK: - Resources as they go
 
-  /// Whether to take what a peer offers: an answer or an asset only where it was asked for (SYN-13,
-  /// SYN-37).
-  package func wants(_ info: ResourceInfo) -> Bool {
+  /// Returns whether this node requested what a peer offers: an answer (SYN-13) or an asset (SYN-37).
+  package func isRequested(_ info: ResourceInfo) -> Bool {
     if let answer = Self.answer(named: info.name.raw) { return wantsAnswer(answer.name, info) }
-    guard let asset = asset(named: info.name.raw) else { return true }
-    guard let member = MemberID(info.peer.bytes) else { return false }
+    guard let asset = asset(named: info.name.raw), let member = MemberID(info.peer.bytes) else {
+      return false
+    }
     return replica?.expectedAsset(asset, from: member) != nil
   }
 
@@ -77,6 +77,7 @@ extension Node {
       }
       return
     }
+    acceptedFiles[info.id] = nil
     let known = transfers.removeValue(forKey: info.id.text)
     var event = NodeEvent.ResourceFinished(
       transfer: info.id.text,
@@ -106,7 +107,7 @@ extension Node {
   // MARK: - Photos
 
   /// The asset that a resource's name says it is, where it says so.
-  private func asset(named name: String) -> AssetID? {
+  func asset(named name: String) -> AssetID? {
     guard let name = try? ResourceDTO(name: name), name.type == .imageData, !name.isDeleted else {
       return nil
     }
@@ -259,7 +260,12 @@ extension Node {
     }
     spawn { node in
       do throws(SessionError) {
-        let transfer = try session.sendResource(atPath: path, named: name.name, to: peer)
+        let transfer = try session.sendResource(
+          atPath: path,
+          named: name.name,
+          to: peer,
+          isRequested: true
+        )
         node.sentPaths[transfer.id.text] = path
         _ = try await transfer.result()
       } catch {
@@ -289,6 +295,13 @@ extension Node {
       do throws(SessionError) {
         let transfer = try session.sendResource(atPath: file, named: name, to: peer)
         sentPaths[transfer.id.text] = file
+        // `cancel` takes the file back while the other user decides.
+        transfers[transfer.id.text] = PendingTransfer(
+          kind: .resource(transfer.id),
+          name: name,
+          direction: .outgoing,
+          peer: peer
+        )
         started.append(transfer)
       } catch {
         throw VerbError(error)

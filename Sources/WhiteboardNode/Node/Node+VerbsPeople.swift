@@ -9,8 +9,14 @@ extension Node {
   func decide(_ request: VerbRequest) async throws(VerbError) {
     switch request.verb {
     case .accept(let target, let isAlways):
+      if let file = fileOffer(target) {
+        return try answerOffer(file, isAccepted: true, isAlways: isAlways)
+      }
+      try checkNotEnded(target)
       try await answer(try pendingInvitation(target), with: .accept, isAlways: isAlways)
     case .decline(let target, let reason):
+      if let file = fileOffer(target) { return try answerOffer(file, isAccepted: false) }
+      try checkNotEnded(target)
       try await answer(try pendingInvitation(target), with: .decline(reason: reason ?? ""))
     case .continue:
       try await continueAlone()

@@ -130,6 +130,11 @@ package actor Node {
   /// The latest questions that are over, so that a late answer can be explained.
   var endedInvitations: [EndedInvitation] = []
   var nextVerification = 1
+  /// The files that members offer and that are not answered yet.
+  var fileOffers: [TransferID: FileOffer] = [:]
+  var nextOffer = 0
+  /// The senders of files that were accepted here and have not arrived.
+  var acceptedFiles: [TransferID: PeerID] = [:]
   /// The address that accepted the connection and has not answered.
   var silentAddress: String?
   /// Why the host was dialed again the last time.
@@ -341,6 +346,7 @@ package actor Node {
       }
     }
     invitations = [:]
+    endFileOffers()
     verbWaiter?.resume()
     verbWaiter = nil
     readerWaiter?.resume()

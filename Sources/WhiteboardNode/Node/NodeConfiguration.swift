@@ -64,6 +64,16 @@ package struct NodeConfiguration: Sendable {
     case anyone
   }
 
+  /// What happens to a file that a member offers.
+  package enum FilePolicy: Sendable {
+    /// A person or a program is asked: ``NodeEvent/resourceOffered(_:)``.
+    case ask
+    /// It is accepted.
+    case accept
+    /// It is refused, with a note.
+    case refuse
+  }
+
   /// What to do first.
   package var part: Part
   /// What to do at the end of the input.
@@ -119,6 +129,8 @@ package struct NodeConfiguration: Sendable {
   package var code: JoinCode?
   /// The maximum number of peers on a hosted board, including the local one.
   package var maximumPeers = 16
+  /// What happens to files that members offer.
+  package var files = FilePolicy.ask
   /// The time after which a peer whose link broke is lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// How long piped commands of a joined peer wait for the board.

@@ -74,6 +74,12 @@ extension SettingKey<Bool> {
     "Whether to announce the board on the network",
     standard: true
   )
+  /// Whether the files that members send are accepted without asking.
+  package static let acceptFiles = SettingKey(
+    "accept-files",
+    "Accept the files that members send without asking",
+    standard: false
+  )
   /// Whether lines are wanted on a terminal too.
   package static let accessible = SettingKey(
     "accessible",
@@ -175,7 +181,7 @@ extension SettingEntry {
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
     SettingKey.code.entry, SettingKey.relay.entry, SettingKey.maximumPeers.entry,
-    SettingKey.lostAfter.entry,
+    SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry,
     SettingKey.logLevel.entry,
     SettingKey.accessible.entry,
   ]

@@ -68,6 +68,7 @@ extension VerbTable {
       [
         "With `always` the peer is admitted without asking from now on, to every board that you open with",
         "admission by `ask`. `kick`, or `whiteboard-peer peers forget`, ends that.",
+        "FILE is the id of the transfer, the name of the file, or the name of the member that offers it.",
       ]
     case .continue:
       ["Until then every change is refused. Members do not get what you change then."]
@@ -232,14 +233,14 @@ extension VerbTable {
       )
     case .accept:
       (
-        "INVITATION [always]",
-        "admit a peer that asks to join, or say that the words are the same",
+        "INVITATION|FILE [always]",
+        "admit a peer that asks to join, confirm verification words, or accept an offered file",
         ["target", "always"]
       )
     case .decline:
       (
-        #"INVITATION ["WHY"]"#,
-        "turn somebody away who asks to join, or say that the words differ",
+        #"INVITATION|FILE ["WHY"]"#,
+        "refuse a peer that asks to join, reject verification words, or decline an offered file",
         ["target", "reason"]
       )
     case .kick:

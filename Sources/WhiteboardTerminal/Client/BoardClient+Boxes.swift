@@ -5,7 +5,7 @@ import WhiteboardRendering
 
 /// What lies over the board: questions, the menu, the keys, and how others join.
 extension BoardClient {
-  func drawInvitation(_ invitation: NodeEvent.Invitation, on screen: inout Screen) {
+  private func drawInvitation(_ invitation: NodeEvent.Invitation, on screen: inout Screen) {
     let who = EventText.person(invitation.name, invitation.peer)
     var lines = [
       invitation.direction == .incoming ? "\(who) asks to join." : "Joining \(who)."
@@ -24,6 +24,15 @@ extension BoardClient {
         : "y yes   n no"
     )
     draw(lines, on: &screen)
+  }
+
+  /// Draws the first question that waits for an answer.
+  func drawQuestion(on screen: inout Screen) {
+    if let invitation = invitations.first {
+      drawInvitation(invitation, on: &screen)
+    } else if let offer = fileOffers.first {
+      draw([EventText.offerLine(offer), "", "y accept   n decline"], on: &screen)
+    }
   }
 
   mutating func drawBox(on screen: inout Screen) {

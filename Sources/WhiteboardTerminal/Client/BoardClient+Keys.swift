@@ -49,7 +49,8 @@ extension BoardClient {
 
   /// Answers the first question with `y`, `A` (always) or `n`; nil for another key, and where there is none.
   private mutating func answerInvitation(_ key: InputEvent.Key) -> [Action]? {
-    guard let invitation = invitations.first, case .character(let letter) = key else { return nil }
+    guard case .character(let letter) = key else { return nil }
+    guard let invitation = invitations.first else { return answerFileOffer(letter) }
     let id = Self.quoted(invitation.id)
     let line: String
     switch letter {
@@ -61,6 +62,13 @@ extension BoardClient {
     }
     invitations.removeFirst()
     return [verb(line)]
+  }
+
+  /// Answers the first offered file with `y` or `n`; nil for another key, and if there is none.
+  private mutating func answerFileOffer(_ letter: Character) -> [Action]? {
+    guard let offer = fileOffers.first, letter == "y" || letter == "n" else { return nil }
+    fileOffers.removeFirst()
+    return [verb((letter == "y" ? "accept " : "decline ") + Self.quoted(offer.transfer))]
   }
 
   private mutating func take(

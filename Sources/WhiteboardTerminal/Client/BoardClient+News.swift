@@ -125,11 +125,15 @@ extension BoardClient {
       }
     case .invitation(let invitation) where invitation.mustAnswer:
       invitations.append(invitation)
-      // The question must not stay behind what only informs.
-      switch box {
-      case .invite, .panel: box = nil
-      default: break
-      }
+      showQuestion()
+    case .resourceOffered(let offer):
+      fileOffers.append(offer)
+      offeredFiles.insert(offer.transfer)
+      showQuestion()
+    case .resourceFinished(let end) where end.direction == .incoming:
+      fileOffers.removeAll { $0.transfer == end.transfer }
+      guard offeredFiles.remove(end.transfer) != nil else { break }
+      if let line = EventText.line(.resourceFinished(end)) { say(line) }
     case .selected(let selected) where selected.lostByUs == true:
       say("\(shown(selected.name ?? "somebody")) has it in hand")
     case .done(let done):
@@ -160,6 +164,14 @@ extension BoardClient {
     }
     canvas.names = names
     return []
+  }
+
+  /// Closes what only informs, so that it does not cover a question.
+  private mutating func showQuestion() {
+    switch box {
+    case .invite, .panel: box = nil
+    default: break
+    }
   }
 
   private mutating func take(_ settings: NodeEvent.SettingsDescription) {

@@ -36,7 +36,7 @@ extension BoardClient {
   /// Where a box lies over the board: on some terminals its ground would not cover a photo's pixels.
   private var covered: CellArea? {
     let everything = CellArea(x: 0, y: 0, width: columns, height: rows)
-    guard invitations.isEmpty else { return everything }
+    guard invitations.isEmpty, fileOffers.isEmpty else { return everything }
     let boxed: CellArea? =
       switch box {
       case .menu(let menu): layout(of: menu).area

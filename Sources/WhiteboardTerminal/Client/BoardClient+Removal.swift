@@ -13,6 +13,7 @@ extension BoardClient {
     people = [:]
     earlyPresences = [:]
     invitations = []
+    fileOffers = []
     remark(removed.message)
     guard removed.readOnly else {
       removalShown = nil

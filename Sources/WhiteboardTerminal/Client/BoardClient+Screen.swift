@@ -11,7 +11,7 @@ extension BoardClient {
     var screen = Screen(width: columns, height: rows)
     if connecting != nil {
       drawConnecting(on: &screen)
-      if let invitation = invitations.first { drawInvitation(invitation, on: &screen) }
+      drawQuestion(on: &screen)
       return (screen, nil)
     }
     canvas.paint()
@@ -23,7 +23,7 @@ extension BoardClient {
     if hasPanel { drawPanel(on: &screen) }
     if rows >= 4 { drawTitle(on: &screen) }
     let cursor = drawBottom(on: &screen)
-    if let invitation = invitations.first { drawInvitation(invitation, on: &screen) }
+    drawQuestion(on: &screen)
     drawBox(on: &screen)
     drawNotice(on: &screen)
     drawProblem(on: &screen)

@@ -165,6 +165,10 @@ package struct BoardClient: Sendable {
   /// The message at the bottom.
   var notice: Notice?
   var invitations: [NodeEvent.Invitation] = []
+  /// The files that members offer, in the order in which the user is asked.
+  var fileOffers: [NodeEvent.ResourceOffered] = []
+  /// The transfers of files that the user was asked about and whose end the user has not seen.
+  var offeredFiles: Set<String> = []
   /// The host's decision that we are no longer a member; nil while we are one.
   var removal: NodeEvent.Removed?
   /// Since when the box about it is shown, on the client's clock; nil while it is not.

@@ -212,6 +212,16 @@ struct TerminalTextTests {
       .data(
         .init(from: hostile, name: hostile, reliable: true, size: 1, base64: "", text: hostile)
       ),
+      .resourceOffered(
+        .init(
+          transfer: hostile,
+          peer: hostile,
+          sender: hostile,
+          name: hostile,
+          size: 1,
+          deadline: hostile
+        )
+      ),
       .resourceStarted(
         .init(transfer: hostile, direction: .incoming, peer: hostile, name: hostile, size: 1)
       ),

@@ -24,6 +24,7 @@ struct NodeRoom {
     )
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
     configuration.discovery = await host()
+    configuration.files = .accept
     return configuration
   }
 
@@ -65,6 +66,7 @@ extension NodeSuite {
 
   /// Runs a host and a guest that joins by link, and ends both.
   func withPair(
+    guestFiles: NodeConfiguration.FilePolicy = .accept,
     _ body: (NodeRoom, Puppet, Puppet) async throws -> Void
   ) async throws {
     try await withRoom { room in
@@ -74,7 +76,9 @@ extension NodeSuite {
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
         let ready = try #require(await host.ready())
-        let joining = try await room.joining(ready)
+        var part = try await room.joining(ready)
+        part.files = guestFiles
+        let joining = part
         group.addTask { try await guest.run(joining) }
         if await guest.ready() == nil {
           // What ended it says more than that it has ended.

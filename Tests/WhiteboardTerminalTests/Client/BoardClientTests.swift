@@ -348,6 +348,47 @@ struct BoardClientTests {
     }
   }
 
+  @Test("an offered file asks behind a request to join, and is answered by one key")
+  func fileOffers() throws {
+    var desk = try Desk()
+    func offer(_ transfer: String) -> NodeEvent {
+      .resourceOffered(
+        .init(
+          transfer: transfer,
+          peer: "abcdefgh",
+          sender: "Ben",
+          name: "photo.jpg",
+          size: 2_100_000,
+          deadline: "2026-11-24T12:00:00Z"
+        )
+      )
+    }
+    func finished(_ transfer: String, _ outcome: NodeEvent.ResourceFinished.Outcome) -> NodeEvent {
+      .resourceFinished(
+        .init(
+          transfer: transfer,
+          direction: .incoming,
+          peer: "abcdefgh",
+          name: "photo.jpg",
+          outcome: outcome,
+          path: outcome == .delivered ? "/inbox/\(transfer)" : nil
+        )
+      )
+    }
+    for transfer in ["t1", "t2", "t3"] { _ = desk.client.take(offer(transfer)) }
+    #expect(desk.lines().contains { $0.contains(#"wants to send you "photo.jpg" (2.1 MB)."#) })
+    #expect(desk.lines().contains { $0.contains("y accept   n decline") })
+    #expect(desk.type("A") != [#"accept "t1" always"#])
+    #expect(desk.type("y") == [#"accept "t1""#])
+    #expect(desk.type("n") == [#"decline "t2""#])
+    // The third is taken back.
+    _ = desk.client.take(finished("t3", .cancelled))
+    #expect(desk.client.fileOffers.isEmpty)
+    #expect(!desk.type("y").contains { $0.hasPrefix("accept") })
+    _ = desk.client.take(finished("t1", .delivered))
+    #expect(desk.lines().last?.contains("/inbox/t1") == true)
+  }
+
   @Test("a question disappears when the peer stops asking, and keys mean again what they did")
   func invitationEnded() throws {
     var desk = try Desk()
