@@ -8,7 +8,7 @@ import PeerDiscovery
 /// that stays open is. When a resolver fails, the instance is resolved once more from scratch, and
 /// when that fails too it is taken for gone. It is then tried again from time to time: the daemon
 /// knows the instance for 75 minutes and so does not tell of it anew, and an open resolver asks
-/// less and less often. Implements DSC-11, DSC-17 and DSC-25.
+/// less and less often. Implements DSC-11, DSC-17, DSC-25 and DSC-26.
 final class BrowserDriver: AvahiDriver {
   /// How many resolvers are open at most: the daemon lets a client have 1024 objects.
   static let maximumResolvers = 900
@@ -31,8 +31,8 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// How many instances are remembered for when there is room to resolve them.
-  private static let maximumWaiting = 4096
+  /// How many instances are resolved at once in place of others, while all resolvers are in use.
+  private static let maximumReplacing = 32
 
   private struct Resolving {
     let name: String
@@ -41,6 +41,9 @@ final class BrowserDriver: AvahiDriver {
     var attempt = Attempt.first
     /// The host that its address is of, once there was one.
     var host: String?
+
+    /// Whether there was no answer yet.
+    var isPending: Bool { host == nil && attempt.retry == nil }
   }
 
   private enum Note {
@@ -57,7 +60,7 @@ final class BrowserDriver: AvahiDriver {
   private var table: PeerTable
   private var browser: OpaquePointer?
   private var resolving: [PeerTable.SightingKey: Resolving] = [:]
-  private var waiting: [PeerTable.SightingKey: (name: String, domain: String)] = [:]
+  private var waiting: WaitingInstances
   private var keys: [OpaquePointer: PeerTable.SightingKey] = [:]
   private var notes: [Note] = []
 
@@ -68,7 +71,8 @@ final class BrowserDriver: AvahiDriver {
   ) {
     self.query = query
     self.outlet = outlet
-    table = PeerTable(excluding: query.own)
+    table = PeerTable(excluding: query.own, preferring: query.preference)
+    waiting = WaitingInstances(query.preference)
   }
 
   var deadline: Duration? {
@@ -106,15 +110,48 @@ final class BrowserDriver: AvahiDriver {
       try resolveAnew(key, known, daemon, then: known.attempt.postponed(from: now))
     }
     table.expire(now: now)
-    for key in table.takeEvictions() {
-      guard let evicted = stopResolving(key), table.isFull else { continue }
-      wait(key, name: evicted.name, domain: evicted.domain)
-    }
-    // One at a time: each may turn out to be a peer and fill the table.
-    if hasRoom, let next = waiting.popFirst() {
-      try resolve(next.key, name: next.value.name, domain: next.value.domain, daemon)
-    }
+    dropEvicted(areWaiting: table.isFull)
+    try resolveWaiting(daemon)
     publish()
+  }
+
+  /// Closes the resolvers of what the table forgot.
+  ///
+  /// - Parameter areWaiting: Whether they are resolved again when there is room. One of too many sightings of a
+  ///   peer is not: it would take the place of the next.
+  private func dropEvicted(areWaiting: Bool) {
+    for key in table.takeEvictions() {
+      guard let evicted = stopResolving(key), areWaiting else { continue }
+      waiting.gaveWay(key, name: evicted.name, domain: evicted.domain)
+    }
+  }
+
+  /// Resolves what waits: each new instance once, in place of another if need be (DSC-26).
+  private func resolveWaiting(_ daemon: AvahiDaemon) throws(AvahiFailure) {
+    while let next = waiting.next {
+      if next.gaveWay {
+        guard hasRoom else { return }
+      } else if resolving.count >= Self.maximumResolvers {
+        guard freeResolver() else { return }
+      }
+      waiting.remove(next.key)
+      try resolve(next.key, name: next.name, domain: next.domain, daemon)
+      // One at a time: each may turn out to be a peer and fill the table.
+      if next.gaveWay { return }
+    }
+  }
+
+  /// Takes the resolver of an instance that is no peer, or else of the peer that gives way first.
+  private func freeResolver() -> Bool {
+    let pending = resolving.values.count { $0.isPending }
+    guard pending < Self.maximumReplacing else { return false }
+    if let idle = resolving.first(where: { !$0.value.isPending && !table.contains($0.key) }) {
+      stopResolving(idle.key)
+      waiting.gaveWay(idle.key, name: idle.value.name, domain: idle.value.domain)
+    } else if table.evictPeer() {
+      dropEvicted(areWaiting: true)
+    }
+    return resolving.count < Self.maximumResolvers
   }
 
   func disconnected(_ problem: DiscoveryProblem, now: Duration) {
@@ -135,10 +172,6 @@ final class BrowserDriver: AvahiDriver {
 
   private var hasRoom: Bool { !table.isFull && resolving.count < Self.maximumResolvers }
 
-  private func wait(_ key: PeerTable.SightingKey, name: String, domain: String) {
-    if waiting.count < Self.maximumWaiting { waiting[key] = (name, domain) }
-  }
-
   private func publish() {
     for event in table.takeEvents() { outlet.push(event) }
   }
@@ -151,12 +184,9 @@ final class BrowserDriver: AvahiDriver {
     switch note {
     case .appeared(let key, let name, let domain):
       guard resolving[key] == nil else { return }
-      guard resolving.count < Self.maximumResolvers else {
-        return wait(key, name: name, domain: domain)
-      }
-      try resolve(key, name: name, domain: domain, daemon)
+      waiting.appeared(key, name: name, domain: domain)
     case .disappeared(let key):
-      waiting[key] = nil
+      waiting.remove(key)
       stopResolving(key)
       table.removed(key)
     case .browserFailed:

@@ -109,6 +109,8 @@ public struct BrowserQuery: Hashable, Sendable {
   public let relaysOnly: Bool
   /// The id of the local peer, so that it does not find itself, nor an earlier run of itself.
   public let own: AnnouncedPeerID?
+  /// The peers and sessions that are resolved first and forgotten last.
+  public let preference: BrowserPreference
 
   /// Joins the parts.
   ///
@@ -116,14 +118,17 @@ public struct BrowserQuery: Hashable, Sendable {
   ///   - service: The kind of service.
   ///   - relaysOnly: Whether only relays are wanted.
   ///   - own: Who we are (DSC-14); `nil` finds ourselves as well.
+  ///   - preference: The peers and sessions that are resolved first and forgotten last.
   public init(
     service: ServiceType = .whiteboard,
     relaysOnly: Bool = false,
-    excluding own: AnnouncedPeerID?
+    excluding own: AnnouncedPeerID?,
+    preferring preference: BrowserPreference = BrowserPreference()
   ) {
     self.service = service
     self.relaysOnly = relaysOnly
     self.own = own
+    self.preference = preference
   }
 }
 

@@ -68,6 +68,10 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     self.bytes = Array(bytes)
   }
 
+  /// The part of the address that one machine cannot choose freely: of a global IPv6 address the first 64 bits,
+  /// of others all of it.
+  package var group: ArraySlice<UInt8> { bytes.prefix(isIPv6 && !isLinkLocal ? 8 : bytes.count) }
+
   /// Whether there are 16 bytes.
   public var isIPv6: Bool { bytes.count == 16 }
 

@@ -190,7 +190,7 @@ public actor InMemoryNetwork {
       host: host,
       query: query,
       signal: signal,
-      table: PeerTable(excluding: query.own)
+      table: PeerTable(excluding: query.own, preferring: query.preference)
     )
     updateAvailability(of: id)
     settle()

@@ -5,6 +5,8 @@
 public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   /// The most bytes in a DNS label.
   public static let maximumSize = 63
+  /// How many characters of the peer's id and of the session's id are in it.
+  static let (peerPrefix, sessionPrefix) = (26, 8)
 
   /// The name, with none of the escapes of DNS.
   public let text: String
@@ -14,7 +16,7 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
 
   /// The name that a peer advertises a session under.
   public init(peer: AnnouncedPeerID, session: AnnouncedSessionID) {
-    text = "p-\(peer.text.prefix(26))-\(session.text.prefix(8))"
+    text = "p-\(peer.text.prefix(Self.peerPrefix))-\(session.text.prefix(Self.sessionPrefix))"
   }
 
   /// Checks a name by RFC 6763, 4.1.1.

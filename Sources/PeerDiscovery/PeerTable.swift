@@ -2,7 +2,7 @@
 ///
 /// A sighting is one instance on one interface in one protocol; a peer is all sightings that name
 /// the same peer and session. The table is told what the discovery system hears and what time it is,
-/// and never asks. Implements DSC-13, DSC-14, DSC-16 to DSC-18.
+/// and never asks. Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order of DSC-26.
 package struct PeerTable: Sendable {
   /// The place where an instance was seen.
   package struct SightingKey: Hashable, Sendable {
@@ -21,7 +21,7 @@ package struct PeerTable: Sendable {
     }
   }
 
-  /// How many peers are remembered; the one that was not heard of for longest goes first.
+  /// How many peers are remembered; `evictPeer` says which one gives way.
   package static let maximumPeers = 256
   /// How many ways to reach one peer are remembered.
   package static let maximumSightings = 16
@@ -38,6 +38,7 @@ package struct PeerTable: Sendable {
   }
 
   private let own: AnnouncedPeerID?
+  private let preference: BrowserPreference
   private var sightings: [DiscoveredPeer.ID: [SightingKey: Sighting]] = [:]
   private var owners: [SightingKey: DiscoveredPeer.ID] = [:]
   private var reported: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
@@ -48,13 +49,29 @@ package struct PeerTable: Sendable {
   private var evictions: [SightingKey] = []
 
   /// Creates an empty table that ignores `own` (DSC-14).
-  package init(excluding own: AnnouncedPeerID?) { self.own = own }
+  ///
+  /// - Parameters:
+  ///   - own: The id of the local peer, if it is ignored.
+  ///   - preference: The peers and sessions that are forgotten last.
+  package init(
+    excluding own: AnnouncedPeerID?,
+    preferring preference: BrowserPreference = BrowserPreference()
+  ) {
+    self.own = own
+    self.preference = preference
+  }
 
   /// The peers that are known now.
   package var peers: [DiscoveredPeer] { Array(reported.values) }
 
   /// Whether another peer would push one out.
   package var isFull: Bool { sightings.count >= Self.maximumPeers }
+
+  /// Returns whether a sighting is remembered.
+  ///
+  /// - Parameter key: The place where the instance was seen.
+  /// - Returns: Whether it belongs to a peer that is remembered.
+  package func contains(_ key: SightingKey) -> Bool { owners[key] != nil }
 
   /// When `expire` has something to do next.
   package var deadline: Duration? {
@@ -76,7 +93,7 @@ package struct PeerTable: Sendable {
     }
     let id = DiscoveredPeer.ID(peer: announcement.peer, session: announcement.session)
     if let owner = owners[key], owner != id { removed(key) }
-    makeRoom(for: id, key)
+    guard makeRoom(for: id, key, at: endpoint) else { return evictions.append(key) }
     clock += 1
     owners[key] = id
     sightings[id, default: [:]][key] = Sighting(
@@ -135,17 +152,51 @@ package struct PeerTable: Sendable {
     return evictions
   }
 
-  private mutating func makeRoom(for id: DiscoveredPeer.ID, _ key: SightingKey) {
+  /// Makes room for a sighting; returns false if every remembered peer is preferred to its peer.
+  private mutating func makeRoom(
+    for id: DiscoveredPeer.ID,
+    _ key: SightingKey,
+    at endpoint: Endpoint
+  ) -> Bool {
     if let known = sightings[id] {
-      guard known[key] == nil, known.count >= Self.maximumSightings else { return }
+      guard known[key] == nil, known.count >= Self.maximumSightings else { return true }
       if let oldest = known.min(by: { $0.value.order < $1.value.order })?.key { evict(oldest) }
-      return
+      return true
     }
-    guard isFull else { return }
-    let oldest = sightings.min { lastHeard($0.value) < lastHeard($1.value) }
-    for (key, _) in (oldest?.value ?? [:]).sorted(by: { $0.value.order < $1.value.order }) {
-      evict(key)
+    guard isFull else { return true }
+    return evictPeer(for: (preference.rank(of: id), endpoint.address.group))
+  }
+
+  /// Forgets one peer: of those that are preferred least, one of the address that has the most of them, and of
+  /// these the peer that was not heard of for longest (DSC-18).
+  ///
+  /// So an advertiser that floods the network from one address pushes out only its own instances.
+  ///
+  /// - Parameter newcomer: The rank and the address of the peer that needs the room; it counts as remembered.
+  /// - Returns: Whether a peer was forgotten: not if there is none, or if all are preferred to the newcomer.
+  @discardableResult
+  package mutating func evictPeer(
+    for newcomer: (rank: BrowserPreference.Rank, group: ArraySlice<UInt8>)? = nil
+  ) -> Bool {
+    let ranks = sightings.keys.map { preference.rank(of: $0) }
+    guard let lowest = ranks.min() else { return false }
+    if let newcomer, newcomer.rank < lowest { return false }
+    var sizes: [ArraySlice<UInt8>: Int] = [:]
+    if let newcomer, newcomer.rank == lowest { sizes[newcomer.group] = 1 }
+    var found: [(id: DiscoveredPeer.ID, group: ArraySlice<UInt8>, heard: UInt64)] = []
+    for (id, known) in sightings where preference.rank(of: id) == lowest {
+      guard let group = reported[id]?.endpoints.first?.address.group else { continue }
+      sizes[group, default: 0] += 1
+      found.append((id, group, lastHeard(known)))
     }
+    let choice = found.min { left, right in
+      let sizes = (sizes[left.group] ?? 0, sizes[right.group] ?? 0)
+      return sizes.0 == sizes.1 ? left.heard < right.heard : sizes.0 > sizes.1
+    }
+    guard let choice else { return false }
+    let keys = (sightings[choice.id] ?? [:]).sorted { $0.value.order < $1.value.order }
+    for (key, _) in keys { evict(key) }
+    return true
   }
 
   private func lastHeard(_ sightings: [SightingKey: Sighting]) -> UInt64 {

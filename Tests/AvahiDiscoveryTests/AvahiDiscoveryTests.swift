@@ -189,6 +189,44 @@ struct AvahiDiscoveryTests {
     }
   }
 
+  @Test("[DSC-26] 300 false instances hide neither a known peer nor a new one")
+  func findsAmongFalseInstances() async throws {
+    @Sendable func advertisement(_ peer: UInt8, _ session: UInt8) -> Advertisement {
+      let announcement = DiscoverySamples.announcement(peer: peer, session: session)
+      return Advertisement(service: service, port: 1, announcement: announcement)
+    }
+    let (known, new) = (advertisement(1, 1), advertisement(2, 2))
+    let preference = BrowserPreference(peers: [known.announcement.peer])
+    let query = BrowserQuery(service: service, excluding: nil, preferring: preference)
+    try await check { discovery in
+      try await discovery.browse(query) { events in
+        let browser = BrowserProbe(events)
+        try await discovery.advertise(known) { _ in
+          let id = try await browser.found().id
+          var shown = [id]
+          var isNewFound = false
+          let crowd = (0..<300).map { (number: Int) -> Advertisement in
+            advertisement(UInt8(100 + number / 200), UInt8(number % 200))
+          }
+          try await AdvertiserCrowd.advertise(crowd) {
+            try await discovery.advertise(new) { _ in
+              while !isNewFound || shown.count < PeerTable.maximumPeers {
+                switch try await browser.nextAboutPeer("the new peer among 300") {
+                case .found(let peer):
+                  shown.append(peer.id)
+                  isNewFound = isNewFound || peer.announcement == new.announcement
+                case .lost(let peer): shown.removeAll { $0 == peer.id }
+                default: break
+                }
+              }
+            }
+          }
+          #expect(shown.contains(id))
+        }
+      }
+    }
+  }
+
   @Test("[DSC-22] an interface that does not exist is reported; one that does is kept to")
   func keepsToInterface() async throws {
     try await check { _ in

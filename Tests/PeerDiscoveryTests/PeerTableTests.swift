@@ -117,6 +117,41 @@ struct PeerTableTests {
     #expect(peer.id.session == DiscoverySamples.session(1))
   }
 
+  @Test("[DSC-18] an advertiser at one address pushes out only its own instances")
+  func limitsAddresses() {
+    var table = PeerTable(excluding: nil)
+    let honest = DiscoverySamples.announcement(peer: 200)
+    table.resolved(Self.key("honest"), honest, at: Self.endpoint(1))
+    for number in 0..<600 {
+      let announcement = DiscoverySamples.announcement(
+        peer: UInt8(number / 256),
+        session: UInt8(number % 256)
+      )
+      table.resolved(Self.key("\(number)"), announcement, at: Self.endpoint(9))
+    }
+    #expect(table.peers.count == 256)
+    #expect(table.contains(Self.key("honest")) && table.contains(Self.key("599")))
+    #expect(!table.contains(Self.key("0")))
+  }
+
+  @Test("[DSC-26] known peers are resolved first, then the newest, then what gave way")
+  func ordersResolution() {
+    let (peer, session) = (DiscoverySamples.peer(7), DiscoverySamples.session(8))
+    let names = [
+      InstanceName(peer: peer, session: DiscoverySamples.session(1)).text,
+      InstanceName(peer: DiscoverySamples.peer(1), session: session).text, "p-a-b", "other",
+    ]
+    var waiting = WaitingInstances(BrowserPreference(peers: [peer], sessions: [session]))
+    waiting.gaveWay(Self.key("gave way"), name: names[0], domain: "local")
+    for name in names { waiting.appeared(Self.key(name), name: name, domain: "local") }
+    var order: [String] = []
+    while let next = waiting.next {
+      order.append(next.key.instance)
+      waiting.remove(next.key)
+    }
+    #expect(order == [names[0], names[1], "other", "p-a-b", "gave way"])
+  }
+
   @Test("[DSC-18] of more than 16 ways to reach one peer the oldest goes")
   func limitsSightings() {
     var table = PeerTable(excluding: nil)

@@ -49,6 +49,9 @@ final class DiallerHandshake: LinkDelegate {
     run { $0.begin(now: .uptime) }
   }
 
+  /// Whether a user is asked to admit the local peer.
+  var hasAskedPerson: Bool { admission.hasAskedPerson }
+
   /// Takes the invitation back.
   func withdraw() { run { $0.withdraw() } }
 

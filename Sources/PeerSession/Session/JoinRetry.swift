@@ -3,7 +3,7 @@ import PeerWire
 /// Decides when a peer that joins for the first time dials the listener again (3.6, LIV-3).
 ///
 /// A value without I/O, clock or randomness, like ``DialPlan``, which decides for members.
-struct JoinRetry: Sendable {
+package struct JoinRetry: Sendable {
   /// How long a listener that takes no codes is dialed again: its minute, and the longest wait.
   static let lockedOutLimit = Duration.seconds(75)
 
@@ -16,7 +16,7 @@ struct JoinRetry: Sendable {
   /// - Parameters:
   ///   - limit: How long the listener is dialed again; zero for never.
   ///   - start: The time of the first dial.
-  init(limit: Duration, start: Duration) {
+  package init(limit: Duration, start: Duration) {
     self.limit = limit
     self.start = start
   }
@@ -28,7 +28,11 @@ struct JoinRetry: Sendable {
   ///   - now: The time.
   ///   - jitter: How much of the jitter to add, from 0 to 1.
   /// - Returns: How long to wait before the next dial; nil if the error is final.
-  mutating func wait(after error: SessionError, now: Duration, jitter: Double) -> Duration? {
+  package mutating func wait(
+    after error: SessionError,
+    now: Duration,
+    jitter: Double
+  ) -> Duration? {
     guard limit > .zero, isTemporary(error) else { return nil }
     let end = start + (error.code == .lockedOut ? max(limit, Self.lockedOutLimit) : limit)
     let milliseconds = DialPlan.waits[min(failures, DialPlan.waits.count - 1)]

@@ -55,7 +55,25 @@ final class Joining {
     self.dial = dial
     dial.progress = progress
     dial.start()
+    limitAnswer()
     return promise.futureResult
+  }
+
+  /// Gives up when the listener has not answered in time.
+  private func limitAnswer() {
+    guard let timeout = request.answerTimeout else { return }
+    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
+    let timer = transport.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+      bound.value.answerTimePassed()
+    }
+    promise.futureResult.whenComplete { _ in timer.cancel() }
+  }
+
+  private func answerTimePassed() {
+    guard handshake?.hasAskedPerson != true else { return }
+    dial?.cancel()
+    handshake?.withdraw()
+    fail(SessionError(closeCode: .timedOut, message: "", isOurs: true))
   }
 
   /// Takes the invitation back.
@@ -109,7 +127,7 @@ final class Joining {
         code: request.code,
         codeKey: nil,
         hello: hello,
-        membership: membership.map { MemberDial($0, mustProve: false) }
+        membership: membership.map { MemberDial($0, mustProve: request.trust == .discovered) }
       ),
       verify: verify
     ) { [self] result in

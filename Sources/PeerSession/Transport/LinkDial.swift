@@ -153,8 +153,9 @@ final class LinkDial: LinkDelegate {
         failed(
           SessionError(
             .wrongPeer,
-            "At \(address) is another key (\(wrong.short)…) than the one expected"
-              + " (\(expected?.short ?? "")…): an impostor, or a peer that was set up anew."
+            "The peer at \(address) has another key (\(wrong.short)…) than the expected one"
+              + " (\(expected?.short ?? "")…). Another program uses the address now, or the peer was set up"
+              + " anew."
           )
         )
       } else {

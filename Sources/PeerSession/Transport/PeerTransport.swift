@@ -28,6 +28,11 @@ public struct JoinRequest: Sendable {
   /// The waits are those of LIV-3. A listener that takes no codes for a minute, since it was given too many
   /// wrong ones, is dialed again for 75 s. With zero every listener is dialed only once.
   public var redialLimit: Duration = .seconds(30)
+  /// How long the listener may take to admit or refuse the peer, not counting the time in which a user is asked;
+  /// nil for no limit but those of the protocol.
+  ///
+  /// If it takes longer, joining fails with `timedOut`.
+  public var answerTimeout: Duration?
   /// How we admit those who come to us without a ticket, once we are in.
   public var admission: AdmissionPolicy = .known
   /// The stored membership, if this peer was in the session before (MEM-7).

@@ -5,18 +5,30 @@ import WhiteboardRendering
 /// The boards that discovery knows of, and which of them a person means.
 package struct Nearby: Sendable {
   private var peers: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
+  /// The order in which the peers were found.
+  private var appearances: [DiscoveredPeer.ID: Int] = [:]
+  private var nextAppearance = 0
 
   /// Creates an empty list.
   package init() {}
 
   /// Takes in a peer that was found or has changed.
   package mutating func insert(_ peer: DiscoveredPeer) {
-    peers[peer.id] = peer
+    if peers.updateValue(peer, forKey: peer.id) == nil {
+      appearances[peer.id] = nextAppearance
+      nextAppearance += 1
+    }
   }
 
   /// Forgets a peer that is gone.
   package mutating func remove(_ peer: DiscoveredPeer) {
     peers[peer.id] = nil
+    appearances[peer.id] = nil
+  }
+
+  /// Returns peers in the order in which they were found.
+  func inOrderOfAppearance(_ peers: [DiscoveredPeer]) -> [DiscoveredPeer] {
+    peers.sorted { (appearances[$0.id] ?? .max) < (appearances[$1.id] ?? .max) }
   }
 
   /// One board and those who announce it.

@@ -18,8 +18,8 @@ extension Node {
       return try await joinDirectly(try request(for: link), transport)
     case .address(let address):
       return try await join(at: PeerAddress(host: address.host, port: address.port), transport)
-    case .nearby, .name:
-      return try await joinNearby(target, patience: patience, transport)
+    case .nearby: return try await joinNearby(nil, patience: patience, transport)
+    case .name(let name): return try await joinNearby(name, patience: patience, transport)
     }
   }
 
@@ -98,117 +98,33 @@ extension Node {
     )
   }
 
-  // MARK: - Nearby
-
-  private func joinNearby(
-    _ target: JoinTarget,
-    patience: Duration,
-    _ transport: PeerTransport
-  ) async throws -> Session {
-    let name: String? = if case .name(let name) = target { name } else { nil }
-    let deadline = clock.now + patience
-    emit(.joining(.init(step: .searching, boardName: name)))
-    var lastRefusal: SessionError?
-    var tried: Set<PeerID> = []
-    repeat {
-      let known = tried
-      let isFound = await wait(timeout: deadline - clock.now) { node in
-        node.candidates(name).contains { !known.contains($0.peer) }
-      }
-      guard isFound else { break }
-      // Others may be heard in the same moment; who is meant is decided when they have been.
-      _ = await wait(timeout: .milliseconds(200)) { _ in false }
-      try Task.checkCancellation()
-      let boards = nearby.boards(meantBy: name)
-      guard boards.count <= 1 else { throw choice(boards) }
-      for candidate in candidates(name) where !tried.contains(candidate.peer) {
-        tried.insert(candidate.peer)
-        boardName = candidate.boardName
-        do {
-          let session = try await join(candidate.request, of: candidate.hostName, transport)
-          // Found as it was, it is to be found when its host has gone (DSC-23).
-          if admission != .known {
-            announce(transport, session)
-          }
-          return session
-        } catch let error as SessionError where error.code == .unreachable {
-          // What discovery said may be out of date; somebody else may know the board.
-          lastRefusal = error
-        }
-      }
-    } while clock.now < deadline && ending == nil
-    try Task.checkCancellation()
-    if let lastRefusal {
-      throw NodeError(
-        .unreachable,
-        lastRefusal.message + " The board is announced, but nothing answers there: "
-          + "`whiteboard-peer doctor` looks for the cause."
-      )
-    }
-    throw notFound(name, patience)
-  }
-
-  private struct Candidate {
-    let peer: PeerID
-    let boardName: String
-    let hostName: String
-    let request: JoinRequest
-  }
-
-  /// Whom to ask for the board that is meant.
-  private func candidates(_ name: String?) -> [Candidate] {
-    nearby.boards(meantBy: name).flatMap { board in
-      board.peers.compactMap { found -> Candidate? in
-        guard let peer = PeerID(bytes: found.announcement.peer.bytes) else { return nil }
-        let request = JoinRequest(
-          session: board.id,
-          addresses: found.endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) },
-          peer: peer,
-          trust: .discovered,
-          code: configuration.code
-        )
-        return Candidate(
-          peer: peer,
-          boardName: found.announcement.boardName.raw,
-          hostName: found.announcement.hostName.raw,
-          request: request
-        )
-      }
-    }
-  }
-
-  private func choice(_ boards: [Nearby.Board]) -> NodeError {
-    let list = boards.prefix(16).map(\.label).joined(separator: ", ")
-    return NodeError(
-      .usage,
-      "\(boards.count) boards are nearby: \(list). Name one: whiteboard-peer join NAME, or the "
-        + "start of the id in brackets"
-    )
-  }
-
-  private func notFound(_ name: String?, _ patience: Duration) -> NodeError {
-    let seconds = Int(patience / .seconds(1))
-    let wanted = name.map { "no board called \(TerminalText.quoted($0))" } ?? "no board"
-    var message = "\(wanted) was found nearby in \(seconds) s"
-    if let ownBoard, nearby.boards.isEmpty, name.map({ $0 == ownBoard }) ?? true {
-      message +=
-        " but this peer's own, \(TerminalText.quoted(ownBoard)); to join it as somebody "
-        + "else, give another --data-dir"
-    } else if let discoveryProblem {
-      message += ". \(discoveryProblem.description)"
-    } else if name != nil, !nearby.boards.isEmpty {
-      message += "; there is \(nearby.boards.prefix(16).map(\.label).joined(separator: ", "))"
-    } else {
-      message += "; join by link or HOST:PORT, or see: whiteboard-peer doctor"
-    }
-    return NodeError(.timedOut, message)
-  }
-
   // MARK: - Asking
 
   private func join(
     _ request: JoinRequest,
-    of hostName: String = "",
+    _ transport: PeerTransport
+  ) async throws -> Session {
+    do {
+      return try await ask(request, of: "", transport)
+    } catch let error as SessionError {
+      throw await explained(error, request, "")
+    }
+  }
+
+  /// Asks a peer for admission: with the stored code if there is no other, and without it if the peer does not ask
+  /// for a code.
+  ///
+  /// - Parameters:
+  ///   - request: The request; the stored membership is added to it.
+  ///   - hostName: The announced name of the peer; may be empty.
+  ///   - isAgain: Whether the same peer is asked again, which is not reported.
+  ///   - transport: The local endpoint.
+  /// - Returns: The session.
+  /// - Throws: ``SessionError`` if the peer does not admit the local peer.
+  func ask(
+    _ request: JoinRequest,
+    of hostName: String,
+    isAgain: Bool = false,
     _ transport: PeerTransport
   ) async throws -> Session {
     var request = request
@@ -218,32 +134,20 @@ extension Node {
     if request.code == nil, let code = stored?.code {
       request.code = code
       do {
-        return try await attempt(request, of: hostName, transport)
-      } catch let error as SessionError {
-        switch error.code {
-        case .wrongCode:
-          // A code that was refused is not offered again by itself (ADM-3).
-          if let board = request.session { await forgetCode(of: board) }
-          throw NodeError(.notAllowed, "The code of this board has changed\(NodeError.codeAdvice)")
-        case .notVerified:
-          // The board admits in another way by now.
-          request.code = nil
-          self.code = nil
-        default: throw await explained(error, request, hostName)
-        }
+        return try await attempt(request, of: hostName, isAgain: isAgain, transport)
+      } catch let error as SessionError where error.code == .notVerified {
+        // The board admits in another way by now.
+        request.code = nil
       }
     }
-    do {
-      return try await attempt(request, of: hostName, transport)
-    } catch let error as SessionError {
-      throw await explained(error, request, hostName)
-    }
+    return try await attempt(request, of: hostName, isAgain: isAgain, transport)
   }
 
   /// Asks the host once for admission, with what the request proves.
   private func attempt(
     _ request: JoinRequest,
     of hostName: String,
+    isAgain: Bool,
     _ transport: PeerTransport
   ) async throws -> Session {
     var request = request
@@ -255,6 +159,7 @@ extension Node {
         self.code = code
         admission = .code
       } else {
+        self.code = nil
         admission = .known
       }
     default:
@@ -262,19 +167,21 @@ extension Node {
       // board.
       request.admission = admissionPolicy(default: .known, kept: request.code)
     }
-    emit(
-      .peerState(
-        .init(
-          peer: request.peer?.text,
-          name: hostName,
-          state: .connecting,
-          address: request.peer == nil ? request.addresses.first?.description : nil
+    if !isAgain {
+      emit(
+        .peerState(
+          .init(
+            peer: request.peer?.text,
+            name: hostName,
+            state: .connecting,
+            address: request.peer == nil ? request.addresses.first?.description : nil
+          )
         )
       )
-    )
+      retryReason = nil
+    }
     let timeout = request.timeout
-    doubt = nil
-    retryReason = nil
+    (doubt, askedName) = (nil, nil)
     let (steps, stepSource) = AsyncStream<JoinStep>.makeStream()
     let peer = request.peer
     spawn { node in
@@ -310,6 +217,7 @@ extension Node {
     case .awaitingAcceptance(let name):
       (joining.step, joining.name) = (.awaitingAcceptance, name.raw)
       askedName = name.raw
+      questionStart = clock.now
     case .retrying(let error): return tellRetry(error)
     }
     // A host that is dialed again was reported with the reason.
@@ -320,7 +228,7 @@ extension Node {
   }
 
   /// Reports why the host is dialed again, once for each reason in a row.
-  private func tellRetry(_ error: SessionError) {
+  func tellRetry(_ error: SessionError) {
     guard retryReason != error.code else { return }
     retryReason = error.code
     let reason =
@@ -335,7 +243,7 @@ extension Node {
   }
 
   /// What it means here that we were not let in, and what to do about it.
-  private func explained(
+  func explained(
     _ error: SessionError,
     _ request: JoinRequest,
     _ hostName: String
@@ -344,7 +252,16 @@ extension Node {
       return doubt
     }
     switch error.code {
-    case .kicked: return await refusedAsRemoved(error, request, hostName)
+    case .kicked:
+      var request = request
+      if let board = request.session {
+        request.membership = await storedMember(of: board)?.membership
+      }
+      return await refusedAsRemoved(error, request, hostName)
+    case .wrongCode where request.code == nil:
+      // A code that was refused is not offered again by itself (ADM-3).
+      if let board = request.session { await forgetCode(of: board) }
+      return NodeError(.notAllowed, "The code of this board has changed\(NodeError.codeAdvice)")
     case .timedOut:
       guard let askedName else {
         let place = silentAddress ?? "The peer"

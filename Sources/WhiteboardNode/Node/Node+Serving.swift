@@ -392,8 +392,10 @@ extension Node {
     // A relay looks for nobody: who wants its boards comes.
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     // Who joins and finds only a board of its own wants to be told so.
-    let query = BrowserQuery(excluding: isJoining ? nil : AnnouncedPeerID(bytes: own.bytes))
+    let excluded = isJoining ? nil : AnnouncedPeerID(bytes: own.bytes)
     spawn { node in
+      let known = await node.acquaintances(withBoards: node.isJoining)
+      let query = BrowserQuery(excluding: excluded, preferring: known.preference)
       await discovery.browse(query) { events in
         for await event in events {
           node.discovered(event, own)

@@ -1,0 +1,34 @@
+/// The peers and sessions that a browser resolves first and forgets last (DSC-26).
+public struct BrowserPreference: Hashable, Sendable {
+  /// The peers whose keys the local peer knows.
+  public let peers: Set<AnnouncedPeerID>
+  /// The sessions that the local peer has a copy of.
+  public let sessions: Set<AnnouncedSessionID>
+
+  /// Creates a preference; without arguments, all peers are equal.
+  ///
+  /// - Parameters:
+  ///   - peers: The peers whose keys the local peer knows.
+  ///   - sessions: The sessions that the local peer has a copy of.
+  public init(peers: Set<AnnouncedPeerID> = [], sessions: Set<AnnouncedSessionID> = []) {
+    self.peers = peers
+    self.sessions = sessions
+  }
+
+  /// How much the local peer prefers an entry, in ascending order.
+  package enum Rank: Int, Comparable, Sendable {
+    /// Neither the peer nor the session is known.
+    case unknown
+    /// The session is known.
+    case knownSession
+    /// The peer is known.
+    case knownPeer
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  func rank(of id: DiscoveredPeer.ID) -> Rank {
+    if peers.contains(id.peer) { return .knownPeer }
+    return sessions.contains(id.session) ? .knownSession : .unknown
+  }
+}

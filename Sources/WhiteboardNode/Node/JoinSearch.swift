@@ -1,0 +1,236 @@
+import PeerSession
+import WhiteboardRendering
+
+/// Decides which of the announced peers to ask for a board, in which order, and when to give up (DSC-27).
+///
+/// A value without I/O, clock or randomness: it receives what discovery shows and how each attempt ended, and
+/// returns the next step.
+struct JoinSearch: Sendable {
+  /// One announced peer of one board.
+  struct Candidate: Sendable, Equatable {
+    /// How likely it is the peer that the user means; the first rank is asked first.
+    enum Rank: Int, Comparable, Sendable {
+      /// The peer's key is known.
+      case knownPeer
+      /// There is a local copy of the board.
+      case knownBoard
+      /// Neither is known.
+      case unknown
+
+      static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// The peer and the board that it announces.
+    struct ID: Hashable, Sendable {
+      let peer: PeerID
+      let board: SessionID
+    }
+
+    let id: ID
+    let boardName: String
+    let hostName: String
+    let addresses: [PeerAddress]
+    let rank: Rank
+  }
+
+  /// Which boards may be asked for if several match.
+  enum Boards: Sendable {
+    /// One; the user chooses it.
+    case one
+    /// The one that is known; if none is or several are, the user chooses.
+    case known
+    /// All of them in turn: the proof of a code shows which one is meant.
+    case all
+  }
+
+  /// What to do next.
+  enum Step: Equatable, Sendable {
+    /// Ask this peer to be admitted.
+    case ask(Candidate)
+    /// Wait until discovery shows another peer or this time has come.
+    case wait(until: Duration)
+    /// Have the user choose one of these boards.
+    case choose([SessionID])
+    /// Every candidate refused, or there is none.
+    case giveUp
+  }
+
+  /// Why a candidate did not admit the local peer.
+  struct Refusal: Sendable {
+    let candidate: Candidate
+    let error: SessionError
+  }
+
+  /// How many times a peer that is new, or is at another address by now, is asked at most.
+  static let maximumCandidates = 32
+  /// How long a peer may take to admit or refuse, not counting the time of a user.
+  static let answerTimeout = Duration.seconds(3)
+
+  private enum Outcome {
+    case pending(JoinRetry, due: Duration, SessionError)
+    case refused(SessionError)
+
+    var error: SessionError {
+      switch self {
+      case .pending(_, _, let error), .refused(let error): error
+      }
+    }
+  }
+
+  private let boards: Boards
+  private let redialLimit: Duration
+  private var deadline: Duration
+  /// What discovery shows now, in order of appearance.
+  private var shown: [Candidate] = []
+  /// The candidates that were asked, in the order of the first time.
+  private var asked: [Candidate] = []
+  private var outcomes: [Candidate.ID: Outcome] = [:]
+  private var starts: [Candidate.ID: Duration] = [:]
+  private var attempts = 0
+
+  /// Creates a search.
+  ///
+  /// - Parameters:
+  ///   - boards: Which boards may be asked for.
+  ///   - redialLimit: How long a peer is asked again that is busy or does not answer.
+  ///   - deadline: When to stop waiting for further peers.
+  init(_ boards: Boards, redialLimit: Duration, deadline: Duration) {
+    self.boards = boards
+    self.redialLimit = redialLimit
+    self.deadline = deadline
+  }
+
+  /// The refusals, in the order in which the candidates were first asked.
+  var refusals: [Refusal] {
+    asked.compactMap { candidate in
+      outcomes[candidate.id].map { Refusal(candidate: candidate, error: $0.error) }
+    }
+  }
+
+  /// Receives what discovery shows now.
+  ///
+  /// - Parameter candidates: The peers that match what the user asked for, in order of appearance.
+  mutating func show(_ candidates: [Candidate]) { shown = candidates }
+
+  /// Whether another candidate is asked next.
+  var hasNext: Bool { !new.isEmpty }
+
+  /// Decides about the next step.
+  ///
+  /// - Parameter now: The time.
+  /// - Returns: The next step.
+  mutating func next(now: Duration) -> Step {
+    let meant = Self.boards(new)
+    let isChoice = meant.count > 1 && boards != .all
+    if !isChoice, let best = best(of: new) {
+      asked.removeAll { $0.id == best.id }
+      asked.append(best)
+      attempts += 1
+      starts[best.id] = now
+      outcomes[best.id] = nil
+      return .ask(best)
+    }
+    let waits = asked.compactMap { candidate -> (Candidate, due: Duration)? in
+      guard case .pending(_, let due, _)? = outcomes[candidate.id] else { return nil }
+      // Discovery may know its present address.
+      return (shown.first { $0.id == candidate.id } ?? candidate, due)
+    }
+    if let next = waits.min(by: { $0.due < $1.due }) {
+      return next.due <= now ? .ask(next.0) : .wait(until: next.due)
+    }
+    if isChoice { return .choose(meant) }
+    return now < deadline ? .wait(until: deadline) : .giveUp
+  }
+
+  /// Receives the end of an attempt that failed.
+  ///
+  /// - Parameters:
+  ///   - id: The candidate that was asked.
+  ///   - error: Why it did not admit the local peer.
+  ///   - time: How long a user was asked meanwhile, here or there; it does not count.
+  ///   - now: The time.
+  ///   - jitter: How much of the jitter to add to the wait before it is asked again, from 0 to 1.
+  /// - Returns: Whether the candidate is asked again.
+  @discardableResult
+  mutating func refused(
+    by id: Candidate.ID,
+    _ error: SessionError,
+    afterAskingFor time: Duration = .zero,
+    now: Duration,
+    jitter: Double
+  ) -> Bool {
+    deadline += time
+    var retry: JoinRetry
+    if case .pending(let earlier, _, _)? = outcomes[id] {
+      retry = earlier
+    } else {
+      retry = JoinRetry(limit: redialLimit, start: starts[id] ?? now)
+    }
+    guard let wait = retry.wait(after: error, now: now, jitter: jitter) else {
+      outcomes[id] = .refused(error)
+      return false
+    }
+    outcomes[id] = .pending(retry, due: now + wait, error)
+    return true
+  }
+
+  /// The candidates that may be asked and were not asked yet where they are announced now.
+  ///
+  /// If a board is known, it is meant, and no other board of this name.
+  private var new: [Candidate] {
+    guard attempts < Self.maximumCandidates else { return [] }
+    let new = shown.filter { starts[$0.id] == nil || hasMoved($0) }
+    let known = Set((shown + asked).filter { $0.rank != .unknown }.map(\.id.board))
+    return boards == .known && !known.isEmpty
+      ? new.filter { known.contains($0.id.board) } : new
+  }
+
+  /// Whether another key answered at the addresses of the peer, and it has other addresses by now.
+  private func hasMoved(_ candidate: Candidate) -> Bool {
+    guard case .refused(let error)? = outcomes[candidate.id], error.code == .wrongPeer,
+      let former = asked.first(where: { $0.id == candidate.id })
+    else { return false }
+    return !Set(candidate.addresses).isSubset(of: former.addresses)
+  }
+
+  private static func boards(_ candidates: [Candidate]) -> [SessionID] {
+    candidates.reduce(into: []) { boards, candidate in
+      if !boards.contains(candidate.id.board) { boards.append(candidate.id.board) }
+    }
+  }
+
+  /// The candidate to ask first: by rank, then by how often its address was asked, then by appearance.
+  private func best(of candidates: [Candidate]) -> Candidate? {
+    let places = asked.map { $0.addresses.first?.host }
+    let ordered = candidates.enumerated().map { index, candidate in
+      (candidate.rank, places.count { $0 == candidate.addresses.first?.host }, index, candidate)
+    }
+    return ordered.min { ($0.0, $0.1, $0.2) < ($1.0, $1.1, $1.2) }?.3
+  }
+}
+
+extension JoinSearch.Refusal {
+  /// Returns the refusal in words for the user, such as `Ada (st4ksrqd) asks for a code`.
+  var words: String {
+    "\(EventText.person(candidate.hostName, candidate.id.peer.text)) \(predicate)"
+  }
+
+  private var predicate: String {
+    switch error.code {
+    case .withdrawn: "asks for a code"
+    case .wrongCode: "refused the code"
+    case .lockedOut: "accepts no codes for a minute"
+    case .notVerified: "did not prove that it is the right peer"
+    case .notKnown: "admits only peers that it knows"
+    case .declined: "declined"
+    case .kicked: "says that you were removed from the board"
+    case .full: "is on a full board"
+    case .busy: "is busy"
+    case .unreachable, .timedOut: "did not answer"
+    case .noSuchSession: "does not have the board"
+    case .wrongPeer: "is no longer at \(candidate.addresses.first?.description ?? "its address")"
+    case .selfDialled: "is this program itself"
+    default: "failed: \(TerminalText.cleaned(error.message, limit: 128))"
+    }
+  }
+}
