@@ -25,38 +25,18 @@ public struct BoardSettings: Hashable, Sendable {
 
 extension BoardState {
   /// The cell of a setting that counts: of those of its shape on all settings objects, the greatest.
-  fileprivate func settingCell(_ property: Property, _ isLegal: (Value) -> Bool) -> Cell? {
-    var winner: Cell?
-    for id in settingsIDs {
-      guard let cell = record(id)?[property], isLegal(cell.value) else { continue }
-      if winner.map(cell.beats) ?? true { winner = cell }
-    }
-    return winner
-  }
+  fileprivate func settingCell(_ property: Property) -> Cell? { settings.winner(property) }
 
   /// Whether a cell of a settings object was written later than those of all the others, whatever
   /// their shape.
   func isLatestSetting(_ cell: Cell?, _ property: Property) -> Bool {
-    settingsIDs.allSatisfy { id in
-      guard let other = record(id)?[property] else { return true }
-      return cell.map { !other.beats($0) } ?? false
-    }
+    guard let latest = settings.latest(property) else { return true }
+    return cell.map { !latest.beats($0) } ?? false
   }
 
   /// The settings objects that are here and not deleted, ascending.
-  package var settingsIDs: [ObjectID] {
-    settingsObjects.filter(isVisible).sorted()
-  }
-}
-
-extension Property {
-  /// Whether the property, on a settings object, is a setting of the board.
-  package var isSetting: Bool {
-    switch self {
-    case .title, .background, .grid, .language: true
-    default: false
-    }
-  }
+  /// - Complexity: O(*n*).
+  package var settingsIDs: [ObjectID] { settings.objects.elements }
 }
 
 extension Board {
@@ -118,11 +98,12 @@ extension Board {
   }
 
   private func set(_ property: Property, _ value: Value) throws(BoardError) {
-    let present = state.settingCell(property) { $0.shape == value.shape }
+    let present = state.settingCell(property)
     try gesture { () throws(BoardError) in
-      let known = state.settingsIDs.first
+      let known = state.settings.objects.least
       if known != nil, present?.value == value { return }
-      guard !state.settingsIDs.contains(where: { isFrozen(property, of: $0) }) else {
+      // The latest cell has the greatest time: if a write can follow it, so it can the others.
+      guard state.settings.latest(property)?.time.canBeFollowed ?? true else {
         return try replaceFrozenSettings(property, value)
       }
       let settings = if let known { known } else { try create(.settings) }
@@ -137,22 +118,15 @@ extension Board {
     _ property: Property,
     _ value: Value
   ) throws(BoardError) {
-    let properties: [(Property, Value)] = [
-      (.title, .text("")), (.background, .unsigned(0)), (.grid, .unsigned(0)),
-      (.language, .text("")),
-    ]
-    func cells() -> [Cell?] {
-      properties.map { property, like in
-        state.settingCell(property) { $0.shape == like.shape }
-      }
-    }
+    let properties: [Property] = [.title, .background, .grid, .language]
+    func cells() -> [Cell?] { properties.map { state.settingCell($0) } }
     let before = cells()
     let frozen = state.settingsIDs.filter(isFrozen)
     let known = state.settingsIDs.first { !frozen.contains($0) }
     let settings = if let known { known } else { try create(.settings) }
     for id in frozen { try stage(id, .purge, .none) }
     let after = cells()
-    for (index, (other, _)) in properties.enumerated() {
+    for (index, other) in properties.enumerated() {
       let wanted = other == property ? value : before[index]?.value
       guard let wanted, wanted != after[index]?.value else { continue }
       try stage(settings, other, wanted, after: after[index]?.time)
@@ -160,16 +134,14 @@ extension Board {
   }
 
   private func text(_ property: Property, upTo limit: Int) -> String? {
-    let cell = state.settingCell(property) { $0.shape == Value.text("").shape }
-    guard case .text(let text)? = cell?.value, !text.isEmpty, text.utf8.count <= limit else {
-      return nil
-    }
+    guard case .text(let text)? = state.settingCell(property)?.value, !text.isEmpty,
+      text.utf8.count <= limit
+    else { return nil }
     return text
   }
 
   private func number(_ property: Property) -> UInt64? {
-    let cell = state.settingCell(property) { $0.shape == Value.unsigned(0).shape }
-    guard case .unsigned(let number)? = cell?.value else { return nil }
+    guard case .unsigned(let number)? = state.settingCell(property)?.value else { return nil }
     return number
   }
 }

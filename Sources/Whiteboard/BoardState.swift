@@ -9,8 +9,8 @@ public struct BoardState: Sendable {
   package private(set) var orphans: Set<ObjectID> = []
   /// Objects that have a group cell, whatever it says.
   package private(set) var grouped: Set<ObjectID> = []
-  /// Objects of kind settings, deleted ones included.
-  package private(set) var settingsObjects: Set<ObjectID> = []
+  /// The visible settings objects and their settings.
+  private(set) var settings = SettingsIndex()
   /// How many cells there are.
   public private(set) var cellCount = 0
   /// How many bytes their values have.
@@ -264,11 +264,12 @@ public struct BoardState: Sendable {
         if entry.property == .group { grouped.remove(id) }
         if entry.property.isKind {
           changes.didRemove(at: logged, kind)
-          settingsObjects.remove(id)
           orphans.insert(id)
         }
       }
+      settings.remove(id, cells[place])
       cells[place] = ObjectRecord(ascending: kept)
+      settings.insert(id, cells[place])
       cellCount -= entries.count - kept.count
       valueBytes -= bytes - cells[place].valueBytes
     }
@@ -301,15 +302,14 @@ public struct BoardState: Sendable {
       if property.isKind { orphans.remove(id) }
     }
     let before = cells[place].valueBytes
+    if property.concernsSettings { settings.remove(id, cells[place]) }
     let outcome = cells[place].write(cell, at: property)
+    if property.concernsSettings { settings.insert(id, cells[place]) }
     guard outcome != .beaten else { return false }
     valueBytes += cells[place].valueBytes - before
     if outcome == .added {
       cellCount += 1
-      note(property, cell.value, of: id)
-    } else if property.isKind {
-      settingsObjects.remove(id)
-      note(property, cell.value, of: id)
+      if property == .group { grouped.insert(id) }
     }
     changes.didChange(at: entry, property)
     return true
@@ -335,21 +335,13 @@ public struct BoardState: Sendable {
     changes.visibilityWillChange(at: logged, false)
     for known in unseen {
       changes.didChange(at: logged, known.property)
-      note(known.property, known.cell.value, of: entry.object)
+      if known.property == .group { grouped.insert(entry.object) }
     }
+    settings.insert(entry.object, cells[place])
     if !unseen.contains(where: { $0.property.isKind }) { orphans.insert(entry.object) }
     cellCount += unseen.count
     valueBytes += cells[place].valueBytes
     return true
-  }
-
-  /// Knows the objects that are looked for among all the others.
-  private mutating func note(_ property: Property, _ value: Value, of id: ObjectID) {
-    if property == .group {
-      grouped.insert(id)
-    } else if property.isKind, value == .unsigned(ObjectKind.settings.rawValue) {
-      settingsObjects.insert(id)
-    }
   }
 
   private mutating func reserve(_ count: Int) {
@@ -376,7 +368,7 @@ public struct BoardState: Sendable {
     valueBytes -= cells[place].valueBytes
     orphans.remove(id)
     grouped.remove(id)
-    settingsObjects.remove(id)
+    settings.remove(id, cells[place])
     removePlace(place)
   }
 
@@ -409,12 +401,12 @@ public struct BoardState: Sendable {
     if let known {
       cellCount -= cells[known].count
       valueBytes -= cells[known].valueBytes
+      settings.remove(id, cells[known])
     }
     guard let object else {
       if let known { removePlace(known) }
       orphans.remove(id)
       grouped.remove(id)
-      settingsObjects.remove(id)
       return
     }
     let place = known ?? append(id)
@@ -422,6 +414,7 @@ public struct BoardState: Sendable {
     marks[place] = object.mark
     cellCount += object.record.count
     valueBytes += object.record.valueBytes
+    settings.insert(id, object.record)
     list(id, object.record)
   }
 
@@ -429,7 +422,9 @@ public struct BoardState: Sendable {
   mutating func overwrite(_ property: Property, of id: ObjectID, with cell: Cell) {
     let place = table.find(id, in: ids) ?? append(id)
     let (count, bytes) = (cells[place].count, cells[place].valueBytes)
+    if property.concernsSettings { settings.remove(id, cells[place]) }
     cells[place].overwrite(property, with: cell)
+    if property.concernsSettings { settings.insert(id, cells[place]) }
     cellCount += cells[place].count - count
     valueBytes += cells[place].valueBytes - bytes
     if property.isKind || property == .group || cells[place].count == 1 { list(id, cells[place]) }
@@ -439,7 +434,6 @@ public struct BoardState: Sendable {
   private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
     if record[.kind] == nil { orphans.insert(id) } else { orphans.remove(id) }
     if record[.group] == nil { grouped.remove(id) } else { grouped.insert(id) }
-    if record.kind == .settings { settingsObjects.insert(id) } else { settingsObjects.remove(id) }
   }
 }
 

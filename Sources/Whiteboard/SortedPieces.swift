@@ -35,6 +35,9 @@ struct SortedPieces<Element: Sendable>: Sendable {
     }
   }
 
+  /// The first element, or nil.
+  var least: Element? { first.first }
+
   /// The last element, or nil.
   var last: Element? { rest.last?.last ?? first.last }
 

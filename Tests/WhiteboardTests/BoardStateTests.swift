@@ -364,16 +364,16 @@ private struct Room {
     var changes = ChangeLog()
     var diverged = BoardState()
     try diverged.merge(faulty, changes: &changes)
-    #expect(diverged.settingsObjects.count == 1)
+    #expect(diverged.settingsIDs.count == 1)
     var healed = diverged
     try healed.merge(state.difference(since: Context()), comparingAll: true, changes: &changes)
     var other = state
     try other.merge(faulty, comparingAll: true, changes: &changes)
     #expect(healed.dump == other.dump)
-    #expect(healed.settingsObjects == other.settingsObjects)
+    #expect(healed.settingsIDs == other.settingsIDs)
     for state in [healed, other] {
       let settings = state.records.filter { $0.value.kind == .settings }.map(\.key)
-      #expect(state.settingsObjects == Set(settings))
+      #expect(state.settingsIDs == settings.sorted())
     }
   }
 
