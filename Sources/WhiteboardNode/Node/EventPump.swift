@@ -1,9 +1,14 @@
 /// Carries events from the node to whoever is told, in order, and makes the node wait for them.
 ///
 /// Confined to the node's isolation; the sink is waited for outside of it.
+///
+/// While the reader is behind, an event about an object replaces the pending one about the same
+/// object by the same author. So the pump holds one copy of an object, however often it changes.
 struct EventPump {
   private var pending: [NodeEvent] = []
-  private var pendingBytes = 0
+  private(set) var pendingBytes = 0
+  /// The index of the pending event of each object that a later one may replace.
+  private var replaceable: [String: Int] = [:]
   private var isDelivering = false
   private var failure: OutputError?
   private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -12,6 +17,10 @@ struct EventPump {
   static let capacity = 1_024
   /// How many bytes of what others sent, roughly.
   static let byteCapacity = 8 * 1024 * 1024
+  /// With so many events pending the reader is behind.
+  static let backlog = 64
+  /// With so many bytes pending the reader is behind.
+  static let byteBacklog = 64 * 1024
 
   /// Whether there is room for more.
   var hasRoom: Bool {
@@ -24,11 +33,27 @@ struct EventPump {
   /// The error that ended the output.
   var error: OutputError? { failure }
 
-  /// Adds an event at the end.
+  /// Adds an event at the end, or joins it to the pending event of the same object.
   mutating func append(_ event: NodeEvent) {
     guard failure == nil else { return }
+    switch event.subject {
+    case .object(let id):
+      if isBehind, let index = replaceable[id], let joined = pending[index].followed(by: event) {
+        pendingBytes += joined.weight - pending[index].weight
+        pending[index] = joined
+        return
+      }
+      replaceable[id] = pending.count
+    case .selection(let id): replaceable[id] = nil
+    // An answer or a message may tell of the objects as they were at that time.
+    case .other: replaceable = [:]
+    }
     pending.append(event)
     pendingBytes += event.weight
+  }
+
+  private var isBehind: Bool {
+    pending.count >= EventPump.backlog || pendingBytes >= EventPump.byteBacklog
   }
 
   /// Takes what is to be told now, where nothing is being told yet.
@@ -38,6 +63,7 @@ struct EventPump {
     defer {
       pending = []
       pendingBytes = 0
+      replaceable = [:]
     }
     return pending
   }
@@ -59,13 +85,65 @@ struct EventPump {
 }
 
 extension NodeEvent {
-  /// The bytes in it that have no small limit.
+  /// What an event is about, as far as events are joined.
+  fileprivate enum Subject {
+    /// The object appeared, changed or went.
+    case object(String)
+    /// The object was selected or released.
+    case selection(String)
+    case other
+  }
+
+  fileprivate var subject: Subject {
+    switch self {
+    case .objectAdded(let event): .object(event.id)
+    case .objectChanged(let event): .object(event.id)
+    case .objectRemoved(let event): .object(event.id)
+    case .selected(let event): .selection(event.id)
+    default: .other
+    }
+  }
+
+  /// Returns one event that says the same as this one and a later one about the same object, or nil
+  /// if there is none.
+  fileprivate func followed(by later: NodeEvent) -> NodeEvent? {
+    switch (self, later) {
+    case (.objectAdded(var event), .objectChanged(let later)) where event.by == later.by:
+      event.object = later.object
+      return .objectAdded(event)
+    case (.objectChanged(let event), .objectChanged(var later)) where event.by == later.by:
+      later.changed = event.changed + later.changed.filter { !event.changed.contains($0) }
+      return .objectChanged(later)
+    case (.objectChanged(let event), .objectRemoved(let removed)) where event.by == removed.by:
+      return later
+    default: return nil
+    }
+  }
+
+  /// The bytes in it that have no small limit, roughly.
   fileprivate var weight: Int {
     switch self {
     case .data(let event): event.base64.utf8.count
     case .streamData(let event): event.base64.utf8.count
     case .chat(let event): event.text.utf8.count
+    case .objectAdded(let event): event.object.weight
+    case .objectChanged(let event): event.object.weight
+    case .object(let event): event.object.weight
+    case .objects(let event): event.objects.reduce(0) { $0 + $1.weight }
+    case .found(let event): event.objects.reduce(0) { $0 + $1.weight }
+    case .chatHistory(let event): event.lines.reduce(0) { $0 + $1.text.utf8.count }
     default: 0
     }
+  }
+}
+
+extension NodeEvent.ObjectDescription {
+  /// How many bytes it has in memory, roughly.
+  fileprivate var weight: Int {
+    // A pair of numbers is an array of its own.
+    let pairs = (points?.count ?? 0) + (erased?.count ?? 0)
+    let ids = (groups?.count ?? 0) + (members?.count ?? 0)
+    let lines = game?.lines.reduce(0) { $0 + $1.utf8.count } ?? 0
+    return 512 + pairs * 72 + ids * 64 + (text?.utf8.count ?? 0) + lines
   }
 }
