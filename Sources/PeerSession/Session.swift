@@ -264,8 +264,9 @@ public final class Session: Sendable {
   /// Returns at once; at most eight transfers to a peer run at a time, and further ones wait for
   /// their turn (RES-6). Those that the peer requested are counted by themselves, so that they do
   /// not wait for the others. The peer's application may refuse the file, or leave the offer
-  /// unanswered for two minutes (RES-8): the transfer then ends with `declined`. A transfer goes on by itself over broken links while the peer is not lost.
-  /// Progress and the end are told by ``events`` and by the transfer.
+  /// unanswered for two minutes (RES-8): the transfer then ends with `declined`. A transfer goes on by
+  /// itself over broken links while the peer is not lost. Both ``events`` and the transfer report its
+  /// progress and its end.
   ///
   /// - Parameters:
   ///   - path: A regular file; it must not change while it is sent.

@@ -91,7 +91,7 @@ package enum InvisibleText {
     return (isEmoji(previous) || previous == "\u{FE0F}") && isEmoji(next)
   }
 
-  /// Digits are emoji too, of which nothing can be joined.
+  /// Returns whether a code point can be part of a joined emoji; digits have the property, but never join.
   private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
     scalar.value > 0x7F && scalar.properties.isEmoji
   }

@@ -28,7 +28,7 @@ struct SVGPageTests {
     #expect(page(board).contains(">a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}\u{FFFD}</text>"))
   }
 
-  /// Words around characters that no font shows, and what is left of them.
+  /// Texts with invisible characters, and the texts that a page shows.
   private static let hidden = "a\u{200B}b\u{E0041}\u{202E}c\u{2060}\u{FEFF}d\u{3164}\u{180E}e"
   /// A family, a heart that emoji style makes red, and a word that a joiner parts in Persian.
   private static let joined = "👩\u{200D}👧 ❤\u{FE0F} می\u{200C}خواهم"

@@ -2,8 +2,8 @@ import PeerTestKit
 
 @testable import Whiteboard
 
-/// Three replicas that apply random batches of few objects, of which many are settings objects and
-/// groups, and merge what the others have.
+/// Three replicas that apply random batches and merge each other's states; many of their few objects are
+/// settings objects and groups.
 struct RandomHistory {
   private(set) var states = Array(repeating: BoardState(), count: 3)
   /// What the latest step changed.

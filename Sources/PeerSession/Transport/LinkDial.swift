@@ -154,8 +154,8 @@ final class LinkDial: LinkDelegate {
           SessionError(
             .wrongPeer,
             "The peer at \(address) has another key (\(wrong.short)…) than the expected one"
-              + " (\(expected?.short ?? "")…). Another program uses the address now, or the peer was set up"
-              + " anew."
+              + " (\(expected?.short ?? "")…). Another program uses the address now, or the peer has a"
+              + " new key."
           )
         )
       } else {

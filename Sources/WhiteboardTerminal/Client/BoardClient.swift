@@ -167,7 +167,7 @@ package struct BoardClient: Sendable {
   var invitations: [NodeEvent.Invitation] = []
   /// The files that members offer, in the order in which the user is asked.
   var fileOffers: [NodeEvent.ResourceOffered] = []
-  /// The transfers of files that the user was asked about and whose end the user has not seen.
+  /// The transfers of files that the user was asked about, until the user sees how they end.
   var offeredFiles: Set<String> = []
   /// The host's decision that we are no longer a member; nil while we are one.
   var removal: NodeEvent.Removed?

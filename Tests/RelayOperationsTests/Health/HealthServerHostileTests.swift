@@ -208,7 +208,7 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("a connection beside as many complete requests as the limit is told that they are too many")
+  @Test("if complete requests take all places, another connection gets 503")
   func boundsConnections() async throws {
     let (gates, gate) = AsyncStream<Void>.makeStream()
     let (starts, start) = AsyncStream<Void>.makeStream()

@@ -57,7 +57,8 @@ import Testing
     }
   }
 
-  /// Has the reader be behind by many events about other objects, and takes what is appended next.
+  /// Appends many events about other objects, so that the reader is behind, and then some events; returns these
+  /// as the reader gets them.
   private mutating func behind(_ events: NodeEvent...) -> [String] {
     for number in 0..<EventPump.backlog { pump.append(added("other\(number)")) }
     for event in events { pump.append(event) }
@@ -66,7 +67,7 @@ import Testing
     return pending.dropFirst(EventPump.backlog).map(line)
   }
 
-  @Test mutating func `a reader that is not behind is told of each change`() {
+  @Test mutating func `a reader that is not behind gets every change`() {
     for number in 1...3 { pump.append(changed("a", scale: Double(number))) }
     #expect(
       pump.begin()?.map(line) == ["~a scale 1.0 anna", "~a scale 2.0 anna", "~a scale 3.0 anna"]
