@@ -118,15 +118,14 @@ extension Board {
     _ property: Property,
     _ value: Value
   ) throws(BoardError) {
-    let properties: [Property] = [.title, .background, .grid, .language]
-    func cells() -> [Cell?] { properties.map { state.settingCell($0) } }
+    func cells() -> [Cell?] { SettingsIndex.properties.map { state.settingCell($0) } }
     let before = cells()
     let frozen = state.settingsIDs.filter(isFrozen)
     let known = state.settingsIDs.first { !frozen.contains($0) }
     let settings = if let known { known } else { try create(.settings) }
     for id in frozen { try stage(id, .purge, .none) }
     let after = cells()
-    for (index, other) in properties.enumerated() {
+    for (index, other) in SettingsIndex.properties.enumerated() {
       let wanted = other == property ? value : before[index]?.value
       guard let wanted, wanted != after[index]?.value else { continue }
       try stage(settings, other, wanted, after: after[index]?.time)

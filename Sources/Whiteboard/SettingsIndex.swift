@@ -21,7 +21,8 @@ struct SettingsIndex: Sendable {
     var others = SortedPieces<Entry>()
   }
 
-  private static let properties: [Property] = [.title, .background, .grid, .language]
+  /// The settings of a board.
+  static let properties: [Property] = [.title, .background, .grid, .language]
 
   /// The ids of the objects, ascending.
   private(set) var objects = SortedPieces<ObjectID>()

@@ -374,7 +374,7 @@ final class BulkEndpoint: Sendable {
   }
 
   /// Whether a transfer was accepted, and its end was not reported.
-  func hasStarted(_ id: TransferID) -> Bool { state.withLockedValue { $0.begun[id] != nil } }
+  func hasAccepted(_ id: TransferID) -> Bool { state.withLockedValue { $0.begun[id] != nil } }
 
   /// Records that an offer was accepted: from now on the end of the transfer is reported.
   func receiverAccepted(_ info: ResourceInfo) {

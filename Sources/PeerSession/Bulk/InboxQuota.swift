@@ -5,7 +5,7 @@ struct InboxQuota: Sendable {
     /// One peer.
     case peer = "one peer"
     /// One session.
-    case session = "one board"
+    case session = "one session"
     /// Everything together.
     case total = "all received files"
   }

@@ -100,7 +100,7 @@ actor ResourceReceiver {
         let isWanted = await isWanted()
         guard phase == .deciding else { return }
         guard isWanted else {
-          if endpoint.hasStarted(offer.id) { await inbox.discard(offer.id) }
+          if endpoint.hasAccepted(offer.id) { await inbox.discard(offer.id) }
           guard phase == .deciding else { return }
           throw refusal
         }

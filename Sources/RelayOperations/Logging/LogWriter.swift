@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
+import NIOCore
 
 /// Writes whole lines to a descriptor, in order, on a thread of its own.
 ///
@@ -107,9 +108,7 @@ public final class LogWriter: Sendable {
 
 /// The lines that wait for a writer, and the number of those that had no room.
 struct BoundedLines {
-  private var lines: [String] = []
-  /// The index of the first waiting line.
-  private var start = 0
+  private var lines = CircularBuffer<String>()
   private var size = 0
   private var dropped = 0
   private var note: (@Sendable (Int) -> String)?
@@ -128,12 +127,10 @@ struct BoundedLines {
     lines.append(line)
     size += line.utf8.count
     self.note = note
-    while size > limit, start + 1 < lines.count {
-      size -= lines[start].utf8.count
-      start += 1
+    while size > limit, lines.count > 1 {
+      size -= lines.removeFirst().utf8.count
       dropped += 1
     }
-    compact()
     return dropped - before
   }
 
@@ -141,20 +138,10 @@ struct BoundedLines {
   ///
   /// - Returns: The text; nil if no line waits.
   mutating func takeFirst() -> String? {
-    guard start < lines.count else { return nil }
-    let line = lines[start]
+    guard let line = lines.popFirst() else { return nil }
     size -= line.utf8.count
-    start += 1
-    compact()
     guard dropped > 0 else { return line }
     defer { dropped = 0 }
     return (note?(dropped) ?? "") + line
-  }
-
-  /// Frees the places of taken lines, once they are half of all.
-  private mutating func compact() {
-    guard start * 2 >= lines.count else { return }
-    lines.removeFirst(start)
-    start = 0
   }
 }

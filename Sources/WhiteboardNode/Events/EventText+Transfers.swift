@@ -37,22 +37,7 @@ extension EventText {
   /// - Returns: A sentence such as `Ben wants to send you "photo.jpg" (2.1 MB).`
   package static func offerLine(_ offer: NodeEvent.ResourceOffered) -> String {
     "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
-      + "(\(byteCount(Int(clamping: offer.size))))."
-  }
-
-  /// Returns a size in words, such as `2.1 MB`.
-  ///
-  /// - Parameter size: A number of bytes.
-  /// - Returns: The words.
-  package static func byteCount(_ size: Int) -> String {
-    let units = ["kB", "MB", "GB", "TB", "PB"]
-    guard size >= 1_000 else { return count(size, "byte") }
-    var (value, unit) = (size / 100, 0)
-    while value >= 10_000, unit < units.count - 1 {
-      value /= 1_000
-      unit += 1
-    }
-    return "\(value / 10).\(value % 10) \(units[unit])"
+      + "(\(ByteCount.text(Int(clamping: offer.size))))."
   }
 
   private static func resourceLine(_ end: NodeEvent.ResourceFinished) -> String {

@@ -1,3 +1,4 @@
+import PeerDiscovery
 import PeerSession
 import WhiteboardRendering
 
@@ -8,18 +9,6 @@ import WhiteboardRendering
 struct JoinSearch: Sendable {
   /// One announced peer of one board.
   struct Candidate: Sendable, Equatable {
-    /// How likely it is the peer that the user means; the first rank is asked first.
-    enum Rank: Int, Comparable, Sendable {
-      /// The peer's key is known.
-      case knownPeer
-      /// There is a local copy of the board.
-      case knownBoard
-      /// Neither is known.
-      case unknown
-
-      static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-    }
-
     /// The peer and the board that it announces.
     struct ID: Hashable, Sendable {
       let peer: PeerID
@@ -30,7 +19,8 @@ struct JoinSearch: Sendable {
     let boardName: String
     let hostName: String
     let addresses: [PeerAddress]
-    let rank: Rank
+    /// How likely it is the peer that the user means; the greatest is asked first.
+    let rank: BrowserPreference.Rank
   }
 
   /// Which boards may be asked for if several match.
@@ -205,7 +195,7 @@ struct JoinSearch: Sendable {
     let ordered = candidates.enumerated().map { index, candidate in
       (candidate.rank, places.count { $0 == candidate.addresses.first?.host }, index, candidate)
     }
-    return ordered.min { ($0.0, $0.1, $0.2) < ($1.0, $1.1, $1.2) }?.3
+    return ordered.min { ($1.0, $0.1, $0.2) < ($0.0, $1.1, $1.2) }?.3
   }
 }
 

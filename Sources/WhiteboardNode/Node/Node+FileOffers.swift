@@ -52,7 +52,7 @@ extension Node {
     let sender = name(of: info.peer)
     let file = TerminalText.quoted(info.name.raw, limit: 80)
     return
-      "\(sender) wanted to send \(file) (\(EventText.byteCount(info.size))). It was refused. To accept "
+      "\(sender) wanted to send \(file) (\(ByteCount.text(info.size))). It was refused. To accept "
       + "files of members, start this program with --accept-files."
   }
 

@@ -5,7 +5,7 @@ import WhiteboardRendering
 
 /// Joins a board that is announced on this network; ``JoinSearch`` decides which peer is asked.
 extension Node {
-  /// The peers and boards that were known before the search.
+  /// The peers and boards that this computer knows.
   struct Acquaintances: Sendable {
     /// The peers whose keys were verified before.
     var peers: Set<PeerID> = []
@@ -29,7 +29,6 @@ extension Node {
     _ transport: PeerTransport
   ) async throws -> Session {
     emit(.joining(.init(step: .searching, boardName: name)))
-    var known = await acquaintances()
     var search = JoinSearch(
       name == nil ? .one : configuration.code == nil ? .known : .all,
       redialLimit: .seconds(30),
@@ -39,8 +38,8 @@ extension Node {
     while ending == nil {
       try Task.checkCancellation()
       let shown = announced(name)
-      await loadMembers(of: shown, into: &known)
-      search.show(shown.compactMap { candidate($0, name, known) })
+      await loadMembers(of: shown)
+      search.show(shown.compactMap { candidate($0, name) })
       switch search.next(now: uptime) {
       case .ask(let candidate):
         do {
@@ -119,8 +118,7 @@ extension Node {
 
   private func candidate(
     _ found: DiscoveredPeer,
-    _ name: String?,
-    _ known: Acquaintances
+    _ name: String?
   ) -> JoinSearch.Candidate? {
     guard let peer = PeerID(bytes: found.announcement.peer.bytes),
       let board = SessionID(bytes: found.announcement.session.bytes)
@@ -133,14 +131,11 @@ extension Node {
       hostName: found.announcement.hostName.raw,
       addresses: found.endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) },
       rank: isNamed || isKnown
-        ? .knownPeer : known.boards.contains(board) ? .knownBoard : .unknown
+        ? .knownPeer : known.boards.contains(board) ? .knownSession : .unknown
     )
   }
 
-  private func loadMembers(
-    of shown: [DiscoveredPeer],
-    into known: inout Acquaintances
-  ) async {
+  private func loadMembers(of shown: [DiscoveredPeer]) async {
     for found in shown {
       guard let board = SessionID(bytes: found.announcement.session.bytes),
         known.boards.contains(board), known.members[board] == nil
@@ -150,16 +145,14 @@ extension Node {
     }
   }
 
-  /// Returns the peers and boards that are known on this computer.
-  ///
-  /// - Parameter withBoards: Whether to look for boards, which opens every stored one.
-  /// - Returns: The peers and boards, without the boards' members.
-  func acquaintances(withBoards: Bool = true) async -> Acquaintances {
+  /// Returns the peers that are known on this computer and, if a search needs them, the boards, for which it
+  /// opens every stored one.
+  func acquaintances() async -> Acquaintances {
     var known = Acquaintances()
     for peer in await configuration.peerStore?.all ?? [] where peer.verified != .anyone {
       known.peers.insert(peer.peer)
     }
-    guard withBoards, configuration.remembersBoards, configuration.recordingFile == nil else {
+    guard isSearching, configuration.remembersBoards, configuration.recordingFile == nil else {
       return known
     }
     let library = BoardLibrary(directory: configuration.boardsDirectory)
@@ -167,6 +160,15 @@ extension Node {
       if let id = summary.board.flatMap({ SessionID(bytes: $0) }) { known.boards.insert(id) }
     }
     return known
+  }
+
+  /// Whether the local peer joins a board that discovery is to find.
+  private var isSearching: Bool {
+    guard case .join(let target, _) = configuration.part else { return false }
+    switch target {
+    case .nearby, .name: return true
+    case .link, .address: return false
+    }
   }
 
   // MARK: - Reporting
@@ -232,8 +234,8 @@ extension Node {
     var message = "\(wanted) was found nearby in \(seconds) s"
     if let ownBoard, nearby.boards.isEmpty, name.map({ $0 == ownBoard }) ?? true {
       message +=
-        " but this peer's own, \(TerminalText.quoted(ownBoard)); to join it as somebody "
-        + "else, give another --data-dir"
+        " but this peer's own, \(TerminalText.quoted(ownBoard)); to join it as another peer, "
+        + "use another --data-dir"
     } else if let discoveryProblem {
       message += ". \(discoveryProblem.description)"
     } else if name != nil, !nearby.boards.isEmpty {

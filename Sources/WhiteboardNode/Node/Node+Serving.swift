@@ -88,6 +88,7 @@ extension Node {
     if let input {
       spawn { node in await node.readLines(input) }
     }
+    known = await acquaintances()
     browse(except: transport.peerID)
     let begun: Session?
     do {
@@ -393,9 +394,8 @@ extension Node {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
     // Who joins and finds only a board of its own wants to be told so.
     let excluded = isJoining ? nil : AnnouncedPeerID(bytes: own.bytes)
+    let query = BrowserQuery(excluding: excluded, preferring: known.preference)
     spawn { node in
-      let known = await node.acquaintances(withBoards: node.isJoining)
-      let query = BrowserQuery(excluding: excluded, preferring: known.preference)
       await discovery.browse(query) { events in
         for await event in events {
           node.discovered(event, own)

@@ -141,6 +141,8 @@ package actor Node {
   var retryReason: SessionError.Code?
   /// The display name of the user who was asked to admit the local peer.
   var askedName: String?
+  /// The peers and boards that were known when this node began to look around.
+  var known = Acquaintances()
   /// When that user was asked.
   var questionStart: ContinuousClock.Instant?
   /// Why the person here did not say that the words are the same.

@@ -68,23 +68,19 @@ extension RelayConfiguration.Limits {
     switch boards {
     case .none: return .noBoards
     case .allowList where !allowed.contains(host): return .notAllowed
-    case .any where !allowed.contains(host):
-      let carriages = entries.compactMap(\.carriage)
-      guard carriages.count(where: { $0.host == host.text }) < maximumBoardsPerHost else {
-        return .host(maximumBoardsPerHost)
-      }
-      guard
-        carriages.count(where: { isStranger($0) && $0.address == address })
-          < maximumBoardsPerAddress
-      else { return .address(maximumBoardsPerAddress) }
-      guard entries.count < maximumBoards else { return .full(maximumBoards) }
-      guard entries.count < boardsForStrangers else {
-        return .reserved(maximumBoards - boardsForStrangers)
-      }
-    case .allowList, .any:
-      guard entries.count < maximumBoards else { return .full(maximumBoards) }
+    case .allowList, .any: break
     }
-    return nil
+    guard entries.count < maximumBoards else { return .full(maximumBoards) }
+    guard !allowed.contains(host) else { return nil }
+    guard entries.count < boardsForStrangers else {
+      return .reserved(maximumBoards - boardsForStrangers)
+    }
+    let carriages = entries.compactMap(\.carriage)
+    guard carriages.count(where: { $0.host == host.text }) < maximumBoardsPerHost else {
+      return .host(maximumBoardsPerHost)
+    }
+    let atAddress = carriages.count { isStranger($0) && $0.address == address }
+    return atAddress < maximumBoardsPerAddress ? nil : .address(maximumBoardsPerAddress)
   }
 
   /// Returns how many days a board stays without a visitor.

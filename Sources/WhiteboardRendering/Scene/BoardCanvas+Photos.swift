@@ -107,10 +107,7 @@ extension BoardCanvas {
   /// Returns the caption of a photo whose pixels are missing.
   private func caption(_ snapshot: ObjectSnapshot) -> String {
     guard let asset = snapshot.asset else { return "photo" }
-    let size = asset.byteCount
-    let amount =
-      size < 1_000
-      ? "\(size) bytes" : size < 1_000_000 ? "\(size / 1_000) kB" : "\(size / 1_000_000) MB"
+    let amount = ByteCount.text(asset.byteCount)
     let state = snapshot.isAssetAvailable == true ? "photo" : "photo on its way"
     return "\(state)\n\(asset.width)x\(asset.height) \(asset.format.name)\n\(amount)"
   }

@@ -19,6 +19,18 @@ struct ResourceOfferTests {
     Control.ResourceOffer(id: .random(), name: UntrustedText(name), size: size, modified: nil)
   }
 
+  /// Begins a transfer of 1 MiB by hand.
+  private static func begin(
+    on bed: BulkTestBed
+  ) async throws -> (raw: RawPeer, offer: Control.ResourceOffer) {
+    let raw = try await bed.links.raw()
+    let offer = offer(1 << 20)
+    try await raw.send(offer)
+    _ = try await raw.next(Control.ResourceAccept.self)
+    try await raw.send(Control.ResourceStart(id: offer.id, offset: 0))
+    return (raw, offer)
+  }
+
   // MARK: Waiting for a decision
 
   @Test("[RES-8] an offer waits for the application, and RES-7 counts from ACCEPT")
@@ -176,11 +188,7 @@ struct ResourceOfferTests {
   func slow() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
-      let raw = try await bed.links.raw()
-      let offer = Self.offer(1 << 20)
-      try await raw.send(offer)
-      _ = try await raw.next(Control.ResourceAccept.self)
-      try await raw.send(Control.ResourceStart(id: offer.id, offset: 0))
+      let (raw, offer) = try await Self.begin(on: bed)
       await bed.receiverEvents.wait { !$0.started.isEmpty }
       // Both endpoints look after their transfers and their idle links.
       await eventually { clock.sleeperCount == 4 }
@@ -203,11 +211,7 @@ struct ResourceOfferTests {
   func stallLater() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
-      let raw = try await bed.links.raw()
-      let offer = Self.offer(1 << 20)
-      try await raw.send(offer)
-      _ = try await raw.next(Control.ResourceAccept.self)
-      try await raw.send(Control.ResourceStart(id: offer.id, offset: 0))
+      let (raw, _) = try await Self.begin(on: bed)
       let chunk = [UInt8](repeating: 1, count: Limits.framePayload)
       // A batch is written, and more waits for the next one.
       for _ in 0..<10 { try await raw.send(.chunk, chunk) }
@@ -248,7 +252,7 @@ struct ResourceOfferTests {
       #expect(verdict == .sufficient)
     }
     #expect(pace.check(now: .seconds(60), bytes: 1 << 20, isReceiverBusy: false) == .silent)
-    // A receiver that was suspended for an hour blames nobody.
+    // A receiver that was suspended for an hour does not end the transfer.
     pace.restart(now: .zero, bytes: 0)
     #expect(check(10, 1 << 20) == .sufficient)
     #expect(check(3_610, (1 << 20) + 1) == .sufficient)
@@ -285,7 +289,7 @@ struct ResourceOfferTests {
     #expect(await admit(1, 0, 250) == "accepted")
     #expect(await admit(1, 1, 1) == "The quota for one peer is 250 bytes")
     #expect(await admit(2, 0, 250) == "accepted")
-    #expect(await admit(3, 0, 1) == "The quota for one board is 500 bytes")
+    #expect(await admit(3, 0, 1) == "The quota for one session is 500 bytes")
     #expect(await admit(3, 1, 250) == "accepted")
     #expect(await admit(4, 1, 249) == "accepted")
     #expect(await admit(5, 2, 2) == "The quota for all received files is 1000 bytes")

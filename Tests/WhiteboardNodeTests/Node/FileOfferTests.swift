@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PeerSession
 import Testing
+import WhiteboardRendering
 
 @testable import WhiteboardNode
 
@@ -126,11 +127,11 @@ struct FileOfferTests: NodeSuite {
   }
 
   @Test(
-    "sizes are told in words",
+    "sizes are shown with a unit",
     arguments: [
       (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 kB"), (999_999, "999.9 kB"),
       (2_100_000, "2.1 MB"), (8 << 30, "8.5 GB"), (Int.max, "9223.3 PB"),
     ]
   )
-  func sizes(_ size: Int, _ words: String) { #expect(EventText.byteCount(size) == words) }
+  func sizes(_ size: Int, _ words: String) { #expect(ByteCount.text(size) == words) }
 }

@@ -1,3 +1,4 @@
+import PeerDiscovery
 import PeerSession
 import Testing
 
@@ -9,7 +10,7 @@ struct JoinSearchTests {
     _ number: UInt8,
     board: UInt8 = 9,
     at host: String? = nil,
-    _ rank: JoinSearch.Candidate.Rank = .unknown
+    _ rank: BrowserPreference.Rank = .unknown
   ) throws -> JoinSearch.Candidate {
     JoinSearch.Candidate(
       id: .init(
@@ -46,7 +47,7 @@ struct JoinSearchTests {
   @Test("known peers come first, then known boards, then the others as they appear")
   func ranks() throws {
     let all = [
-      try Self.candidate(1), try Self.candidate(2), try Self.candidate(3, .knownBoard),
+      try Self.candidate(1), try Self.candidate(2), try Self.candidate(3, .knownSession),
       try Self.candidate(4, .knownPeer),
     ]
     var search = Self.search()
@@ -108,7 +109,7 @@ struct JoinSearchTests {
   @Test("the user chooses between unknown boards; a known board or a code decides without the user")
   func choices() throws {
     let boards = [try Self.candidate(1, board: 1), try Self.candidate(2, board: 2)]
-    let copy = try Self.candidate(3, board: 3, .knownBoard)
+    let copy = try Self.candidate(3, board: 3, .knownSession)
     var unknown = Self.search()
     unknown.show(boards)
     #expect(unknown.next(now: .zero) == .choose(boards.map(\.id.board)))
