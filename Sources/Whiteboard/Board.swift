@@ -130,6 +130,16 @@ public final class Board {
     }
   }
 
+  /// Forgets incarnations that the context names and of which nothing is here (BRD-37).
+  /// - Parameter isKnown: Whether an incarnation stays in any case.
+  /// - Returns: How many were forgotten, and how many more are unknown of which something is here.
+  package func forgetEmptyIncarnations(
+    unless isKnown: (Incarnation) -> Bool
+  ) -> (forgotten: Int, kept: Int) {
+    hideStaged()
+    return cells.forgetEmpty(unless: isKnown)
+  }
+
   /// Has what incarnations wrote count up to these sequences only (AUT-14).
   package func limit(_ limits: [Incarnation: UInt64]) {
     hideStaged()

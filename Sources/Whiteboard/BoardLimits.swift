@@ -25,6 +25,14 @@ public enum BoardLimits {
   public static let storedBytes = 128 << 20
   /// Incarnations in a context.
   public static let incarnations = 1 << 16
+  /// Incarnations of one author in a context (BRD-37).
+  public static let incarnationsPerAuthor = 1 << 12
+  /// Incarnations in a context while those of members without a link here are still accepted (BRD-37).
+  public static let incarnationsOfStrangers = incarnations - (1 << 12)
+  /// The same for a replica whose context was empty, so that it takes what others had when they stopped.
+  public static let incarnationsOfStrangersAtFirst = incarnations - (1 << 11)
+  /// Records that a member may send ahead of the purges that need them (SYN-48).
+  public static let recordsAhead = 1 << 12
   /// Ranges of sequence numbers in a context, or in a set of living objects.
   ///
   /// At most 14 bytes each, and 12 for each incarnation: a request, which carries a context, always

@@ -208,6 +208,28 @@ public struct BoardState: Sendable {
     revision += 1
   }
 
+  /// Forgets incarnations that the context names and of which nothing is here: no object, and no cell.
+  ///
+  /// - Parameter isKnown: Whether an incarnation stays in any case.
+  /// - Returns: How many were forgotten, and how many more are unknown of which something is here.
+  /// - Complexity: O(*n*) in the cells if an incarnation is unknown, else in the incarnations.
+  package mutating func forgetEmpty(
+    unless isKnown: (Incarnation) -> Bool
+  ) -> (forgotten: Int, kept: Int) {
+    let unknown = Set(context.incarnations.filter { !isKnown($0) })
+    guard !unknown.isEmpty else { return (0, 0) }
+    var empty = unknown
+    for place in ids.indices {
+      empty.remove(ids[place].dot.incarnation)
+      for entry in cells[place].entries { empty.remove(entry.cell.dot.incarnation) }
+    }
+    if !empty.isEmpty {
+      context.removeAll(of: empty)
+      revision += 1
+    }
+    return (empty.count, unknown.count - empty.count)
+  }
+
   private func counts(_ dot: Dot) -> Bool { limits.isEmpty || Self.counts(dot, limits) }
 
   private static func counts(_ dot: Dot, _ limits: [Incarnation: UInt64]) -> Bool {

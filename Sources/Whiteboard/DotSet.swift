@@ -257,6 +257,15 @@ public struct DotSet: Sendable {
     return true
   }
 
+  /// Removes all dots of some incarnations.
+  /// - Complexity: O(*n*) in the incarnations.
+  mutating func removeAll(of removed: Set<Incarnation>) {
+    let kept = zip(authors, sets).filter { !removed.contains($0.0) }
+    guard kept.count < authors.count else { return }
+    self = DotSet()
+    for (incarnation, ranges) in kept { append(ranges, of: incarnation) }
+  }
+
   /// The greatest sequence of one incarnation, or nil.
   package func last(of incarnation: Incarnation) -> UInt64? {
     place(of: incarnation).flatMap { sets[$0].last }

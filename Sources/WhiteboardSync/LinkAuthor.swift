@@ -13,6 +13,8 @@ final class LinkAuthor {
   /// The final heads of the earlier chains.
   private var ended: [Incarnation: BatchChain] = [:]
   private let limit: Int
+  /// The records that were sent ahead of purges and are not of this replica's context yet.
+  private var ahead: [Incarnation: AuthorRecord] = [:]
 
   /// A link on which nobody was introduced yet, and at most `limit` incarnations will be.
   init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
@@ -34,6 +36,21 @@ final class LinkAuthor {
     self.record = record
     chain = next
   }
+
+  /// Keeps a record, whose signatures hold, for the purges to come (SYN-48).
+  /// - Throws: `malformed(overLimit)` beyond ``BoardLimits/recordsAhead``.
+  func keepAhead(_ record: AuthorRecord) throws(ReplicaError) {
+    guard ahead[record.incarnation] != nil || ahead.count < BoardLimits.recordsAhead else {
+      throw .malformed(.overLimit("records"))
+    }
+    ahead[record.incarnation] = record
+  }
+
+  /// Returns the record of an incarnation that was sent ahead.
+  func recordAhead(of incarnation: Incarnation) -> AuthorRecord? { ahead[incarnation] }
+
+  /// Forgets a record that is one of the replica's now.
+  func forgetAhead(_ incarnation: Incarnation) { ahead[incarnation] = nil }
 
   /// The role of the member, once it was announced.
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }

@@ -12,6 +12,7 @@ extension Replica {
     if hasNewcomer || !writer.hasNames(for: encoded) { introduceOurselves() }
     chain.append(encoded.bytes, through: batch.sequences.upperBound)
     actions.append(.record(.batch(encoded)))
+    sendRecords(ofPurgesIn: batch)
     if !peers.isEmpty { send(.batch(writer.encode(encoded)), to: members) }
   }
 
@@ -79,6 +80,7 @@ extension Replica {
 
   /// Says to a newcomer who writes from here on, and where the chain stands.
   func introduceOurselves(to member: MemberID) {
+    sentAhead = []
     if peers.count == 1 { writer.beginAuthor() }
     hasNewcomer = !writer.isFresh
     send(.author(introduction), to: member)
@@ -157,8 +159,12 @@ extension Replica {
         return
       }
     }
+    let new = try newRecords(for: batch, from: peer.link)
     try board.receive(batch)
-    if !records.keys.contains(batch.author), let record = peer.link.record { adopt(record) }
+    for record in new {
+      adopt(record)
+      peer.link.forgetAhead(record.incarnation)
+    }
     actions.append(.record(.batch(encoded)))
     peer.report(by: now.uptime + reportDelay)
   }
@@ -174,7 +180,7 @@ extension Replica {
   }
 
   /// Knows from now on whose an incarnation is.
-  private func adopt(_ record: AuthorRecord) {
+  func adopt(_ record: AuthorRecord) {
     records[record.incarnation] = record
     board.authors[record.incarnation] = record.member
     keepRecord(record)

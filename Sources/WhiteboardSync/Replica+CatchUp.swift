@@ -103,6 +103,9 @@ extension Replica {
       violated(member, .malformed(error))
     } catch let error as ReplicaError {
       violated(member, error)
+    } catch is UnrecordedAuthors {
+      actions.append(.unrecorded(member))
+      peers[member]?.askAgain = now.uptime + Self.fullPatience
     } catch {
       hasNoRoom(for: member, now)
       peers[member]?.askAgain = now.uptime + Self.fullPatience
@@ -129,6 +132,7 @@ extension Replica {
     guard record.role.mayWrite else { throw ReplicaError.viewer }
     try answer.verify(by: record, with: verifier)
     guard revocations.limit(of: record) == nil else { return nil }
+    try admitIncarnations(of: answer)
     var known = Set(records.keys)
     for record in answer.records where records[record.incarnation]?.bytes != record.bytes {
       try record.verify(board: author.board, with: verifier)

@@ -41,22 +41,52 @@ extension Replica {
 
   /// All that the board holds, as a keyframe for the replica of another board, with the photos in it.
   ///
-  /// Records are of one board (AUT-1): whose the dots were is not known there. So games begin anew, since
-  /// a move counts for its member.
-  public func snapshotForAnotherBoard()
-    -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>)
-  {
-    var difference = board.state.difference(since: Context())
-    for index in difference.entries.indices {
-      difference.entries[index].cells.removeAll(where: \.property.isMove)
+  /// Records are of one board (AUT-1), so that an author of the other board takes everything over: it makes
+  /// one incarnation there for each that something on this board names, in the same order. The context there
+  /// holds nothing else, whatever was claimed here (BRD-37). Games begin anew, since a move counts for its
+  /// member.
+  /// - Parameter author: An author of the other board.
+  /// - Returns: The keyframe, its digest and the photos.
+  /// - Throws: `boardFull` if more incarnations wrote here than one author may have.
+  public func snapshotForAnotherBoard(
+    by author: Author
+  ) throws(BoardError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {
+    var found = board.state.difference(since: Context())
+    for index in found.entries.indices {
+      found.entries[index].cells.removeAll(where: \.property.isMove)
     }
-    difference.entries.removeAll(where: \.cells.isEmpty)
+    let created = found.living
+    found.entries.removeAll { $0.cells.isEmpty || !created.contains($0.object.dot) }
+    found.living = DotSet(ascending: found.entries.map(\.object.dot))
+    found.context = Self.context(of: found.entries)
+    let named = found.context.incarnations
+    guard named.count < BoardLimits.incarnationsPerAuthor else { throw .boardFull }
+    let made = named.map { _ in author.makeIncarnation() }.sorted()
+    let renamed = Dictionary(uniqueKeysWithValues: zip(named, made))
+    let renaming = IncarnationRenaming { renamed[$0] ?? $0 }
+    let difference = renaming.difference(found) { property, value, time in
+      // A line of chat in the name of another than its writer would not be shown; its name stays.
+      (property == .chatAuthor ? .bytes(author.member.bytes) : value, time)
+    }
     var state = BoardState()
     var changes = ChangeLog()
-    // It is part of what is here, where it has room.
-    try? state.merge(difference, changes: &changes)
+    try state.merge(difference, changes: &changes)
     let assets = Set(state.records.compactMap { _, record in record.asset?.id })
-    return (KeptState.encode([], difference), BoardDigest.digest(of: state), assets)
+    let records = made.map { author.record(of: $0) }
+    return (KeptState.encode(records, difference), BoardDigest.digest(of: state), assets)
+  }
+
+  /// The context of a replica that has seen what these entries name, and all before it, and nothing else.
+  private static func context(of entries: [Difference.Entry]) -> Context {
+    var last: [Incarnation: UInt64] = [:]
+    func note(_ dot: Dot) { last[dot.incarnation] = max(last[dot.incarnation] ?? 0, dot.sequence) }
+    for entry in entries {
+      note(entry.object.dot)
+      for known in entry.cells { note(known.cell.dot) }
+    }
+    var context = Context()
+    for (incarnation, sequence) in last { context.insert(1...sequence, of: incarnation) }
+    return context
   }
 
   private func restore(_ change: StoredChange) throws(RestoreError) {
@@ -116,6 +146,8 @@ extension Replica {
   /// Discards the changes of a restore, except for the photos that they contain.
   private func forgetChanges(_ now: Moment) {
     resumeRole()
+    let (forgotten, kept) = board.forgetEmptyIncarnations { records[$0] != nil }
+    unrecorded = UnrecordedAuthors(forgotten: forgotten, kept: kept)
     _ = board.takeChanges()
     // Records come before what they are of, which may be lost.
     for incarnation in records.keys

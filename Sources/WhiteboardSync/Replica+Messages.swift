@@ -84,6 +84,7 @@ extension Replica {
       actions.append(.profile(member, name: profile.name, icon: profile.icon))
     case .grant(let bytes): try receiveGrant(bytes, from: member, now)
     case .revocation(let bytes): try receiveRevocation(bytes, from: member, now)
+    case .record(let bytes): try receiveRecord(bytes, from: member)
     case .application(let bytes):
       actions.append(.data(bytes, from: member, isReliable: true))
     }

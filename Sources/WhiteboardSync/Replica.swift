@@ -32,6 +32,10 @@ public final class Replica {
   var heads: OwnHeads
   /// Writes our batches, which have the same bytes for all members.
   var writer = LinkBatchWriter()
+  /// The incarnations whose records all members were sent ahead of purges (SYN-48).
+  var sentAhead: Set<Incarnation> = []
+  /// What opening found of incarnations that no record names (BRD-37).
+  public internal(set) var unrecorded = UnrecordedAuthors()
   /// Whether a member came to whom less was said than the writer takes as said.
   var hasNewcomer = false
   var profile: MemberProfile?

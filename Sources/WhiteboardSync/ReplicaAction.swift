@@ -114,6 +114,8 @@ public enum ReplicaAction: Hashable, Sendable {
   ///
   /// Told at most once a minute for a member.
   case full(MemberID)
+  /// An answer of a member names incarnations without a record; nothing of it was applied (BRD-37).
+  case unrecorded(MemberID)
   /// What we may do on the board, as who may grant says, or as a revocation has it.
   case role(Role)
   /// What a member may do there, where that is told for the first time or changed.

@@ -27,6 +27,8 @@ package enum SyncMessage: Hashable, Sendable {
   case grant([UInt8])
   /// What somebody may no longer do.
   case revocation([UInt8])
+  /// The record of an author whose object a following batch purges (SYN-48).
+  case record([UInt8])
   /// Bytes of the application's.
   case application([UInt8])
 
@@ -81,6 +83,9 @@ package enum SyncMessage: Hashable, Sendable {
     case .application(let bytes):
       writer.byte(0x10)
       writer.raw(bytes)
+    case .record(let bytes):
+      writer.byte(0x81)
+      writer.raw(bytes)
     }
     return writer.bytes
   }
@@ -111,6 +116,7 @@ package enum SyncMessage: Hashable, Sendable {
     case 0x0A: return .grant(reader.rest())
     case 0x0B: return .revocation(reader.rest())
     case 0x10: return .application(reader.rest())
+    case 0x81: return .record(reader.rest())
     case 0x80...: return nil
     default: throw .reserved("kind")
     }

@@ -104,6 +104,18 @@ def of_many_records(peer, answer):
     return resigned(peer, encode_vint(65_537) + bytes(70_000))
 
 
+def with_invented_incarnations(peer, answer):
+    """A claim of a dot of each of 65,530 incarnations under which nothing was ever written."""
+    claimed = DotSet()
+    for incarnation in range(1000, 66_530):
+        claimed.ranges[incarnation] = [[1, 1]]
+    record = peer.author.record.data
+    return resigned(
+        peer,
+        encode_vint(1) + encode_vint(len(record)) + record + codec.encode_difference(claimed, DotSet(), {}),
+    )
+
+
 ANSWERS = [
     with_another_bit,
     cut,
@@ -169,6 +181,39 @@ class BoardAttacks:
                 self.assert_closed(peer)
                 self.assertEqual(self.digest(), before)
                 peer.leave()
+
+    def test_brd_37_an_answer_of_invented_incarnations_does_not_fill_the_board(self):
+        before = self.digest()
+        peer = self.liar(with_invented_incarnations)
+        peer.add_text(0, 0, "a lie")
+        remote = self.join(peer)
+        peer.wait_until(lambda: peer._replica(remote).answered_to > 0, 20)
+        self.wait_refused()
+        self.assertEqual(self.digest(), before)
+        # All can write, the member too, and a newcomer gets all of it.
+        self.write("still here")
+        good, _ = self.member()
+        self.assertLess(len(good.state.context.ranges), 100)
+        self.assertEqual(good.digest(), self.digest())
+        peer.leave()
+        good.leave()
+
+    def test_syn_48_a_purge_of_an_object_of_an_unknown_author(self):
+        peer = self.liar()
+        remote = self.join(peer)
+        peer.wait_synced(remote)
+        peer.commit([(Dot(77, 1), cells.PURGE, None, cells.NONE, None)])
+        self.assert_closed(peer)
+
+    def test_syn_48_a_purge_behind_the_record_of_its_author(self):
+        peer = self.liar()
+        remote = self.join(peer)
+        peer.wait_synced(remote)
+        other = another_author(peer)
+        peer.records[other.record.incarnation] = other.record
+        peer.commit([(Dot(other.record.incarnation, 1), cells.PURGE, None, cells.NONE, None)])
+        peer.wait_synced(remote)
+        peer.leave()
 
     def test_syn_13_answers_that_nobody_asked_for(self):
         peer = self.liar()
@@ -410,6 +455,12 @@ class BoardAgainstPython(BoardAttacks, InteropCase):
     def digest(self):
         return self.host.digest()
 
+    def write(self, words):
+        self.host.add_text(0, 0, words)
+
+    def wait_refused(self):
+        self.host.events.wait("answer-refused", 20)
+
 
 @unittest.skipUnless(BINARY.exists(), f"{BINARY} is not built")
 class BoardAgainstSwift(BoardAttacks, InteropCase):
@@ -428,6 +479,12 @@ class BoardAgainstSwift(BoardAttacks, InteropCase):
 
     def digest(self):
         return self.program.digest()
+
+    def write(self, words):
+        self.program.do("text", at=[0, 0], text=words)
+
+    def wait_refused(self):
+        self.program.events.wait("warning", 20, code="unrecorded-authors")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from whiteboard_peer.clock import Clock, runs
 from whiteboard_peer.messages import (
     AUTHOR,
     BATCH,
+    RECORD,
     context_hash,
     decode_datagram,
     decode_message,
@@ -43,6 +44,8 @@ def take(reader, data):
         return reader.take_batch(data[1:])
     if data[0] == AUTHOR:
         return reader.take_author(data[1:])
+    if data[0] == RECORD:
+        return authors.decode_record(data[1:], reader.board)
     return reader.take_head(data[1:])
 
 
@@ -185,6 +188,15 @@ class Board(VectorCase):
             member = bytes.fromhex(vector["member"])
             self.refuse(vector, lambda data: authors.decode_answer(data, board, member, {}))
 
+    def test_brd_37_answers_of_unrecorded_authors(self):
+        board = bytes.fromhex(VECTORS["answers"]["board"])
+        for vector in self.each(VECTORS["answers"]["unrecorded"]):
+            records, difference = authors.decode_answer(
+                bytes.fromhex(vector["hex"]), board, bytes.fromhex(vector["member"]), {}
+            )
+            known = {record.incarnation: record for record in records}
+            self.assertTrue(authors.unrecorded(difference, known))
+
     def test_rfc_6979(self):
         """Appendix A.2.5 of it: the signatures of the vectors are what they say to be."""
         key = ec.derive_private_key(
@@ -278,8 +290,8 @@ class Board(VectorCase):
                     self.assertEqual(full.hex(), message["full"])
                     self.assertEqual(operations, codec.decode_batch(full))
                     self.assertEqual(reader.chain.hex(), message["chain"])
-                elif "author" in message:
-                    self.assertEqual(text_of(taken.incarnation), message["author"])
+                elif "author" in message or "record" in message:
+                    self.assertEqual(text_of(taken.incarnation), message.get("author", message.get("record")))
                 else:
                     self.assertEqual(taken, message["head"])
         for vector in self.each(group["invalid"]):

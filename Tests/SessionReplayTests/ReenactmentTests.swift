@@ -101,9 +101,13 @@ struct ReenactmentTests {
       acted.parts.indices.max { acted.parts[$0].acts.count < acted.parts[$1].acts.count }
     )
     let whole = acted.parts[part].acts.count
-    // As if a batch of the second person made everything go wrong.
+    // As if a batch of one person made everything go wrong.
     let culprit = try #require(
-      acted.parts[part].acts.filter { $0.person == 1 }.dropFirst(2).first
+      acted.people.indices.reversed().lazy
+        .compactMap { person in
+          acted.parts[part].acts.filter { $0.person == person }.dropFirst(2).first
+        }
+        .first
     )
     func fails(_ candidate: Reenactment) -> Bool {
       candidate.parts[0].acts.contains(culprit)

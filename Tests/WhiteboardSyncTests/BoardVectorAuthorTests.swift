@@ -123,6 +123,10 @@ import Testing
         #expect(writer.encode(encoded) == content)
         chain?.append(full, through: encoded.batch.sequences.upperBound)
         #expect(chain?.hash.hex == message.chain)
+      case .record(let content)?:
+        #expect(SyncMessage.record(content).encode() == bytes)
+        let record = try AuthorRecord(content)
+        #expect(record.incarnation.description == message.record)
       default: Issue.record("no message of a link")
       }
     }
@@ -235,6 +239,22 @@ import Testing
       #expect(held.context == answer.difference.context)
       #expect(held.living == answer.difference.living || answer.difference.entries.isEmpty)
     }
+  }
+
+  @Test(
+    "[BRD-37] an answer that names incarnations without a record is refused, and the link stays",
+    arguments: vectors.answers.unrecorded
+  )
+  func unrecordedAnswer(vector: BoardVectors.UnrecordedAnswer) throws {
+    let board = try BoardVectors.board(Self.vectors.answers.board)
+    let member = try BoardVectors.member(vector.member)
+    let replica = try replica(askingOn: board, member)
+    let bytes = try BoardVectors.bytes(vector.hex)
+    replica.receivedAnswer(bytes, request: 1, from: member, now: Self.now)
+    let actions = replica.takeActions()
+    #expect(violations(actions) == [])
+    #expect(actions.contains(.unrecorded(member)))
+    #expect(replica.board.state.context.isEmpty)
   }
 
   @Test("[SYN-29] an answer that does not hold is refused", arguments: vectors.answers.invalid)

@@ -92,6 +92,7 @@ extension BoardVectors {
       let full: String?
       let chain: String?
       let head: UInt64?
+      let record: String?
     }
     let name: String
     let member: String
@@ -148,9 +149,18 @@ extension BoardVectors {
     var testDescription: String { name }
   }
 
+  struct UnrecordedAnswer: Decodable, CustomTestStringConvertible, Sendable {
+    let name: String
+    let hex: String
+    let member: String
+    var testDescription: String { name }
+  }
+
   struct Answers: Decodable, Sendable {
     let board: String
     let valid: [Answer]
+    /// Answers whose contexts name incarnations without a record.
+    let unrecorded: [UnrecordedAnswer]
     let invalid: [RefusedAnswer]
   }
 

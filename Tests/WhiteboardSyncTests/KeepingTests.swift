@@ -62,7 +62,7 @@ import Testing
     // The same dots with other values, and one dot more so that it is kept.
     let later = Moment(wall: now.wall, uptime: now.uptime + 6000)
     var other = try story(2)
-    other.context.insert(Dot(Incarnation(77), 1))
+    other.context.insert(Dot(bo.incarnation, 77))
     node.replica.received(
       SyncMessage.state(
         ReplicaReport(contextHash: 1)
@@ -95,12 +95,15 @@ import Testing
     try node.replica.change(now: now) { board in
       try board.play(id, "3")
     }
-    let copy = node.replica.snapshotForAnotherBoard()
+    let author = Author(board: World.board, key: node.key)
+    let copy = try node.replica.snapshotForAnotherBoard(by: author)
     let other = world.replica(node.key, now)
     try other.restore([.keyframe(copy.keyframe)], now: now)
     #expect(other.digest == copy.digest)
     #expect(other.digest != node.replica.digest)
-    #expect(other.board.state.record(id)?.entries.contains { $0.property.isMove } == false)
+    let games = other.board.state.records.map(\.value)
+    #expect(games.count == 1)
+    #expect(games[0].entries.contains { $0.property.isMove } == false)
   }
 
   @Test("[BRD-1] whatever of the end is lost, no dot is used twice")

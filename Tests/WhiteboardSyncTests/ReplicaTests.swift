@@ -41,9 +41,14 @@ import Testing
   }
 
   /// The puppet's answer to our request.
-  private func answer(_ difference: Difference, request: UInt64, now: Moment) {
+  private func answer(
+    _ difference: Difference,
+    of others: [AuthorRecord] = [],
+    request: UInt64,
+    now: Moment
+  ) {
     anna.replica.receivedAnswer(
-      puppet.answer(difference),
+      puppet.answer(difference, of: others),
       request: request,
       from: peer,
       now: now
@@ -425,7 +430,7 @@ import Testing
         claim.context.insert(first...(first + 1 << 42 + range), of: Incarnation(number << 40))
       }
     }
-    answer(claim, request: 1, now: start)
+    try anna.replica.board.receive(claim)
     #expect(anna.replica.board.state.context.rangeCount == BoardLimits.ranges)
     let request = CatchUpRequest(
       number: .max,
@@ -441,7 +446,7 @@ import Testing
     join()
     var claim = Difference(context: Context())
     for number in 0...UInt64(BoardLimits.ranges) {
-      claim.context.insert(Dot(Incarnation(9), 2 * number + 1))
+      claim.context.insert(Dot(puppet.incarnation, 2 * number + 1))
     }
     answer(claim, request: 1, now: start)
     #expect(violations(anna.replica.takeActions()).map(\.code) == ["limit"])
@@ -451,11 +456,12 @@ import Testing
   @Test("[BRD-30] who broke no rule stays when our board is full, and is asked again later")
   func full() throws {
     join()
+    let (cleo, dora) = (Puppet(10), Puppet(11))
     var claim = Difference(context: Context())
     for number in 0..<UInt64(BoardLimits.ranges) {
-      claim.context.insert(Dot(Incarnation(9), 2 * number + 1))
+      claim.context.insert(Dot(cleo.incarnation, 2 * number + 1))
     }
-    answer(claim, request: 1, now: start)
+    answer(claim, of: [cleo.record], request: 1, now: start)
     receive(try puppet.sendText())
     receive(try puppet.sendText())
     #expect(anna.replica.board.state.objectCount == 0)
@@ -475,8 +481,8 @@ import Testing
     }
     #expect(try requests(after: 6) == 1)
     var other = Difference(context: Context())
-    other.context.insert(Dot(Incarnation(5), 1))
-    answer(other, request: 2, now: later(6000))
+    other.context.insert(Dot(dora.incarnation, 1))
+    answer(other, of: [dora.record], request: 2, now: later(6000))
     #expect(violations(anna.replica.takeActions()).isEmpty)
     #expect(try requests(after: 30) == 0)
     #expect(try requests(after: 70) == 1)

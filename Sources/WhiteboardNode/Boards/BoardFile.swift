@@ -179,7 +179,7 @@ package enum BoardFile {
     let target = library.path(name: name, board: board.bytes)
     do throws(DocumentError) {
       let document = try await BoardDocument.open(at: path, mode: .reading)
-      let copy = replica.snapshotForAnotherBoard()
+      let copy = try content(of: replica, for: board, at: path)
       let (keyframe, digest) = (copy.keyframe, copy.digest.bytes)
       let assets = Set(copy.assets.map(\.bytes))
       try await library.giving(name) { () async throws(DocumentError) in
@@ -197,6 +197,27 @@ package enum BoardFile {
       throw NodeError(error)
     }
     return target
+  }
+
+  /// The content of a board for a new one.
+  private static func content(
+    of replica: Replica,
+    for other: SessionID,
+    at path: String
+  ) throws(DocumentError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {
+    guard let board = BoardID(other.bytes) else {
+      preconditionFailure("a session id and a board id have 16 bytes")
+    }
+    let author = Author(board: board, key: IdentityKey(identity: .ephemeral()))
+    do throws(BoardError) {
+      return try replica.snapshotForAnotherBoard(by: author)
+    } catch {
+      throw DocumentError(
+        .tooLarge,
+        "\(path): more authors wrote on the board than a new one can take over (\(error.code)); "
+          + "delete and purge objects there first"
+      )
+    }
   }
 
   /// A replica that nobody joins, with what a file holds.
@@ -291,7 +312,8 @@ extension Replica {
       try restore(content.beginning, now: now, isWhole: false)
       let isRight = content.keyframe.map { $0.digest == digest.bytes } ?? true
       try restore(content.changes(), now: now)
-      return isRight ? [] : ["its first stored state does not match its digest"]
+      let damage = isRight ? [] : ["its first stored state does not match its digest"]
+      return damage + unrecorded.notes
     } catch {
       throw DocumentError(
         .damaged,
@@ -300,6 +322,26 @@ extension Replica {
         cause: error
       )
     }
+  }
+}
+
+extension UnrecordedAuthors {
+  /// What a person should know of them.
+  fileprivate var notes: [String] {
+    var notes: [String] = []
+    if forgotten > 0 {
+      notes.append(
+        "it named \(forgotten) authors that never signed a record and of which nothing is on the board; "
+          + "they have been removed, so that they take no room any more"
+      )
+    }
+    if kept > 0 {
+      notes.append(
+        "it has objects of \(kept) authors without a signed record, which other peers refuse; "
+          + "to share the board, make a new one with 'whiteboard-peer boards duplicate'"
+      )
+    }
+    return notes
   }
 }
 

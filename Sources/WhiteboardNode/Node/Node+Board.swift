@@ -117,6 +117,8 @@ extension Node {
       diverged(member)
     case .full(let member):
       isFull(for: member)
+    case .unrecorded(let member):
+      namesUnknownAuthors(member)
     case .data(let bytes, let member, let isReliable):
       received(bytes, from: member, isReliable: isReliable)
     case .caughtUp(let member):
@@ -215,6 +217,21 @@ extension Node {
           code: "board-full",
           message: "The board is full: what \(name(of: peer)) added has no room here. "
             + "Purge what is deleted, here or there, and it comes within a minute."
+        )
+      )
+    )
+  }
+
+  private func namesUnknownAuthors(_ member: MemberID) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    emit(
+      .warning(
+        .init(
+          code: "unrecorded-authors",
+          message: "\(name(of: peer))'s copy of the board names authors without a signed record, "
+            + "so nothing was taken from it. If an earlier version made it, close and open it there. "
+            + "Otherwise \(name(of: peer)) may be trying to fill the board: remove that peer "
+            + "with 'kick'."
         )
       )
     )

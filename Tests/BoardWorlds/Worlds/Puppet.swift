@@ -67,8 +67,9 @@ package struct Puppet {
   /// The head of the chain.
   package func head() -> [UInt8] { SyncMessage.head(author.sign(chain)).encode() }
 
-  /// An answer with its own record.
-  package func answer(_ difference: Difference) -> [UInt8] {
-    Answer.encode([record], difference, by: author, as: incarnation)
+  /// An answer with its own record, and those of others.
+  package func answer(_ difference: Difference, of others: [AuthorRecord] = []) -> [UInt8] {
+    let records = (others + [record]).sorted { $0.incarnation < $1.incarnation }
+    return Answer.encode(records, difference, by: author, as: incarnation)
   }
 }

@@ -50,6 +50,8 @@ extension ReplicaWorld {
     case .clock(let report): checkClock(report, number)
     case .protocolViolation(let member, let error):
       if index(of: member) == nil { caught.append(error) } else { violations.append(error) }
+    case .unrecorded(let member):
+      if index(of: member) != nil { complaints.append("BRD-37: an honest answer lacks a record") }
     case .role(let role):
       nodes[number].role = role
       if role == .viewer { nodes[number].strokes = [] }

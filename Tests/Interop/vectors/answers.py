@@ -119,7 +119,9 @@ def answers():
         ]
     )
     content = codec.encode_difference(*held.answer_to(DotSet()))
-    little = codec.encode_difference(*held.answer_to(held.context))
+    seen = DotSet()
+    seen.add(Dot(ben.incarnation, 1))
+    little = codec.encode_difference(seen, DotSet(), {})
     both = sorted((anna, ben), key=lambda one: one.incarnation)
     records = [one.record.data for one in both]
     good = ben.answer(records, content)
@@ -168,9 +170,12 @@ def answers():
         ("a record that does not hold", signed_by(ben, body=records_of(ben.record.data[:-1] + b"\0")), "signature", ben_id),
         ("a record of 513 bytes", signed_by(ben, body=varint(1, 513) + little), "limit", ben_id),
         ("65,538 records", signed_by(ben, body=varint(65_538) + little), "limit", ben_id),
-        ("a move of whom nobody knows", signed_by(ben, body=records_of(ben.record.data)[: -len(little)] + moved), "no-author", ben_id),
         ("more records than bytes", varint(65_000), "truncated", ben_id),
         ("a difference of version 1", signed_by(ben, body=varint(0) + b"\1" + little[1:]), "reserved", ben_id),
+    ]
+    refused = [
+        ("a context of one incarnation with a record and one without", content),
+        ("a move of an author without a record", moved),
     ]
     return {
         "board": BOARD.hex(),
@@ -188,6 +193,14 @@ def answers():
                 ("two records and a board", good, both, content),
                 ("his own record and nothing else", signed_by(ben), [ben], little),
             )
+        ],
+        "unrecorded": [
+            entry(
+                name,
+                signed_by(ben, body=records_of(ben.record.data)[: -len(little)] + inside),
+                member=ben_id.hex(),
+            )
+            for name, inside in refused
         ],
         "invalid": [
             invalid(name, data, error, member=member.hex()) for name, data, error, member in bad

@@ -4,7 +4,7 @@ import signing
 from whiteboard_peer import authors, cells
 from whiteboard_peer.authors import LinkReader, LinkWriter
 from whiteboard_peer.cells import PAIR, Dot
-from whiteboard_peer.messages import AUTHOR, BATCH, HEAD
+from whiteboard_peer.messages import AUTHOR, BATCH, HEAD, RECORD
 
 from . import batches
 from .forms import BOARD, OTHER_BOARD, author, inc, invalid, nonce, text_of, varint
@@ -130,6 +130,13 @@ class Script:
         )
         return self
 
+    def vouch(self, other):
+        """The record of another author (SYN-48)."""
+        self.entries.append(
+            {"hex": (bytes([RECORD]) + other.record.data).hex(), "record": text_of(other.incarnation)}
+        )
+        return self
+
     @property
     def messages(self):
         return [entry["hex"] for entry in self.entries]
@@ -188,6 +195,8 @@ def links():
     greatest = Script(last).introduce().write(2**63 - 1, *moved(ben_1))
     relay = Script(author("ben", authors.RELAY)).introduce().write(at(0), *moved(own))
     watcher = Script(author("vera", authors.VIEWER)).introduce().head()
+    purging = Script(author("anna")).introduce().vouch(author("ben"))
+    purging.write(at(0), (ben_1, cells.PURGE, None, cells.NONE, None)).head()
     valid = [
         several.valid("several batches, and names by their number"),
         later.valid("after a batch that did not come by this link"),
@@ -197,6 +206,7 @@ def links():
         greatest.valid("the greatest sequence and time"),
         relay.valid("a relay writes"),
         watcher.valid("a viewer writes nothing"),
+        purging.valid("the record of an author, and a purge of his object"),
     ]
 
     start = Script(author("anna")).introduce().messages
@@ -207,7 +217,10 @@ def links():
     # The object of sequence 1 of the first entry of a table of one.
     moved_first = varint(2 * (1 + 2 * 2 + 1), 0, 0)
     wrong_start = with_head(author("anna"), 0)
+    forged_record = author("ben").record.data[:-1] + b"\0"
     scripts = [
+        ("a record of a member that does not hold", start, bytes([RECORD]) + forged_record, "signature", member),
+        ("a record of a member on another board", start, bytes([RECORD]) + author("ben", board=OTHER_BOARD).record.data, "wrong-board", member),
         ("a batch without an author message", [], link_batch(create), "no-author", member),
         ("a head without an author message", [], bytes([HEAD]) + author("anna").head(), "no-author", member),
         ("another's record", [], bytes.fromhex(Script(author("ben")).introduce().messages[0]), "forged-author", member),
@@ -318,6 +331,8 @@ def check(document):
                     raise AssertionError(vector["name"])
             elif data[0] == AUTHOR:
                 reader.take_author(data[1:])
+            elif data[0] == RECORD:
+                authors.decode_record(data[1:], BOARD)
             else:
                 reader.take_head(data[1:])
 

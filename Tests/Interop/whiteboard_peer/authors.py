@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 from . import codec, owned
-from .cells import MAXIMUM_SEQUENCE, MOVE, BoardError
+from .cells import MAXIMUM_SEQUENCE, BoardError
 from .codec import Reader, read_difference
 from .wire import encode_vint
 
@@ -387,12 +387,7 @@ def decode_answer(data, board, member, known):
         raise BoardError("reserved", "no end marker")
     incarnation, signature = reader.incarnation(), reader.take(64)
     reader.end()
-    objects = difference[2]
     known = {**known, **{record.incarnation: record for record in records}}
-    for cells_of in objects.values():
-        for (number, _), cell in cells_of.items():
-            if number == MOVE and cell.dot.incarnation not in known:
-                raise BoardError("no-author", "whose move it is is not known")
     signer = known.get(incarnation)
     if signer is None:
         raise BoardError("no-author", "who signed is not known")
@@ -402,3 +397,8 @@ def decode_answer(data, board, member, known):
         raise BoardError("forged-author")
     verify(signer.key, signature, answer_text(board, incarnation, body))
     return records, difference
+
+
+def unrecorded(difference, known):
+    """The incarnations that a difference names and `known` does not hold (BRD-37)."""
+    return difference[0].ranges.keys() - known

@@ -14,13 +14,14 @@ from .authors import Author, LinkReader, LinkWriter
 from .cells import BoardError, Dot, State
 from .clock import Clock, runs
 from .messages import APPLICATION, ASSET_REQUEST, ASSET_UNAVAILABLE, AUTHOR, BATCH, HEAD
-from .messages import NOTHING_LACKING, PREVIEW, PROFILE, REPORT, REQUEST
+from .messages import NOTHING_LACKING, PREVIEW, PROFILE, RECORD, REPORT, REQUEST
 from .messages import asset_name, context_hash, parse_asset_name
 from .session import Peer
 from .wire import Violation, base32, encode_vint
 
 OWN = "own"
 PATIENCE, TRANSFER_PATIENCE = 5, 60
+MAXIMUM_AHEAD = 4096
 
 
 def image_header(data):
@@ -53,6 +54,7 @@ class _Replica:
         self.their_applied = 0
         self.head_sent = 0
         self.repair_at = 0
+        self.ahead = {}
 
 
 class _Waiting:
@@ -192,10 +194,18 @@ class BoardPeer(Peer):
 
     def _send_batch(self, at, operations):
         first = self.sequence + 1
+        self._send_records(operations)
         self.state.apply(codec.decode_batch(self.author.write(at, operations)))
         for remote, member in self._linked():
             batch = member.writer.encode(self.board_incarnation, first, at, operations)
             remote.send(bytes([BATCH]) + batch)
+
+    def _send_records(self, operations):
+        """SYN-48: the authors of what is purged."""
+        purged = {target.incarnation for target, number, *_ in operations if number == cells.PURGE}
+        for incarnation in sorted(purged & self.records.keys() - {self.board_incarnation}):
+            for remote, _ in self._linked():
+                remote.send(bytes([RECORD]) + self.records[incarnation].data)
 
     def write(self, target, number, shape, value):
         """Writes one cell."""
@@ -433,9 +443,11 @@ class BoardPeer(Peer):
         member = self._replica(remote)
         self.log.append((remote.peer_id, message))
         if kind == BATCH:
-            self._take_batch(remote, *member.reader.take_batch(content))
+            self._take_batch(remote, member, *member.reader.take_batch(content))
         elif kind == AUTHOR:
             self._take_author(remote, member, member.reader.take_author(content))
+        elif kind == RECORD:
+            self._take_record(member, authors.decode_record(content, self.session))
         elif kind == HEAD:
             self.events.add("head", remote=remote, sequence=member.reader.take_head(content))
         elif kind == REQUEST:
@@ -461,7 +473,22 @@ class BoardPeer(Peer):
         if is_first:
             self._request(remote)
 
-    def _take_batch(self, remote, operations, full):
+    def _take_record(self, member, record):
+        """SYN-48."""
+        if record.incarnation in self.records:
+            return
+        member.ahead[record.incarnation] = record
+        if len(member.ahead) > MAXIMUM_AHEAD:
+            raise BoardError("limit", "records ahead of purges")
+
+    def _take_batch(self, remote, member, operations, full):
+        for operation in operations:
+            author = operation.object.incarnation
+            if operation.number != cells.PURGE or author in self.records:
+                continue
+            if author not in member.ahead:
+                raise BoardError("no-author", "a purge of an object whose author is not known")
+            self.records[author] = member.ahead.pop(author)
         self.state.apply(operations)
         self.clock.observe(operations[-1].time)
         self._want_assets(remote)
@@ -541,7 +568,14 @@ class BoardPeer(Peer):
         records, difference = authors.decode_answer(
             data, self.session, remote.peer_id, self.records
         )
-        self.records.update((record.incarnation, record) for record in records)
+        found = {record.incarnation: record for record in records}
+        known = self.state.context.ranges.keys() | self.records.keys() | found.keys()
+        if authors.unrecorded(difference, known):
+            # BRD-37: it is refused, and the link stays.
+            self.events.add("answer-refused", remote=remote, number=number)
+            self._waiting = None
+            return
+        self.records.update(found)
         self.state.merge_answer(*difference, is_repair=self._waiting.buckets != 0)
         self._want_assets(remote)
         self._answered(remote, number)

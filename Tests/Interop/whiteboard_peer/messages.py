@@ -12,7 +12,7 @@ from .wire import base32, encode_vint
 
 BATCH, REQUEST, NOTHING_LACKING, REPORT = 0x01, 0x02, 0x03, 0x04
 ASSET_REQUEST, ASSET_UNAVAILABLE = 0x05, 0x06
-AUTHOR, HEAD, PROFILE, APPLICATION = 0x07, 0x08, 0x09, 0x10
+AUTHOR, HEAD, PROFILE, APPLICATION, RECORD = 0x07, 0x08, 0x09, 0x10, 0x81
 PRESENCE, PREVIEW = 0x01, 0x02
 MAXIMUM_ANSWER = 268_435_456
 MAXIMUM_NAME, MAXIMUM_ICON = 64, 16
@@ -170,7 +170,7 @@ def decode_message(data):
     theirs are the bytes behind the kind, for a `LinkReader`."""
     reader = Reader(data)
     kind = reader.u8()
-    if kind in (BATCH, AUTHOR, HEAD, APPLICATION):
+    if kind in (BATCH, AUTHOR, HEAD, APPLICATION, RECORD):
         return kind, data[1:]
     if kind == REQUEST:
         number = reader.varint()
