@@ -6,9 +6,10 @@ extension Board {
   public func groups(of id: ObjectID) -> [ObjectID] { state.groups(of: id) }
 
   /// The objects in a group and in the groups in it, from back to front.
-  /// - Complexity: O(*n* log *n*) in the objects of the board.
+  /// - Complexity: O(*n* log *n*) in the objects of the board, if there are any in the group.
   public func members(ofGroup group: ObjectID) -> [ObjectID] {
     let members = Set(state.contents(of: [group])[group] ?? [])
+    guard !members.isEmpty else { return [] }
     return objectIDs.filter(members.contains)
   }
 
@@ -41,8 +42,8 @@ extension Board {
       guard state.isGroup(group) else { throw .unknownObject(group) }
       for id in try targets([group]) { try requireWritable(id) }
       let around = state.groups(of: group).first.map { Value.dot($0.dot) } ?? .none
-      for id in state.grouped.sorted() where state.groupCell(of: id)?.group == group {
-        if state.isShown(id) || state.isGroup(id) { try stage(id, .group, around) }
+      for id in state.groups.members(of: group) where state.isShown(id) || state.isGroup(id) {
+        try stage(id, .group, around)
       }
       try stage(group, .deleted, .unsigned(1))
     }

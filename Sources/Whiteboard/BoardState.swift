@@ -7,8 +7,8 @@ public struct BoardState: Sendable {
   public private(set) var context = Context()
   /// Objects of which cells are here and the create operation is not.
   package private(set) var orphans: Set<ObjectID> = []
-  /// Objects that have a group cell, whatever it says.
-  package private(set) var grouped: Set<ObjectID> = []
+  /// The objects by the group that their cells name.
+  private(set) var groups = GroupIndex()
   /// The visible settings objects and their settings.
   private(set) var settings = SettingsIndex()
   /// How many cells there are.
@@ -283,15 +283,14 @@ public struct BoardState: Sendable {
       let kept = entries.filter { !isDropped(id, $0) }
       for entry in entries where isDropped(id, entry) {
         changes.didChange(at: logged, entry.property)
-        if entry.property == .group { grouped.remove(id) }
         if entry.property.isKind {
           changes.didRemove(at: logged, kind)
           orphans.insert(id)
         }
       }
-      settings.remove(id, cells[place])
+      unlist(id, cells[place])
       cells[place] = ObjectRecord(ascending: kept)
-      settings.insert(id, cells[place])
+      list(id, cells[place])
       cellCount -= entries.count - kept.count
       valueBytes -= bytes - cells[place].valueBytes
     }
@@ -324,15 +323,12 @@ public struct BoardState: Sendable {
       if property.isKind { orphans.remove(id) }
     }
     let before = cells[place].valueBytes
-    if property.concernsSettings { settings.remove(id, cells[place]) }
+    if property.concernsIndexes { unlist(id, cells[place]) }
     let outcome = cells[place].write(cell, at: property)
-    if property.concernsSettings { settings.insert(id, cells[place]) }
+    if property.concernsIndexes { list(id, cells[place]) }
     guard outcome != .beaten else { return false }
     valueBytes += cells[place].valueBytes - before
-    if outcome == .added {
-      cellCount += 1
-      if property == .group { grouped.insert(id) }
-    }
+    if outcome == .added { cellCount += 1 }
     changes.didChange(at: entry, property)
     return true
   }
@@ -357,13 +353,24 @@ public struct BoardState: Sendable {
     changes.visibilityWillChange(at: logged, false)
     for known in unseen {
       changes.didChange(at: logged, known.property)
-      if known.property == .group { grouped.insert(entry.object) }
     }
-    settings.insert(entry.object, cells[place])
+    list(entry.object, cells[place])
     if !unseen.contains(where: { $0.property.isKind }) { orphans.insert(entry.object) }
     cellCount += unseen.count
     valueBytes += cells[place].valueBytes
     return true
+  }
+
+  /// Adds an object with these cells to the indexes.
+  private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
+    settings.insert(id, record)
+    groups.insert(id, record)
+  }
+
+  /// Removes an object with these cells from the indexes.
+  private mutating func unlist(_ id: ObjectID, _ record: ObjectRecord) {
+    settings.remove(id, record)
+    groups.remove(id, record)
   }
 
   private mutating func reserve(_ count: Int) {
@@ -389,8 +396,7 @@ public struct BoardState: Sendable {
     cellCount -= cells[place].count
     valueBytes -= cells[place].valueBytes
     orphans.remove(id)
-    grouped.remove(id)
-    settings.remove(id, cells[place])
+    unlist(id, cells[place])
     removePlace(place)
   }
 
@@ -423,12 +429,11 @@ public struct BoardState: Sendable {
     if let known {
       cellCount -= cells[known].count
       valueBytes -= cells[known].valueBytes
-      settings.remove(id, cells[known])
+      unlist(id, cells[known])
     }
     guard let object else {
       if let known { removePlace(known) }
       orphans.remove(id)
-      grouped.remove(id)
       return
     }
     let place = known ?? append(id)
@@ -436,26 +441,24 @@ public struct BoardState: Sendable {
     marks[place] = object.mark
     cellCount += object.record.count
     valueBytes += object.record.valueBytes
-    settings.insert(id, object.record)
     list(id, object.record)
+    setOrphan(id, object.record)
   }
 
   /// Writes a cell, whatever is there, unknown to the context and to change logs.
   mutating func overwrite(_ property: Property, of id: ObjectID, with cell: Cell) {
     let place = table.find(id, in: ids) ?? append(id)
     let (count, bytes) = (cells[place].count, cells[place].valueBytes)
-    if property.concernsSettings { settings.remove(id, cells[place]) }
+    if property.concernsIndexes { unlist(id, cells[place]) }
     cells[place].overwrite(property, with: cell)
-    if property.concernsSettings { settings.insert(id, cells[place]) }
+    if property.concernsIndexes { list(id, cells[place]) }
     cellCount += cells[place].count - count
     valueBytes += cells[place].valueBytes - bytes
-    if property.isKind || property == .group || cells[place].count == 1 { list(id, cells[place]) }
+    if property.isKind || cells[place].count == 1 { setOrphan(id, cells[place]) }
   }
 
-  /// Puts an object on the lists on which its cells belong, and on no other.
-  private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
+  private mutating func setOrphan(_ id: ObjectID, _ record: ObjectRecord) {
     if record[.kind] == nil { orphans.insert(id) } else { orphans.remove(id) }
-    if record[.group] == nil { grouped.remove(id) } else { grouped.insert(id) }
   }
 }
 

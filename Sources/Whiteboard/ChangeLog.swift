@@ -20,6 +20,8 @@ public struct ChangeLog: Sendable {
     var wasVisible: Bool?
     var content = false
     var selection = false
+    /// Whether a cell changed that decides whether it is a group, and in which group it is.
+    var grouping = false
     /// Whether it was a group that went.
     var wasGroup = false
     /// Whether it held settings of the board that went.
@@ -64,11 +66,13 @@ public struct ChangeLog: Sendable {
       entries[place].selection = true
     } else {
       entries[place].content = true
+      if property.concernsIndexes { entries[place].grouping = true }
     }
   }
 
   mutating func didRemove(at place: Int, _ kind: ObjectKind?) {
     entries[place].content = true
+    entries[place].grouping = true
     if kind == .group { entries[place].wasGroup = true }
     if kind == .settings { entries[place].wasSettings = true }
   }
@@ -83,11 +87,11 @@ public struct ChangeLog: Sendable {
 
   /// What changed from the first touch to `state`, in the order of the first touches.
   ///
-  /// Where a group changed, so did what is in groups: users are not told of the group itself.
+  /// Where a group changed, so did the objects in it: users are not told of the group itself.
   public func changes(in state: BoardState) -> [ObjectChange] {
     var result: [ObjectChange] = []
     result.reserveCapacity(entries.count)
-    var isAboutGroups = false
+    var groups: Set<ObjectID> = []
     for entry in entries {
       let id = entry.object
       let isVisible = state.isTold(id, near: Int(entry.place))
@@ -95,7 +99,9 @@ public struct ChangeLog: Sendable {
       if !isVisible {
         if wasVisible { result.append(.removed(id)) }
         // A group itself is never told.
-        if entry.wasGroup || state.record(id)?.kind == .group { isAboutGroups = true }
+        if entry.grouping, entry.wasGroup || state.record(id)?.kind == .group {
+          groups.insert(id)
+        }
         continue
       }
       if !wasVisible {
@@ -105,12 +111,10 @@ public struct ChangeLog: Sendable {
       }
       if entry.selection { result.append(.selected(id)) }
     }
-    guard isAboutGroups else { return result }
+    guard !groups.isEmpty else { return result }
     let told = Set(result)
-    for id in state.grouped.sorted() where state.isTold(id) {
-      guard case .dot? = state.record(id)?[.group]?.value, !told.contains(.added(id)),
-        !told.contains(.changed(id))
-      else { continue }
+    for id in state.objects(below: groups) where state.isTold(id) {
+      guard !told.contains(.added(id)), !told.contains(.changed(id)) else { continue }
       result.append(.changed(id))
     }
     return result

@@ -32,15 +32,36 @@ extension BoardState {
   }
 
   /// The objects that users see, and the groups, within each of these groups, by ascending id.
+  /// - Complexity: O(*n* log *n*) in the objects within them.
   package func contents(of groups: Set<ObjectID>) -> [ObjectID: [ObjectID]] {
     var contents: [ObjectID: [ObjectID]] = [:]
-    guard !groups.isEmpty else { return contents }
-    for id in grouped.sorted() where isShown(id) || isGroup(id) {
+    // A ring of groups is cut at one place, which only the way up from each object tells.
+    for id in objects(below: groups.filter(isGroup)) where isShown(id) || isGroup(id) {
       for group in self.groups(of: id) where groups.contains(group) {
         contents[group, default: []].append(id)
       }
     }
     return contents
+  }
+
+  /// The objects whose cells lead to one of these groups, through at most
+  /// `BoardLimits.groupDepth` groups that are here, by ascending id.
+  /// - Complexity: O(*n* log *n*) in these objects.
+  func objects(below groups: Set<ObjectID>) -> [ObjectID] {
+    var found: Set<ObjectID> = []
+    var expanded = groups
+    var level = Array(groups)
+    for _ in 0..<BoardLimits.groupDepth where !level.isEmpty {
+      var next: [ObjectID] = []
+      for group in level {
+        for id in self.groups.members(of: group) {
+          found.insert(id)
+          if isGroup(id), expanded.insert(id).inserted { next.append(id) }
+        }
+      }
+      level = next
+    }
+    return found.sorted()
   }
 
   /// The ids of all objects that are stored, in no order.

@@ -90,10 +90,10 @@ extension Property {
   /// Whether the property, on a settings object, is a setting of the board.
   package var isSetting: Bool { settingShape != nil }
 
-  /// Whether a write may change what the index of the settings has of an object.
-  var concernsSettings: Bool {
+  /// Whether a write may change what the indexes of the settings and the groups have of an object.
+  var concernsIndexes: Bool {
     switch number {
-    case Property.deleted.number, Property.kind.number,
+    case Property.deleted.number, Property.kind.number, Property.group.number,
       Property.title.number...Property.language.number:
       true
     default: false
