@@ -107,7 +107,7 @@ let package = Package(
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
         "WhiteboardDocument", "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto,
-        logging,
+        logging, nioCore,
       ],
       swiftSettings: settings
     ),

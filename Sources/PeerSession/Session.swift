@@ -367,17 +367,30 @@ public final class Session: Sendable {
   ///
   /// - Parameters:
   ///   - peer: Whose connection ends.
-  ///   - isTooSlow: Whether it is told that it did not take what it was sent, and may try later
-  ///     (MSG-5).
+  ///   - cause: What the peer is told (MSG-5).
   /// - Throws: `notConnected` when the peer is not in the session.
   public func disconnect(
     _ peer: PeerID,
-    isTooSlow: Bool = false
+    because cause: DisconnectionCause = .choice
   ) async throws(SessionError) {
     try await onLoop { core in
       guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
-      core.disconnect(peer, isTooSlow ? .tooSlow : .disconnected, .disconnected, message: "")
+      core.disconnect(peer, cause.code, .disconnected, message: "")
     }
+  }
+
+  /// Stops reading the link of one peer, or reads it again, so that TCP slows that peer alone (MSG-5).
+  ///
+  /// Until the session is left or the peer comes in anew. Calls take effect in their order, soon after
+  /// they return. What was read before still arrives as events. Does nothing for a relayed peer, which has no link of its own, and for one that is not in
+  /// the session.
+  ///
+  /// - Parameters:
+  ///   - reads: Whether its link is to be read.
+  ///   - peer: Whose link.
+  package func setReading(_ reads: Bool, from peer: PeerID) {
+    let core = core
+    eventLoop.execute { core.value.setReading(reads, from: peer) }
   }
 
   /// Ends the connection with a peer whose messages break the application's own rules.

@@ -1,4 +1,5 @@
 import PeerDiscovery
+import PeerWire
 
 /// One thing that happened in a session, in the order in which it happened.
 public enum SessionEvent: Sendable {
@@ -129,6 +130,24 @@ public enum DatagramPath: String, Sendable {
   case udp
   /// Inside the link, since UDP does not pass (DGM-9).
   case link
+}
+
+/// Why we end the connection with one peer.
+public enum DisconnectionCause: Sendable {
+  /// We want to.
+  case choice
+  /// It does not take what it is sent; it may try again later.
+  case tooSlow
+  /// It sends more than we can handle; it may try again later.
+  case tooFast
+
+  var code: CloseCode {
+    switch self {
+    case .choice: .disconnected
+    case .tooSlow: .tooSlow
+    case .tooFast: .tooFast
+    }
+  }
 }
 
 /// Why a peer is out of the session.

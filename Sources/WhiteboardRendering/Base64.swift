@@ -13,16 +13,29 @@ package enum Base64 {
   /// The text of some bytes.
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let piece = bytes[start..<min(start + 3, bytes.count)]
-      let bits = piece.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - piece.count))
-      for digit in 0..<4 {
-        let value = Int(bits >> (18 - 6 * UInt32(digit)) & 63)
-        text.append(digit <= piece.count ? digits[value] : padding)
-      }
-    }
+    append(bytes, to: &text)
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Appends the text of some bytes.
+  package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+    text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
+    var start = 0
+    while start + 3 <= bytes.count {
+      let bits = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
+      text.append(digits[bits >> 18])
+      text.append(digits[bits >> 12 & 63])
+      text.append(digits[bits >> 6 & 63])
+      text.append(digits[bits & 63])
+      start += 3
+    }
+    guard start < bytes.count else { return }
+    let second = start + 1 < bytes.count ? Int(bytes[start + 1]) : nil
+    let bits = Int(bytes[start]) << 16 | (second ?? 0) << 8
+    text.append(digits[bits >> 18])
+    text.append(digits[bits >> 12 & 63])
+    text.append(second == nil ? padding : digits[bits >> 6 & 63])
+    text.append(padding)
   }
 
   /// The bytes of a text, padded or not; nil if it is none.

@@ -111,7 +111,18 @@ final class SessionCore {
   private func resumeReading() {
     guard isPaused else { return }
     isPaused = false
-    for entry in entries.values where !entry.isThrottled { entry.link?.resumeReading() }
+    for entry in entries.values where entry.mayBeRead { entry.link?.resumeReading() }
+  }
+
+  /// Stops or resumes reading one peer, as the application asks (MSG-5).
+  func setReading(_ reads: Bool, from peer: PeerID) {
+    guard let entry = entries[peer], entry.delivery != nil else { return }
+    entry.isStopped = !reads
+    if !entry.mayBeRead {
+      entry.link?.pauseReading()
+    } else if !isPaused {
+      entry.link?.resumeReading()
+    }
   }
 
   func publish() {
@@ -253,7 +264,7 @@ final class SessionCore {
     }
     if link.side == .dialler { entry.delivery?.lastDialled = opening.number }
     link.frameLimit = Limits.framePayload
-    if isPaused || entry.isThrottled { link.pauseReading() }
+    if isPaused || !entry.mayBeRead { link.pauseReading() }
     setState(entry, .connected)
     startDatagrams(entry, link)
     bulk?.linkOpened(entry, link)
@@ -386,6 +397,7 @@ final class SessionCore {
   /// Ends a peer's being in the session; the caller publishes.
   func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
     entry.apartSince = .now()
+    entry.isStopped = false
     if let relayed = entry.relayed.take() {
       confirmations.failed(entry.id, SessionError(.peerLost, "The peer is out of the session."))
       bulk?.peerLeft(entry.id)

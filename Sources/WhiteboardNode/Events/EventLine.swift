@@ -1,6 +1,3 @@
-import FoundationEssentials
-import WhiteboardRendering
-
 /// Writes events as lines of JSON.
 package enum EventLine {
   /// The version each line carries as `v`; it changes when a key changes its meaning.
@@ -21,39 +18,17 @@ package enum EventLine {
   ///   - payload: The other keys; every value is one that JSON can say.
   /// - Returns: The line, ended by a line feed.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     var line = Array(#"{"v":\#(version),"event":"\#(name)""#.utf8)
-    // No payload has a value that JSON cannot say: numbers come from fixed point or were checked
-    // to be finite.
-    if let payload = try? encoder.encode(payload), payload.count > 2 {
-      line.append(UInt8(ascii: ","))
-      line.append(contentsOf: escaped(payload.dropFirst()))
+    let begin = line.count
+    // No payload has a value that cannot be encoded.
+    try? LineEncoder.append(payload, to: &line)
+    if line.count > begin + 2 {
+      line[begin] = UInt8(ascii: ",")
     } else {
+      line.removeSubrange(begin...)
       line.append(UInt8(ascii: "}"))
     }
     line.append(UInt8(ascii: "\n"))
     return line
-  }
-
-  /// Escapes what may stand in a JSON string but should not reach a terminal: DEL, the second set
-  /// of controls, format characters and the line ends of Unicode.
-  private static func escaped(_ json: Data) -> [UInt8] {
-    guard json.contains(where: { $0 >= 0x7F }) else { return Array(json) }
-    var result: [UInt8] = []
-    result.reserveCapacity(json.count)
-    for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
-      if TerminalText.isSafe(scalar) {
-        result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-      } else {
-        for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
-          let digits = String(unit, radix: 16)
-          result.append(contentsOf: #"\u"#.utf8)
-          result.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.count))
-          result.append(contentsOf: digits.utf8)
-        }
-      }
-    }
-    return result
   }
 }

@@ -18,8 +18,9 @@ extension NodeEvent {
     /// The number of bytes.
     package var size: Int
     /// The bytes.
-    package var base64: String
-    /// The bytes as text, where they are UTF-8.
+    package var base64: Base64Text
+    /// The bytes as text, where they are UTF-8 without control characters other than line ends and
+    /// tabs.
     package var text: String?
   }
 
@@ -137,7 +138,7 @@ extension NodeEvent {
     /// The offset of the bytes in the stream.
     package var offset: UInt64
     /// The bytes, at most 48 KiB of them.
-    package var base64: String
+    package var base64: Base64Text
 
     /// The most bytes in one line.
     package static let maximumLength = 48 * 1024

@@ -26,7 +26,7 @@ extension NodeEvent {
     /// The words of a text.
     package var text: String?
     /// The points of a drawing, relative to its centre, neither scaled nor turned.
-    package var points: [[Double]]?
+    package var points: RelativePoints?
     /// The width of a drawing's line.
     package var lineWidth: Double?
     /// Whether a drawing's author has finished it.
@@ -56,6 +56,38 @@ extension NodeEvent {
   }
 }
 
+/// The points of a drawing, relative to its centre; they are worked out when they are written.
+package struct RelativePoints: Encodable, WritesJSON, Sendable, Equatable {
+  private let ink: [InkPoint]
+
+  init(_ ink: [InkPoint]) { self.ink = ink }
+
+  /// How many there are.
+  package var count: Int { ink.count }
+
+  package func encode(to encoder: any Encoder) throws {
+    var list = encoder.unkeyedContainer()
+    guard let center = InkBounds(ink)?.center else { return }
+    for point in ink {
+      try list.encode([point.point.x - center.x, point.point.y - center.y])
+    }
+  }
+
+  func write(to json: inout [UInt8]) {
+    let center = InkBounds(ink)?.center ?? Point(x: 0, y: 0)
+    json.append(UInt8(ascii: "["))
+    for (index, point) in ink.enumerated() {
+      if index > 0 { json.append(UInt8(ascii: ",")) }
+      json.append(UInt8(ascii: "["))
+      LineEncoder.append(point.point.x - center.x, to: &json)
+      json.append(UInt8(ascii: ","))
+      LineEncoder.append(point.point.y - center.y, to: &json)
+      json.append(UInt8(ascii: "]"))
+    }
+    json.append(UInt8(ascii: "]"))
+  }
+}
+
 extension NodeEvent.ObjectDescription {
   /// The object as it was at one moment.
   ///
@@ -76,7 +108,7 @@ extension NodeEvent.ObjectDescription {
       updatedAt: Timestamp.text(milliseconds: snapshot.updatedAt),
       color: snapshot.color.map(ColorText.text),
       text: snapshot.text,
-      points: snapshot.points?.map { [$0.x, $0.y] },
+      points: snapshot.ink.map(RelativePoints.init),
       lineWidth: snapshot.lineWidth,
       isFinished: snapshot.isFinished,
       sha256: snapshot.asset?.id.description,

@@ -7,6 +7,8 @@
 struct EventPump {
   private var pending: [NodeEvent] = []
   private(set) var pendingBytes = 0
+  /// The bytes of all events so far that were not joined to an earlier one, roughly.
+  private(set) var appendedBytes = 0
   /// The index of the pending event of each object that a later one may replace.
   private var replaceable: [String: Int] = [:]
   private var isDelivering = false
@@ -16,7 +18,7 @@ struct EventPump {
   /// How many events wait before those who make them wait too.
   static let capacity = 1_024
   /// How many bytes of what others sent, roughly.
-  static let byteCapacity = 8 * 1024 * 1024
+  static let byteCapacity = 1024 * 1024
   /// With so many events pending the reader is behind.
   static let backlog = 64
   /// With so many bytes pending the reader is behind.
@@ -48,8 +50,10 @@ struct EventPump {
     // An answer or a message may tell of the objects as they were at that time.
     case .other: replaceable = [:]
     }
+    let weight = event.weight
     pending.append(event)
-    pendingBytes += event.weight
+    pendingBytes += weight
+    appendedBytes += weight
   }
 
   private var isBehind: Bool {
@@ -123,8 +127,8 @@ extension NodeEvent {
   /// The bytes in it that have no small limit, roughly.
   fileprivate var weight: Int {
     switch self {
-    case .data(let event): event.base64.utf8.count
-    case .streamData(let event): event.base64.utf8.count
+    case .data(let event): event.base64.count + (event.text?.utf8.count ?? 0)
+    case .streamData(let event): event.base64.count
     case .chat(let event): event.text.utf8.count
     case .objectAdded(let event): event.object.weight
     case .objectChanged(let event): event.object.weight
@@ -138,12 +142,11 @@ extension NodeEvent {
 }
 
 extension NodeEvent.ObjectDescription {
-  /// How many bytes it has in memory, roughly.
+  /// How many bytes it has as a line of output, roughly.
   fileprivate var weight: Int {
-    // A pair of numbers is an array of its own.
     let pairs = (points?.count ?? 0) + (erased?.count ?? 0)
     let ids = (groups?.count ?? 0) + (members?.count ?? 0)
     let lines = game?.lines.reduce(0) { $0 + $1.utf8.count } ?? 0
-    return 512 + pairs * 72 + ids * 64 + (text?.utf8.count ?? 0) + lines
+    return 512 + pairs * 40 + ids * 64 + (text?.utf8.count ?? 0) + lines
   }
 }

@@ -167,6 +167,8 @@ extension Node {
 
   private func received(_ bytes: [UInt8], from member: MemberID, isReliable: Bool) {
     guard let peer = PeerID(bytes: member.bytes) else { return }
+    // As text, control characters are six times as long, and nobody wants to read them.
+    let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 }
     emit(
       .data(
         .init(
@@ -174,8 +176,8 @@ extension Node {
           name: members[peer]?.name ?? "",
           reliable: isReliable,
           size: bytes.count,
-          base64: Base64.encode(bytes),
-          text: String(validating: bytes, as: UTF8.self)
+          base64: Base64Text(bytes),
+          text: isText ? String(validating: bytes, as: UTF8.self) : nil
         )
       )
     )

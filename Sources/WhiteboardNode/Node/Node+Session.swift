@@ -9,13 +9,7 @@ extension Node {
   /// Takes in what happens in the session, for as long as it lasts.
   func followSession(_ session: Session) async {
     await configuration.beforeSessionEvents?(self)
-    for await event in session.events {
-      handle(event, session)
-      keepTraffic()
-      changed()
-      await room()
-      await roomToKeep()
-    }
+    await handleEvents(of: session)
     // Left, or ended from outside: what is on the board stays on it.
     let reason = session.endReason?.code.rawValue ?? "ending"
     for peer in Array(members.keys) {
@@ -37,6 +31,83 @@ extension Node {
       end(.failed(NodeError(.notAllowed, message, isRemoval: true)))
     }
   }
+
+  /// Handles the events of the session until it is over: of each member in order, and the members in
+  /// turn.
+  private func handleEvents(of session: Session) async {
+    let (signals, source) = AsyncStream.makeStream(
+      of: Void.self,
+      bufferingPolicy: .bufferingNewest(1)
+    )
+    async let isOver: Void = handleWaiting(session, signals, source)
+    for await event in session.events {
+      switch incoming.append(event, now: uptime) {
+      case .pass: break
+      case .stopReading(let peer): session.setReading(false, from: peer)
+      // A relayed member has no link of its own that could be stopped. It may be gone meanwhile.
+      case .disconnect(let peer): try? await session.disconnect(peer, because: .tooFast)
+      }
+      source.yield()
+      _ = await wait { $0.incoming.hasRoom }
+    }
+    source.finish()
+    await isOver
+  }
+
+  private func handleWaiting(
+    _ session: Session,
+    _ signals: AsyncStream<Void>,
+    _ source: AsyncStream<Void>.Continuation
+  ) async {
+    var signal = signals.makeAsyncIterator()
+    var work = 0.0
+    while true {
+      switch incoming.next(now: uptime) {
+      case .handle(let event, let peer, let resumes):
+        if resumes, let peer { session.setReading(true, from: peer) }
+        let caused = handleMeasured(event, session)
+        if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: uptime) }
+        keepTraffic()
+        changed()
+        await room()
+        await roomToKeep()
+        work += caused
+        guard work >= Self.workAtOnce else { continue }
+        work = 0
+        await Task.yield()
+      case .wait(let due):
+        let timer = Task { [clock, start] in
+          try await clock.sleep(until: start + due)
+          source.yield()
+        }
+        if await signal.next(isolation: self) == nil { incoming.ignoresShares = true }
+        timer.cancel()
+      case .none:
+        incoming.trim(now: uptime)
+        guard await signal.next(isolation: self) != nil else {
+          if incoming.isEmpty { return }
+          incoming.ignoresShares = true
+          continue
+        }
+      }
+    }
+  }
+
+  /// Handles an event.
+  /// - Returns: The work that it caused, in seconds of a processor; writing the output is estimated.
+  private func handleMeasured(_ event: SessionEvent, _ session: Session) -> Double {
+    let (began, bytes) = (SystemTime.processorTime, pump.appendedBytes)
+    handle(event, session)
+    return SystemTime.processorTime - began + Double(pump.appendedBytes - bytes) * Self.workPerByte
+  }
+
+  /// How long the node works, in seconds, before what else waits has its turn.
+  private static let workAtOnce = 0.005
+  /// The seconds of a processor that it takes to write a byte of output, roughly.
+  private static let workPerByte = 40e-9
+
+  /// The time since the start of the node.
+  private var uptime: Duration { clock.now - start }
 
   private func handle(_ event: SessionEvent, _ session: Session) {
     switch event {

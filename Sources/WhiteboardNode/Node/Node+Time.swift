@@ -74,7 +74,7 @@ extension Node {
     for (way, queue) in queues where members[way]?.isReached == true && queue.isTooSlow {
       queues[way]?.close()
       // It may be gone by itself meanwhile.
-      spawn { _ in try? await session.disconnect(way, isTooSlow: true) }
+      spawn { _ in try? await session.disconnect(way, because: .tooSlow) }
     }
   }
 }

@@ -426,7 +426,7 @@ extension Node {
           rest = rest.dropFirst(piece.count)
           emit(
             .streamData(
-              .init(stream: id, peer: peer, offset: offset, base64: Base64.encode(piece))
+              .init(stream: id, peer: peer, offset: offset, base64: Base64Text(piece))
             )
           )
           offset += UInt64(piece.count)

@@ -18,6 +18,8 @@ package actor Node {
   let clock = ContinuousClock()
   let start: ContinuousClock.Instant
 
+  /// What came from the session and waits to be handled.
+  var incoming = IncomingEvents()
   var pump = EventPump()
   var ending: Ending?
   /// Whether the program serves the board again when it is next started.

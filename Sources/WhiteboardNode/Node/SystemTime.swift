@@ -4,8 +4,15 @@
 @preconcurrency import Musl
 #endif
 
-/// The wall clock.
+/// The clocks of the system.
 enum SystemTime {
+  /// How many seconds of a processor the present thread has used.
+  static var processorTime: Double {
+    var time = timespec()
+    guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else { return 0 }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
   /// Milliseconds since 1970, zero where the clock stands before.
   static var milliseconds: UInt64 {
     var time = timespec()

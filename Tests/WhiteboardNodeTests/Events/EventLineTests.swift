@@ -116,7 +116,7 @@ struct TerminalTextTests {
       updatedAt: hostile,
       color: hostile,
       text: hostile,
-      points: [[0, 0]],
+      points: RelativePoints([InkPoint(x: 0, y: 0)]),
       lineWidth: 1,
       sha256: hostile,
       path: hostile,
@@ -210,7 +210,14 @@ struct TerminalTextTests {
       .checkpoints(.init(count: 1, checkpoints: [.init(name: hostile, at: hostile)])),
       .diff(.init(from: hostile, to: hostile, count: 1, changes: [change])),
       .data(
-        .init(from: hostile, name: hostile, reliable: true, size: 1, base64: "", text: hostile)
+        .init(
+          from: hostile,
+          name: hostile,
+          reliable: true,
+          size: 1,
+          base64: Base64Text([]),
+          text: hostile
+        )
       ),
       .resourceOffered(
         .init(
@@ -437,6 +444,18 @@ struct EventTextTests {
     )
   }
 
+  @Test("[BRD-19] the points of a drawing are written relative to its centre")
+  func points() throws {
+    let points = RelativePoints([InkPoint(x: 0, y: 0), InkPoint(x: 16, y: 32)])
+    #expect(points.count == 2)
+    for (points, json) in [(points, "[[-0.5,-1],[0.5,1]]"), (RelativePoints([]), "[]")] {
+      #expect(try JSONEncoder().encode(points) == Data(json.utf8))
+      var line: [UInt8] = []
+      try LineEncoder.append(points, to: &line)
+      #expect(line == Array(json.utf8))
+    }
+  }
+
   @Test("an object that is shown tells how it looks and what is in it")
   func details() {
     var object = NodeEvent.ObjectDescription(
@@ -449,7 +468,7 @@ struct EventTextTests {
       zIndex: "",
       updatedAt: "2026-11-21T06:00:00.000Z",
       color: "#ff0000ff",
-      points: [[0, 0], [1, 1]],
+      points: RelativePoints([InkPoint(x: 0, y: 0), InkPoint(x: 16, y: 16)]),
       lineWidth: 3,
       isFinished: true,
       groups: ["2-a", "3-a"]

@@ -171,7 +171,7 @@ struct NodeTests: NodeSuite {
       var streamed = Data()
       for case .streamData(let piece) in await host.events {
         #expect(piece.offset == UInt64(streamed.count))
-        let data = try #require(Data(base64Encoded: piece.base64))
+        let data = try #require(Data(base64Encoded: piece.base64.text))
         #expect(data.count <= NodeEvent.StreamData.maximumLength)
         streamed += data
       }

@@ -1,0 +1,214 @@
+import NIOCore
+import PeerSession
+
+/// The events of a session that wait to be handled: those of each member in their order, and the
+/// members in turn.
+///
+/// A member that causes more work than its share delays its own events alone. A value without I/O;
+/// all times are those of one clock.
+struct IncomingEvents {
+  /// How much work a member may cause: so many seconds of a processor's time a second.
+  static let share = 0.25
+  /// How much of it a member may save up, in seconds.
+  static let burst = 1.0
+  /// How many events may wait in all before none is taken from the session.
+  static let events = 4096
+  /// The messages of a member that may wait before its link is not read.
+  static let messages = 256
+  /// The bytes of a member that may wait before its link is not read.
+  static let bytes = 1 << 20
+  /// The bytes of a member that may wait before it is disconnected: more than what can have been read
+  /// of its link when reading stops.
+  static let mostBytes = 48 << 20
+  /// The cost of a waiting message in addition to its bytes.
+  private static let overhead = 64
+
+  /// What the node does about the link of a member.
+  enum Verdict: Equatable {
+    /// Go on reading.
+    case pass
+    /// Stop reading the link of this member.
+    case stopReading(PeerID)
+    /// Too much of this member waits, although its link should not be read: disconnect it.
+    case disconnect(PeerID)
+  }
+
+  /// What there is to do.
+  enum Step {
+    /// Handle this. If `resumes`, the link of its member is to be read again.
+    case handle(SessionEvent, of: PeerID?, resumes: Bool)
+    /// The members whose events wait have used up their shares until this time.
+    case wait(until: Duration)
+    /// Nothing waits.
+    case none
+  }
+
+  private struct Queue {
+    var events = CircularBuffer<SessionEvent>()
+    var messages = 0
+    var bytes = 0
+    var isStopped = false
+    /// Whether the member is leaving, so that nothing of it waits for its share.
+    var isLeaving = false
+    /// The work that the member may still cause, in seconds; what it owes is less than nothing.
+    var credit = IncomingEvents.burst
+    var filledAt: Duration
+
+    mutating func fill(_ now: Duration) {
+      let elapsed = max(.zero, now - filledAt) / .seconds(1)
+      filledAt = now
+      credit = min(IncomingEvents.burst, credit + elapsed * IncomingEvents.share)
+    }
+  }
+
+  /// What concerns no member, or is not to wait.
+  private var urgent = CircularBuffer<SessionEvent>()
+  private var queues: [PeerID: Queue] = [:]
+  /// The members of whom something waits, the next one first.
+  private var turns = CircularBuffer<PeerID>()
+
+  private var count = 0
+
+  /// Whether events are handled although their members have used up their shares.
+  var ignoresShares = false
+
+  /// Whether nothing waits.
+  var isEmpty: Bool { count == 0 }
+
+  /// Whether more should be taken from the session.
+  var hasRoom: Bool { count < Self.events }
+
+  /// Adds an event.
+  ///
+  /// A datagram is dropped while its member has used up its share, or while much of it waits.
+  /// - Returns: What to do about the link of its member.
+  mutating func append(_ event: SessionEvent, now: Duration) -> Verdict {
+    guard let peer = event.member else {
+      urgent.append(event)
+      count += 1
+      return .pass
+    }
+    var queue = queues[peer] ?? Queue(filledAt: now)
+    queue.fill(now)
+    var verdict = Verdict.pass
+    switch event {
+    case .message(let bytes, from: _):
+      queue.messages += 1
+      queue.bytes += bytes.count + Self.overhead
+      if queue.bytes > Self.mostBytes {
+        verdict = .disconnect(peer)
+      } else if queue.messages >= Self.messages || queue.bytes >= Self.bytes, !queue.isStopped {
+        queue.isStopped = true
+        verdict = .stopReading(peer)
+      }
+    case .datagram where queue.credit < 0 || queue.events.count >= Self.messages: return .pass
+    case .peerLeft(_, let reason, undelivered: _):
+      queue.isLeaving = true
+      if reason.dropsMessages {
+        count -= queue.messages
+        queue.events = CircularBuffer(queue.events.filter { !$0.isMessage })
+        queue.messages = 0
+        queue.bytes = 0
+      }
+    default: break
+    }
+    // It is in turn already if something of it waits, or waited until it left.
+    if !turns.contains(peer) { turns.append(peer) }
+    queue.events.append(event)
+    count += 1
+    queues[peer] = queue
+    return verdict
+  }
+
+  /// Takes the next event: of the first member in turn whose share is not used up.
+  mutating func next(now: Duration) -> Step {
+    if let event = urgent.popFirst() {
+      count -= 1
+      return .handle(event, of: nil, resumes: false)
+    }
+    var earliest: Duration?
+    for _ in 0..<turns.count {
+      guard let peer = turns.popFirst(), var queue = queues[peer] else { continue }
+      queue.fill(now)
+      guard queue.credit >= 0 || queue.isLeaving || ignoresShares,
+        let event = queue.events.popFirst()
+      else {
+        queues[peer] = queue
+        turns.append(peer)
+        let due = now + .seconds(-queue.credit / Self.share) + .milliseconds(1)
+        earliest = min(earliest ?? due, due)
+        continue
+      }
+      count -= 1
+      if case .message(let bytes, from: _) = event {
+        queue.messages -= 1
+        queue.bytes -= bytes.count + Self.overhead
+      }
+      if case .peerLeft = event { queue.isLeaving = queue.events.contains(where: \.isDeparture) }
+      let resumes =
+        queue.isStopped && queue.messages <= Self.messages / 2 && queue.bytes <= Self.bytes / 2
+      if resumes { queue.isStopped = false }
+      if !queue.events.isEmpty { turns.append(peer) }
+      queues[peer] = queue
+      return .handle(event, of: peer, resumes: resumes)
+    }
+    return earliest.map { .wait(until: $0) } ?? .none
+  }
+
+  /// Counts the work, in seconds, that an event of a member caused.
+  mutating func charge(_ work: Double, to peer: PeerID, now: Duration) {
+    queues[peer]?.fill(now)
+    queues[peer]?.credit -= work
+    // What is owed does not grow without end, as by one message that cost very much.
+    if let credit = queues[peer]?.credit { queues[peer]?.credit = max(credit, -4 * Self.burst) }
+  }
+
+  /// Forgets the members of whom nothing waits and who owe nothing.
+  mutating func trim(now: Duration) {
+    for (peer, var queue) in queues where queue.events.isEmpty {
+      queue.fill(now)
+      if queue.credit >= Self.burst { queues[peer] = nil }
+    }
+  }
+}
+
+extension SessionEvent {
+  /// Whether its sender decides alone that and when it comes: not so the answers to requests.
+  var isUnasked: Bool {
+    switch self {
+    case .message, .datagram: true
+    default: false
+    }
+  }
+
+  /// The member whose events it must not overtake.
+  fileprivate var member: PeerID? {
+    switch self {
+    case .peerJoined(let peer): peer.id
+    case .peerStateChanged(let peer, _), .peerLeft(let peer, _, undelivered: _),
+      .message(_, from: let peer), .datagram(_, from: let peer), .datagramPath(let peer, _):
+      peer
+    case .resourceStarted(let info), .resourceFinished(let info, _): info.peer
+    case .streamOpened(let stream): stream.peer
+    case .invitation, .invitationEnded, .resourceProgress, .warning: nil
+    }
+  }
+
+  fileprivate var isMessage: Bool {
+    if case .message = self { true } else { false }
+  }
+
+  fileprivate var isDeparture: Bool {
+    if case .peerLeft = self { true } else { false }
+  }
+}
+
+extension DepartureReason {
+  /// Whether what the member sent before no longer counts.
+  fileprivate var dropsMessages: Bool {
+    switch self {
+    case .kicked, .refused: true
+    default: false
+    }
+  }
+}
