@@ -58,6 +58,30 @@ extension Board {
     try write(id, .purge, .none)
   }
 
+  /// Removes objects that a member made, for good and on every replica, whether or not they are
+  /// deleted, locked or held (SYN-8).
+  ///
+  /// - Parameters:
+  ///   - author: Who made them, under whatever incarnations.
+  ///   - most: How many at once, at most as many as a batch has operations.
+  /// - Returns: How many were removed; fewer than `most` if none is left.
+  /// - Throws: `viewer`.
+  /// - Complexity: O(*n*) in the objects that are stored.
+  package func purge(madeBy author: MemberID, atMost most: Int) throws(BoardError) -> Int {
+    var ids: [ObjectID] = []
+    for id in state.storedIDs where authors[id.dot.incarnation] == author {
+      // Settings objects may hold what others set.
+      guard let kind = state.record(id)?.kind, kind != .settings else { continue }
+      ids.append(id)
+    }
+    ids.sort()
+    let removed = ids.prefix(most)
+    try gesture { () throws(BoardError) in
+      for id in removed { try stage(id, .purge, .none) }
+    }
+    return removed.count
+  }
+
   /// The objects that one gesture deleted, that of `deletion` included, ascending.
   private func deleted(with deletion: Cell) -> [ObjectID] {
     var cells: [(id: ObjectID, cell: Cell)] = []

@@ -28,6 +28,8 @@ public final class Board {
   public var presentIncarnations: Set<Incarnation> = []
   /// Whose each incarnation is, ours and all that records told of (AUT-3).
   public var authors: [Incarnation: MemberID] = [:]
+  /// How much of the board each author uses.
+  private var shares = AuthorShares()
   /// Whether local edits are refused, since what is written here would count nowhere (AUT-4).
   public var isReadOnly = false
   /// The assets whose bytes are here.
@@ -102,6 +104,15 @@ public final class Board {
       HybridTime(batch.time.rawValue + UInt64(batch.operations.count - 1)),
       wall: wallClock
     )
+  }
+
+  /// Checks that the author of a batch does not use too much of the board (BRD-38).
+  /// - Throws: `shareUsed`.
+  package func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
+    let usage = AuthorShares.Usage(batch.operations)
+    guard usage.isEmpty || shares.admit(usage, of: author, to: cells, authors) else {
+      throw .shareUsed
+    }
   }
 
   /// Joins a catch-up answer.
@@ -342,20 +353,26 @@ public final class Board {
       }
       return
     }
+    let usage = AuthorShares.Usage([Operation(id, property, value)])
+    guard usage.isEmpty || shares.admit(usage, of: member, to: cells, authors) else {
+      throw .shareUsed
+    }
     guard staged.operations.count < BoardLimits.operationsPerBatch,
       staged.valueBytes + value.length <= BoardLimits.batchBytes * 3 / 4
     else { throw .tooManyOperations }
     let count = staged.operations.count + 1
     // What the cells show of the gesture already is counted once.
     let shown = draft?.growth ?? BoardGrowth()
+    // A purge makes room, also on a board that is full.
     guard
-      cells.hasRoom(
-        objects: count - shown.objects,
-        cells: count - shown.cells,
-        bytes: staged.valueBytes + value.length - shown.bytes,
-        incarnations: count + 1,
-        ranges: count + 1
-      ),
+      property.isPurge
+        || cells.hasRoom(
+          objects: count - shown.objects,
+          cells: count - shown.cells,
+          bytes: staged.valueBytes + value.length - shown.bytes,
+          incarnations: count + 1,
+          ranges: count + 1
+        ),
       staged.firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch)
     else { throw .boardFull }
     let agreed = draft?.original(of: id) ?? cells.record(id)

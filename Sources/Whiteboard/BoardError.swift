@@ -31,6 +31,8 @@ public enum BoardError: Error, Hashable, Sendable {
   case nothingToRedo(skipped: [SkippedStep] = [])
   /// The board holds all the objects it may hold.
   case boardFull
+  /// We use as much of the board as one author may while others use it too.
+  case shareUsed
   /// The cell was written with the greatest time there is and cannot be overwritten.
   case clockExhausted
   /// We only look on.
@@ -56,6 +58,7 @@ public enum BoardError: Error, Hashable, Sendable {
     case .nothingToUndo: "nothing-to-undo"
     case .nothingToRedo: "nothing-to-redo"
     case .boardFull: "board-full"
+    case .shareUsed: "share-used"
     case .clockExhausted: "clock-exhausted"
     case .viewer: "viewer"
     case .gameRefused(let error): error.code

@@ -23,6 +23,12 @@ public enum BoardLimits {
   public static let storedCells = 1 << 22
   /// Bytes of all the values that a replica keeps, whoever sent them.
   public static let storedBytes = 128 << 20
+  /// Objects that one author creates on a board that others use too (BRD-38).
+  public static let objectsPerAuthor = objects / 2
+  /// Cells that one author writes on a board that others use too.
+  public static let cellsPerAuthor = storedCells / 2
+  /// Bytes of the values that one author writes on a board that others use too.
+  public static let bytesPerAuthor = storedBytes / 2
   /// Incarnations in a context.
   public static let incarnations = 1 << 16
   /// Incarnations of one author in a context (BRD-37).

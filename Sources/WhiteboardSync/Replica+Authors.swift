@@ -160,6 +160,7 @@ extension Replica {
       }
     }
     let new = try newRecords(for: batch, from: peer.link)
+    try board.requireShare(for: batch, of: member)
     try board.receive(batch)
     for record in new {
       adopt(record)

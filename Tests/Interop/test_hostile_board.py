@@ -486,6 +486,22 @@ class BoardAgainstSwift(BoardAttacks, InteropCase):
     def wait_refused(self):
         self.program.events.wait("warning", 20, code="unrecorded-authors")
 
+    def test_what_a_member_made_is_removed_after_it_left(self):
+        before = self.digest()
+        peer = self.liar()
+        remote = self.join(peer)
+        peer.commit([CREATE] * 3000)
+        peer.wait_synced(remote)
+        name = base32(peer.identity.peer_id)
+        peer.leave()
+        self.program.events.wait("left", 20, peer=name)
+        self.assertEqual(self.program.do("purge", author=name)["objects"], 3000)
+        self.assertEqual(len(self.program.objects()), 1)
+        good, _ = self.member()
+        self.assertEqual(good.digest(), self.digest())
+        self.assertEqual(before, self.digest())
+        good.leave()
+
 
 if __name__ == "__main__":
     unittest.main()

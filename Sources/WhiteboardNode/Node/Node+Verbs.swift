@@ -10,7 +10,7 @@ extension Node {
       case .text, .stroke, .pen, .lift, .photo, .game, .duplicate, .select, .deselect, .move,
         .scale, .rotate,
         .color, .width, .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase, .delete,
-        .undelete, .purge, .play, .undo, .redo, .set, .restore, .import, .paste,
+        .undelete, .purge, .purgeAuthor, .play, .undo, .redo, .set, .restore, .import, .paste,
         .say:
         try checkMayChange()
         let before = replica?.board.written

@@ -32,6 +32,8 @@ extension Node {
       }
     case .game(let game, let at, let opponent, let alias):
       return try begin(game, at: Point(at), opponent: opponent, alias)
+    case .purgeAuthor(let target):
+      return try await purge(author: target)
     case .play(let reference, let move):
       let id = try resolve(reference)
       try onBoard { (board) throws(BoardError) in try board.play(id, move) }

@@ -130,6 +130,36 @@ extension Node {
     return try book.find(word, what: "peer", missing: .noSuchPeer)
   }
 
+  /// The author of objects that a word means: a member, or somebody who was one.
+  func author(_ word: String) throws(VerbError) -> MemberID {
+    guard let board = replica?.board else { throw VerbError(.ending, "the board is closed") }
+    var book = NameBook<MemberID>()
+    for member in Set(board.authors.values) {
+      let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
+      let name = member == board.member ? ownName : present ?? keptNames[member.description]
+      book.add(id: member.description, names: name.map { [$0] } ?? [], value: member)
+    }
+    return try book.find(word, what: "author", missing: .noSuchPeer)
+  }
+
+  /// Removes all that an author made for good.
+  ///
+  /// Other commands and changes have their turns meanwhile.
+  func purge(author word: String) async throws(VerbError) -> VerbOutcome {
+    let author = try author(word)
+    var count = 0
+    while true {
+      let removed = try onBoard { (board) throws(BoardError) in
+        try board.purge(madeBy: author, atMost: 1000)
+      }
+      count += removed
+      guard removed == 1000 else { return VerbOutcome(count: count) }
+      await room()
+      await roomToKeep()
+      await Task.yield()
+    }
+  }
+
   /// Whom words mean; everybody, where there are none.
   func recipients(_ names: [String]) throws(VerbError) -> [PeerID] {
     guard !members.isEmpty else {

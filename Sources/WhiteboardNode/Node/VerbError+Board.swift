@@ -43,6 +43,12 @@ extension VerbError {
       self.init(.viewer, "you can only view this board")
     case .boardFull:
       self.init(.refused, "the board is full; delete something")
+    case .shareUsed:
+      self.init(
+        .refused,
+        "you use half of the board, which is the most for one author while others use it too; delete and `purge` "
+          + "some of what you made"
+      )
     case .clockExhausted:
       self.init(
         .refused,

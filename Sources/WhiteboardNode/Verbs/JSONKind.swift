@@ -40,7 +40,7 @@ enum JSONKind {
     case ("text", _), ("was", _), ("as", _), ("file", _), ("name", _), ("base64", _), ("target", _),
       ("reason", _), ("topic", _), ("color", _), ("place", _), ("game", _), ("opponent", _),
       ("icon", _), ("from", _), ("role", _), ("expires", _), ("title", _), ("background", _),
-      ("language", _), ("line", _):
+      ("language", _), ("line", _), ("author", _):
       self = .string
     default: return nil
     }

@@ -131,6 +131,16 @@ extension JSONVerbParser {
     )
   }
 
+  static func purge(_ fields: JSONFields) throws(VerbError) -> Verb {
+    guard let author = try fields.stringIfAny("author") else {
+      return .purge(try fields.reference())
+    }
+    guard !fields.has("id") else {
+      throw VerbError(.badArgument, #"say what to purge once: "id" or "author", not both"#)
+    }
+    return .purgeAuthor(target: author)
+  }
+
   static func erase(_ fields: JSONFields) throws(VerbError) -> Verb {
     let radius = try fields.numberIfAny("radius") ?? Verb.eraserRadius
     return .erase(

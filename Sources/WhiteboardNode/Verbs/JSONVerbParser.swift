@@ -60,7 +60,7 @@ enum JSONVerbParser {
     case .erase: try erase(fields)
     case .delete: .delete(try fields.references())
     case .undelete: .undelete(try fields.reference())
-    case .purge: .purge(try fields.reference())
+    case .purge: try purge(fields)
     case .play: try play(fields)
     case .undo: .undo
     case .redo: .redo

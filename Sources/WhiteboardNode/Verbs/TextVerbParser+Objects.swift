@@ -149,6 +149,11 @@ extension TextVerbParser {
     return .insert(reference, at: place, words: words, replacing: replacing, was: was)
   }
 
+  static func purge(_ arguments: inout Arguments) throws(VerbError) -> Verb {
+    guard arguments.takeFlag("--author") else { return .purge(try arguments.reference()) }
+    return .purgeAuthor(target: try arguments.target("the author"))
+  }
+
   static func erase(_ arguments: inout Arguments) throws(VerbError) -> Verb {
     let radius = try arguments.takeNumber("radius") ?? Verb.eraserRadius
     let points = try arguments.points(

@@ -56,7 +56,7 @@ enum TextVerbParser {
     case .erase: try erase(&arguments)
     case .delete: .delete(try arguments.references())
     case .undelete: .undelete(try arguments.reference())
-    case .purge: .purge(try arguments.reference())
+    case .purge: try purge(&arguments)
     case .play: try play(&arguments)
     case .undo: .undo
     case .redo: .redo

@@ -163,7 +163,7 @@ extension Verb {
     case .erase: .erase
     case .delete: .delete
     case .undelete: .undelete
-    case .purge: .purge
+    case .purge, .purgeAuthor: .purge
     case .play: .play
     case .undo: .undo
     case .redo: .redo

@@ -214,7 +214,11 @@ extension VerbTable {
     case .undelete:
       ("ID", "bring a deleted object back", ["id"])
     case .purge:
-      ("ID", "remove a deleted object for good, everywhere", ["id"])
+      (
+        "ID | --author PEER",
+        "remove a deleted object for good, everywhere, or all that a member made",
+        ["id", "author"]
+      )
     case .play:
       (
         "ID MOVE",

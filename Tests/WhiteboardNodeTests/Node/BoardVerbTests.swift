@@ -176,6 +176,20 @@ struct BoardVerbTests: NodeSuite {
     }
   }
 
+  @Test("all that an author made is removed for good, locked objects too")
+  func purgeAuthor() async throws {
+    try await withHost { host in
+      _ = try await id(host, "text 0,0 a as=a")
+      _ = try await id(host, "text 0,9 b as=b")
+      try await host.perform("lock b")
+      #expect(await error(host, "purge --author nobody") == .noSuchPeer)
+      #expect(try await host.perform("purge --author ada").objects == 2)
+      #expect(await error(host, "show a") == .noSuchObject)
+      #expect(await error(host, "show b") == .noSuchObject)
+      #expect(try await host.perform("purge --author ada").objects == 0)
+    }
+  }
+
   @Test("words go into a text at a place, and parts of a stroke go")
   func parts() async throws {
     try await withHost { host in

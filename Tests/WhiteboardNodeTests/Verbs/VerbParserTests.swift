@@ -198,6 +198,9 @@ struct VerbParserTests {
       ("undelete 7", #"{"verb":"undelete","id":7}"#, .undelete(.sequence(7))),
       ("purge cat", #"{"verb":"purge","id":"cat"}"#, .purge(.alias(cat))),
       (
+        "purge --author anna", #"{"verb":"purge","author":"anna"}"#, .purgeAuthor(target: "anna")
+      ),
+      (
         "play cat crane", #"{"verb":"play","id":"cat","move":"crane"}"#,
         .play(.alias(cat), move: "crane")
       ),
