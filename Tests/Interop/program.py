@@ -37,6 +37,9 @@ class Failed(Exception):
 class Program:
     """One process, with its events."""
 
+    # Lines that begin so are read and dropped.
+    ignored = ()
+
     def __init__(
         self, *arguments, directory, name="swift", listen="127.0.0.1:0", options=(), under=(), environment=None,
         accepts_files=True,
@@ -62,6 +65,8 @@ class Program:
 
     def _read(self):
         for line in self.process.stdout:
+            if line.startswith(self.ignored):
+                continue
             try:
                 event = json.loads(line)
                 kind = event.pop("event")

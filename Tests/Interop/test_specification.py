@@ -53,6 +53,29 @@ class Specification(unittest.TestCase):
                 missing.setdefault(rule, []).append(str(path.relative_to(REPOSITORY)))
         self.assertEqual(missing, {})
 
+    def test_the_tests_of_the_threat_model_quote_its_rules(self):
+        model = (PROTOCOL / "README.md").read_text().split("### 6.1 Threat model")[1].split("### 6.2")[0]
+        rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", model, re.M)
+        rows = [row for row in rows if re.search(RULE, row[1])]
+        self.assertGreater(len(rows), 20)
+        tests = {}
+        for path in (REPOSITORY / "Tests").rglob("*"):
+            if path.suffix in (".swift", ".py") and ".build" not in path.parts:
+                tests[path.stem] = tests.get(path.stem, "") + path.read_text(errors="replace")
+        for claim, rules, named in rows:
+            with self.subTest(claim=claim):
+                texts = [tests[name] for name in re.findall(r"`(\w+)`", named)]
+                self.assertTrue(texts)
+
+                def quotes(text, rule):
+                    return f"[{rule}]" in text or f"test_{rule.lower().replace('-', '_')}_" in text
+
+                rules = re.findall(RULE, rules)
+                for rule in rules:
+                    self.assertTrue(any(quotes(text, rule) for text in texts), f"no test quotes {rule}")
+                for text in texts:
+                    self.assertTrue(any(quotes(text, rule) for rule in rules), "a test quotes no rule")
+
     def test_the_rules_of_a_section_stand_in_numeric_order(self):
         for path in DOCUMENTS:
             for section in re.split(r"^#+ ", path.read_text(), flags=re.M):

@@ -11,11 +11,14 @@ PATIENCE = float(os.environ.get("WHITEBOARD_TEST_PATIENCE", "1"))
 class EventLog:
     def __init__(self):
         self._condition = threading.Condition()
-        self._events = []
+        self._count = 0
+        # By kind, each with its place in the whole.
+        self._events = {}
 
     def add(self, kind, **fields):
         with self._condition:
-            self._events.append({"event": kind, **fields})
+            self._count += 1
+            self._events.setdefault(kind, []).append((self._count, {"event": kind, **fields}))
             self._condition.notify_all()
 
     def wait(self, kind, timeout=15, where=lambda event: True, **fields):
@@ -26,20 +29,25 @@ class EventLog:
         deadline = time.monotonic() + timeout * PATIENCE
         with self._condition:
             while True:
-                for index, event in enumerate(self._events):
-                    if (
-                        event["event"] in kinds
-                        and all(event.get(k) == v for k, v in fields.items())
-                        and where(event)
-                    ):
-                        return self._events.pop(index)
+                found = []
+                for kind in kinds:
+                    for index, (place, event) in enumerate(self._events.get(kind, [])):
+                        if all(event.get(k) == v for k, v in fields.items()) and where(event):
+                            found.append((place, kind, index))
+                            break
+                if found:
+                    _, kind, index = min(found)
+                    return self._events[kind].pop(index)[1]
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    seen = [str(e)[:300] for e in self._events[-12:]]
+                    events = sorted(
+                        (pair for kind in self._events.values() for pair in kind[-12:]), key=lambda pair: pair[0]
+                    )
+                    seen = [str(event)[:300] for _, event in events[-12:]]
                     raise TimeoutError(f"no {kinds} {fields} in {timeout} s; last events: {seen}")
                 self._condition.wait(left)
 
     def all(self, kind):
         """Every event of that kind that nobody took."""
         with self._condition:
-            return [e for e in self._events if e["event"] == kind]
+            return [event for _, event in self._events.get(kind, [])]
