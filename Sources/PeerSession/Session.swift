@@ -381,9 +381,9 @@ public final class Session: Sendable {
 
   /// Stops reading the link of one peer, or reads it again, so that TCP slows that peer alone (MSG-5).
   ///
-  /// Until the session is left or the peer comes in anew. Calls take effect in their order, soon after
-  /// they return. What was read before still arrives as events. Does nothing for a relayed peer, which has no link of its own, and for one that is not in
-  /// the session.
+  /// Lasts until the session is left or the peer joins again. Calls take effect in their order, soon
+  /// after they return. What was read before still arrives as events. Does nothing for a relayed peer,
+  /// which has no link of its own, and for a peer that is not in the session.
   ///
   /// - Parameters:
   ///   - reads: Whether its link is to be read.
