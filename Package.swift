@@ -54,6 +54,7 @@ let package = Package(
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
     // Its header includes GLib's, and only pkg-config knows where those are.
     .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
+    .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CQRCode", providers: [.apt(["libqrencode-dev"])]),
@@ -129,7 +130,7 @@ let package = Package(
     .target(
       name: "WhiteboardCommands",
       dependencies: [
-        "PeerSession", "WhiteboardDocument", "WhiteboardNode", "WhiteboardRendering",
+        "CMalloc", "PeerSession", "WhiteboardDocument", "WhiteboardNode", "WhiteboardRendering",
         argumentParser, logging,
       ],
       swiftSettings: settings

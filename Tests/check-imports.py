@@ -27,6 +27,7 @@ CONFINED = {
     "X509": {"PeerSession"},
     "CAvahi": {"AvahiDiscovery"},
     "CCairo": {"WhiteboardPictures"},
+    "CMalloc": {"WhiteboardCommands"},
     "CChafa": {"WhiteboardPictures"},
     "CTurboJPEG": {"WhiteboardPictures"},
     "CWebP": {"WhiteboardPictures"},

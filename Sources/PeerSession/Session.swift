@@ -379,7 +379,7 @@ public final class Session: Sendable {
     }
   }
 
-  /// Stops reading the link of one peer, or reads it again, so that TCP slows that peer alone (MSG-5).
+  /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5).
   ///
   /// Lasts until the session is left or the peer joins again. Calls take effect in their order, soon
   /// after they return. What was read before still arrives as events. Does nothing for a relayed peer,

@@ -79,7 +79,7 @@ struct AuthorShares {
 }
 
 extension BoardState {
-  /// Whether it holds so much that one author might use its whole share, but for one batch.
+  /// Whether the board holds so much that one more batch might exceed an author's share.
   var mayHoldWholeShare: Bool {
     let most = BoardLimits.operationsPerBatch
     return objectCount > BoardLimits.objectsPerAuthor - most

@@ -3,6 +3,7 @@ import WhiteboardNode
 import WhiteboardRendering
 
 #if canImport(Glibc)
+import CMalloc
 @preconcurrency import Glibc
 #elseif canImport(Musl)
 @preconcurrency import Musl
@@ -13,6 +14,11 @@ extension DocumentedProgram {
   package static func runMain() async {
     // Whoever reads our output may leave; that is an error of the write, not the end of us.
     signal(SIGPIPE, SIG_IGN)
+    #if canImport(Glibc)
+    // Large messages are given back to the system when they are freed. By default, glibc keeps up to
+    // 64 MiB in each arena once it has freed a large block.
+    mallopt(M_MMAP_THRESHOLD, 1 << 20)
+    #endif
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
       try CommandSpelling.check(arguments, of: Self.self)

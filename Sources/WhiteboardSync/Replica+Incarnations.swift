@@ -1,10 +1,12 @@
 import Whiteboard
 
-/// Incarnations of the context that no record names (BRD-37).
+/// The incarnations in a context that have no record (BRD-37).
 public struct UnrecordedAuthors: Error, Hashable, Sendable {
-  /// How many were forgotten: nothing of them was on the board.
+  /// The number of incarnations that were removed because nothing of them was on the board.
   public var forgotten = 0
-  /// How many more there are of which something is on the board; other replicas refuse them.
+  /// The number of incarnations that stay because something of them is on the board.
+  ///
+  /// Other replicas refuse them.
   public var kept = 0
 }
 

@@ -214,8 +214,8 @@ package enum BoardFile {
     } catch {
       throw DocumentError(
         .tooLarge,
-        "\(path): more authors wrote on the board than a new one can take over (\(error.code)); "
-          + "delete and purge objects there first"
+        "\(path): the board has changes from too many program runs to be copied (\(error.code)); "
+          + "delete and purge objects on it first"
       )
     }
   }
@@ -331,14 +331,14 @@ extension UnrecordedAuthors {
     var notes: [String] = []
     if forgotten > 0 {
       notes.append(
-        "it named \(forgotten) authors that never signed a record and of which nothing is on the board; "
-          + "they have been removed, so that they take no room any more"
+        "it listed authors without a signed record and with nothing on the board (\(forgotten)); "
+          + "they were removed to free their space"
       )
     }
     if kept > 0 {
       notes.append(
-        "it has objects of \(kept) authors without a signed record, which other peers refuse; "
-          + "to share the board, make a new one with 'whiteboard-peer boards duplicate'"
+        "it has changes by authors without a signed record (\(kept)), so other peers refuse to "
+          + "merge it; to share its content, copy it with `whiteboard-peer boards duplicate`"
       )
     }
     return notes

@@ -8,8 +8,8 @@ protocol WritesJSON {
 
 /// Encodes values as JSON on one line, with the keys of each object in ascending order.
 ///
-/// Several times as fast as Foundation's encoder, which counts where thousands of objects change at
-/// once. Code points that a terminal might act on are escaped.
+/// It is several times as fast as Foundation's encoder. This matters when thousands of objects
+/// change at once. Code points that a terminal might act on are escaped.
 final class LineEncoder: Encoder {
   private enum Content {
     case none

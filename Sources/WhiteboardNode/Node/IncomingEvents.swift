@@ -1,24 +1,25 @@
 import NIOCore
 import PeerSession
 
-/// The events of a session that wait to be handled: those of each member in their order, and the
-/// members in turn.
+/// A queue of the session events that wait to be handled.
 ///
-/// A member that causes more work than its share delays its own events alone. A value without I/O;
-/// all times are those of one clock.
+/// The events of each member keep their order, and the members take turns.
+/// A member that causes more work than its share delays only its own events. The type does no I/O;
+/// all times must come from one clock.
 struct IncomingEvents {
-  /// How much work a member may cause: so many seconds of a processor's time a second.
+  /// The CPU time that a member may cause, in seconds per second.
   static let share = 0.25
-  /// How much of it a member may save up, in seconds.
+  /// The most CPU time that a member can save up, in seconds.
   static let burst = 1.0
-  /// How many events may wait in all before none is taken from the session.
+  /// The number of waiting events at which the node takes no more from the session.
   static let events = 4096
-  /// The messages of a member that may wait before its link is not read.
+  /// The number of a member's waiting messages at which the node stops reading its link.
   static let messages = 256
-  /// The bytes of a member that may wait before its link is not read.
+  /// The number of a member's waiting bytes at which the node stops reading its link.
   static let bytes = 1 << 20
-  /// The bytes of a member that may wait before it is disconnected: more than what can have been read
-  /// of its link when reading stops.
+  /// The number of a member's waiting bytes above which the node disconnects it.
+  ///
+  /// It is larger than what can already have been read from the link when reading stops.
   static let mostBytes = 48 << 20
   /// The cost of a waiting message in addition to its bytes.
   private static let overhead = 64
@@ -173,7 +174,9 @@ struct IncomingEvents {
 }
 
 extension SessionEvent {
-  /// Whether its sender decides alone that and when it comes: not so the answers to requests.
+  /// Whether the sender alone decides to send it, and when.
+  ///
+  /// False for answers to requests.
   var isUnasked: Bool {
     switch self {
     case .message, .datagram: true

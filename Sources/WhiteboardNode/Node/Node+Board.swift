@@ -231,9 +231,10 @@ extension Node {
         .init(
           code: "unrecorded-authors",
           message: "\(name(of: peer))'s copy of the board names authors without a signed record, "
-            + "so nothing was taken from it. If an earlier version made it, close and open it there. "
-            + "Otherwise \(name(of: peer)) may be trying to fill the board: remove that peer "
-            + "with 'kick'."
+            + "so it was not merged. If an earlier version saved that copy, \(name(of: peer)) "
+            + "can repair it by closing the board and opening it again with this version. "
+            + "Otherwise \(name(of: peer)) may be trying to fill the board; remove that peer "
+            + "with `kick`."
         )
       )
     )

@@ -142,9 +142,9 @@ extension Node {
     return try book.find(word, what: "author", missing: .noSuchPeer)
   }
 
-  /// Removes all that an author made for good.
+  /// Permanently removes all objects that an author created, except settings.
   ///
-  /// Other commands and changes have their turns meanwhile.
+  /// Other commands and changes run in between.
   func purge(author word: String) async throws(VerbError) -> VerbOutcome {
     let author = try author(word)
     var count = 0

@@ -46,8 +46,8 @@ extension VerbError {
     case .shareUsed:
       self.init(
         .refused,
-        "you use half of the board, which is the most for one author while others use it too; delete and `purge` "
-          + "some of what you made"
+        "you have used half of the board, the most that one author may use while others use it; "
+          + "delete some of your objects and `purge` them"
       )
     case .clockExhausted:
       self.init(

@@ -136,7 +136,7 @@ extension JSONVerbParser {
       return .purge(try fields.reference())
     }
     guard !fields.has("id") else {
-      throw VerbError(.badArgument, #"say what to purge once: "id" or "author", not both"#)
+      throw VerbError(.badArgument, #"give either "id" or "author", not both"#)
     }
     return .purgeAuthor(target: author)
   }

@@ -69,7 +69,7 @@ package enum Verb: Equatable, Sendable {
   case undelete(ObjectReference)
   /// Removes a deleted object for good.
   case purge(ObjectReference)
-  /// Removes all objects that a member made for good, whether they are deleted or not.
+  /// Permanently removes all objects that a member created, deleted or not.
   case purgeAuthor(target: String)
   /// Makes a move in a game.
   case play(ObjectReference, move: String)

@@ -216,7 +216,7 @@ extension VerbTable {
     case .purge:
       (
         "ID | --author PEER",
-        "remove a deleted object for good, everywhere, or all that a member made",
+        "permanently remove a deleted object, or all objects that a member created, for everyone",
         ["id", "author"]
       )
     case .play:
