@@ -11,6 +11,11 @@ package enum EventLine {
     json(event.name, event.payload)
   }
 
+  /// Appends the line of an event.
+  static func append(_ event: NodeEvent, to lines: inout [UInt8]) {
+    append(event.name, event.payload, to: &lines)
+  }
+
   /// A line of the same form that tells something other than an event of a node.
   ///
   /// - Parameters:
@@ -18,7 +23,17 @@ package enum EventLine {
   ///   - payload: The other keys; every value is one that JSON can say.
   /// - Returns: The line, ended by a line feed.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
-    var line = Array(#"{"v":\#(version),"event":"\#(name)""#.utf8)
+    var line: [UInt8] = []
+    append(name, payload, to: &line)
+    return line
+  }
+
+  private static func append(
+    _ name: String,
+    _ payload: some Encodable,
+    to line: inout [UInt8]
+  ) {
+    line.append(contentsOf: #"{"v":\#(version),"event":"\#(name)""#.utf8)
     let begin = line.count
     // No payload has a value that cannot be encoded.
     try? LineEncoder.append(payload, to: &line)
@@ -29,6 +44,5 @@ package enum EventLine {
       line.append(UInt8(ascii: "}"))
     }
     line.append(UInt8(ascii: "\n"))
-    return line
   }
 }

@@ -120,34 +120,41 @@ final class LineEncoder: Encoder {
 
   /// The members of an object.
   private final class Members {
-    private var members: [(key: String, json: [UInt8])] = []
-    private var nested: [(key: String, encoder: LineEncoder)] = []
+    private enum Content {
+      case json([UInt8])
+      case nested(LineEncoder)
+      /// What may be large is written only once, into the line itself.
+      case value(any WritesJSON)
+    }
+
+    private var members: [(key: String, content: Content)] = []
 
     func add(_ key: String, _ write: (inout [UInt8]) throws -> Void) rethrows {
       var json: [UInt8] = []
       try write(&json)
-      members.append((key, json))
+      members.append((key, .json(json)))
     }
+
+    func add(_ key: String, _ value: any WritesJSON) { members.append((key, .value(value))) }
 
     func encoder(_ key: String) -> LineEncoder {
       let encoder = LineEncoder()
-      nested.append((key, encoder))
+      members.append((key, .nested(encoder)))
       return encoder
     }
 
     func write(to json: inout [UInt8]) {
-      for (key, encoder) in nested { add(key) { encoder.write(to: &$0) } }
       members.sort { $0.key < $1.key }
-      let length = members.reduce(2) { $0 + $1.key.utf8.count + $1.json.count + 4 }
-      // More than what doubling gives would be copied each time.
-      if length > 4096 { json.reserveCapacity(json.count + length) }
       json.append(UInt8(ascii: "{"))
       for index in members.indices {
         if index > 0 { json.append(UInt8(ascii: ",")) }
         LineEncoder.append(members[index].key, to: &json)
         json.append(UInt8(ascii: ":"))
-        json.append(contentsOf: members[index].json)
-        members[index].json = []
+        switch members[index].content {
+        case .json(let value): json.append(contentsOf: value)
+        case .nested(let encoder): encoder.write(to: &json)
+        case .value(let value): value.write(to: &json)
+        }
       }
       json.append(UInt8(ascii: "}"))
     }
@@ -184,6 +191,7 @@ final class LineEncoder: Encoder {
     }
 
     func encode(_ value: some Encodable, forKey key: Key) throws {
+      if let value = value as? any WritesJSON { return members.add(key.stringValue, value) }
       try members.add(key.stringValue) { try LineEncoder.append(value, to: &$0) }
     }
 

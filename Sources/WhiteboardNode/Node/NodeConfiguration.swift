@@ -220,13 +220,20 @@ package struct LineSink: EventSink {
     var bytes: [UInt8] = []
     for event in events {
       if isJSON {
-        bytes.append(contentsOf: EventLine.json(event))
+        EventLine.append(event, to: &bytes)
       } else if let line = EventText.line(event) {
         bytes.append(contentsOf: line.utf8)
         bytes.append(UInt8(ascii: "\n"))
       }
+      // A few large lines must not all be in memory at once.
+      guard bytes.count >= Self.pieceLength else { continue }
+      try await writer.write(bytes)
+      bytes = []
     }
     guard !bytes.isEmpty else { return }
     try await writer.write(bytes)
   }
+
+  /// From how many bytes on lines are written before others are made.
+  private static let pieceLength = 1 << 18
 }
