@@ -2,7 +2,7 @@
 ///
 /// Worked out only where it matters: on a board that holds as much as one author may use.
 struct AuthorShares {
-  /// What somebody uses, or would use in addition.
+  /// How much an author uses, or how much an edit would add to that.
   struct Usage {
     /// Objects that they created.
     var objects = 0
@@ -24,15 +24,17 @@ struct AuthorShares {
   private var patience = 1
   private var refusals = 0
 
-  /// Whether an author may add so much, which then counts.
+  /// Returns whether an author may write these operations, and counts them if so.
   /// - Complexity: O(1) for almost all calls, O(*n*) in the cells of the board for the others.
   mutating func admit(
-    _ more: Usage,
+    _ operations: some Sequence<Operation>,
     of author: MemberID,
     to state: BoardState,
     _ authors: [Incarnation: MemberID]
   ) -> Bool {
     guard state.mayHoldWholeShare else { return true }
+    let more = Usage(operations)
+    if more.isEmpty { return true }
     if usage == nil { usage = Self.look(at: state, authors) }
     if fits(more, of: author) { return true }
     // What was purged or overwritten since no longer counts.
@@ -90,7 +92,7 @@ extension BoardState {
 
 extension AuthorShares.Usage {
   /// What operations add at most; deleting and purging add nothing, for they make room.
-  init(_ operations: [Operation]) {
+  init(_ operations: some Sequence<Operation>) {
     self.init()
     for operation in operations where operation.property != .deleted && !operation.property.isPurge
     {

@@ -109,10 +109,7 @@ public final class Board {
   /// Checks that the author of a batch does not use too much of the board (BRD-38).
   /// - Throws: `shareUsed`.
   package func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
-    let usage = AuthorShares.Usage(batch.operations)
-    guard usage.isEmpty || shares.admit(usage, of: author, to: cells, authors) else {
-      throw .shareUsed
-    }
+    guard shares.admit(batch.operations, of: author, to: cells, authors) else { throw .shareUsed }
   }
 
   /// Joins a catch-up answer.
@@ -141,9 +138,9 @@ public final class Board {
     }
   }
 
-  /// Forgets incarnations that the context names and of which nothing is here (BRD-37).
-  /// - Parameter isKnown: Whether an incarnation stays in any case.
-  /// - Returns: How many were forgotten, and how many more are unknown of which something is here.
+  /// Removes incarnations from the context that have neither an object nor a cell here (BRD-37).
+  /// - Parameter isKnown: Whether to keep an incarnation in any case.
+  /// - Returns: The number of removed incarnations, and of unknown ones that stay.
   package func forgetEmptyIncarnations(
     unless isKnown: (Incarnation) -> Bool
   ) -> (forgotten: Int, kept: Int) {
@@ -353,10 +350,8 @@ public final class Board {
       }
       return
     }
-    let usage = AuthorShares.Usage([Operation(id, property, value)])
-    guard usage.isEmpty || shares.admit(usage, of: member, to: cells, authors) else {
-      throw .shareUsed
-    }
+    let operation = CollectionOfOne(Operation(id, property, value))
+    guard shares.admit(operation, of: member, to: cells, authors) else { throw .shareUsed }
     guard staged.operations.count < BoardLimits.operationsPerBatch,
       staged.valueBytes + value.length <= BoardLimits.batchBytes * 3 / 4
     else { throw .tooManyOperations }

@@ -208,10 +208,10 @@ public struct BoardState: Sendable {
     revision += 1
   }
 
-  /// Forgets incarnations that the context names and of which nothing is here: no object, and no cell.
+  /// Removes incarnations from the context that have neither an object nor a cell here.
   ///
-  /// - Parameter isKnown: Whether an incarnation stays in any case.
-  /// - Returns: How many were forgotten, and how many more are unknown of which something is here.
+  /// - Parameter isKnown: Whether to keep an incarnation in any case.
+  /// - Returns: The number of removed incarnations, and of unknown ones that stay.
   /// - Complexity: O(*n*) in the cells if an incarnation is unknown, else in the incarnations.
   package mutating func forgetEmpty(
     unless isKnown: (Incarnation) -> Bool

@@ -30,7 +30,7 @@ import Testing
     return anna.replica.takeActions()
   }
 
-  /// The claim of a dot of each of so many incarnations that nobody wrote under.
+  /// Returns a difference whose context claims one dot of each of `count` unused incarnations.
   private func claim(_ count: Int, of incarnation: (UInt64) -> Incarnation) -> Difference {
     var context = Context()
     for number in 1...UInt64(count) { context.insert(Dot(incarnation(number), 1)) }

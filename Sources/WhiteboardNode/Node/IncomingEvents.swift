@@ -36,7 +36,7 @@ struct IncomingEvents {
 
   /// What there is to do.
   enum Step {
-    /// Handle this. If `resumes`, the link of its member is to be read again.
+    /// Handle this event. If `resumes`, resume reading the link of its member.
     case handle(SessionEvent, of: PeerID?, resumes: Bool)
     /// The members whose events wait have used up their shares until this time.
     case wait(until: Duration)
@@ -62,7 +62,7 @@ struct IncomingEvents {
     }
   }
 
-  /// What concerns no member, or is not to wait.
+  /// Events that concern no member or must not wait.
   private var urgent = CircularBuffer<SessionEvent>()
   private var queues: [PeerID: Queue] = [:]
   /// The members of whom something waits, the next one first.

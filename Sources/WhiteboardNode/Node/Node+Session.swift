@@ -32,9 +32,11 @@ extension Node {
     }
   }
 
-  /// Handles the events of the session until it is over: of each member in order, and the members in
-  /// turn.
+  /// Handles the events of the session until it is over.
+  ///
+  /// The events of each member are handled in their order, and the members take turns.
   private func handleEvents(of session: Session) async {
+    incoming = IncomingEvents()
     let (signals, source) = AsyncStream.makeStream(
       of: Void.self,
       bufferingPolicy: .bufferingNewest(1)
@@ -94,16 +96,16 @@ extension Node {
   }
 
   /// Handles an event.
-  /// - Returns: The work that it caused, in seconds of a processor; writing the output is estimated.
+  /// - Returns: The processor time that it took, in seconds, including an estimate for its output.
   private func handleMeasured(_ event: SessionEvent, _ session: Session) -> Double {
     let (began, bytes) = (SystemTime.processorTime, pump.appendedBytes)
     handle(event, session)
     return SystemTime.processorTime - began + Double(pump.appendedBytes - bytes) * Self.workPerByte
   }
 
-  /// How long the node works, in seconds, before what else waits has its turn.
+  /// How many seconds of work the node does before it lets commands and other tasks run.
   private static let workAtOnce = 0.005
-  /// The seconds of a processor that it takes to write a byte of output, roughly.
+  /// The estimated processor time, in seconds, for writing a byte of output.
   private static let workPerByte = 40e-9
 
   /// The time since the start of the node.

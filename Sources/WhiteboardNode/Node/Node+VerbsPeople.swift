@@ -130,7 +130,7 @@ extension Node {
     return try book.find(word, what: "peer", missing: .noSuchPeer)
   }
 
-  /// The author of objects that a word means: a member, or somebody who was one.
+  /// Returns the present or former member that a word of a command names.
   func author(_ word: String) throws(VerbError) -> MemberID {
     guard let board = replica?.board else { throw VerbError(.ending, "the board is closed") }
     var book = NameBook<MemberID>()

@@ -22,7 +22,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     incoming.append(.message(bytes, from: peer), now: now)
   }
 
-  /// The first byte of the next message, or nil if none is to be handled now.
+  /// Returns the first byte of the next message, or nil if no message can be handled now.
   private mutating func next() -> UInt8? {
     guard case .handle(.message(let bytes, from: _), of: _, resumes: _) = incoming.next(now: now)
     else { return nil }
