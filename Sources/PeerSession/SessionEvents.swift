@@ -4,8 +4,9 @@ import NIOConcurrencyHelpers
 ///
 /// For one consumer, which takes all that waits at once and is then given it one by one. When 1,000
 /// events or 16 MiB of messages wait to be taken, the session stops reading its links until they are
-/// (MSG-5), so a slow consumer slows its senders and never loses or reorders anything. The sequence
-/// ends after the session was left, or when the reading task is cancelled.
+/// (MSG-5), so a slow consumer slows its senders and never loses or reorders anything. The large messages
+/// (above 1 MiB) that arrive and wait have 32 MiB in all; the room of one is free when the consumer asks for
+/// the next event. The sequence ends after the session was left, or when the reading task is cancelled.
 public struct SessionEvents: AsyncSequence, Sendable {
   let queue: EventQueue
   let observation: TrafficObservation
@@ -15,6 +16,8 @@ public struct SessionEvents: AsyncSequence, Sendable {
     let queue: EventQueue
     let observation: TrafficObservation
     private var batch: ArraySlice<SessionEvent> = []
+    /// The sender of the last event if that was a large message.
+    private var sender: PeerID?
 
     init(queue: EventQueue, observation: TrafficObservation) {
       self.queue = queue
@@ -28,9 +31,13 @@ public struct SessionEvents: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async -> SessionEvent? {
+      if let sender = sender.take() { queue.handled(sender) }
       if batch.isEmpty { batch = await queue.takeAll()[...] }
       guard let event = batch.popFirst() else { return nil }
       observation.tell(event)
+      if case .message(let bytes, from: let peer) = event, bytes.count > MessageRoom.threshold {
+        sender = peer
+      }
       return event
     }
   }
@@ -55,18 +62,33 @@ final class EventQueue: Sendable {
   private let state = NIOLockedValueBox(State())
   private let maximumMessages: Int
   private let maximumBytes: Int
-  private let onResume: @Sendable () -> Void
+  private let onProgress: @Sendable (Progress) -> Void
 
-  /// Creates a queue that calls `onResume` when the links may be read again.
-  init(maximumMessages: Int, maximumBytes: Int, onResume: @escaping @Sendable () -> Void) {
+  /// What the consumer did.
+  enum Progress {
+    /// It took the events that wait, so that the links may be read again.
+    case tookAll
+    /// It handled a large message of a peer.
+    case handledMessage(of: PeerID)
+  }
+
+  /// Creates a queue that calls `onProgress` on the thread of the consumer.
+  init(
+    maximumMessages: Int,
+    maximumBytes: Int,
+    onProgress: @escaping @Sendable (Progress) -> Void
+  ) {
     self.maximumMessages = maximumMessages
     self.maximumBytes = maximumBytes
-    self.onResume = onResume
+    self.onProgress = onProgress
   }
+
+  /// The consumer has handled a large message.
+  fileprivate func handled(_ peer: PeerID) { onProgress(.handledMessage(of: peer)) }
 
   /// Removes the events from `events`, and leaves an array to collect further ones.
   ///
-  /// - Returns: Whether the links must stop reading until `onResume`.
+  /// - Returns: Whether the links must stop reading until ``Progress/tookAll``.
   func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {
     let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) =
       state.withLockedValue { state in
@@ -123,7 +145,7 @@ final class EventQueue: Sendable {
           defer { state.isPaused = false }
           return (events, state.isPaused)
         }
-        if mustResume { onResume() }
+        if mustResume { onProgress(.tookAll) }
         if let answer { continuation.resume(returning: answer) }
       }
     } onCancel: {

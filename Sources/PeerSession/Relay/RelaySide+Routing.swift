@@ -56,7 +56,7 @@ extension RelaySide {
       session.eventLoop.scheduleTask(in: TimeAmount(pause)) {
         let (session, entry) = bound.value
         entry.isThrottled = false
-        if !session.isPaused, entry.mayBeRead { entry.link?.resumeReading() }
+        session.updateReading(entry)
       }
     case .close:
       session.disconnect(

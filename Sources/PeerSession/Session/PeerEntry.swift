@@ -65,8 +65,6 @@ final class PeerEntry {
   var isThrottled = false
   /// Whether the application asked not to read it for now (MSG-5).
   var isStopped = false
-  /// Whether its link may be read, as far as it alone is concerned.
-  var mayBeRead: Bool { !isThrottled && !isStopped }
   /// Whether it is a relay of this session: its host says so, or it is the host (RLY-1).
   var isSessionRelay = false
   /// What it passes on for us where it is one (RLY-14).

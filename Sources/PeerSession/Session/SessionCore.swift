@@ -60,6 +60,8 @@ final class SessionCore {
   private var collectedBytes = 0
   /// Whether the application is so far behind that nothing is read for it (MSG-5).
   private(set) var isPaused = false
+  /// The memory for large messages.
+  private var room = MessageRoom()
   private var ticker: (at: NIODeadline, task: Scheduled<Void>)?
   private(set) var hasEnded = false
 
@@ -80,14 +82,14 @@ final class SessionCore {
     var logger = transport.configuration.logger
     logger[metadataKey: "session"] = "\(id.short)"
     self.logger = logger
-    let relay = ResumeRelay()
+    let relay = ProgressRelay()
     self.events = EventQueue(
       maximumMessages: Limits.heldMessages,
       maximumBytes: Limits.message
-    ) { relay.fire() }
+    ) { relay.fire($0) }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
-    relay.set { loop.execute { bound.value.resumeReading() } }
+    relay.set { progress in loop.execute { bound.value.consumer(progress) } }
   }
 
   // MARK: Events
@@ -108,19 +110,34 @@ final class SessionCore {
     }
   }
 
-  private func resumeReading() {
-    guard isPaused else { return }
-    isPaused = false
-    for entry in entries.values where entry.mayBeRead { entry.link?.resumeReading() }
+  private func consumer(_ progress: EventQueue.Progress) {
+    switch progress {
+    case .tookAll:
+      isPaused = false
+      for entry in entries.values { updateReading(entry) }
+    case .handledMessage(let peer):
+      // If the application stopped the peer, the message waits in a queue of its own.
+      if entries[peer]?.isStopped == false { messageHandled(of: peer) }
+    }
   }
 
   /// Stops or resumes reading one peer, as the application asks (MSG-5).
   func setReading(_ reads: Bool, from peer: PeerID) {
     guard let entry = entries[peer], entry.delivery != nil else { return }
     entry.isStopped = !reads
-    if !entry.mayBeRead {
+    if reads { messageHandled(of: peer) }
+    updateReading(entry)
+  }
+
+  private func messageHandled(of peer: PeerID) {
+    for peer in room.handled(peer, now: .now()) { entries[peer].map(updateReading) }
+  }
+
+  /// Reads the link of a peer, unless something speaks against it (MSG-5, RLY-14).
+  func updateReading(_ entry: PeerEntry) {
+    if isPaused || entry.isThrottled || entry.isStopped || room.stops(entry.id) {
       entry.link?.pauseReading()
-    } else if !isPaused {
+    } else {
       entry.link?.resumeReading()
     }
   }
@@ -264,7 +281,7 @@ final class SessionCore {
     }
     if link.side == .dialler { entry.delivery?.lastDialled = opening.number }
     link.frameLimit = Limits.framePayload
-    if isPaused || !entry.mayBeRead { link.pauseReading() }
+    updateReading(entry)
     setState(entry, .connected)
     startDatagrams(entry, link)
     bulk?.linkOpened(entry, link)
@@ -417,6 +434,7 @@ final class SessionCore {
       )
     )
     entry.delivery = nil
+    for peer in room.removed(entry.id, now: .now()) { entries[peer].map(updateReading) }
     // In these two cases the other side gave up first, so it needs no report.
     let isKnownThere = reason == .restarted || reason == .reset
     entry.gaveUp = isKnownThere ? nil : (delivery.incarnation, reason.word)
@@ -493,10 +511,11 @@ final class SessionCore {
 }
 
 /// Lets an event queue call a session that does not exist yet when the queue is made.
-private final class ResumeRelay: Sendable {
-  private let action = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
-  func set(_ action: @escaping @Sendable () -> Void) { self.action.withLockedValue { $0 = action } }
-  func fire() { action.withLockedValue { $0 }?() }
+private final class ProgressRelay: Sendable {
+  typealias Action = @Sendable (EventQueue.Progress) -> Void
+  private let action = NIOLockedValueBox<Action?>(nil)
+  func set(_ action: @escaping Action) { self.action.withLockedValue { $0 = action } }
+  func fire(_ progress: EventQueue.Progress) { action.withLockedValue { $0 }?(progress) }
 }
 
 // MARK: - Frames of an open link
@@ -571,17 +590,25 @@ extension SessionCore: LinkDelegate {
       deliver(message, isRelays: part.isRelays, entry, link)
     case .begin(let total):
       delivery.isPartialRelays = part.isRelays
-      // The whole length was checked against the limit of a message; memory grows as bytes come.
+      // The whole length was checked against the limit of a message. The system gives memory as bytes
+      // come.
       delivery.partial = []
-      delivery.partial.reserveCapacity(min(total, 1 << 20))
+      delivery.partial.reserveCapacity(total)
       delivery.partial.append(contentsOf: bytes)
+      room.began(total, from: entry.id, now: .now())
+      updateReading(entry)
+      planTick()
     case .append:
       delivery.partial.append(contentsOf: bytes)
     case .finish:
       delivery.partial.append(contentsOf: bytes)
       let message = delivery.partial
       delivery.partial = []
+      room.completed(by: entry.id)
       deliver(message, isRelays: delivery.isPartialRelays, entry, link)
+      // The relay has handled its messages, which may be those of other members.
+      if delivery.isPartialRelays { messageHandled(of: entry.id) }
+      updateReading(entry)
     }
     entry.unacknowledgedParts += 1
     entry.unacknowledgedBytes += count
@@ -818,7 +845,8 @@ extension SessionCore: LinkDelegate {
 
   /// When something is due next, to a tenth of a second: all sessions of a process wake it together.
   private var nextDue: NIODeadline? {
-    guard let due = entries.values.compactMap(nextDue).min() else { return nil }
+    guard let due = (entries.values.compactMap(nextDue) + [room.nextDue].compactMap(\.self)).min()
+    else { return nil }
     let tenth: UInt64 = 100_000_000
     // What is due and cannot be done yet, as one more dial, is tried again after a while.
     let next = max(due, .now() + .milliseconds(20)).uptimeNanoseconds + tenth - 1
@@ -892,6 +920,15 @@ extension SessionCore: LinkDelegate {
         entry.plan.lost(now: now, jitter: jitter())
       }
       if !entry.plan.isLost || entry.plan.announced != nil { dialIfDue(entry, now) }
+    }
+    for peer in room.overdue(now) {
+      let error = SessionError(closeCode: .tooSlow, message: "", isOurs: true)
+      disconnect(
+        peer,
+        .tooSlow,
+        .refused(error),
+        message: "A large message took too long while other messages waited."
+      )
     }
     dialLost(now)
     deliverEvents()

@@ -292,6 +292,40 @@ struct SessionTests {
     }
   }
 
+  @Test("[MSG-5] members that send large messages at once take turns, and every message arrives")
+  func largeMessages() async throws {
+    try await withPeer("alice") { alice in
+      let id = SessionID.random()
+      let hosted = try await alice.host(id, admission: .anyone)
+      let log = EventLog()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await log.follow(hosted) }
+        try await withThrowingTaskGroup(of: Void.self) { senders in
+          for sender: UInt8 in 0..<4 {
+            senders.addTask {
+              try await withPeer("sender") { peer in
+                let joined = try await peer.join(id, of: alice)
+                for number: UInt8 in 0..<3 {
+                  let message = [sender, number] + [UInt8](repeating: number, count: 12 << 20)
+                  try await joined.sendConfirmed(message, to: [alice.peerID])
+                }
+                await joined.leave()
+              }
+            }
+          }
+          try await senders.waitForAll()
+        }
+        await log.waitForMessages(12)
+        let messages = await log.messages
+        for sender: UInt8 in 0..<4 {
+          #expect(messages.filter { $0[0] == sender }.map { $0[1] } == [0, 1, 2])
+        }
+        await hosted.leave()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test("a task on the session's executor takes and sends on the thread of the links")
   func executor() async throws {
     try await withPeer("alice") { alice in

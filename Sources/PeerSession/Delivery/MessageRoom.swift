@@ -1,0 +1,95 @@
+import NIOCore
+import PeerDiscovery
+
+/// The memory for large messages, shared by all links of a session (MSG-5).
+///
+/// A large message needs room from its first part until the application has handled it. While there
+/// is no room for it, its link is not read. Links get room in the order in which they asked for it, and
+/// each link has at most one large message, so that the members take turns.
+struct MessageRoom {
+  /// The size of a message, in bytes, above which it needs room.
+  static let threshold = 1 << 20
+  /// The bytes of large messages at a time.
+  ///
+  /// A message of the maximum size always fits.
+  static let capacity = 32 << 20
+  /// How long a message may take to arrive while other messages wait for room.
+  static let patience = TimeAmount.seconds(20)
+
+  private struct Place {
+    let bytes: Int
+    let since: NIODeadline
+    /// Whether all parts of the message arrived.
+    var isComplete = false
+  }
+
+  private var places: [PeerID: Place] = [:]
+  /// The members whose links wait for room, and the sizes of their messages; first come, first served.
+  private var waiting: [(peer: PeerID, bytes: Int, since: NIODeadline)] = []
+  private var used = 0
+
+  /// Handles the first part of a message.
+  ///
+  /// A message up to ``threshold`` needs no room.
+  mutating func began(_ bytes: Int, from peer: PeerID, now: NIODeadline) {
+    guard bytes > Self.threshold else { return }
+    left(peer)
+    waiting.append((peer, bytes, now))
+    admit(now)
+  }
+
+  /// Handles the last part of a message.
+  mutating func completed(by peer: PeerID) {
+    places[peer]?.isComplete = true
+  }
+
+  /// Whether the link of a member must not be read: its message waits for room, or to be handled.
+  func stops(_ peer: PeerID) -> Bool {
+    if let place = places[peer] { return place.isComplete }
+    return waiting.contains { $0.peer == peer }
+  }
+
+  /// Handles that the application handled the message of a member.
+  /// - Returns: The members whose links may be read again.
+  mutating func handled(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
+    guard places[peer]?.isComplete == true else { return [] }
+    return [peer] + removed(peer, now: now)
+  }
+
+  /// Drops the message of a member whose delivery state ended.
+  /// - Returns: The members whose links may be read again.
+  mutating func removed(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
+    left(peer)
+    return admit(now)
+  }
+
+  /// When the first message is overdue, or `nil` if no message can become overdue.
+  var nextDue: NIODeadline? { places.values.compactMap { due($0) }.min() }
+
+  /// The members whose messages arrive too slowly while other messages wait for room.
+  func overdue(_ now: NIODeadline) -> [PeerID] {
+    places.keys.filter { due(places[$0]).map { $0 <= now } ?? false }.sorted()
+  }
+
+  private func due(_ place: Place?) -> NIODeadline? {
+    guard let place, !place.isComplete, let next = waiting.first else { return nil }
+    return max(place.since, next.since) + Self.patience
+  }
+
+  private mutating func left(_ peer: PeerID) {
+    if let place = places.removeValue(forKey: peer) { used -= place.bytes }
+    waiting.removeAll { $0.peer == peer }
+  }
+
+  @discardableResult
+  private mutating func admit(_ now: NIODeadline) -> [PeerID] {
+    var admitted: [PeerID] = []
+    while let next = waiting.first, used + next.bytes <= Self.capacity {
+      waiting.removeFirst()
+      places[next.peer] = Place(bytes: next.bytes, since: now)
+      used += next.bytes
+      admitted.append(next.peer)
+    }
+    return admitted
+  }
+}
