@@ -85,6 +85,11 @@ public struct AssetReference: Hashable, Sendable {
 }
 
 extension AssetReference {
+  /// Whether an image with this header has the format and the size that the reference states.
+  package func hasHeader(_ header: PhotoHeader) -> Bool {
+    header.format == format && header.width == width && header.height == height
+  }
+
   /// The size that a new photo has whose pixels lie so, in board units.
   package func size(_ orientation: PhotoOrientation) -> Size {
     let longest = Double(max(width, height))

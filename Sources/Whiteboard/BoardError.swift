@@ -33,6 +33,8 @@ public enum BoardError: Error, Hashable, Sendable {
   case boardFull
   /// We use as much of the board as one author may while others use it too.
   case shareUsed
+  /// The photos of one author on a board would exceed their limit.
+  case photosUsed
   /// The cell was written with the greatest time there is and cannot be overwritten.
   case clockExhausted
   /// We only look on.
@@ -59,6 +61,7 @@ public enum BoardError: Error, Hashable, Sendable {
     case .nothingToRedo: "nothing-to-redo"
     case .boardFull: "board-full"
     case .shareUsed: "share-used"
+    case .photosUsed: "photos-used"
     case .clockExhausted: "clock-exhausted"
     case .viewer: "viewer"
     case .gameRefused(let error): error.code

@@ -29,6 +29,10 @@ public enum BoardLimits {
   public static let cellsPerAuthor = storedCells / 2
   /// Bytes of the values that one author writes on a board that others use too.
   public static let bytesPerAuthor = storedBytes / 2
+  /// Bytes of the photos that one author has on a board (BRD-38).
+  public static let photoBytesPerAuthor = 512 << 20
+  /// Bytes of all the photos of a board that a replica requests (BRD-38).
+  public static let photoBytesOfBoard = 2 << 30
   /// Incarnations in a context.
   public static let incarnations = 1 << 16
   /// Incarnations of one author in a context (BRD-37).

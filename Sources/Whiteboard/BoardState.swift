@@ -202,7 +202,7 @@ public struct BoardState: Sendable {
       isNews = true
     }
     guard isNews else { return }
-    if drop(&changes, where: { _, entry in !Self.counts(entry.cell.dot, limits) }) {
+    if drop(&changes, where: { _, entry in !entry.cell.dot.isWithin(limits) }) {
       removeEmpty(&changes)
     }
     revision += 1
@@ -230,11 +230,7 @@ public struct BoardState: Sendable {
     return (empty.count, unknown.count - empty.count)
   }
 
-  private func counts(_ dot: Dot) -> Bool { limits.isEmpty || Self.counts(dot, limits) }
-
-  private static func counts(_ dot: Dot, _ limits: [Incarnation: UInt64]) -> Bool {
-    limits[dot.incarnation].map { dot.sequence <= $0 } ?? true
-  }
+  private func counts(_ dot: Dot) -> Bool { limits.isEmpty || dot.isWithin(limits) }
 
   /// What counts of a batch, or nil where nothing does.
   private func counted(of batch: Batch) -> Batch? {
@@ -251,18 +247,7 @@ public struct BoardState: Sendable {
 
   /// What counts of an answer.
   private func counted(of difference: Difference) -> Difference {
-    guard !limits.isEmpty else { return difference }
-    var counted = difference
-    for (incarnation, last) in limits {
-      _ = counted.context.removeAll(after: last, of: incarnation)
-      _ = counted.living.removeAll(after: last, of: incarnation)
-    }
-    for index in counted.entries.indices
-    where counted.entries[index].cells.contains(where: { !counts($0.cell.dot) }) {
-      counted.entries[index].cells.removeAll { !counts($0.cell.dot) }
-    }
-    counted.entries.removeAll(where: \.cells.isEmpty)
-    return counted
+    limits.isEmpty ? difference : difference.limited(to: limits)
   }
 
   /// Drops cells; objects stay, with no cells if need be.

@@ -24,6 +24,22 @@ public struct Difference: Hashable, Sendable {
   /// An answer of nothing but a context.
   public init(context: Context) { self.context = context }
 
+  /// Returns the difference without the dots behind these sequences.
+  ///
+  /// The objects that they created are then neither living nor purged.
+  package func limited(to last: [Incarnation: UInt64]) -> Difference {
+    var limited = self
+    for (incarnation, last) in last {
+      _ = limited.context.removeAll(after: last, of: incarnation)
+      _ = limited.living.removeAll(after: last, of: incarnation)
+    }
+    for index in limited.entries.indices {
+      limited.entries[index].cells.removeAll { !$0.cell.dot.isWithin(last) }
+    }
+    limited.entries.removeAll(where: \.cells.isEmpty)
+    return limited
+  }
+
   /// Throws where the parts contradict each other, so that no honest replica can have sent them.
   package func validate() throws(CodecError) {
     guard context.isSuperset(of: living) else { throw .inconsistent("living") }

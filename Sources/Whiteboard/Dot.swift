@@ -18,6 +18,11 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The text form, `SEQ-INCARNATION`.
   public var description: String { "\(sequence)-\(incarnation)" }
 
+  /// Whether it is not behind the last sequence of its incarnation, if that is among these.
+  package func isWithin(_ last: [Incarnation: UInt64]) -> Bool {
+    last[incarnation].map { sequence <= $0 } ?? true
+  }
+
   /// Orders by incarnation, then by sequence number.
   @inlinable public static func < (lhs: Dot, rhs: Dot) -> Bool {
     lhs.incarnation == rhs.incarnation

@@ -52,6 +52,11 @@ final class LinkAuthor {
   /// Forgets a record that is one of the replica's now.
   func forgetAhead(_ incarnation: Incarnation) { ahead[incarnation] = nil }
 
+  /// The incarnation of the current author, and its last operation on the link.
+  var head: (incarnation: Incarnation, sequence: UInt64)? {
+    chain.map { ($0.incarnation, $0.sequence) }
+  }
+
   /// The role of the member, once it was announced.
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 

@@ -7,6 +7,8 @@ final class PeerState {
   /// Who writes on its side of the link, and where the chain stands.
   let link = LinkAuthor()
   var reader = LinkBatchReader()
+  /// What waits for another member's batches (BRD-39).
+  var held: HeldMessages?
   /// Whether it broke a rule: nothing more of this link counts.
   private(set) var isClosed = false
   /// When anything of it arrived last.
@@ -146,6 +148,7 @@ final class PeerState {
     earliest.take(reportDue)
     earliest.take(answerDue)
     earliest.take(giveUpDeadline)
+    earliest.take(held?.deadline)
     return earliest.time
   }
 
@@ -185,6 +188,7 @@ final class PeerState {
   /// Has nothing more to do with this link.
   func close() {
     isClosed = true
+    held = nil
     endRequest()
     pendingRequest = nil
     reportDue = nil

@@ -15,10 +15,27 @@ extension Replica {
     finish(from: nil, now)
   }
 
-  /// Returns the properties that this asset must have when a member sends it; nil if it was not
-  /// requested.
-  public func expectedAsset(_ id: AssetID, from member: MemberID) -> AssetReference? {
-    exchange.isAsking(id, from: member) ? exchange.reference(of: id) : nil
+  /// The stored bytes of an asset turned out to be damaged or missing; requests them from others.
+  public func assetLost(_ id: AssetID, now: Moment) {
+    begin(now)
+    if board.assets.remove(id) != nil, let object = assetObjects[id], let asset = reference(of: id)
+    {
+      wantPhoto(asset, of: object, preferring: nil, now)
+    }
+    finish(from: nil, now)
+  }
+
+  /// The properties of an asset, as the object that was seen first states them.
+  public func reference(of id: AssetID) -> AssetReference? {
+    assetObjects[id].flatMap { board.state.record($0)?.asset }
+  }
+
+  /// Returns the properties of an asset as the objects of the board state them; empty if it was not requested
+  /// from this member.
+  ///
+  /// An object can state false properties, so that the asset must match one of them only.
+  public func expectedAsset(_ id: AssetID, from member: MemberID) -> [AssetReference] {
+    exchange.isAsking(id, from: member) ? exchange.references(of: id) : []
   }
 
   /// Some of an asset that was asked for arrived; puts off asking elsewhere.
@@ -58,20 +75,9 @@ extension Replica {
     )
   }
 
-  func wantAssets(_ now: Moment) {
-    exchange.beginAgain()
-    for id in board.objectIDs {
-      if let object = board.object(id) as? PhotoObject, let asset = object.asset,
-        !board.assets.contains(asset.id)
-      {
-        perform(exchange.want(asset, preferring: nil, now: now.uptime))
-      }
-    }
-  }
-
   func perform(_ effects: [AssetExchange.Effect]) {
     for case .ask(let id, let member) in effects {
-      guard let reference = exchange.reference(of: id) else { continue }
+      guard let reference = exchange.references(of: id).first else { continue }
       actions.append(.wantAsset(reference, from: member))
       send(.assetRequest(id), to: member)
     }

@@ -146,9 +146,16 @@ extension Replica {
     guard let peer = peers[member] else { return }
     try peer.link.requireWriter()
     let encoded = try peer.reader.decode(bytes, from: offset)
-    let batch = encoded.batch
     // It is part of the chain whether there is room for it here or not.
-    peer.link.append(encoded.bytes, through: batch.sequences.upperBound)
+    peer.link.append(encoded.bytes, through: encoded.batch.sequences.upperBound)
+    if holdIfEarly(encoded, of: peer, now) { return }
+    try apply(encoded, from: member, now)
+  }
+
+  /// Applies a batch of a member, whose chain it was added to.
+  func apply(_ encoded: EncodedBatch, from member: MemberID, _ now: Moment) throws {
+    guard let peer = peers[member] else { return }
+    let batch = encoded.batch
     if !revocations.isEmpty, let record = peer.link.record,
       let limit = revocations.limit(of: record)
     {

@@ -70,13 +70,14 @@ extension Replica {
     let merging = AnswerMerging(repairing: peer.requestBuckets, by: author.role)
     peers[member]?.endRequest()
     do {
-      guard let (records, difference) = try check(bytes, from: member) else {
+      guard let (records, claimed) = try check(bytes, from: member) else {
         // Its author may not have heard yet that it vouches for nothing any more.
         refusals.revoked += 1
         sendNextRequest(now)
         finish(from: member, now)
         return
       }
+      let difference = withoutClaims(claimed, by: member, now)
       let (revision, known) = (board.state.revision, self.records.count)
       // Of whom we have seen anything, be it that somebody claimed it.
       let seen = records.filter { record in
@@ -94,7 +95,11 @@ extension Replica {
         board.authors[record.incarnation] = record.member
       }
       if board.state.revision != revision || self.records.count != known {
-        actions.append(.record(.answer(merging.bytes + bytes)))
+        // What was left out must stay out when the board is opened. This replica vouches for the rest.
+        let isWhole = difference.context == claimed.context
+        let answer =
+          isWhole ? bytes : Answer.encode(records, difference, by: author, as: chain.incarnation)
+        actions.append(.record(.answer(merging.bytes + answer)))
       }
       answered(request, by: member, now)
       reportToAll(by: now.uptime + gossipDelay)
@@ -244,7 +249,9 @@ extension Replica {
   func compare(_ now: Moment) {
     nextComparison = now.uptime + Self.comparisonInterval
     selfCheck.begin(board.state)
-    if exchange.hasOverflowed { wantAssets(now) }
+    if exchange.hasOverflowed || (photoBudget.hasRefused && now.uptime >= nextPhotoLook) {
+      wantPhotos(now)
+    }
     for member in toldSums.next(Self.comparisonsAtOnce, of: members) {
       peers[member]?.report(by: now.uptime, withSums: true)
     }

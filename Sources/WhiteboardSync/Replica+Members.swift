@@ -40,6 +40,8 @@ extension Replica {
     reportToAll(by: now.uptime + reportDelay)
     sendNextRequest(now)
     finish(from: nil, now)
+    // What waited for its batches waits no longer.
+    releaseHeld(now)
   }
 
   /// Signs what was written last; the actions are to be carried out before the session is left.

@@ -9,14 +9,25 @@ extension Replica {
     guard peers[member]?.isClosed == false else { return }
     heard(member, now)
     begin(now)
-    do {
-      if bytes.first == SyncMessage.batchKind {
+    handling(of: member, now) {
+      if let peer = peers[member], peer.held != nil {
+        try hold(bytes, of: peer)
+      } else if bytes.first == SyncMessage.batchKind {
         // Most messages are batches: they are read where they are.
         try receiveBatch(bytes, at: 1, from: member, now)
       } else if let message = try SyncMessage.decode(bytes) {
         try handle(message, from: member, now)
         sendNextRequest(now)
       }
+    }
+    finish(from: member, now)
+    releaseHeld(now)
+  }
+
+  /// Runs `body`, and handles its error as that of a message of a member.
+  func handling(of member: MemberID, _ now: Moment, _ body: () throws -> Void) {
+    do {
+      try body()
     } catch let error as CodecError {
       violated(member, .malformed(error))
     } catch let error as ReplicaError {
@@ -25,7 +36,6 @@ extension Replica {
     } catch {
       hasNoRoom(for: member, now)
     }
-    finish(from: member, now)
   }
 
   /// A datagram arrived.

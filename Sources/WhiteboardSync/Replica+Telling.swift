@@ -36,12 +36,7 @@ extension Replica {
       )
       if let member { showTail(of: snapshot.id, committed: ink.count, member) }
     }
-    if let asset = snapshot.asset {
-      if assetObjects[asset.id] == nil { assetObjects[asset.id] = snapshot.id }
-      if !board.assets.contains(asset.id) {
-        perform(exchange.want(asset, preferring: member, now: now.uptime))
-      }
-    }
+    if let asset = snapshot.asset { wantPhoto(asset, of: snapshot.id, preferring: member, now) }
   }
 
   func tellSelection(of id: ObjectID) {

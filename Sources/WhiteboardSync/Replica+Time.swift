@@ -18,6 +18,7 @@ extension Replica {
     perform(exchange.tick(now.uptime))
     sendPresence(now)
     finish(from: nil, now)
+    releaseHeld(now)
     sendHead(now)
     sendReports(now)
   }

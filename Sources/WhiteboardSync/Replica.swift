@@ -56,6 +56,11 @@ public final class Replica {
   var strokes: [ObjectID: LiveStroke] = [:]
   var tails = StrokeTails()
   var exchange = AssetExchange()
+  var photoBudget = PhotoBudget()
+  /// The authors of whom photos were left out, as users were told.
+  var photosLeftOut: Set<MemberID> = []
+  /// When to look again whether photos that were left out have room.
+  var nextPhotoLook: UInt64 = 0
   var sendingAssets: [MemberID: Set<AssetID>] = [:]
   var assetObjects: [AssetID: ObjectID] = [:]
   var ownSelections: Set<ObjectID> = []
@@ -65,6 +70,8 @@ public final class Replica {
   /// Until when those are here who are, as far as was heard; nil where it is to be seen anew.
   var presentUntil: UInt64?
   var untold = UntoldChanges()
+  /// When this replica may next begin an incarnation because of false claims (BRD-39).
+  var nextRenewal: UInt64 = 0
 
   /// Milliseconds after which what was received is reported to its author: the longer the more members
   /// there are, for each of them reports too (SYN-14).
@@ -90,6 +97,8 @@ public final class Replica {
   /// Milliseconds after which a member is asked again whose answer had no room here, and between two
   /// times that users are told.
   static let fullPatience: UInt64 = 60_000
+  /// Milliseconds between two incarnations that are begun because of false claims.
+  static let renewalInterval: UInt64 = 600_000
   /// Milliseconds between two answers to one member.
   static let answerInterval: UInt64 = 1000
   /// Milliseconds of silence after which a member's selections no longer hold.
@@ -101,6 +110,8 @@ public final class Replica {
   /// The same two, however many members there are.
   static let slowPresenceInterval: UInt64 = 2000
   static let slowCursorInterval: UInt64 = 250
+  /// Milliseconds between two looks whether photos that were left out have room.
+  static let photoLookInterval: UInt64 = 60_000
   /// Assets under way to one member.
   static let assetsPerMember = 64
 

@@ -44,6 +44,8 @@ public enum ReplicaError: Error, Hashable, Sendable {
   case wrongSignature
   /// A head or a new beginning that does not follow from the batches before it.
   case brokenChain
+  /// A purge of an object that its author, who is connected, has not created (BRD-39).
+  case unwritten
   /// What one who only looks on may not do.
   case viewer
   /// Somebody who does not own the board, as if it were theirs.
@@ -62,6 +64,7 @@ public enum ReplicaError: Error, Hashable, Sendable {
     case .wrongKey: "key"
     case .wrongSignature: "signature"
     case .brokenChain: "chain"
+    case .unwritten: "unwritten"
     case .viewer: "viewer"
     case .notOwner: "owner"
     case .notGranted: "role"
@@ -79,6 +82,8 @@ public enum ReplicaAction: Hashable, Sendable {
   case sendDatagram([UInt8], to: [MemberID])
   /// Keep this, before anything that follows: it changed what the replica holds.
   case record(StoredChange)
+  /// Photos of this author are not requested, because they exceed its budget or that of the board.
+  case photosLeftOut(MemberID)
   /// An object appeared.
   case objectAdded(ObjectSnapshot, from: MemberID?)
   /// An object changed in something other than its selection.

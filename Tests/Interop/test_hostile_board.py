@@ -116,6 +116,19 @@ def with_invented_incarnations(peer, answer):
     )
 
 
+def with_future_dots(peer, answer):
+    """A claim of 2^40 dots of every incarnation that the peer knows, of which nothing is left."""
+    claimed = DotSet()
+    for incarnation in peer.records:
+        claimed.ranges[incarnation] = [[1, 2**40]]
+    living = DotSet()
+    for identifier in peer.state.objects:
+        living.add(identifier)
+    records = [peer.records[incarnation].data for incarnation in sorted(peer.records)]
+    body = encode_vint(len(records)) + b"".join(encode_vint(len(record)) + record for record in records)
+    return resigned(peer, body + codec.encode_difference(claimed, living, {}))
+
+
 ANSWERS = [
     with_another_bit,
     cut,
@@ -485,6 +498,37 @@ class BoardAgainstSwift(BoardAttacks, InteropCase):
 
     def wait_refused(self):
         self.program.events.wait("warning", 20, code="unrecorded-authors")
+
+    def assert_all_can_write(self, known):
+        """What the program writes arrives at a newcomer, and it needed at most one more incarnation."""
+        for words in ("still", "here"):
+            self.program.do("text", at=[0, 0], text=words)
+        good, _ = self.member()
+        self.assertEqual(good.digest(), self.digest())
+        texts = [shown.get("text") for shown in self.program.objects()]
+        self.assertTrue({"still", "here"} <= set(texts), texts)
+        mine = [i for i, r in good.records.items() if r.member == self.target_id]
+        self.assertLessEqual(len(mine), known + 1)
+        good.leave()
+
+    def test_brd_39_a_claim_of_all_that_a_connected_author_will_write(self):
+        peer = self.liar(with_future_dots)
+        remote = self.join(peer)
+        peer.wait_until(lambda: peer._replica(remote).answered_to > 0, 20)
+        self.assertTrue(any(r.member == self.target_id for r in peer.records.values()))
+        self.assert_all_can_write(1)
+        peer.leave()
+
+    def test_brd_39_a_purge_of_what_a_connected_author_never_wrote(self):
+        peer = self.liar()
+        remote = self.join(peer)
+        peer.wait_synced(remote)
+        incarnation = next(i for i, r in peer.records.items() if r.member == self.target_id)
+        peer.commit([(Dot(incarnation, 2**40), cells.PURGE, None, cells.NONE, None)])
+        # The program refuses the purge, or begins a new incarnation once and accepts it.
+        peer.wait_until(lambda: not remote.control or peer.is_synced(remote), 20)
+        self.assert_all_can_write(1)
+        peer.leave()
 
     def test_what_a_member_made_is_removed_after_it_left(self):
         before = self.digest()

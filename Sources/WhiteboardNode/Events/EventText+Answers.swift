@@ -73,19 +73,22 @@ extension EventText {
       return line.isEmpty ? "ok: wait" : "ok: \(line)"
     case "deselect":
       return "ok: deselect"
+    case "purge", "hide", "unhide":
+      guard let objects = done.objects else { break }
+      return "ok: \(done.verb) \(count(objects, "object"))"
     case "erase" where made.isEmpty:
       return "ok: there was nothing to erase"
     case "say":
       // The line itself is told, and what it is called is of no use.
       return "ok: say"
-    default:
-      let shown = made.count > namesLimit ? "\(made.count) objects" : names(made)
-      guard done.changed == false else {
-        return shown.isEmpty ? "ok: \(done.verb)" : "ok: \(done.verb) \(shown)"
-      }
-      guard !made.isEmpty else { return "ok: it was so already" }
-      return "ok: \(shown) \(made.count == 1 ? "was" : "were") so already"
+    default: break
     }
+    let shown = made.count > namesLimit ? "\(made.count) objects" : names(made)
+    guard done.changed == false else {
+      return shown.isEmpty ? "ok: \(done.verb)" : "ok: \(done.verb) \(shown)"
+    }
+    guard !made.isEmpty else { return "ok: it was so already" }
+    return "ok: \(shown) \(made.count == 1 ? "was" : "were") so already"
   }
 
   /// The most objects that an answer names which were there before.

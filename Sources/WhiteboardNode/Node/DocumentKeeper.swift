@@ -157,6 +157,11 @@ struct DocumentKeeper {
     missing[photo] = nil
   }
 
+  /// Whether a photo must still be stored.
+  func isWaiting(forPhoto sha256: [UInt8]) -> Bool {
+    photos.contains { $0.sha256 == sha256 } || missing.keys.contains { $0.sha256 == sha256 }
+  }
+
   /// Records that a photo can never be stored; the answer that reports it fails.
   mutating func didLose(_ photo: Photo, _ error: DocumentError) {
     missing[photo] = nil

@@ -48,7 +48,7 @@ extension Node {
     case .objectAdded(let snapshot, let member):
       shown[snapshot.id] = snapshot
       shownGames[snapshot.id] = view(snapshot)
-      sink.show(.shown(snapshot, shownGames[snapshot.id]))
+      show(.shown(snapshot, shownGames[snapshot.id]))
       emit(
         .objectAdded(
           .init(
@@ -63,11 +63,11 @@ extension Node {
     case .objectRemoved(let id, let member):
       shown[id] = nil
       shownGames[id] = nil
-      sink.show(.removed(id))
+      show(.removed(id))
       emit(.objectRemoved(.init(id: id.description, by: author(member))))
     case .selected(let id, let member):
       if let snapshot = replica?.board.snapshot(id) {
-        sink.show(.shown(snapshot, shownGames[id]))
+        show(.shown(snapshot, shownGames[id]))
       }
       emit(
         .selected(
@@ -90,12 +90,12 @@ extension Node {
         )
       )
     case .chat(let line, _):
-      emit(.chat(.init(line)))
+      if !isHidden(line.id) { emit(.chat(.init(line))) }
     case .preview(let preview):
       // What moves on a screen; lines tell what stays.
-      sink.show(.preview(preview))
+      show(.preview(preview))
     case .presence(let member, let presence):
-      sink.show(.presence(member, presence))
+      show(.presence(member, presence))
     case .clock(let report):
       clockCompared(report)
     case .wantAsset(let reference, let member):
@@ -117,6 +117,7 @@ extension Node {
       diverged(member)
     case .full(let member):
       isFull(for: member)
+    case .photosLeftOut(let author): photosLeftOut(of: author)
     case .unrecorded(let member):
       namesUnknownAuthors(member)
     case .data(let bytes, let member, let isReliable):
@@ -137,7 +138,7 @@ extension Node {
     let game = view(snapshot)
     let hasGameChanged = shownGames[snapshot.id] != game
     shownGames[snapshot.id] = game
-    sink.show(.shown(snapshot, game))
+    show(.shown(snapshot, game))
     guard let old else {
       emit(
         .objectAdded(
@@ -224,6 +225,20 @@ extension Node {
     )
   }
 
+  private func photosLeftOut(of author: MemberID) {
+    emit(
+      .warning(
+        .init(
+          code: "photos-left-out",
+          message:
+            "Some photos of \(called(author)) are not requested: the photos of one author may have "
+            + "\(BoardLimits.photoBytesPerAuthor >> 20) MiB on a board, and all photos "
+            + "\(BoardLimits.photoBytesOfBoard >> 30) GiB. If others are purged, they follow within a minute."
+        )
+      )
+    )
+  }
+
   private func namesUnknownAuthors(_ member: MemberID) {
     guard let peer = PeerID(bytes: member.bytes) else { return }
     emit(
@@ -296,7 +311,7 @@ extension Node {
   }
 
   /// What to call a member in lines for people.
-  private func called(_ member: MemberID) -> String {
+  func called(_ member: MemberID) -> String {
     EventText.person(displayName(member) ?? "", member.description)
   }
 

@@ -161,6 +161,7 @@ extension Node {
     await restorePhotos(from: document, to: replica)
     for snapshot in replica.board.snapshots {
       shown[snapshot.id] = snapshot
+      if isHidden(snapshot.id, on: replica.board) { continue }
       sink.show(.shown(snapshot, replica.board.gameView(snapshot.id, for: replica.board.member)))
     }
     // What was stored is no news.
@@ -193,6 +194,7 @@ extension Node {
       }
       photoIsHere(asset.id, at: path)
       replica.assetStored(asset.id, now: now)
+      dropFile(of: asset.id)
     }
   }
 
@@ -223,7 +225,7 @@ extension Node {
   }
 
   /// Writes a photo of the document to a file; false where it is damaged, and then it is forgotten.
-  private func takeOut(
+  func takeOut(
     _ asset: AssetReference,
     to path: String,
     from document: BoardDocument

@@ -101,6 +101,7 @@ extension Node {
       do throws(DocumentError) {
         try await document.storeAsset(file: photo.path, sha256: photo.sha256)
         keeper.didStore(photo)
+        if let id = AssetID(photo.sha256) { dropFile(of: id) }
       } catch {
         notStored(photo, error)
       }

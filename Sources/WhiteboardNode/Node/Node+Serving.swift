@@ -9,7 +9,7 @@ extension Node {
   /// Hosts or joins, and stays until the node is to end.
   func serve() async throws(NodeError) {
     try makeDirectories()
-    ownIcon = try await storedIcon()
+    try await readPersonalSettings()
     do {
       if let shared = configuration.transport {
         try await serve(shared)
@@ -54,9 +54,11 @@ extension Node {
     try await PeerTransport.withTransport(transportConfiguration, body)
   }
 
-  private func storedIcon() async throws(NodeError) -> ProfileIcon? {
+  private func readPersonalSettings() async throws(NodeError) {
+    guard let settings = configuration.personalSettings else { return }
     do throws(DocumentError) {
-      return try await configuration.personalSettings?.icon
+      ownIcon = try await settings.icon
+      hiddenAuthors = try await settings.hiddenAuthors
     } catch {
       throw NodeError(error)
     }

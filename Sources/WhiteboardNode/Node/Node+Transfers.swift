@@ -17,7 +17,7 @@ extension Node {
     guard let asset = asset(named: info.name.raw), let member = MemberID(info.peer.bytes) else {
       return false
     }
-    return replica?.expectedAsset(asset, from: member) != nil
+    return replica?.expectedAsset(asset, from: member).isEmpty == false
   }
 
   func resourceStarted(_ info: ResourceInfo) {
@@ -123,7 +123,7 @@ extension Node {
   ) {
     var event = event
     guard let replica, let member = MemberID(peer.bytes),
-      let reference = replica.expectedAsset(id, from: member)
+      case let references = replica.expectedAsset(id, from: member), !references.isEmpty
     else {
       // It was whole before it could be refused.
       if case .success(let resource) = result, let path = resource.path {
@@ -141,8 +141,8 @@ extension Node {
       carryOutActions()
       return
     }
-    if resource.sha256 == id.description, resource.size == reference.byteCount,
-      let kept = keepAsset(reference, from: path)
+    if resource.sha256 == id.description,
+      let kept = keepAsset(references.filter { $0.byteCount == resource.size }, from: path)
     {
       event.path = kept
       photoIsHere(id, at: kept)
@@ -166,11 +166,12 @@ extension Node {
     sink.show(.photo(id, path: path))
   }
 
-  /// Moves a received photo to where photos are, once its header is what the board says.
-  private func keepAsset(_ reference: AssetReference, from path: String) -> String? {
-    guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
-      let header = try? PhotoHeader(reading: bytes), header.format == reference.format,
-      header.width == reference.width, header.height == reference.height
+  /// Moves a received photo to where photos are, if its header is what an object of the board states.
+  private func keepAsset(_ references: [AssetReference], from path: String) -> String? {
+    guard !references.isEmpty,
+      let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
+      let header = try? PhotoHeader(reading: bytes),
+      let reference = references.first(where: { $0.hasHeader(header) })
     else { return nil }
     let kept = assetPath(reference.id, header.format)
     // Over one that is there: it may be damaged, and this one is known to be whole.
@@ -184,7 +185,9 @@ extension Node {
   }
 
   func assetPath(_ id: AssetID, _ format: PhotoFormat) -> String {
-    "\(configuration.assetsDirectory)/\(id.description).\(format.name)"
+    // The boards of a relay share the directory.
+    let board = configuration.isRelay ? "-\(session?.id.short ?? "")" : ""
+    return "\(configuration.assetsDirectory)/\(id.description)\(board).\(format.name)"
   }
 
   /// Reads a photo from a file of ours and keeps it where photos are.
@@ -241,6 +244,9 @@ extension Node {
 
   /// Keeps the bytes of a photo where photos are, for what the next answer tells of.
   func keepPhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(VerbError) {
+    do throws(BoardError) { try replica?.requireRoom(for: reference) } catch {
+      throw VerbError(error) { called($0) }
+    }
     let path = assetPath(reference.id, reference.format)
     // Also where a file is there: it may be damaged.
     do throws(OutputFile.WriteError) {
@@ -254,29 +260,38 @@ extension Node {
 
   /// Sends a photo to a member who asked for it.
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
-    guard let session, let peer = PeerID(bytes: member.bytes), let path = assetPaths[id] else {
-      replica?.assetSent(id, to: member, now: now)
-      return
-    }
     spawn { node in
-      do throws(SessionError) {
-        let transfer = try session.sendResource(
-          atPath: path,
-          named: name.name,
-          to: peer,
-          isRequested: true
-        )
-        node.sentPaths[transfer.id.text] = path
-        _ = try await transfer.result()
-      } catch {
-        // Told by the session as the end of the transfer; the member asks again, or elsewhere.
-        node.configuration.logger.debug(
-          "a photo was not sent",
-          metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
-        )
+      if let path = await node.openPhoto(id) {
+        await node.sendAsset(id, name, at: path, to: member)
       }
+      node.closePhoto(id)
       node.replica?.assetSent(id, to: member, now: node.now)
       node.carryOutActions()
+    }
+  }
+
+  private func sendAsset(
+    _ id: AssetID,
+    _ name: ResourceDTO,
+    at path: String,
+    to member: MemberID
+  ) async {
+    guard let session, let peer = PeerID(bytes: member.bytes) else { return }
+    do throws(SessionError) {
+      let transfer = try session.sendResource(
+        atPath: path,
+        named: name.name,
+        to: peer,
+        isRequested: true
+      )
+      sentPaths[transfer.id.text] = path
+      _ = try await transfer.result()
+    } catch {
+      // Told by the session as the end of the transfer; the member asks again, or elsewhere.
+      configuration.logger.debug(
+        "a photo was not sent",
+        metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
+      )
     }
   }
 

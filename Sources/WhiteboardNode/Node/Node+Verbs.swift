@@ -26,6 +26,8 @@ extension Node {
       case .accept, .decline, .kick, .role, .cancel, .leave, .continue, .profile:
         try await decide(request)
         done(request)
+      case .hide(let target, let isHidden):
+        done(request, try await hide(author: target, isHidden))
       case .invite(let terms):
         emit(.invited(try await invite(terms, request: request.request)))
         done(request)

@@ -23,7 +23,7 @@ extension Node {
       let settings = (replica?.board.settings).map(NodeEvent.SettingsDescription.init)
       emit(.settings(.init(settings: settings ?? .init(), request: request.request)))
     case .chat:
-      let lines = replica?.board.chat.map(NodeEvent.Chat.init) ?? []
+      let lines = replica?.board.chat.filter { !isHidden($0.id) }.map(NodeEvent.Chat.init) ?? []
       emit(.chatHistory(.init(count: lines.count, lines: lines, request: request.request)))
     case .digest:
       emit(

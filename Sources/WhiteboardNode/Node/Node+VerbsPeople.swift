@@ -131,10 +131,16 @@ extension Node {
   }
 
   /// Returns the present or former member that a word of a command names.
-  func author(_ word: String) throws(VerbError) -> MemberID {
+  ///
+  /// - Parameters:
+  ///   - word: The start of an id, or a name.
+  ///   - others: Members that the word may name though they wrote nothing on this board.
+  /// - Returns: The member.
+  /// - Throws: `noSuchPeer` if no member or more than one matches.
+  func author(_ word: String, or others: Set<MemberID> = []) throws(VerbError) -> MemberID {
     guard let board = replica?.board else { throw VerbError(.ending, "the board is closed") }
     var book = NameBook<MemberID>()
-    for member in Set(board.authors.values) {
+    for member in Set(board.authors.values).union(others) {
       let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
       let name = member == board.member ? ownName : present ?? keptNames[member.description]
       book.add(id: member.description, names: name.map { [$0] } ?? [], value: member)

@@ -166,7 +166,12 @@ package actor Node {
   var ownName: String
   /// The icon that we go by, if any.
   var ownIcon: ProfileIcon?
+  /// The authors that the user does not want to see.
+  var hiddenAuthors: Set<MemberID> = []
+  /// The files of photos.
   var assetPaths: [AssetID: String] = [:]
+  /// How many transfers read the file of each photo.
+  var photosInUse: [AssetID: Int] = [:]
   /// The files that outgoing transfers read, by transfer.
   var sentPaths: [String: String] = [:]
   /// The first verb that failed, in a script that keeps going.

@@ -49,6 +49,12 @@ extension VerbError {
         "you have used half of the board, the most that one author may use while others use it; "
           + "delete some of your objects and `purge` them"
       )
+    case .photosUsed:
+      self.init(
+        .refused,
+        "your photos on this board would exceed \(BoardLimits.photoBytesPerAuthor >> 20) MiB, the most that "
+          + "one author may have; delete some of them and `purge` them"
+      )
     case .clockExhausted:
       self.init(
         .refused,

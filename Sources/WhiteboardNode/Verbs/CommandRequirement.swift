@@ -23,7 +23,7 @@ extension VerbName {
       .rotate, .color, .width, .order, .group, .ungroup, .lock, .unlock, .edit, .insert, .erase,
       .delete, .undelete, .purge, .play, .undo, .redo, .set, .say, .objects, .show, .find, .chat,
       .settings, .digest, .checkpoint, .checkpoints, .diff, .restore, .saveAs, .export, .import,
-      .copy, .paste:
+      .copy, .paste, .hide, .unhide:
       .board
     }
   }

@@ -69,6 +69,8 @@ enum JSONVerbParser {
     case .view: .view(try view(fields))
     case .accept: .accept(target: try fields.target(), isAlways: try fields.flag("always"))
     case .decline: .decline(target: try fields.target(), reason: try fields.reason())
+    case .hide: .hide(target: try fields.target(), isHidden: true)
+    case .unhide: .hide(target: try fields.target(), isHidden: false)
     case .kick:
       .kick(
         target: try fields.target(),

@@ -66,6 +66,8 @@ enum TextVerbParser {
     case .accept: try accept(&arguments)
     case .decline: try decline(&arguments)
     case .kick: try kick(&arguments)
+    case .hide: .hide(target: try arguments.target("the author"), isHidden: true)
+    case .unhide: .hide(target: try arguments.target("the author"), isHidden: false)
     case .role: try role(&arguments)
     case .invite: try invite(&arguments)
     case .cancel: try cancel(&arguments)

@@ -71,6 +71,8 @@ package enum Verb: Equatable, Sendable {
   case purge(ObjectReference)
   /// Permanently removes all objects that a member created, deleted or not.
   case purgeAuthor(target: String)
+  /// Hides what a member makes from the local user's screen, or shows it again.
+  case hide(target: String, isHidden: Bool)
   /// Makes a move in a game.
   case play(ObjectReference, move: String)
   /// Takes back one's last step.

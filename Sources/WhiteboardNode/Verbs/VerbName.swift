@@ -68,6 +68,10 @@ package enum VerbName: String, CaseIterable, Sendable {
   case decline
   /// Removes a peer.
   case kick
+  /// Hides what a member makes.
+  case hide
+  /// Shows again what a member makes.
+  case unhide
   /// Says what a peer may do.
   case role
   /// Makes a further code.
@@ -171,6 +175,7 @@ extension Verb {
     case .accept: .accept
     case .decline: .decline
     case .kick: .kick
+    case .hide(_, let isHidden): isHidden ? .hide : .unhide
     case .role: .role
     case .invite: .invite
     case .cancel: .cancel
@@ -222,7 +227,7 @@ extension VerbName {
     switch self {
     case .objects, .show, .find, .chat, .settings, .peers, .digest, .help, .diff, .checkpoints,
       .copy, .export, .save, .saveAs, .wait, .point, .view, .send, .resource, .stream, .cancel,
-      .quit, .leave:
+      .quit, .leave, .hide, .unhide:
       true
     default: false
     }

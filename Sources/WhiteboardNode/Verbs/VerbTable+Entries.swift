@@ -72,6 +72,11 @@ extension VerbTable {
       ]
     case .continue:
       ["Until then every change is refused. Members do not get what you change then."]
+    case .hide:
+      [
+        "It concerns your screen only: objects, pointer and chat of the member, on all boards and also after",
+        "a restart. `objects`, exports and JSON events of objects still have everything.",
+      ]
     case .kick:
       [
         "The peer cannot return, also after a restart. It is no known peer any more, and a board that you",
@@ -253,6 +258,10 @@ extension VerbTable {
         "disconnect a peer and keep it out",
         ["target", "reason", "withAdmitted", "keepCode"]
       )
+    case .hide:
+      ("PEER", "hide what a present or former member makes from your screen", ["target"])
+    case .unhide:
+      ("PEER", "show again what a member makes", ["target"])
     case .invite:
       (
         "[view] [expires=TIME]",

@@ -56,7 +56,7 @@ extension ReplicaWorld {
       nodes[number].role = role
       if role == .viewer { nodes[number].strokes = [] }
     case .memberRole, .selectionLost, .preview, .presence, .wantAsset, .data, .caughtUp, .profile,
-      .full:
+      .full, .photosLeftOut:
       break
     }
   }
@@ -88,7 +88,7 @@ extension ReplicaWorld {
     // A resource is as good as its name, read back.
     if (try? ResourceDTO(name: dto.name)) != dto { complaints.append("a name is not read back") }
     nodes[from].replica.assetSent(id, to: member, now: now(from))
-    guard nodes[to].replica.expectedAsset(id, from: nodes[from].member) != nil else { return }
+    guard !nodes[to].replica.expectedAsset(id, from: nodes[from].member).isEmpty else { return }
     if random.chance(25) {
       nodes[to].replica.assetFailed(id, from: nodes[from].member, now: now(to))
     } else {

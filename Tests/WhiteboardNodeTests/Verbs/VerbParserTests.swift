@@ -227,6 +227,8 @@ struct VerbParserTests {
         #"decline abc "not now""#, #"{"verb":"decline","target":"abc","reason":"not now"}"#,
         .decline(target: "abc", reason: "not now")
       ),
+      ("hide bob", #"{"verb":"hide","target":"bob"}"#, .hide(target: "bob", isHidden: true)),
+      ("unhide bob", #"{"verb":"unhide","target":"bob"}"#, .hide(target: "bob", isHidden: false)),
       ("kick bob", #"{"verb":"kick","target":"bob"}"#, .kick(target: "bob", reason: nil)),
       (
         "kick --with-admitted bob spam --keep-code",
