@@ -13,15 +13,16 @@ package enum Base64 {
   /// The text of some bytes.
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
-    append(bytes, to: &text)
+    append(bytes[...], to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 
   /// Appends the text of some bytes.
-  package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
-    text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
-    var start = 0
-    while start + 3 <= bytes.count {
+  package static func append(_ bytes: ArraySlice<UInt8>, to text: inout [UInt8]) {
+    // With room for what follows in the line: otherwise its first byte would double the capacity.
+    text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4 + min(bytes.count, 4096))
+    var start = bytes.startIndex
+    while start + 3 <= bytes.endIndex {
       let bits = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
       text.append(digits[bits >> 18])
       text.append(digits[bits >> 12 & 63])
@@ -29,8 +30,8 @@ package enum Base64 {
       text.append(digits[bits & 63])
       start += 3
     }
-    guard start < bytes.count else { return }
-    let second = start + 1 < bytes.count ? Int(bytes[start + 1]) : nil
+    guard start < bytes.endIndex else { return }
+    let second = start + 1 < bytes.endIndex ? Int(bytes[start + 1]) : nil
     let bits = Int(bytes[start]) << 16 | (second ?? 0) << 8
     text.append(digits[bits >> 18])
     text.append(digits[bits >> 12 & 63])

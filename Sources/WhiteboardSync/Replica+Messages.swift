@@ -15,6 +15,9 @@ extension Replica {
       } else if bytes.first == SyncMessage.batchKind {
         // Most messages are batches: they are read where they are.
         try receiveBatch(bytes, at: 1, from: member, now)
+      } else if bytes.first == SyncMessage.applicationKind {
+        // It can be large, and is not copied.
+        actions.append(.data(bytes.dropFirst(), from: member, isReliable: true))
       } else if let message = try SyncMessage.decode(bytes) {
         try handle(message, from: member, now)
         sendNextRequest(now)
@@ -51,7 +54,7 @@ extension Replica {
       case .preview(let stroke, let first, let points)?:
         preview(stroke, first, points, from: member)
       case .application(let bytes)?:
-        actions.append(.data(bytes, from: member, isReliable: false))
+        actions.append(.data(bytes[...], from: member, isReliable: false))
       case nil: break
       }
     } catch {
@@ -96,7 +99,7 @@ extension Replica {
     case .revocation(let bytes): try receiveRevocation(bytes, from: member, now)
     case .record(let bytes): try receiveRecord(bytes, from: member)
     case .application(let bytes):
-      actions.append(.data(bytes, from: member, isReliable: true))
+      actions.append(.data(bytes[...], from: member, isReliable: true))
     }
   }
 }

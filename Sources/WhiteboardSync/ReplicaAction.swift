@@ -126,7 +126,7 @@ public enum ReplicaAction: Hashable, Sendable {
   /// What a member may do there, where that is told for the first time or changed.
   case memberRole(MemberID, Role)
   /// Bytes of the application's arrived.
-  case data([UInt8], from: MemberID, isReliable: Bool)
+  case data(ArraySlice<UInt8>, from: MemberID, isReliable: Bool)
   /// All that a member had when we asked is here.
   case caughtUp(MemberID)
   /// A member broke the protocol; nothing of the message was applied.

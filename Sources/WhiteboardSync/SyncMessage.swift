@@ -4,6 +4,8 @@ import Whiteboard
 package enum SyncMessage: Hashable, Sendable {
   /// The kind of a batch.
   package static let batchKind: UInt8 = 0x01
+  /// The first byte of a message of the application.
+  static let applicationKind: UInt8 = 0x10
 
   /// The next batch of the sender in link form, whose meaning depends on earlier messages.
   case batch([UInt8])
@@ -81,7 +83,7 @@ package enum SyncMessage: Hashable, Sendable {
       writer.byte(0x0B)
       writer.raw(bytes)
     case .application(let bytes):
-      writer.byte(0x10)
+      writer.byte(Self.applicationKind)
       writer.raw(bytes)
     case .record(let bytes):
       writer.byte(0x81)

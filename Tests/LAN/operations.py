@@ -161,8 +161,13 @@ def a_relay_whose_disk_is_full_says_so_goes_on_and_saves_all_when_there_is_room(
     board = writers.agree()
     writers.expect_nobody_left()
     print(f"{writers.done} verbs acknowledged, {len(board)} objects")
-    has_photo = lambda: scene.h1.run("sh", "-c", f"ls {directory}/assets").stdout.strip()  # noqa: E731
-    lan.until(has_photo, 60, "the relay to have the photo after all")
+    path = scene.h1.run("sh", "-c", f"ls {directory}/boards/*.whiteboard").stdout.split()[0]
+    count = f"import sqlite3; print(sqlite3.connect('file:{path}?mode=ro', uri=True).execute('SELECT count(*) FROM asset').fetchone()[0])"
+    lan.until(
+        lambda: scene.h1.run("/usr/bin/python3", "-c", count, check=False).stdout.strip() == "1",
+        60,
+        "the relay to have the photo after all",
+    )
     writers.leave_to(relay, scene.h2, board)
     expect(shown in board, "the photo is on it")
 

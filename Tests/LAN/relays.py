@@ -1,6 +1,8 @@
 """`whiteboard-relay` on a host of the rig, and its operator."""
 
+import contextlib
 import json
+import sqlite3
 
 import lan
 import peers
@@ -71,3 +73,12 @@ def start(scene, host, *words, data="relay", http="none", wait=True):
     if wait:
         relay.status
     return relay
+
+
+def stored_photos(relay):
+    """How many photos the boards of a relay hold."""
+    count = 0
+    for path in (relay.data_dir / "boards").glob("*.whiteboard"):
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as board:
+            count += board.execute("SELECT count(*) FROM asset").fetchone()[0]
+    return count

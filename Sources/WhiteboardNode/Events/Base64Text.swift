@@ -2,12 +2,14 @@ import WhiteboardRendering
 
 /// Bytes that JSON has in base64; they are encoded when they are written.
 package struct Base64Text: Encodable, WritesJSON, Sendable, Equatable {
-  private let bytes: [UInt8]
+  private let bytes: ArraySlice<UInt8>
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+  init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
   /// The text.
-  package var text: String { Base64.encode(bytes) }
+  package var text: String { Base64.encode(Array(bytes)) }
 
   /// How many characters it has.
   package var count: Int { (bytes.count + 2) / 3 * 4 }

@@ -15,7 +15,9 @@ package actor LineWriter {
   private let descriptor: Int32
   private let capacity: Int
   private let queue = DispatchQueue(label: "whiteboard.output")
-  private var pending: [UInt8] = []
+  /// What waits to be written; not joined, since a line can be large.
+  private var pending: [[UInt8]] = []
+  private var pendingBytes = 0
   private var isWriting = false
   private var failure: Int32?
   private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -36,9 +38,10 @@ package actor LineWriter {
   package func write(_ line: [UInt8]) async throws(OutputError) {
     try check()
     // Taken before any waiting, so that lines keep the order of the calls.
-    pending.append(contentsOf: line)
+    pending.append(line)
+    pendingBytes += line.count
     startWriting()
-    while pending.count > capacity, failure == nil {
+    while pendingBytes > capacity, failure == nil {
       await withCheckedContinuation { waiters.append($0) }
     }
     try check()
@@ -63,11 +66,12 @@ package actor LineWriter {
   private func startWriting() {
     guard !isWriting, failure == nil, !pending.isEmpty else { return }
     isWriting = true
-    let bytes = pending
+    let lines = pending
     pending = []
+    pendingBytes = 0
     let descriptor = descriptor
     queue.async {
-      let failure = LineWriter.writeAll(bytes, to: descriptor)
+      let failure = lines.lazy.compactMap { LineWriter.writeAll($0, to: descriptor) }.first
       // Ends by itself as soon as the actor has taken the result; nobody waits for it.
       Task { await self.wrote(failure) }
     }

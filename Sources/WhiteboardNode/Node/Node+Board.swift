@@ -166,10 +166,12 @@ extension Node {
     )
   }
 
-  private func received(_ bytes: [UInt8], from member: MemberID, isReliable: Bool) {
+  private func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
     guard let peer = PeerID(bytes: member.bytes) else { return }
     // As text, control characters are six times as long, and nobody wants to read them.
-    let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 }
+    let isText =
+      bytes.count <= Self.mostTextBytes
+      && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 }
     emit(
       .data(
         .init(
@@ -183,6 +185,9 @@ extension Node {
       )
     )
   }
+
+  /// The most bytes of a message that an event also has as text.
+  private static let mostTextBytes = 1 << 20
 
   /// Reports a member's display name if it differs from the name in its handshake.
   ///
