@@ -18,6 +18,9 @@ extension DocumentedProgram {
     // Large messages are given back to the system when they are freed. By default, glibc keeps up to
     // 64 MiB in each arena once it has freed a large block.
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
+    // Memory that a thread frees is reused by the others. By default, each thread has an arena of its own,
+    // and every arena keeps the most memory that its thread ever needed.
+    mallopt(M_ARENA_MAX, 2)
     #endif
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
