@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 /// For one consumer, which takes all that waits at once and is then given it one by one. When 1,000
 /// events or 16 MiB of messages wait to be taken, the session stops reading its links until they are
 /// (MSG-5), so a slow consumer slows its senders and never loses or reorders anything. The large messages
-/// (above 1 MiB) that arrive and wait have 32 MiB in all; the room of one is free when the consumer asks for
+/// (above 1 MiB) that arrive and wait have 16 MiB in all; the room of one is free when the consumer asks for
 /// the next event. The sequence ends after the session was left, or when the reading task is cancelled.
 public struct SessionEvents: AsyncSequence, Sendable {
   let queue: EventQueue

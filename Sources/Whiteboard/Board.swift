@@ -97,8 +97,16 @@ public final class Board {
   /// Applies a batch from elsewhere, whatever it says: agreement first (SYN-3).
   /// - Throws: `BoardError.boardFull`; nothing is applied.
   public func receive(_ batch: Batch) throws(BoardError) {
+    try receive(batch, purgingWithin: [:])
+  }
+
+  /// Applies a batch without the purges of objects behind these sequences.
+  package func receive(
+    _ batch: Batch,
+    purgingWithin last: [Incarnation: UInt64]
+  ) throws(BoardError) {
     hideStaged()
-    try cells.apply(batch, changes: &changes)
+    try cells.apply(batch, purgingWithin: last, changes: &changes)
     note(batch)
     clock.observe(
       HybridTime(batch.time.rawValue + UInt64(batch.operations.count - 1)),

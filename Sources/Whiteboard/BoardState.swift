@@ -69,6 +69,15 @@ public struct BoardState: Sendable {
     _ batch: Batch,
     changes: inout ChangeLog
   ) throws(BoardError) {
+    try apply(batch, purgingWithin: [:], changes: &changes)
+  }
+
+  /// Applies one batch without the purges of objects behind these sequences.
+  package mutating func apply(
+    _ batch: Batch,
+    purgingWithin last: [Incarnation: UInt64],
+    changes: inout ChangeLog
+  ) throws(BoardError) {
     guard let batch = counted(of: batch) else { return }
     guard hasRoom(for: batch) else { throw .boardFull }
     changes.reserve(batch.operations.count)
@@ -85,7 +94,7 @@ public struct BoardState: Sendable {
       if !purged.isEmpty, purged.contains(dot) { continue }
       if operation.property.isPurge {
         // What does not count has no place in the context.
-        guard counts(operation.object.dot) else { continue }
+        guard counts(operation.object.dot), operation.object.dot.isWithin(last) else { continue }
         remove(operation.object, changes: &changes)
         purged.insert(operation.object.dot)
       } else if purged.isEmpty || !purged.contains(operation.object.dot) {

@@ -22,12 +22,8 @@ struct AssetExchange {
   /// How many assets are wanted at once; others are looked for again later.
   static let most = 4096
 
-  /// How many different properties of one asset are remembered.
-  static let mostReferences = 64
-
   private struct Want {
-    /// The properties that objects state; more than one if some are false.
-    var references: [AssetReference]
+    let reference: AssetReference
     let preferred: MemberID?
     var tried: Set<MemberID> = []
     var asking: MemberID?
@@ -45,8 +41,8 @@ struct AssetExchange {
   /// Whether this asset was asked for from this member and has not come yet.
   func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
 
-  /// The properties of an asset that is wanted, as objects state them.
-  func references(of id: AssetID) -> [AssetReference] { wants[id]?.references ?? [] }
+  /// The properties of an asset that is wanted, as the first object stated them.
+  func reference(of id: AssetID) -> AssetReference? { wants[id]?.reference }
 
   /// Whether some asset is under way, or waits for a member not yet asked.
   var isBusy: Bool {
@@ -58,17 +54,12 @@ struct AssetExchange {
     preferring member: MemberID?,
     now: UInt64
   ) -> [Effect] {
-    if let known = wants[reference.id]?.references {
-      if !known.contains(reference), known.count < Self.mostReferences {
-        wants[reference.id]?.references.append(reference)
-      }
-      return []
-    }
+    guard wants[reference.id] == nil else { return [] }
     if wants.count >= Self.most {
       hasOverflowed = true
       guard makeRoom() else { return [] }
     }
-    wants[reference.id] = Want(references: [reference], preferred: member)
+    wants[reference.id] = Want(reference: reference, preferred: member)
     order.append(reference.id)
     return advance(now)
   }

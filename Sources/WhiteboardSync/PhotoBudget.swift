@@ -1,35 +1,42 @@
 import Whiteboard
 
-/// The photos that a replica requests from others: as many of each author as that author may have, and as
-/// many in all as a board may have (BRD-38).
+/// The photos whose bytes are here: how many bytes each author has, and all (BRD-38).
+///
+/// Sizes that objects state do not count, because they may be false.
 struct PhotoBudget {
-  private var ofAuthor: [MemberID: Int] = [:]
-  private var total = 0
-  private var counted: Set<AssetID> = []
-  /// Whether a photo was left out.
-  private(set) var hasRefused = false
-
-  /// Counts a photo whose bytes are here.
-  mutating func count(_ asset: AssetReference, of author: MemberID?) {
-    guard counted.insert(asset.id).inserted else { return }
-    total += asset.byteCount
-    if let author { ofAuthor[author, default: 0] += asset.byteCount }
+  private struct Photo {
+    let author: MemberID?
+    let bytes: Int
   }
 
-  /// Returns whether a photo is within the budget, and counts it if so.
-  ///
-  /// A photo counts once, for the author of the object that was seen first.
-  mutating func admit(_ asset: AssetReference, of author: MemberID?) -> Bool {
-    if counted.contains(asset.id) { return true }
+  private var photos: [AssetID: Photo] = [:]
+  private var ofAuthor: [MemberID: Int] = [:]
+  private var total = 0
+
+  /// Counts a photo whose bytes are here, for the author of the object that was seen first.
+  mutating func count(_ id: AssetID, _ bytes: Int, of author: MemberID?) {
+    remove(id)
+    photos[id] = Photo(author: author, bytes: bytes)
+    total += bytes
+    if let author { ofAuthor[author, default: 0] += bytes }
+  }
+
+  /// Forgets the photos that no object shows.
+  mutating func keep(only shown: Set<AssetID>) {
+    for id in photos.keys where !shown.contains(id) { remove(id) }
+  }
+
+  /// Returns whether a photo of an author can be requested.
+  func hasRoom(for bytes: Int, of author: MemberID?) -> Bool {
     let authors = author.flatMap { ofAuthor[$0] } ?? 0
-    guard authors + asset.byteCount <= BoardLimits.photoBytesPerAuthor,
-      total + asset.byteCount <= BoardLimits.photoBytesOfBoard
-    else {
-      hasRefused = true
-      return false
-    }
-    count(asset, of: author)
-    return true
+    return authors + bytes <= BoardLimits.photoBytesPerAuthor
+      && total + bytes <= BoardLimits.photoBytesOfBoard
+  }
+
+  private mutating func remove(_ id: AssetID) {
+    guard let photo = photos.removeValue(forKey: id) else { return }
+    total -= photo.bytes
+    if let author = photo.author { ofAuthor[author, default: 0] -= photo.bytes }
   }
 }
 
@@ -42,15 +49,11 @@ extension Replica {
     _ now: Moment
   ) {
     if assetObjects[asset.id] == nil { assetObjects[asset.id] = object }
-    let author = board.member(of: object.dot.incarnation)
-    // The own photos were within the budget when they were added.
-    let isCounted = board.assets.contains(asset.id) || author == board.member
-    if isCounted { photoBudget.count(asset, of: author) }
-    if board.assets.contains(asset.id) { return }
-    if isCounted || photoBudget.admit(asset, of: author) {
+    guard !board.assets.contains(asset.id) else { return }
+    if hasRoom(forPhoto: asset.id, bytes: asset.byteCount) {
       perform(exchange.want(asset, preferring: member, now: now.uptime))
-    } else if let author, photosLeftOut.insert(author).inserted {
-      actions.append(.photosLeftOut(author))
+    } else {
+      leaveOut(asset.id)
     }
   }
 
@@ -58,17 +61,38 @@ extension Replica {
   func wantPhotos(_ now: Moment) {
     nextPhotoLook = now.uptime + Self.photoLookInterval
     exchange.beginAgain()
-    photoBudget = PhotoBudget()
-    let photos = board.objectIDs.compactMap { id in
-      (board.object(id) as? PhotoObject)?.asset.map { (id, $0) }
-    }
-    // What is here counts first.
-    for (id, asset) in photos where board.assets.contains(asset.id) {
+    leavesOutPhotos = false
+    photoBudget.keep(only: Set(board.state.records.compactMap { $0.1.asset?.id }))
+    for id in board.objectIDs {
+      guard let asset = (board.object(id) as? PhotoObject)?.asset else { continue }
       wantPhoto(asset, of: id, preferring: nil, now)
     }
-    for (id, asset) in photos where !board.assets.contains(asset.id) {
-      wantPhoto(asset, of: id, preferring: nil, now)
-    }
+  }
+
+  /// Returns whether a photo of this size is within the budget of its author, and of the board.
+  ///
+  /// The own photos always are.
+  public func hasRoom(forPhoto id: AssetID, bytes: Int) -> Bool {
+    let author = photoAuthor(id)
+    return author == board.member || photoBudget.hasRoom(for: bytes, of: author)
+  }
+
+  /// A member offered a requested photo that has no room.
+  public func leaveOutPhoto(_ id: AssetID, now: Moment) {
+    begin(now)
+    leaveOut(id)
+    perform(exchange.arrived(id, now: now.uptime))
+    finish(from: nil, now)
+  }
+
+  private func leaveOut(_ id: AssetID) {
+    leavesOutPhotos = true
+    guard let author = photoAuthor(id), photosLeftOut.insert(author).inserted else { return }
+    actions.append(.photosLeftOut(author))
+  }
+
+  func photoAuthor(_ id: AssetID) -> MemberID? {
+    assetObjects[id].flatMap { board.member(of: $0.dot.incarnation) }
   }
 
   /// Throws if another photo would exceed what one author may have on a board (BRD-38).

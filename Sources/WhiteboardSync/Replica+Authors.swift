@@ -153,7 +153,19 @@ extension Replica {
   }
 
   /// Applies a batch of a member, whose chain it was added to.
-  func apply(_ encoded: EncodedBatch, from member: MemberID, _ now: Moment) throws {
+  ///
+  /// - Parameters:
+  ///   - encoded: The batch.
+  ///   - last: Purges of objects behind these sequences are left out (BRD-39).
+  ///   - member: The member.
+  ///   - now: The time.
+  /// - Throws: `ReplicaError`, or `BoardError` if there is no room for the batch.
+  func apply(
+    _ encoded: EncodedBatch,
+    purgingWithin last: [Incarnation: UInt64] = [:],
+    from member: MemberID,
+    _ now: Moment
+  ) throws {
     guard let peer = peers[member] else { return }
     let batch = encoded.batch
     if !revocations.isEmpty, let record = peer.link.record,
@@ -168,7 +180,7 @@ extension Replica {
     }
     let new = try newRecords(for: batch, from: peer.link)
     try board.requireShare(for: batch, of: member)
-    try board.receive(batch)
+    try board.receive(batch, purgingWithin: last)
     for record in new {
       adopt(record)
       peer.link.forgetAhead(record.incarnation)

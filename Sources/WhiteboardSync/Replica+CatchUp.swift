@@ -249,7 +249,7 @@ extension Replica {
   func compare(_ now: Moment) {
     nextComparison = now.uptime + Self.comparisonInterval
     selfCheck.begin(board.state)
-    if exchange.hasOverflowed || (photoBudget.hasRefused && now.uptime >= nextPhotoLook) {
+    if exchange.hasOverflowed || (leavesOutPhotos && now.uptime >= nextPhotoLook) {
       wantPhotos(now)
     }
     for member in toldSums.next(Self.comparisonsAtOnce, of: members) {

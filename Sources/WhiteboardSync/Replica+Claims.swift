@@ -11,7 +11,8 @@ extension Replica {
     var last = [chain.incarnation: chain.sequence]
     for peer in peers.values where !peer.isClosed && now.uptime < peer.silenceDeadline {
       guard let head = peer.link.head else { continue }
-      last[head.incarnation] = head.sequence
+      // A batch that waits has not been applied.
+      last[head.incarnation] = peer.held.map { $0.batch.batch.firstSequence - 1 } ?? head.sequence
     }
     return last
   }
@@ -28,8 +29,19 @@ extension Replica {
     _ now: Moment
   ) -> Difference {
     let own = peers[member]?.link.head?.incarnation
-    let contradicted = lastWritten(now).filter { incarnation, last in
-      incarnation != own && (difference.context.last(of: incarnation) ?? 0) > last
+    let written = lastWritten(now)
+    doubts = doubts.filter { incarnation, doubt in
+      written[incarnation].map { $0 < doubt.sequence } ?? false
+    }
+    let contradicted = written.filter { incarnation, last in
+      guard incarnation != own, let claimed = difference.context.last(of: incarnation),
+        claimed > last
+      else { return false }
+      if incarnation == chain.incarnation { return true }
+      // An author may keep from this replica what it sends to others, so the doubt ends.
+      let doubt = doubts[incarnation] ?? Doubt(since: now.uptime, sequence: claimed)
+      doubts[incarnation] = doubt
+      return now.uptime < doubt.since + Self.doubtPatience
     }
     guard !contradicted.isEmpty else { return difference }
     if contradicted.keys.contains(chain.incarnation), now.uptime >= nextRenewal {
@@ -64,31 +76,27 @@ extension Replica {
     return true
   }
 
-  /// Keeps a message of a member whose batch waits.
-  /// - Throws: `malformed(overLimit)` if there are too many of them.
-  func hold(_ bytes: [UInt8], of peer: PeerState) throws(ReplicaError) {
-    guard peer.held?.append(bytes) ?? true else { throw .malformed(.overLimit("held")) }
-  }
-
-  /// Handles what waited and is no longer early, and closes the links of members whose batches waited for
-  /// too long.
+  /// Handles what waited and is no longer early, or waited for too long.
+  ///
+  /// In the latter case the early purges are left out. If the objects are created after all, the boards
+  /// differ, and the repair (SYN-42) removes them.
   func releaseHeld(_ now: Moment) {
     var isProgress = peers.values.contains { $0.held != nil }
     while isProgress {
       isProgress = false
       for member in members {
         guard let peer = peers[member], let held = peer.held else { continue }
-        if isEarly(held.batch.batch, now) {
-          guard now.uptime >= held.deadline else { continue }
-          violated(member, .unwritten)
-        } else {
-          isProgress = true
-          peer.held = nil
-          begin(now)
-          handling(of: member, now) { try apply(held.batch, from: member, now) }
-          finish(from: member, now)
-          for message in held.messages { received(message, from: member, now: now) }
+        let isOverdue = held.isFull || now.uptime >= held.deadline
+        guard isOverdue || !isEarly(held.batch.batch, now) else { continue }
+        isProgress = true
+        let last = isOverdue ? lastWritten(now) : [:]
+        peer.held = nil
+        begin(now)
+        handling(of: member, now) {
+          try apply(held.batch, purgingWithin: last, from: member, now)
         }
+        finish(from: member, now)
+        for message in held.messages { received(message, from: member, now: now) }
       }
     }
   }
@@ -98,7 +106,7 @@ extension Replica {
 struct HeldMessages {
   /// Milliseconds that a batch may wait.
   static let patience: UInt64 = 5000
-  /// The most bytes that may wait behind a batch.
+  /// The bytes behind a batch at which it waits no longer.
   static let byteLimit = 4 << 20
 
   let batch: EncodedBatch
@@ -114,12 +122,19 @@ struct HeldMessages {
   /// When the batch has waited for too long.
   var deadline: UInt64 { since + Self.patience }
 
-  /// Adds a message.
-  /// - Returns: Whether there was room for it.
-  mutating func append(_ message: [UInt8]) -> Bool {
+  /// Whether so much waits behind the batch that it waits no longer.
+  var isFull: Bool { byteCount >= Self.byteLimit }
+
+  mutating func append(_ message: [UInt8]) {
     byteCount += message.count + 64
-    guard byteCount <= Self.byteLimit else { return false }
     messages.append(message)
-    return true
   }
+}
+
+/// A claim that the author's own channel does not confirm.
+struct Doubt {
+  /// When the first such claim came.
+  let since: UInt64
+  /// The last sequence that was claimed then.
+  let sequence: UInt64
 }

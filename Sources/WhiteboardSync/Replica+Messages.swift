@@ -11,7 +11,7 @@ extension Replica {
     begin(now)
     handling(of: member, now) {
       if let peer = peers[member], peer.held != nil {
-        try hold(bytes, of: peer)
+        peer.held?.append(bytes)
       } else if bytes.first == SyncMessage.batchKind {
         // Most messages are batches: they are read where they are.
         try receiveBatch(bytes, at: 1, from: member, now)

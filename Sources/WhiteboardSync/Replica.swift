@@ -57,6 +57,8 @@ public final class Replica {
   var tails = StrokeTails()
   var exchange = AssetExchange()
   var photoBudget = PhotoBudget()
+  /// Whether photos were left out at the last look.
+  var leavesOutPhotos = false
   /// The authors of whom photos were left out, as users were told.
   var photosLeftOut: Set<MemberID> = []
   /// When to look again whether photos that were left out have room.
@@ -72,6 +74,8 @@ public final class Replica {
   var untold = UntoldChanges()
   /// When this replica may next begin an incarnation because of false claims (BRD-39).
   var nextRenewal: UInt64 = 0
+  /// The claims about connected authors that are being left out.
+  var doubts: [Incarnation: Doubt] = [:]
 
   /// Milliseconds after which what was received is reported to its author: the longer the more members
   /// there are, for each of them reports too (SYN-14).
@@ -98,7 +102,9 @@ public final class Replica {
   /// times that users are told.
   static let fullPatience: UInt64 = 60_000
   /// Milliseconds between two incarnations that are begun because of false claims.
-  static let renewalInterval: UInt64 = 600_000
+  static let renewalInterval: UInt64 = 30_000
+  /// Milliseconds for which a connected author can contradict the same claim.
+  static let doubtPatience: UInt64 = 30_000
   /// Milliseconds between two answers to one member.
   static let answerInterval: UInt64 = 1000
   /// Milliseconds of silence after which a member's selections no longer hold.

@@ -44,8 +44,6 @@ public enum ReplicaError: Error, Hashable, Sendable {
   case wrongSignature
   /// A head or a new beginning that does not follow from the batches before it.
   case brokenChain
-  /// A purge of an object that its author, who is connected, has not created (BRD-39).
-  case unwritten
   /// What one who only looks on may not do.
   case viewer
   /// Somebody who does not own the board, as if it were theirs.
@@ -64,7 +62,6 @@ public enum ReplicaError: Error, Hashable, Sendable {
     case .wrongKey: "key"
     case .wrongSignature: "signature"
     case .brokenChain: "chain"
-    case .unwritten: "unwritten"
     case .viewer: "viewer"
     case .notOwner: "owner"
     case .notGranted: "role"

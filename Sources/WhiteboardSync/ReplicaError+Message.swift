@@ -10,7 +10,6 @@ extension ReplicaError {
     case .wrongKey: "A public key is not valid."
     case .wrongSignature: "A signature is not valid."
     case .brokenChain: "Changes do not continue those before them."
-    case .unwritten: "An object was removed that its author has not created."
     case .viewer: "A viewer changed the board."
     case .notOwner: "A record claims the board without being its owner's."
     case .notGranted: "A role or a grant goes beyond what its issuer may give."

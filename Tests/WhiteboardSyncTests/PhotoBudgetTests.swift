@@ -38,8 +38,14 @@ import Testing
     return anna.replica.takeActions()
   }
 
+  /// The bytes of a photo arrive.
+  private func store(_ photo: AssetReference) {
+    anna.replica.assetStored(photo.id, bytes: photo.byteCount, now: now)
+    _ = anna.replica.takeActions()
+  }
+
   private func isWanted(_ photo: AssetReference) -> Bool {
-    !anna.replica.exchange.references(of: photo.id).isEmpty
+    anna.replica.exchange.reference(of: photo.id) != nil
   }
 
   @Test("[BRD-38] photos of an author beyond 512 MiB are not requested, and users are told once")
@@ -49,6 +55,7 @@ import Testing
     for number: UInt8 in 1...16 {
       #expect(!(try show(photo(number), by: &bo).contains(.photosLeftOut(bo.member))))
       #expect(isWanted(try photo(number)))
+      store(try photo(number))
     }
     #expect(try show(photo(17), by: &bo).contains(.photosLeftOut(bo.member)))
     #expect(!isWanted(try photo(17)))
@@ -56,9 +63,24 @@ import Testing
     // Others have room.
     _ = try show(photo(19), by: &cleo)
     #expect(isWanted(try photo(19)))
-    // What is here already counts once, whoever shows it.
-    _ = try show(photo(1), by: &cleo)
-    #expect(isWanted(try photo(1)))
+    // One that was wanted before has no room any more when it is offered.
+    #expect(anna.replica.hasRoom(forPhoto: try photo(19).id, bytes: BoardLimits.photoBytes))
+    #expect(!anna.replica.hasRoom(forPhoto: try photo(17).id, bytes: 1))
+  }
+
+  @Test("[BRD-38] stated sizes do not use up the budget, whether they are too large or too small")
+  func statedSizes() throws {
+    join(&bo)
+    join(&cleo)
+    for number: UInt8 in 1...100 { _ = try show(photo(number), by: &bo) }
+    _ = try show(photo(200), by: &cleo)
+    #expect(isWanted(try photo(200)))
+    // What arrives counts as it is.
+    for number: UInt8 in 1...16 {
+      _ = try show(photo(100 + number, bytes: 1), by: &cleo)
+      store(try photo(100 + number))
+    }
+    #expect(!anna.replica.hasRoom(forPhoto: try photo(200).id, bytes: 1))
   }
 
   @Test("[BRD-38] photos of a board beyond 2 GiB are not requested")
@@ -71,6 +93,7 @@ import Testing
         number += 1
         _ = try show(photo(number), by: &puppet)
         #expect(isWanted(try photo(number)))
+        store(try photo(number))
       }
     }
     join(&bo)
@@ -80,7 +103,10 @@ import Testing
   @Test("[BRD-38] photos that were left out are requested when others were purged")
   func purged() throws {
     join(&bo)
-    for number: UInt8 in 1...17 { _ = try show(photo(number), by: &bo) }
+    for number: UInt8 in 1...17 {
+      _ = try show(photo(number), by: &bo)
+      if number < 17 { store(try photo(number)) }
+    }
     #expect(!isWanted(try photo(17)))
     let first = ObjectID(Dot(bo.incarnation, 1))
     _ = try anna.replica.change(now: now) { board in

@@ -12,13 +12,16 @@ struct MessageRoom {
   /// The bytes of large messages at a time.
   ///
   /// A message of the maximum size always fits.
-  static let capacity = 32 << 20
-  /// How long a message may take to arrive while other messages wait for room.
-  static let patience = TimeAmount.seconds(20)
+  static let capacity = 16 << 20
+  /// Returns how long a message may take to arrive while other messages wait for room: 3 s, and 1 s for
+  /// each 2 MiB.
+  static func patience(_ bytes: Int) -> TimeAmount {
+    .seconds(3) + .nanoseconds(Int64(bytes) * 1_000_000_000 / (2 << 20))
+  }
 
   private struct Place {
     let bytes: Int
-    let since: NIODeadline
+    var since: NIODeadline
     /// Whether all parts of the message arrived.
     var isComplete = false
   }
@@ -63,6 +66,9 @@ struct MessageRoom {
     return admit(now)
   }
 
+  /// Handles that the link of a member was not read until now, so that its message could not arrive.
+  mutating func resumed(_ peer: PeerID, now: NIODeadline) { places[peer]?.since = now }
+
   /// When the first message is overdue, or `nil` if no message can become overdue.
   var nextDue: NIODeadline? { places.values.compactMap { due($0) }.min() }
 
@@ -73,7 +79,7 @@ struct MessageRoom {
 
   private func due(_ place: Place?) -> NIODeadline? {
     guard let place, !place.isComplete, let next = waiting.first else { return nil }
-    return max(place.since, next.since) + Self.patience
+    return max(place.since, next.since) + Self.patience(place.bytes)
   }
 
   private mutating func left(_ peer: PeerID) {

@@ -138,6 +138,7 @@ final class SessionCore {
     if isPaused || entry.isThrottled || entry.isStopped || room.stops(entry.id) {
       entry.link?.pauseReading()
     } else {
+      if entry.link?.isReadingPaused ?? true { room.resumed(entry.id, now: .now()) }
       entry.link?.resumeReading()
     }
   }
@@ -922,6 +923,10 @@ extension SessionCore: LinkDelegate {
       if !entry.plan.isLost || entry.plan.announced != nil { dialIfDue(entry, now) }
     }
     for peer in room.overdue(now) {
+      if stoodStill || entries[peer]?.link?.isReadingPaused ?? false {
+        room.resumed(peer, now: now)
+        continue
+      }
       let error = SessionError(closeCode: .tooSlow, message: "", isOurs: true)
       disconnect(
         peer,

@@ -4,6 +4,9 @@ import WhiteboardRendering
 extension EventText {
   static func boardLine(_ event: NodeEvent) -> String? {
     switch event {
+    case .objectAdded(let event) where event.hidden == true: nil
+    case .objectChanged(let event) where event.hidden == true: nil
+    case .objectRemoved(let event) where event.hidden == true: nil
     case .objectAdded(let added):
       "+ \(whole(added.object))"
     case .objectChanged(let change):

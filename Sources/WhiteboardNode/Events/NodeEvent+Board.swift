@@ -7,6 +7,8 @@ extension NodeEvent {
     package var object: ObjectDescription
     /// The peer that made the change.
     package var by: String?
+    /// True if the user hid the author of the object.
+    package var hidden: Bool?
   }
 
   /// An object on the board is not as it was.
@@ -19,6 +21,8 @@ extension NodeEvent {
     package var object: ObjectDescription
     /// The peer that made the change.
     package var by: String?
+    /// True if the user hid the author of the object.
+    package var hidden: Bool?
   }
 
   /// An object is no longer on the board.
@@ -27,6 +31,8 @@ extension NodeEvent {
     package var id: String
     /// The peer that made the change.
     package var by: String?
+    /// True if the user hid the author of the object.
+    package var hidden: Bool?
   }
 
   /// An object was selected or released.

@@ -30,6 +30,8 @@ struct DocumentKeeper {
   private(set) var entries: [DocumentEntry] = []
   /// The photos that must still be stored, oldest first.
   private(set) var photos: [Photo] = []
+  /// The photos that are being stored.
+  private var storing: Set<Photo> = []
   /// The photos that could not be stored, with the errors; storing them is retried.
   private(set) var missing: [Photo: DocumentError] = [:]
   /// The photos that can never be stored, with the errors: their files are missing or have other
@@ -140,6 +142,7 @@ struct DocumentKeeper {
   /// it is to be told what became of it.
   mutating func take() -> Work {
     defer {
+      storing = Set(photos)
       photos = []
       forgetEntries()
     }
@@ -154,16 +157,19 @@ struct DocumentKeeper {
 
   /// Records that a photo is stored.
   mutating func didStore(_ photo: Photo) {
+    storing.remove(photo)
     missing[photo] = nil
   }
 
   /// Whether a photo must still be stored.
   func isWaiting(forPhoto sha256: [UInt8]) -> Bool {
-    photos.contains { $0.sha256 == sha256 } || missing.keys.contains { $0.sha256 == sha256 }
+    photos.contains { $0.sha256 == sha256 } || storing.contains { $0.sha256 == sha256 }
+      || missing.keys.contains { $0.sha256 == sha256 }
   }
 
   /// Records that a photo can never be stored; the answer that reports it fails.
   mutating func didLose(_ photo: Photo, _ error: DocumentError) {
+    storing.remove(photo)
     missing[photo] = nil
     lost[photo] = error
   }
@@ -179,7 +185,8 @@ struct DocumentKeeper {
   ///
   /// - Returns: Whether that is new.
   mutating func didMiss(_ photo: Photo, _ error: DocumentError) -> Bool {
-    missing.updateValue(error, forKey: photo) == nil
+    storing.remove(photo)
+    return missing.updateValue(error, forKey: photo) == nil
   }
 
   /// Retries the photos that could not be stored.

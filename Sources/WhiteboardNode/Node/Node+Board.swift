@@ -54,7 +54,8 @@ extension Node {
           .init(
             id: snapshot.id.description,
             object: description(snapshot),
-            by: author(member)
+            by: author(member),
+            hidden: hiddenMark(snapshot.id)
           )
         )
       )
@@ -64,7 +65,11 @@ extension Node {
       shown[id] = nil
       shownGames[id] = nil
       show(.removed(id))
-      emit(.objectRemoved(.init(id: id.description, by: author(member))))
+      emit(
+        .objectRemoved(
+          .init(id: id.description, by: author(member), hidden: hiddenMark(id))
+        )
+      )
     case .selected(let id, let member):
       if let snapshot = replica?.board.snapshot(id) {
         show(.shown(snapshot, shownGames[id]))
@@ -145,7 +150,8 @@ extension Node {
           .init(
             id: snapshot.id.description,
             object: description(snapshot),
-            by: author(member)
+            by: author(member),
+            hidden: hiddenMark(snapshot.id)
           )
         )
       )
@@ -160,7 +166,8 @@ extension Node {
           id: snapshot.id.description,
           changed: keys,
           object: description(snapshot),
-          by: author(member)
+          by: author(member),
+          hidden: hiddenMark(snapshot.id)
         )
       )
     )

@@ -186,14 +186,14 @@ extension Node {
           await storePhoto(asset, at: path, in: document)
         }
       } else if isStored {
-        guard await takeOut(asset, to: path, from: document) else { continue }
+        guard await takeOut(asset, to: path, from: document) == nil else { continue }
       } else {
         forgetFile(asset, path)
         // Others are asked for it.
         continue
       }
       photoIsHere(asset.id, at: path)
-      replica.assetStored(asset.id, now: now)
+      replica.assetStored(asset.id, bytes: asset.byteCount, now: now)
       dropFile(of: asset.id)
     }
   }
@@ -224,12 +224,14 @@ extension Node {
     }
   }
 
-  /// Writes a photo of the document to a file; false where it is damaged, and then it is forgotten.
+  /// Writes a photo of the document to a file, and forgets the photo if it is damaged.
+  ///
+  /// - Returns: Why there is no file.
   func takeOut(
     _ asset: AssetReference,
     to path: String,
     from document: BoardDocument
-  ) async -> Bool {
+  ) async -> DocumentError? {
     do throws(DocumentError) {
       let bytes = try await document.asset(asset.id.bytes)
       do {
@@ -237,14 +239,14 @@ extension Node {
       } catch {
         throw DocumentError(.inputOutput, "\(path) cannot be written", cause: error)
       }
-      return true
+      return nil
     } catch {
       if error.code == .damaged {
         // What others send takes its place.
         try? await document.removeAsset(asset.id.bytes)
       }
       photoLost(asset.id, error)
-      return false
+      return error
     }
   }
 

@@ -11,8 +11,7 @@ extension Node {
   ///
   /// - Returns: How many objects of this board are no longer shown, or are shown again.
   func hide(author word: String, _ isHidden: Bool) async throws(VerbError) -> VerbOutcome {
-    let present = isHidden ? members.keys.compactMap { MemberID($0.bytes) } : []
-    let author = try author(word, or: hiddenAuthors.union(present))
+    let author = try author(word, or: hiddenAuthors)
     if isHidden {
       guard author != replica?.board.member else {
         throw VerbError(.badArgument, "you cannot hide yourself")
@@ -24,7 +23,10 @@ extension Node {
         )
       }
     }
-    guard hiddenAuthors.contains(author) != isHidden else { return VerbOutcome(count: 0) }
+    let objects = shown.values.filter { self.author(of: $0.id) == author }
+    guard hiddenAuthors.contains(author) != isHidden else {
+      return VerbOutcome(count: isHidden ? objects.count : 0)
+    }
     var hidden = hiddenAuthors
     if isHidden { hidden.insert(author) } else { hidden.remove(author) }
     if let settings = configuration.personalSettings {
@@ -35,17 +37,18 @@ extension Node {
       }
     }
     hiddenAuthors = hidden
-    var count = 0
-    for snapshot in shown.values where self.author(of: snapshot.id) == author {
+    for snapshot in objects {
       if isHidden {
         sink.show(.removed(snapshot.id))
       } else {
         sink.show(.shown(snapshot, shownGames[snapshot.id]))
       }
-      count += 1
     }
     if isHidden { sink.show(.presence(author, Presence())) }
-    return VerbOutcome(count: count)
+    if replica?.board.chat.contains(where: { $0.author == author }) ?? false {
+      tellChat(request: nil)
+    }
+    return VerbOutcome(count: objects.count)
   }
 
   /// Shows a change of the board on the screen, unless its author is hidden.
@@ -55,6 +58,9 @@ extension Node {
     }
     sink.show(change)
   }
+
+  /// True for an object of a hidden author, for events.
+  func hiddenMark(_ id: ObjectID) -> Bool? { isHidden(id) ? true : nil }
 
   /// Whether the local user hid the author of an object, on this board or one that is being opened.
   func isHidden(_ id: ObjectID, on board: Board? = nil) -> Bool {

@@ -14,7 +14,9 @@ extension Node {
     if let path = assetPaths[id] { return path }
     guard let document, let asset = replica?.reference(of: id) else { return nil }
     let path = assetPath(id, asset.format)
-    guard await takeOut(asset, to: path, from: document) else {
+    if let error = await takeOut(asset, to: path, from: document) {
+      // If only the file cannot be written, the photo is still in the board.
+      guard [.damaged, .notFound].contains(error.code) else { return nil }
       replica?.assetLost(id, now: now)
       carryOutActions()
       return nil

@@ -17,7 +17,13 @@ extension Node {
     guard let asset = asset(named: info.name.raw), let member = MemberID(info.peer.bytes) else {
       return false
     }
-    return replica?.expectedAsset(asset, from: member).isEmpty == false
+    guard let replica, replica.isAsking(forAsset: asset, from: member) else { return false }
+    guard replica.hasRoom(forPhoto: asset, bytes: info.size) else {
+      replica.leaveOutPhoto(asset, now: now)
+      carryOutActions()
+      return false
+    }
+    return true
   }
 
   func resourceStarted(_ info: ResourceInfo) {
@@ -148,7 +154,7 @@ extension Node {
       photoIsHere(id, at: kept)
       keepPhoto(id, at: kept)
       emit(.resourceFinished(event))
-      replica.assetStored(id, now: now)
+      replica.assetStored(id, bytes: resource.size, now: now)
     } else {
       event.outcome = .failed
       event.path = nil
@@ -167,7 +173,7 @@ extension Node {
   }
 
   /// Moves a received photo to where photos are, if its header is what an object of the board states.
-  private func keepAsset(_ references: [AssetReference], from path: String) -> String? {
+  private func keepAsset(_ references: Set<AssetReference>, from path: String) -> String? {
     guard !references.isEmpty,
       let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
       let header = try? PhotoHeader(reading: bytes),
@@ -263,6 +269,8 @@ extension Node {
     spawn { node in
       if let path = await node.openPhoto(id) {
         await node.sendAsset(id, name, at: path, to: member)
+      } else {
+        node.replica?.assetUnavailable(id, to: member, now: node.now)
       }
       node.closePhoto(id)
       node.replica?.assetSent(id, to: member, now: node.now)

@@ -23,8 +23,7 @@ extension Node {
       let settings = (replica?.board.settings).map(NodeEvent.SettingsDescription.init)
       emit(.settings(.init(settings: settings ?? .init(), request: request.request)))
     case .chat:
-      let lines = replica?.board.chat.filter { !isHidden($0.id) }.map(NodeEvent.Chat.init) ?? []
-      emit(.chatHistory(.init(count: lines.count, lines: lines, request: request.request)))
+      tellChat(request: request.request)
     case .digest:
       emit(
         .digest(
@@ -40,6 +39,12 @@ extension Node {
     default:
       preconditionFailure("\(request.verb.name.rawValue) tells nothing")
     }
+  }
+
+  /// Emits the chat without the lines of hidden authors.
+  func tellChat(request: RequestMark?) {
+    let lines = replica?.board.chat.filter { !isHidden($0.id) }.map(NodeEvent.Chat.init) ?? []
+    emit(.chatHistory(.init(count: lines.count, lines: lines, request: request)))
   }
 
   /// Lists the connected members, with the peers that admitted them.

@@ -140,7 +140,9 @@ extension Node {
   func author(_ word: String, or others: Set<MemberID> = []) throws(VerbError) -> MemberID {
     guard let board = replica?.board else { throw VerbError(.ending, "the board is closed") }
     var book = NameBook<MemberID>()
-    for member in Set(board.authors.values).union(others) {
+    // Members that wrote nothing count too: the name of one of two must not mean the other.
+    let present = members.keys.compactMap { MemberID($0.bytes) }
+    for member in Set(board.authors.values).union(others).union(present) {
       let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
       let name = member == board.member ? ownName : present ?? keptNames[member.description]
       book.add(id: member.description, names: name.map { [$0] } ?? [], value: member)

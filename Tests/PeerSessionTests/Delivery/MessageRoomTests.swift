@@ -10,7 +10,8 @@ import Testing
 struct MessageRoomTests {
   private let peers = (UInt8(0)..<4).compactMap { PeerID(bytes: [UInt8](repeating: $0, count: 32)) }
   private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
-  private let largest = Limits.message
+  /// Two of these have room at a time.
+  private let largest = Limits.message / 2
 
   @Test("[MSG-5] messages up to 1 MiB need no room")
   func small() {
@@ -66,11 +67,11 @@ struct MessageRoomTests {
     #expect(room.overdue(start + .hours(1)) == [])
     let asked = start + .seconds(60)
     room.began(largest, from: peers[2], now: asked)
-    #expect(room.nextDue == asked + MessageRoom.patience)
-    #expect(room.overdue(asked + .seconds(19)) == [])
-    #expect(room.overdue(asked + .seconds(20)) == [peers[0]])
+    #expect(room.nextDue == asked + MessageRoom.patience(Limits.message / 2))
+    #expect(room.overdue(asked + .seconds(6)) == [])
+    #expect(room.overdue(asked + .seconds(7)) == [peers[0]])
     // What has arrived is not overdue: the application has it.
-    #expect(room.removed(peers[0], now: asked + .seconds(20)) == [peers[2]])
+    #expect(room.removed(peers[0], now: asked + .seconds(7)) == [peers[2]])
     #expect(room.nextDue == nil)
   }
 

@@ -39,12 +39,13 @@ struct HidingTests: NodeSuite {
         // Others hide nothing, and neither do lists.
         let listed = await screen.perform("objects")
         #expect(listed.verb == "objects" && screen.listed == 3)
-        #expect(await screen.perform("hide ben").objects == 0)
+        #expect(await screen.perform("hide ben").objects == 2)
         #expect(try await PersonalSettings(path: settings).hiddenAuthors.count == 1)
         // The author need not be here.
         await guest.end()
         #expect(await screen.perform("unhide ben").objects == 2)
         #expect(screen.objects == [own, first, second])
+        #expect(screen.history == ["spam"])
         #expect(try await PersonalSettings(path: settings).hiddenAuthors.isEmpty)
         #expect(await screen.perform("hide ada").verb == "error: bad-argument")
         #expect(await screen.perform("hide nobody").verb == "error: no-such-peer")
@@ -74,6 +75,7 @@ struct HidingTests: NodeSuite {
     private struct State {
       var objects: Set<String> = []
       var chat: [String] = []
+      var history: [String] = []
       var listed = 0
       var asked = 0
     }
@@ -87,6 +89,7 @@ struct HidingTests: NodeSuite {
 
     var objects: Set<String> { state.withLock { $0.objects } }
     var chat: [String] { state.withLock { $0.chat } }
+    var history: [String] { state.withLock { $0.history } }
     var listed: Int { state.withLock { $0.listed } }
 
     func show(_ change: BoardChange) {
@@ -103,6 +106,7 @@ struct HidingTests: NodeSuite {
       for event in events {
         state.withLock { state in
           if case .chat(let line) = event { state.chat.append(line.text) }
+          if case .chatHistory(let chat) = event { state.history = chat.lines.map(\.text) }
           if case .objects(let list) = event { state.listed = list.count }
         }
         telling.yield(event)
