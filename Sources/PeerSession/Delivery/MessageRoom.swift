@@ -11,7 +11,8 @@ struct MessageRoom {
   static let threshold = 1 << 20
   /// The bytes of large messages at a time.
   ///
-  /// A message of the maximum size always fits.
+  /// A message has room in any case if there is no other; one that passes a relay is a little longer
+  /// than the greatest message.
   static let capacity = 16 << 20
   /// Returns how long a message may take to arrive while other messages wait for room: 3 s, and 1 s for
   /// each 2 MiB.
@@ -90,7 +91,7 @@ struct MessageRoom {
   @discardableResult
   private mutating func admit(_ now: NIODeadline) -> [PeerID] {
     var admitted: [PeerID] = []
-    while let next = waiting.first, used + next.bytes <= Self.capacity {
+    while let next = waiting.first, used == 0 || used + next.bytes <= Self.capacity {
       waiting.removeFirst()
       places[next.peer] = Place(bytes: next.bytes, since: now)
       used += next.bytes
