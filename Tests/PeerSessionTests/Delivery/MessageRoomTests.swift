@@ -108,4 +108,23 @@ struct MessageRoomTests {
     for peer in peers.prefix(2) { room.began(largest, from: peer, now: start) }
     #expect(!room.stops(peers[0]) && !room.stops(peers[1]))
   }
+
+  @Test("[MSG-5] times in which the receiver does not read a link do not count")
+  func resumed() {
+    var room = MessageRoom()
+    for peer in peers.prefix(3) { room.began(largest, from: peer, now: start) }
+    room.resumed(peers[0], now: start + .seconds(5))
+    #expect(room.overdue(start + .seconds(8)) == [peers[1]])
+    #expect(room.overdue(start + .seconds(12)) == [peers[0], peers[1]])
+  }
+
+  @Test("[MSG-5] the greatest message has room if there is no other")
+  func greatest() {
+    var room = MessageRoom()
+    // With its envelope, as a relay passes it on.
+    room.began(Limits.message + 64, from: peers[0], now: start)
+    #expect(!room.stops(peers[0]))
+    room.began(MessageRoom.threshold + 1, from: peers[1], now: start)
+    #expect(room.stops(peers[1]))
+  }
 }
