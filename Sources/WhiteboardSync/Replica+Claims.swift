@@ -21,8 +21,8 @@ extension Replica {
 
   /// Returns the part of an answer's difference that its authors do not contradict.
   ///
-  /// What is left out for being early comes on the channel of its author. What a member claims of itself
-  /// counts: it signed the answer.
+  /// If a claim was only early, the author's own channel delivers the change. A member's claims about itself
+  /// count, because it signed the answer.
   func withoutClaims(
     _ difference: Difference,
     by member: MemberID,

@@ -117,7 +117,7 @@ def with_invented_incarnations(peer, answer):
 
 
 def with_future_dots(peer, answer):
-    """A claim of 2^40 dots of every incarnation that the peer knows, of which nothing is left."""
+    """Claims 2^40 dots of each incarnation that the peer knows, without any cells."""
     claimed = DotSet()
     for incarnation in peer.records:
         claimed.ranges[incarnation] = [[1, 2**40]]

@@ -75,7 +75,7 @@ import Testing
     anna.replica.board.snapshot(ObjectID(Dot(puppet.incarnation, sequence))) != nil
   }
 
-  /// What is on the board when it is opened again.
+  /// Returns a replica restored from the stored changes.
   private func reopened() throws -> Replica {
     let replica = world.replica(anna.key, now)
     try replica.restore(kept, now: now)
@@ -152,7 +152,9 @@ import Testing
     #expect(replica.board.state.context == context)
   }
 
-  @Test("[BRD-39] a purge of what is never written is left out after 5 s, and what follows counts")
+  @Test(
+    "[BRD-39] a purge of an object that is never created is left out after 5 s; later messages count"
+  )
   func never() throws {
     join()
     #expect(receive(SyncMessage.record(cleo.record.bytes).encode(), from: bo) == [])
@@ -230,7 +232,7 @@ import Testing
     let message = SyncMessage.application([UInt8](repeating: 7, count: 1 << 20)).encode()
     for _ in 0..<3 { #expect(receive(message, from: bo) == []) }
     #expect(context.isEmpty)
-    // Whoever wrote the object is unknown here, since its author has not written (SYN-48).
+    // The batch is handled now. It is refused because no record of the object's author was sent (SYN-48).
     #expect(receive(message, from: bo) == ["no-author"])
   }
 }

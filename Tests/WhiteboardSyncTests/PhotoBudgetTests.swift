@@ -48,7 +48,7 @@ import Testing
     anna.replica.exchange.reference(of: photo.id) != nil
   }
 
-  @Test("[BRD-38] photos of an author beyond 512 MiB are not requested, and users are told once")
+  @Test("[BRD-38] photos of an author beyond 512 MiB are not requested, and one warning is emitted")
   func author() throws {
     join(&bo)
     join(&cleo)

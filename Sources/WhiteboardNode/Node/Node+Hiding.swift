@@ -87,7 +87,7 @@ extension Node {
 extension PersonalSettings {
   /// The authors whose objects and messages the user does not want to see.
   ///
-  /// Skips what is not an id.
+  /// Words that are not peer ids are skipped.
   var hiddenAuthors: Set<MemberID> {
     get throws(DocumentError) {
       let words = try value("hidden")?.split(separator: " ") ?? []
