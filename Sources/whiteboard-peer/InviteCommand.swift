@@ -157,9 +157,10 @@ struct InviteCommand: AsyncParsableCommand {
       let document = try await BoardDocument.open(at: path, mode: .reading)
       return (document.board, try await document.name(), try await document.code())
     }
-    guard let id = SessionID(bytes: bytes)?.text else {
+    guard let session = SessionID(bytes: bytes) else {
       throw NodeError(.badData, "\(path): it is of no board")
     }
+    let id = session.text
     if let running = open.first(where: { $0.board == id }) { return BoardInvitation(running) }
     let directory = try settings.chosenDataDirectory()
     let identity: PeerIdentity
@@ -168,14 +169,16 @@ struct InviteCommand: AsyncParsableCommand {
     } catch {
       throw NodeError(error, inDataDirectory: directory)
     }
+    let admission = settings.value(.admission)
     let listen = settings.value(.listen)
     let port = listen.map(\.port) ?? 0
     return BoardInvitation(
       board: id,
       boardName: name,
       peer: identity.peerID.text,
-      admit: settings.value(.admission)?.rawValue,
+      admit: admission?.rawValue,
       code: settings.value(.code)?.text ?? code,
+      pass: admission == .ask ? identity.invitationPass(for: session).text : nil,
       open: false,
       hosts: PeerTransport.addresses(listen: listen, interface: settings.value(.interface)),
       port: port > 0 ? port : HostPort.defaultPort

@@ -1,21 +1,34 @@
-"""Join links: whiteboard://HOST:PORT/BOARD-ID?peer=PEER-ID#CODE."""
+"""Join links: whiteboard://HOST:PORT/BOARD-ID?peer=PEER-ID&pass=PASS#CODE."""
 
+import typing
 import urllib.parse
 
 from whiteboard_peer.wire import base32, parse_base32
 
 
+class JoinLink(typing.NamedTuple):
+    """The parts of a join link; what is missing is None."""
+
+    address: tuple
+    session: bytes
+    peer: bytes | None
+    code: str | None
+    link_pass: bytes | None
+
+
 def parse_link(link):
-    """(address, session id, peer id or None, code or None)."""
+    """The parts of a join link."""
     parts = urllib.parse.urlsplit(link)
     if parts.scheme != "whiteboard":
         raise ValueError("not a whiteboard link")
-    peer = urllib.parse.parse_qs(parts.query).get("peer", [None])[0]
-    return (
+    query = urllib.parse.parse_qs(parts.query)
+    peer, link_pass = query.get("peer", [None])[0], query.get("pass", [None])[0]
+    return JoinLink(
         (parts.hostname, parts.port),
         parse_base32(parts.path.lstrip("/"), 16),
         parse_base32(peer, 32) if peer else None,
         urllib.parse.unquote(parts.fragment) or None,
+        parse_base32(link_pass, 16) if link_pass else None,
     )
 
 

@@ -83,7 +83,7 @@ class SwiftCase(InteropCase):
 class Joining(SwiftCase):
     def test_python_joins_by_the_link_with_a_code(self):
         program = self.swift_host("code")
-        address, session, peer, code = parse_link(program.link)
+        address, session, peer, code, _ = parse_link(program.link)
         self.assertEqual((session, peer), (program.session, program.id))
         self.assertEqual(code, program.code)
         self.assertEqual(len(code.split("-")), 4)

@@ -18,6 +18,7 @@ import threading
 import time
 import unittest
 
+from links import parse_link
 from program import BINARY, Program
 from support import InteropCase
 from whiteboard_peer import admission, authors, cells, datagram, messages, wire
@@ -312,6 +313,8 @@ class Attacks:
             {"invitation": {"timeout": 999}},
             {"invitation": {"timeout": 600_001}},
             {"invitation": {"context": "!"}},
+            {"invitation": {"pass": 1}},
+            {"invitation": {"pass": "a" * 27}},
             {"invitation": {"context": wire.base64_text(bytes(1_025))}},
         ]:
             with self.subTest(changes=changes):
@@ -1035,9 +1038,10 @@ class AdmissionAttacks:
             answer = self.reveal(second)
         self.assertEqual(answer, "busy")
 
-    def ask(self, host, source):
+    def ask(self, host, source, **invitation):
         """A new peer at `source` asks to join; its link, and `ask` or the close code."""
-        link, answer = self.connect(self.attacker_of(host), source)
+        changes = {"invitation": invitation} if invitation else {}
+        link, answer = self.connect(self.attacker_of(host), source, **changes)
         if answer == "ask":
             answer = self.reveal(link) or "ask"
         return link, answer
@@ -1129,6 +1133,17 @@ class AdmissionAgainstSwift(AdmissionAttacks, InteropCase):
         self.assertEqual(self.ask(host, "127.0.0.20")[1], "ask")
         self.assert_ends(links[-1], "busy")
         host.events.wait("note", code="invitation-ended")
+
+    def test_hel_5_places_are_left_for_holders_of_the_join_link(self):
+        host = self.host("ask")
+        link = parse_link(host.link)
+        for number in range(12):
+            self.assertEqual(self.ask(host, f"127.0.0.{2 + number}")[1], "ask")
+        self.assertEqual(self.ask(host, "127.0.0.20")[1], "busy")
+        self.assertEqual(self.ask(host, "127.0.0.20", **{"pass": base32(os.urandom(16))})[1], "busy")
+        for number in range(4):
+            self.assertEqual(self.ask(host, f"127.0.0.{20 + number}", **{"pass": base32(link.link_pass)})[1], "ask")
+        self.assertEqual(self.ask(host, "127.0.0.24", **{"pass": base32(link.link_pass)})[1], "busy")
 
     def test_lnk_6_five_addresses_do_not_keep_out_a_newcomer(self):
         host = self.host("ask")

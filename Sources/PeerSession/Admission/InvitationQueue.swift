@@ -37,22 +37,24 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   var silencedCount: Int { silenced.count }
 
   /// Returns how an invitation would be received; changes nothing.
+  ///
+  /// An invitation is expected if the host knows its peer or handed out the pass that it shows.
   func reception(
     of peer: PeerID,
     from block: AddressBlock,
-    isKnown: Bool,
+    isExpected: Bool,
     now: Duration
   ) -> InvitationReception {
     if let end = silenced[block], now < end { return .silenced }
     guard peers[peer] == nil else { return .busy }
-    return places.decision(from: block, isKnown: isKnown) == .refused ? .busy : .ask
+    return places.decision(from: block, isKnown: isExpected) == .refused ? .busy : .ask
   }
 
-  /// Takes in an invitation that ``reception(of:from:isKnown:now:)`` answered with `.ask`.
+  /// Takes in an invitation that ``reception(of:from:isExpected:now:)`` answered with `.ask`.
   ///
   /// - Returns: The invitation that lost its place, for the owner to close with `busy`.
-  mutating func enter(_ id: ID, peer: PeerID, from block: AddressBlock, isKnown: Bool) -> ID? {
-    guard case .place(let evicted) = places.enter(id, from: block, isKnown: isKnown) else {
+  mutating func enter(_ id: ID, peer: PeerID, from block: AddressBlock, isExpected: Bool) -> ID? {
+    guard case .place(let evicted) = places.enter(id, from: block, isKnown: isExpected) else {
       return nil
     }
     if let evicted { leave(evicted) }

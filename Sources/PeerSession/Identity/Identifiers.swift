@@ -118,6 +118,24 @@ public struct TransferID: Hashable, Sendable {
   public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 }
 
+/// Shows that a peer was given the join link of a host: 16 bytes that the host made for one session.
+///
+/// It reserves a place among the pending invitations (HEL-5) and admits nobody. The text is 26
+/// lower-case base32 characters.
+public struct InvitationPass: Hashable, Sendable {
+  /// The number of bytes.
+  public static let byteCount = 16
+
+  /// The 16 bytes.
+  public let bytes: [UInt8]
+
+  /// Reads exactly 16 bytes, or nothing.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == Self.byteCount else { return nil }
+    self.bytes = bytes
+  }
+}
+
 /// One run of a peer in one session: a restarted process is a new incarnation.
 ///
 /// The text is 13 lower-case base32 characters, of the 8 bytes of `value`, most significant first.
@@ -149,6 +167,7 @@ public struct SessionIncarnation: Hashable, Sendable {
 extension PeerID: Base32Identifier {}
 extension SessionID: Base32Identifier {}
 extension TransferID: Base32Identifier {}
+extension InvitationPass: Base32Identifier {}
 extension SessionIncarnation: Base32Identifier {}
 
 /// An identifier of a fixed number of bytes, written in base32 wherever it is text.

@@ -178,9 +178,15 @@ extension Control {
     let timeout: Duration
     /// At most 1,024 bytes.
     let context: [UInt8]
+    /// The pass of the listener's join link (HEL-5).
+    let pass: InvitationPass?
 
     /// Creates a request; a longer context than 1,024 bytes is a mistake of the caller.
-    init(timeout: Duration = defaultTimeout, context: [UInt8] = []) {
+    init(
+      timeout: Duration = defaultTimeout,
+      context: [UInt8] = [],
+      pass: InvitationPass? = nil
+    ) {
       precondition(
         context.count <= Limits.invitationContext,
         "a context has at most 1,024 bytes (3.1)"
@@ -189,11 +195,13 @@ extension Control {
       let highest = Duration.milliseconds(Self.milliseconds.upperBound)
       self.timeout = min(max(timeout, lowest), highest)
       self.context = context
+      self.pass = pass
     }
 
     private enum CodingKeys: String, CodingKey {
       case timeout
       case context
+      case pass
     }
 
     init(from decoder: any Decoder) throws {
@@ -205,6 +213,7 @@ extension Control {
       context =
         try container.isPresent(.context)
         ? try container.base64(.context, maximum: Limits.invitationContext) : []
+      pass = try container.decodeIfPresent(InvitationPass.self, forKey: .pass)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -215,6 +224,7 @@ extension Control {
         forKey: .timeout
       )
       if !context.isEmpty { try container.encode(Base64.encode(context), forKey: .context) }
+      try container.encodeIfPresent(pass, forKey: .pass)
     }
   }
 

@@ -103,10 +103,12 @@ final class Joining {
       return fail(SessionError(.selfDialled, "That address is this peer's own."))
     }
     let membership = storedMembership
+    // Only a listener whose key was named by the link learns the pass (ADM-4).
+    let pass = request.trust == .pinnedByLink ? request.pass : nil
     let hello = Control.DiallerHello(
       introduction: session.introduction(for: nil),
       ticket: membership?.ticket,
-      invitation: .init(timeout: request.timeout, context: request.context)
+      invitation: .init(timeout: request.timeout, context: request.context, pass: pass)
     )
     var trust = request.trust
     if trust == .unverified && request.allowsUnproved && request.code == nil {

@@ -154,11 +154,11 @@ final class ListenerHandshake: LinkDelegate {
     let introduction = session.introduction(for: entry)
     number = max(introduction.links, hello.introduction.links) + 1
     let block = AddressBlock(host: host)
-    let isKnown = transport.known[peer] != nil
+    let isExpected = session.isExpected(peer, with: hello.invitation?.pass)
     let reception = session.invitationQueue.reception(
       of: peer,
       from: block,
-      isKnown: isKnown,
+      isExpected: isExpected,
       now: .uptime
     )
     var admission = ListenerAdmission(
@@ -185,7 +185,12 @@ final class ListenerHandshake: LinkDelegate {
     self.admission = admission
     if admission.isPendingInvitation {
       let id = ObjectIdentifier(self)
-      let evicted = session.invitationQueue.enter(id, peer: peer, from: block, isKnown: isKnown)
+      let evicted = session.invitationQueue.enter(
+        id,
+        peer: peer,
+        from: block,
+        isExpected: isExpected
+      )
       if let evicted { transport.handshake(evicted)?.advance { $0.placeLost() } }
     }
     perform(actions)

@@ -17,6 +17,15 @@ extension SessionCore {
     }
   }
 
+  /// Whether an invitation may take one of the reserved places: from a known peer, or one that shows
+  /// the pass of our join link (HEL-5).
+  func isExpected(_ peer: PeerID, with pass: InvitationPass?) -> Bool {
+    if transport.known[peer] != nil { return true }
+    guard let pass else { return false }
+    let own = transport.configuration.identity.invitationPass(for: id)
+    return isEqualInConstantTime(pass.bytes, own.bytes)
+  }
+
   /// The codes that let in besides that of the session, now.
   private func invitationChoices() -> [CodeChoice] {
     let now = NIODeadline.now()

@@ -19,6 +19,10 @@ public struct JoinRequest: Sendable {
   public var allowsUnproved = false
   /// The session's code, when we were given one.
   public var code: JoinCode?
+  /// The pass of the join link, which reserves a place among the host's pending invitations (HEL-5).
+  ///
+  /// It is sent only with trust `pinnedByLink`.
+  public var pass: InvitationPass?
   /// At most 1,024 bytes for the host's application.
   public var context: [UInt8] = []
   /// How long to wait for a person there, 1 s to 10 min.

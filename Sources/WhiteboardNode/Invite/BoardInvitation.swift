@@ -40,6 +40,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       peer: board.peer,
       admit: board.admit,
       code: board.code,
+      pass: board.pass,
       open: true,
       hosts: PeerTransport.addresses(listen: listen, interface: board.interface),
       port: board.port
@@ -54,6 +55,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   ///   - peer: Our peer id.
   ///   - admit: Who is let in, where that is known.
   ///   - code: The words that let one in.
+  ///   - pass: The pass of the links, where a person is asked (HEL-5).
   ///   - open: Whether it can be joined now.
   ///   - hosts: Our addresses, without ports.
   ///   - port: The port.
@@ -63,6 +65,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     peer: String,
     admit: String?,
     code: String?,
+    pass: String? = nil,
     open: Bool,
     hosts: [String],
     port: Int
@@ -75,7 +78,9 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     self.open = open
     let words = code.map { $0.split(separator: "-").map(String.init) } ?? []
     let addresses = Self.sorted(hosts).compactMap { HostPort(host: $0, port: port) }
-    links = addresses.map { BoardLink(address: $0, board: board, peer: peer, code: words).text }
+    links = addresses.map {
+      BoardLink(address: $0, board: board, peer: peer, pass: pass, code: words).text
+    }
   }
 
   /// Addresses of the local network before those of the Internet, and our own machine last; within each in

@@ -28,6 +28,8 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   package var admit: String
   /// The code that lets one in, where there is one.
   package var code: String?
+  /// The pass of its links, where a person is asked.
+  package var pass: String?
 
   /// The boards that programs with this data directory have open now, by name.
   package static func all(inDataDirectory directory: String) -> [OpenBoard] {

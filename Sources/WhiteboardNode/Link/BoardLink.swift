@@ -1,6 +1,6 @@
-/// What one hands to somebody so that they can join: `whiteboard://HOST:PORT/BOARD?peer=PEER#CODE`.
+/// A link by which others join a board: `whiteboard://HOST:PORT/BOARD?peer=PEER&pass=PASS#CODE`.
 ///
-/// Printing a link shows everything but the code; ``text`` is the whole of it, for the one place
+/// Printing a link shows everything but the pass and the code; ``text`` is the whole of it, for the one place
 /// where a person reads it.
 package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   /// The address to connect to.
@@ -11,6 +11,8 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   ///
   /// Without it nobody knows whom they reach, and only a code or words that people compare can tell.
   package var peer: String?
+  /// The pass, 26 base32 characters, by which a host that asks a person reserves a place (HEL-5).
+  package var pass: String?
   /// The words of the code.
   package var code: [String]
 
@@ -20,10 +22,17 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   package static let maximumLength = 1_024
 
   /// Makes a link of parts that are known to be good.
-  package init(address: HostPort, board: String, peer: String?, code: [String] = []) {
+  package init(
+    address: HostPort,
+    board: String,
+    peer: String?,
+    pass: String? = nil,
+    code: [String] = []
+  ) {
     self.address = address
     self.board = board
     self.peer = peer
+    self.pass = pass
     self.code = code
   }
 
@@ -40,12 +49,19 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     let board = String(path ?? "").lowercased()
     guard BoardLink.isBase32(board, count: 26) else { throw .badBoard }
     var peer: String?
+    var pass: String?
     for pair in (query ?? "").split(separator: "&") {
       let (key, value) = BoardLink.cut(String(pair), at: "=")
-      guard key == "peer" else { continue }
       let id = String(value ?? "").lowercased()
-      guard peer == nil, BoardLink.isBase32(id, count: 52) else { throw .badPeer }
-      peer = id
+      switch key {
+      case "peer":
+        guard peer == nil, BoardLink.isBase32(id, count: 52) else { throw .badPeer }
+        peer = id
+      case "pass":
+        guard pass == nil, BoardLink.isBase32(id, count: 26) else { throw .badPass }
+        pass = id
+      default: continue
+      }
     }
     var words: [String] = []
     if let fragment, !fragment.isEmpty {
@@ -53,15 +69,17 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
         .map(String.init)
       guard words.count <= 8, words.allSatisfy(BoardLink.isCodeWord) else { throw .badCode }
     }
-    self.init(address: address, board: board, peer: peer, code: words)
+    self.init(address: address, board: board, peer: peer, pass: pass, code: words)
   }
 
-  /// The whole link with its code; never logged.
+  /// The whole link with its pass and its code; never logged.
   package var text: String {
-    code.isEmpty ? description : "\(description)#\(code.joined(separator: "-"))"
+    let query = pass.map { "\(peer == nil ? "?" : "&")pass=\($0)" } ?? ""
+    let fragment = code.isEmpty ? "" : "#\(code.joined(separator: "-"))"
+    return description + query + fragment
   }
 
-  /// The link without its code.
+  /// The link without its pass and its code.
   package var description: String {
     let query = peer.map { "?peer=\($0)" } ?? ""
     return "\(BoardLink.scheme)://\(address.textInLink)/\(board)\(query)"
@@ -107,6 +125,8 @@ package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
   case badBoard
   /// The peer is not an id, or there are two.
   case badPeer
+  /// The pass is not 26 characters of base32, or there are two.
+  case badPass
   /// The code is not words.
   case badCode
   /// The text looks like `HOST:PORT`, but its port is not valid.
@@ -120,6 +140,7 @@ package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
     case .badAddress: "the link's address is not HOST:PORT (IPv6 in brackets, its scope after %25)"
     case .badBoard: "the link's board is not 26 letters and digits"
     case .badPeer: "the link's peer is not 52 letters and digits"
+    case .badPass: "the link's pass is not 26 letters and digits"
     case .badCode: "the link's code is not words joined by -"
     case .badPort: "HOST:PORT takes a port from 1 to 65535 (an IPv6 address in brackets)"
     }

@@ -79,8 +79,8 @@ extension Node {
   }
 
   func link(code: JoinCode) -> String {
-    guard let ready, let link = try? BoardLink(ready.link) else { return "" }
-    let words = code.text.split(separator: "-").map(String.init)
-    return BoardLink(address: link.address, board: link.board, peer: link.peer, code: words).text
+    guard let ready, var link = try? BoardLink(ready.link) else { return "" }
+    link.code = code.text.split(separator: "-").map(String.init)
+    return link.text
   }
 }

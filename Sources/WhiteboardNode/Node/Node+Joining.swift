@@ -89,13 +89,15 @@ extension Node {
         )
       )
     }
-    return JoinRequest(
+    var request = JoinRequest(
       session: board,
       addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
       peer: peer,
       trust: peer == nil ? .unverified : .pinnedByLink,
       code: code
     )
+    request.pass = link.pass.flatMap { InvitationPass(text: $0) }
+    return request
   }
 
   // MARK: - Asking

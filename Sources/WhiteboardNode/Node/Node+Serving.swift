@@ -308,8 +308,15 @@ extension Node {
     }
     let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
     let words = code.map { $0.text.split(separator: "-").map(String.init) } ?? []
+    let pass = admission == .ask ? configuration.identity.invitationPass(for: session.id).text : nil
     let link = addresses.first.map {
-      BoardLink(address: $0, board: session.id.text, peer: transport.peerID.text, code: words).text
+      BoardLink(
+        address: $0,
+        board: session.id.text,
+        peer: transport.peerID.text,
+        pass: pass,
+        code: words
+      ).text
     }
     let told = NodeEvent.Ready(
       peer: transport.peerID.text,
@@ -350,7 +357,8 @@ extension Node {
         listen: configuration.listen?.host,
         interface: configuration.interface,
         admit: ready.admit,
-        code: ready.code
+        code: ready.code,
+        pass: (try? BoardLink(ready.link))?.pass
       ),
       inDataDirectory: configuration.dataDirectory
     )

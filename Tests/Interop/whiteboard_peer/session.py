@@ -96,6 +96,8 @@ def parse_hello(payload, from_dialler):
     invitation = invitation or {}
     hello["timeout"] = wire.integer(invitation, "timeout", 1_000, 600_000, 300_000) / 1000
     hello["context"] = parse_base64(wire.text(invitation, "context", default=""), 1_024)
+    if "pass" in invitation:
+        parse_base32(wire.text(invitation, "pass"), 16)
     return hello
 
 

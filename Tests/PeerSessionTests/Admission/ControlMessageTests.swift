@@ -28,7 +28,7 @@ struct ControlMessageTests {
     (
       Control.DiallerHello.self,
       "{\"addresses\":[],\"incarnation\":\"aaaaaaaaaaaac\","
-        + "\"invitation\":{\"context\":\"AQI=\",\"timeout\":1000},\"links\":3,\"name\":\"Zoë\","
+        + "\"invitation\":{\"context\":\"AQI=\",\"pass\":\"\(session.text)\",\"timeout\":1000},\"links\":3,\"name\":\"Zoë\","
         + "\"port\":0,\"protocol\":[1,1],"
         + "\"resume\":{\"incarnation\":\"aaaaaaaaaaaae\",\"received\":9007199254740991},"
         + "\"role\":\"member\",\"session\":\"\(session.text)\",\"ticket\":\(ticket)}"

@@ -9,30 +9,30 @@ struct InvitationQueueTests {
   @Test("[HEL-5] one address has two places, and another address finds room")
   func onePerAddress() {
     var queue = InvitationQueue<Int>()
-    for id in 0..<16 { _ = queue.enter(id, peer: stranger(), from: block(1), isKnown: false) }
+    for id in 0..<16 { _ = queue.enter(id, peer: stranger(), from: block(1), isExpected: false) }
     #expect(queue.count == 2)
-    #expect(queue.reception(of: stranger(), from: block(1), isKnown: true, now: .zero) == .busy)
-    #expect(queue.reception(of: stranger(), from: block(2), isKnown: false, now: .zero) == .ask)
+    #expect(queue.reception(of: stranger(), from: block(1), isExpected: true, now: .zero) == .busy)
+    #expect(queue.reception(of: stranger(), from: block(2), isExpected: false, now: .zero) == .ask)
   }
 
   @Test("[HEL-5] a newcomer takes the newest place of an address with more, once all are taken")
   func evicted() {
     var queue = InvitationQueue<Int>()
     for id in 0..<12 {
-      _ = queue.enter(id, peer: stranger(), from: block(id / 2), isKnown: false)
+      _ = queue.enter(id, peer: stranger(), from: block(id / 2), isExpected: false)
     }
     let honest = stranger()
-    #expect(queue.reception(of: honest, from: block(9), isKnown: false, now: .zero) == .ask)
-    #expect(queue.enter(12, peer: honest, from: block(9), isKnown: false) == 11)
+    #expect(queue.reception(of: honest, from: block(9), isExpected: false, now: .zero) == .ask)
+    #expect(queue.enter(12, peer: honest, from: block(9), isExpected: false) == 11)
     #expect(queue.count == 12)
   }
 
-  @Test("[HEL-5] four places are left for known peers")
+  @Test("[HEL-5] four places are left for known peers and for holders of the join link")
   func reserved() {
     var queue = InvitationQueue<Int>()
-    for id in 0..<12 { _ = queue.enter(id, peer: stranger(), from: block(id), isKnown: false) }
+    for id in 0..<12 { _ = queue.enter(id, peer: stranger(), from: block(id), isExpected: false) }
     for id in 12..<16 {
-      #expect(queue.enter(id, peer: stranger(), from: block(id), isKnown: true) == nil)
+      #expect(queue.enter(id, peer: stranger(), from: block(id), isExpected: true) == nil)
       #expect(queue.count == id + 1)
     }
   }
@@ -41,10 +41,10 @@ struct InvitationQueueTests {
   func onePerPeer() {
     var queue = InvitationQueue<Int>()
     let peer = stranger()
-    #expect(queue.enter(0, peer: peer, from: block(1), isKnown: false) == nil)
-    #expect(queue.reception(of: peer, from: block(2), isKnown: false, now: .zero) == .busy)
+    #expect(queue.enter(0, peer: peer, from: block(1), isExpected: false) == nil)
+    #expect(queue.reception(of: peer, from: block(2), isExpected: false, now: .zero) == .busy)
     queue.leave(0)
-    #expect(queue.reception(of: peer, from: block(2), isKnown: false, now: .zero) == .ask)
+    #expect(queue.reception(of: peer, from: block(2), isExpected: false, now: .zero) == .ask)
     #expect(queue.count == 0)
   }
 
@@ -53,7 +53,7 @@ struct InvitationQueueTests {
     var queue = InvitationQueue<Int>()
     queue.declined(block(1), now: .seconds(5))
     func received(_ address: Int, _ now: Duration) -> InvitationReception {
-      queue.reception(of: stranger(), from: block(address), isKnown: false, now: now)
+      queue.reception(of: stranger(), from: block(address), isExpected: false, now: now)
     }
     #expect(received(1, .seconds(64.9)) == .silenced)
     #expect(received(2, .seconds(6)) == .ask)
@@ -68,7 +68,7 @@ struct InvitationQueueTests {
       #expect(queue.silencedCount <= InvitationQueue<Int>.maximumSilenced)
     }
     let last = AddressBlock(host: "host 999")
-    let received = queue.reception(of: stranger(), from: last, isKnown: false, now: .seconds(1))
+    let received = queue.reception(of: stranger(), from: last, isExpected: false, now: .seconds(1))
     #expect(received == .silenced)
   }
 }

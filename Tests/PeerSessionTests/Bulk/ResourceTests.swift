@@ -128,8 +128,9 @@ struct ResourceTests {
       let path = try bed.directory.file("file", seededBytes(4_000_000, seed: 12))
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      // A sender that has sent no block pauses before it goes on, and this clock will stand still.
+      try #require(!bed.receiverEvents.started.isEmpty)
       await eventually { bed.sender.sentBytes(of: transfer.id) ?? 0 > 0 }
+      try #require(bed.sender.sentBytes(of: transfer.id) ?? 0 > 0)
       clock.advance(by: .seconds(59))
       #expect(bed.receiver.linkCount == 1)
       while bed.receiver.linkCount == 1, !Task.isCancelled {
@@ -137,6 +138,14 @@ struct ResourceTests {
         await Task.yield()
       }
       bed.links.release()
+      // A sender that had sent no block pauses before it sends on.
+      let pauses = Task {
+        await eventually {
+          clock.advance(by: .milliseconds(2))
+          return false
+        }
+      }
+      defer { pauses.cancel() }
       _ = try await transfer.result()
       #expect(bed.links.opened == 2)
     }

@@ -14,8 +14,10 @@ struct BoardLinkTests {
     ] {
       for code in [[], ["river", "moss", "candle", "frost"]] {
         let address = try #require(HostPort(host: host, port: port))
-        let link = BoardLink(address: address, board: board, peer: peer, code: code)
-        #expect(try BoardLink(link.text) == link)
+        for (peer, pass) in [(peer, nil), (peer, board), (nil, board)] {
+          let link = BoardLink(address: address, board: board, peer: peer, pass: pass, code: code)
+          #expect(try BoardLink(link.text) == link)
+        }
       }
     }
   }
@@ -28,12 +30,15 @@ struct BoardLinkTests {
     #expect(address.description == "[fe80::1%eth0]:26273")
   }
 
-  @Test("printing a link does not show the code")
+  @Test("printing a link shows neither the pass nor the code")
   func secrecy() throws {
+    let pass = String(repeating: "p", count: 26)
     let link = try BoardLink(
-      "whiteboard://10.0.0.1:1/\(board)?peer=\(peer)#river-moss-candle-frost"
+      "whiteboard://10.0.0.1:1/\(board)?peer=\(peer)&pass=\(pass)#river-moss-candle-frost"
     )
     #expect(!"\(link)".contains("river"))
+    #expect(!"\(link)".contains(pass))
+    #expect(link.pass == pass)
     #expect(link.code == ["river", "moss", "candle", "frost"])
   }
 
@@ -74,6 +79,8 @@ struct BoardLinkTests {
     #expect(error("whiteboard://10.0.0.1:5/\(board.dropLast())1") == .badBoard)
     #expect(error("\(good)?peer=abc") == .badPeer)
     #expect(error("\(good)?peer=\(peer)&peer=\(peer)") == .badPeer)
+    #expect(error("\(good)?pass=abc") == .badPass)
+    #expect(error("\(good)?pass=\(board)&pass=\(board)") == .badPass)
     #expect(error("\(good)#a--b") == .badCode)
     #expect(error("\(good)#a-b1") == .badCode)
     #expect(error("\(good)#" + String(repeating: "a", count: 1_024)) == .tooLong)
