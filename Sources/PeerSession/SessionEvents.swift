@@ -15,7 +15,8 @@ public struct SessionEvents: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let queue: EventQueue
     let observation: TrafficObservation
-    private var batch: ArraySlice<SessionEvent> = []
+    /// What was taken and not yet returned, last first, so that a message is freed once it was returned.
+    private var batch: [SessionEvent] = []
     /// The sender of the last event if that was a large message.
     private var sender: PeerID?
 
@@ -32,8 +33,8 @@ public struct SessionEvents: AsyncSequence, Sendable {
       isolation actor: isolated (any Actor)?
     ) async -> SessionEvent? {
       if let sender = sender.take() { queue.handled(sender) }
-      if batch.isEmpty { batch = await queue.takeAll()[...] }
-      guard let event = batch.popFirst() else { return nil }
+      if batch.isEmpty { batch = await queue.takeAll().reversed() }
+      guard let event = batch.popLast() else { return nil }
       observation.tell(event)
       if case .message(let bytes, from: let peer) = event, bytes.count > MessageRoom.threshold {
         sender = peer

@@ -10,9 +10,45 @@ import CMalloc
 #endif
 
 extension DocumentedProgram {
-  /// Carries out the command line, and ends with a status of its own where that fails.
-  package static func runMain() async {
-    // Whoever reads our output may leave; that is an error of the write, not the end of us.
+  /// Runs the program: prepares the process, carries out the command line, and ends with an exit code of
+  /// its own if that fails.
+  ///
+  /// - Parameter carryOut: Carries out the arguments; by default, the command that they name.
+  package static func runMain(
+    _ carryOut: ([String]) async throws -> Void = { arguments in
+      try CommandSpelling.check(arguments, of: Self.self)
+      try await runCommand(arguments)
+    }
+  ) async {
+    prepareProcess()
+    do {
+      try await carryOut(Array(CommandLine.arguments.dropFirst()))
+    } catch let error as NodeError {
+      fail(error)
+    } catch {
+      guard exitCode(for: error) == .success else { exit(withError: error) }
+      // Help and the version are output of the program, so an error in writing them is reported.
+      do throws(NodeError) {
+        try Console.tell(fullMessage(for: error, columns: nil) + "\n")
+      } catch {
+        fail(error)
+      }
+    }
+  }
+
+  /// Runs the command that the arguments name.
+  package static func runCommand(_ arguments: [String]) async throws {
+    var command = try await asyncParseAsRoot(arguments)
+    if var asynchronous = command as? any AsyncParsableCommand {
+      try await asynchronous.run()
+    } else {
+      try command.run()
+    }
+  }
+
+  /// Sets what holds for the whole process.
+  private static func prepareProcess() {
+    // If the reader of the output closes it, the write fails, but the program must not end.
     signal(SIGPIPE, SIG_IGN)
     #if canImport(Glibc)
     // Large messages are given back to the system when they are freed. By default, glibc keeps up to
@@ -22,21 +58,11 @@ extension DocumentedProgram {
     // and every arena keeps the most memory that its thread ever needed.
     mallopt(M_ARENA_MAX, 2)
     #endif
-    do {
-      let arguments = Array(CommandLine.arguments.dropFirst())
-      try CommandSpelling.check(arguments, of: Self.self)
-      var command = try await asyncParseAsRoot(arguments)
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
-    } catch let error as NodeError {
-      Console.complain(complaint(error))
-      Glibc.exit(error.code.rawValue)
-    } catch {
-      exit(withError: error)
-    }
+  }
+
+  private static func fail(_ error: NodeError) -> Never {
+    Console.complain(complaint(error))
+    Glibc.exit(error.code.rawValue)
   }
 
   /// Returns the line that reports an error to the user of the program.

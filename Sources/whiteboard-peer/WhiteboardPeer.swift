@@ -3,12 +3,6 @@ import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
 
-#if canImport(Glibc)
-@preconcurrency import Glibc
-#elseif canImport(Musl)
-@preconcurrency import Musl
-#endif
-
 /// The program of a person at a whiteboard.
 @main
 struct WhiteboardPeer: DocumentedProgram {
@@ -54,23 +48,7 @@ struct WhiteboardPeer: DocumentedProgram {
     ]
   )
 
-  static func main() async {
-    // If the reader of the output closes it, the write fails, but the program must not end.
-    signal(SIGPIPE, SIG_IGN)
-    do {
-      try await carryOut(Array(CommandLine.arguments.dropFirst()))
-    } catch let error as NodeError {
-      fail(error)
-    } catch {
-      guard exitCode(for: error) == .success else { exit(withError: error) }
-      // Help and the version: written by us, so that output that cannot be written is told.
-      do throws(NodeError) {
-        try Console.tell(fullMessage(for: error, columns: nil) + "\n")
-      } catch {
-        fail(error)
-      }
-    }
-  }
+  static func main() async { await runMain(carryOut) }
 
   private static func carryOut(_ arguments: [String]) async throws {
     if arguments.prefix(2) == ["help", "verbs"] {
@@ -84,17 +62,7 @@ struct WhiteboardPeer: DocumentedProgram {
       return "whiteboard-peer help lists them, "
         + "whiteboard-peer help verbs what can be typed on a board"
     }
-    var command = try await asyncParseAsRoot(arguments)
-    if var asynchronous = command as? any AsyncParsableCommand {
-      try await asynchronous.run()
-    } else {
-      try command.run()
-    }
-  }
-
-  private static func fail(_ error: NodeError) -> Never {
-    Console.complain("whiteboard-peer: \(error.message)")
-    Glibc.exit(error.code.rawValue)
+    try await runCommand(arguments)
   }
 }
 

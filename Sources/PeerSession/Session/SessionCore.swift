@@ -591,15 +591,14 @@ extension SessionCore: LinkDelegate {
       deliver(message, isRelays: part.isRelays, entry, link)
     case .begin(let total):
       delivery.isPartialRelays = part.isRelays
-      // The whole length was checked against the limit of a message. The system gives memory as bytes
-      // come.
-      delivery.partial = []
-      delivery.partial.reserveCapacity(total)
-      delivery.partial.append(contentsOf: bytes)
+      delivery.partial = Array(bytes)
+      delivery.partialTotal = total
       room.began(total, from: entry.id, now: .now())
       updateReading(entry)
       planTick()
     case .append:
+      // Not before there is room for the message (MSG-5); then the link is read.
+      delivery.partial.reserveCapacity(delivery.partialTotal)
       delivery.partial.append(contentsOf: bytes)
     case .finish:
       delivery.partial.append(contentsOf: bytes)

@@ -17,6 +17,7 @@ package actor LineWriter {
   private let queue = DispatchQueue(label: "whiteboard.output")
   /// What waits to be written; not joined, since a line can be large.
   private var pending: [[UInt8]] = []
+  /// The bytes of what waits and of what is being written.
   private var pendingBytes = 0
   private var isWriting = false
   private var failure: Int32?
@@ -68,17 +69,18 @@ package actor LineWriter {
     isWriting = true
     let lines = pending
     pending = []
-    pendingBytes = 0
     let descriptor = descriptor
     queue.async {
       let failure = lines.lazy.compactMap { LineWriter.writeAll($0, to: descriptor) }.first
+      let bytes = lines.reduce(0) { $0 + $1.count }
       // Ends by itself as soon as the actor has taken the result; nobody waits for it.
-      Task { await self.wrote(failure) }
+      Task { await self.wrote(bytes, failure) }
     }
   }
 
-  private func wrote(_ failure: Int32?) {
+  private func wrote(_ bytes: Int, _ failure: Int32?) {
     isWriting = false
+    pendingBytes -= bytes
     self.failure = failure
     startWriting()
     let woken = waiters

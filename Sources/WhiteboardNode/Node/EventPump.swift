@@ -7,6 +7,8 @@
 struct EventPump {
   private var pending: [NodeEvent] = []
   private(set) var pendingBytes = 0
+  /// The bytes of the events that are being told, roughly.
+  private var tellingBytes = 0
   /// The bytes of all events so far that were not joined to an earlier one, roughly.
   private(set) var appendedBytes = 0
   /// The index of the pending event of each object that a later one may replace.
@@ -26,7 +28,8 @@ struct EventPump {
 
   /// Whether there is room for more.
   var hasRoom: Bool {
-    (pending.count < EventPump.capacity && pendingBytes < EventPump.byteCapacity) || failure != nil
+    (pending.count < EventPump.capacity && pendingBytes + tellingBytes < EventPump.byteCapacity)
+      || failure != nil
   }
 
   /// Whether everything has been told.
@@ -64,6 +67,7 @@ struct EventPump {
   mutating func begin() -> [NodeEvent]? {
     guard !isDelivering, !pending.isEmpty, failure == nil else { return nil }
     isDelivering = true
+    tellingBytes = pendingBytes
     defer {
       pending = []
       pendingBytes = 0
@@ -77,6 +81,7 @@ struct EventPump {
   /// - Returns: Whom to wake.
   mutating func end(_ error: OutputError?) -> [CheckedContinuation<Void, Never>] {
     isDelivering = false
+    tellingBytes = 0
     failure = failure ?? error
     defer { waiters = [] }
     return waiters

@@ -66,13 +66,14 @@ extension Node {
     while true {
       switch incoming.next(now: uptime) {
       case .handle(let event, let peer, let resumes):
-        if resumes, let peer { session.setReading(true, from: peer) }
         let caused = handleMeasured(event, session)
         if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: uptime) }
         keepTraffic()
         changed()
         await room()
         await roomToKeep()
+        // Only now, so that the next large message arrives when the output of this one is written (MSG-5).
+        if resumes, let peer { session.setReading(true, from: peer) }
         work += caused
         guard work >= Self.workAtOnce else { continue }
         work = 0
