@@ -4,7 +4,7 @@ import WhiteboardRendering
 /// A board, or a part of it, as it is written to files of every kind.
 package struct BoardExport: Sendable {
   /// The visible content of the board.
-  package let picture: BoardPicture
+  package var picture: BoardPicture
   /// The board's id; empty if it has none.
   package let board: String
   /// The name of the board, which may come from another peer.
@@ -36,7 +36,7 @@ package struct BoardExport: Sendable {
     region: Rectangle? = nil,
     objects: Set<ObjectID>? = nil,
     names: [MemberID: String] = [:],
-    photo: @escaping @Sendable (AssetID) -> [UInt8]?
+    photo: @escaping @Sendable (AssetID) -> [UInt8]? = { _ in nil }
   ) {
     let touching = region.map { Set(board.objects(in: $0, mode: .touching)) }
     let items = board.objectIDs.compactMap { id -> BoardCanvas.Item? in

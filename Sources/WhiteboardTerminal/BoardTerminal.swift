@@ -173,6 +173,8 @@ package actor BoardTerminal: EventSink {
     _ configuration: NodeConfiguration,
     notice: String? = nil
   ) async throws(NodeError) {
+    var configuration = configuration
+    configuration.keepsPhotoFiles = false
     let size = terminal.size
     feed = LineFeed()
     let node = Node(configuration, input: feed, sink: self)
@@ -346,10 +348,10 @@ package actor BoardTerminal: EventSink {
     // After a quiet while, the time of the last frame is long past.
     board?.advance(to: time)
     for change in changes.takeAll() {
-      if case .photo(let asset, let path) = change {
-        // Without colours, cells would show nothing of it.
+      if case .photo(let asset) = change {
+        // Without colors, cells would show nothing of it.
         let byCells = settings.graphics != .none && features.depth != .none
-        if let wish = photos.found(asset, at: path, byCells: byCells) { read(wish) }
+        if let wish = photos.found(asset, byCells: byCells) { read(wish) }
       } else {
         board?.take(change, now: time)
       }
@@ -406,10 +408,14 @@ package actor BoardTerminal: EventSink {
 
   /// Reads a photo beside everything else.
   private func read(_ wish: PhotoDisplay.Wish) {
+    guard let node else { return }
     let paper = features.background ?? 0xFFFFFF
-    // Ends with the reading, of which the actor takes what came.
+    // Ends by itself when the photo is read.
     Task.detached(priority: .utility) {
-      await self.took(wish.read(on: paper), of: wish.asset)
+      let path = await node.openPhoto(wish.asset)
+      let reading = path.map { wish.read($0, on: paper) }
+      await node.closePhoto(wish.asset)
+      if let reading { await self.took(reading, of: wish.asset) }
     }
   }
 
@@ -469,7 +475,7 @@ private final class ChangeQueue: Sendable {
         case .removed(let id): seen.insert(id).inserted
         case .preview(let preview): !seen.contains(preview.stroke)
         case .presence(let member, _): members.insert(member).inserted
-        case .photo(let id, _): photos.insert(id).inserted
+        case .photo(let id): photos.insert(id).inserted
         case .saving:
           !isSavingSeen
         }

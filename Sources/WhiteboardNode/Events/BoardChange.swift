@@ -11,8 +11,10 @@ package enum BoardChange: Sendable {
   case preview(StrokePreview)
   /// A member points somewhere else, or nowhere, or looks at another part of the board.
   case presence(MemberID, Presence)
-  /// The file of a photo is here, whole: at the start, when we put one on the board, when one arrives.
-  case photo(AssetID, path: String)
+  /// The node has a photo: from the start, because it was added here, or because it arrived.
+  ///
+  /// ``Node/openPhoto(_:)`` returns its file.
+  case photo(AssetID)
   /// The save state changed; reported first when the file is open.
   case saving(SaveState)
 }

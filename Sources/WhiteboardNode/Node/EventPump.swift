@@ -7,7 +7,8 @@
 struct EventPump {
   private var pending: [NodeEvent] = []
   private(set) var pendingBytes = 0
-  /// The bytes of the events that are being told, roughly.
+  /// The bytes of the events that are being told, roughly; more than twice the capacity only if one of
+  /// them is large.
   private var tellingBytes = 0
   /// The bytes of all events so far that were not joined to an earlier one, roughly.
   private(set) var appendedBytes = 0
@@ -28,8 +29,8 @@ struct EventPump {
 
   /// Whether there is room for more.
   var hasRoom: Bool {
-    (pending.count < EventPump.capacity && pendingBytes + tellingBytes < EventPump.byteCapacity)
-      || failure != nil
+    (pending.count < EventPump.capacity && pendingBytes < EventPump.byteCapacity
+      && tellingBytes < 2 * EventPump.byteCapacity) || failure != nil
   }
 
   /// Whether everything has been told.

@@ -170,8 +170,8 @@ extension Node {
     await storeTitle()
   }
 
-  /// Writes each photo of the document to a file, as if it had come over the network, and stores in the document
-  /// those that it lacks or whose row is damaged.
+  /// Makes the photos of the document available, in files if they are kept, and stores in the document those
+  /// that it lacks or whose row is damaged.
   private func restorePhotos(from document: BoardDocument, to replica: Replica) async {
     // Where that cannot be told, each of them is looked for.
     let stored = try? await document.assetIDs()
@@ -180,6 +180,12 @@ extension Node {
       guard let asset = record.asset, assetPaths[asset.id] == nil else { continue }
       let path = assetPath(asset.id, asset.format)
       let isStored = stored?.contains(asset.id.bytes) ?? true
+      if isStored, !configuration.keepsPhotoFiles, document.damages.isEmpty {
+        // It is checked when it is read.
+        sink.show(.photo(asset.id))
+        replica.assetStored(asset.id, bytes: asset.byteCount, now: now)
+        continue
+      }
       if isWhole(asset, path) {
         // A row that is there may be damaged; it is then written again.
         if !isStored || !document.damages.isEmpty {

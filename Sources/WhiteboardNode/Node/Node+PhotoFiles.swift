@@ -5,11 +5,13 @@ import WhiteboardSync
 
 /// The files of photos.
 ///
-/// A program that shows photos keeps a file of each, besides the copy in the board. A relay stores photos
-/// in the board only, and writes a file while it sends the photo.
+/// A program that names the files of photos in its output keeps a file of each, besides the copy in the
+/// board. Other programs store photos in the board only, and write a file while they read or send the photo.
 extension Node {
   /// Returns the path of a photo's file, which stays until ``closePhoto(_:)``; nil if there is no photo.
-  func openPhoto(_ id: AssetID) async -> String? {
+  ///
+  /// Each call needs a call of ``closePhoto(_:)``, whatever it returns.
+  package func openPhoto(_ id: AssetID) async -> String? {
     photosInUse[id, default: 0] += 1
     if let path = assetPaths[id] { return path }
     guard let document, let asset = replica?.reference(of: id) else { return nil }
@@ -26,16 +28,17 @@ extension Node {
   }
 
   /// Handles that a photo's file is no longer read.
-  func closePhoto(_ id: AssetID) {
+  package func closePhoto(_ id: AssetID) {
     guard let count = photosInUse.removeValue(forKey: id), count > 1 else {
       return dropFile(of: id)
     }
     photosInUse[id] = count - 1
   }
 
-  /// Removes a photo's file on a relay, if the board has the photo and the file is not being read.
+  /// Removes a photo's file, if nothing names it, the board has the photo, and the file is not being read.
   func dropFile(of id: AssetID) {
-    guard configuration.isRelay, photosInUse[id] == nil, !keeper.isWaiting(forPhoto: id.bytes),
+    guard !configuration.keepsPhotoFiles, document != nil, photosInUse[id] == nil,
+      !keeper.isWaiting(forPhoto: id.bytes),
       let path = assetPaths.removeValue(forKey: id)
     else { return }
     try? FileManager.default.removeItem(atPath: path)

@@ -169,7 +169,7 @@ extension Node {
   /// Records the file of a photo that was found intact or was just written.
   func photoIsHere(_ id: AssetID, at path: String) {
     assetPaths[id] = path
-    sink.show(.photo(id, path: path))
+    sink.show(.photo(id))
   }
 
   /// Moves a received photo to where photos are, if its header is what an object of the board states.
@@ -191,8 +191,8 @@ extension Node {
   }
 
   func assetPath(_ id: AssetID, _ format: PhotoFormat) -> String {
-    // The boards of a relay share the directory.
-    let board = configuration.isRelay ? "-\(session?.id.short ?? "")" : ""
+    // The boards of a data directory share the directory, and one must not remove the file of another.
+    let board = configuration.keepsPhotoFiles ? "" : "-\(session?.id.short ?? "")"
     return "\(configuration.assetsDirectory)/\(id.description)\(board).\(format.name)"
   }
 

@@ -20,34 +20,44 @@ extension Node {
         "the name of the file says what to write: end it in one of \(ExportFormat.endings)"
       )
     }
-    let export = try exported(region: region)
-    try await Self.write(
-      export,
-      as: format,
-      scale: scale,
-      to: file,
-      isReplacing: isReplacing,
-      pages: configuration.pages
-    )
-    return VerbOutcome(file: file, count: export.snapshots.count)
+    let count = try await withExport(region: region) { (export) async throws(VerbError) in
+      try await Self.write(
+        export,
+        as: format,
+        scale: scale,
+        to: file,
+        isReplacing: isReplacing,
+        pages: configuration.pages
+      )
+      return export.snapshots.count
+    }
+    return VerbOutcome(file: file, count: count)
   }
 
-  private func exported(
+  /// Carries out `body` with an export whose photos have files meanwhile.
+  private func withExport<Result>(
     region: Rectangle? = nil,
-    objects: Set<ObjectID>? = nil
-  ) throws(VerbError) -> BoardExport {
+    objects: Set<ObjectID>? = nil,
+    _ body: (BoardExport) async throws(VerbError) -> Result
+  ) async throws(VerbError) -> Result {
     guard let replica, let session else { throw VerbError(.ending, "the board is closed") }
-    let paths = assetPaths
-    return BoardExport(
+    var export = BoardExport(
       of: replica.board,
       id: session.id.text,
       name: boardName,
       region: region,
       objects: objects,
       names: memberNames
-    ) { id in
+    )
+    let photos = Set(export.snapshots.compactMap { $0.asset?.id })
+    defer { for id in photos { closePhoto(id) } }
+    var opened: [AssetID: String] = [:]
+    for id in photos { opened[id] = await openPhoto(id) }
+    let paths = opened
+    export.picture.photo = { id in
       paths[id].flatMap { try? FileReading.whole($0, limit: BoardLimits.photoBytes) }
     }
+    return try await body(export)
   }
 
   // MARK: - Copies
@@ -58,15 +68,16 @@ extension Node {
   /// Keeps copies of objects.
   func copy(_ references: [ObjectReference]) async throws(VerbError) -> VerbOutcome {
     let ids = try resolve(references)
-    let export = try exported(objects: Set(ids))
-    try await Self.write(
-      export,
-      as: .json,
-      scale: 1,
-      to: copies,
-      isReplacing: true,
-      pages: nil
-    )
+    try await withExport(objects: Set(ids)) { (export) async throws(VerbError) in
+      try await Self.write(
+        export,
+        as: .json,
+        scale: 1,
+        to: copies,
+        isReplacing: true,
+        pages: nil
+      )
+    }
     return VerbOutcome(ids: ids)
   }
 

@@ -113,6 +113,10 @@ package struct NodeConfiguration: Sendable {
   package var salt: [UInt8]?
   /// Whether we stay when everybody else has left: the board is announced as a relay's.
   package var isRelay = false
+  /// Whether each photo has a file of its own besides the board, for events that name it.
+  ///
+  /// Otherwise a photo is stored in the board only, and has a file while it is read or sent.
+  package var keepsPhotoFiles = true
   /// Whether other peers can connect to this one.
   package var isListening = true
   /// Where to listen; nil means any address, on the default port or the next free one.

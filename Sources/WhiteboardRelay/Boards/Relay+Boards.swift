@@ -74,6 +74,7 @@ extension Relay {
       node.carriage = .init(session, host: host, grant: carriage.grant)
     }
     node.isRelay = true
+    node.keepsPhotoFiles = false
     node.files = .refuse
     node.isOwned = entry.salt != nil
     node.salt = entry.salt.map { Array($0) }

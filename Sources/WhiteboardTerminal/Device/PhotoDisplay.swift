@@ -15,10 +15,9 @@ struct PhotosInView {
 ///
 /// It reads nothing itself: what is to be read is taken from it, and what came of it given back.
 struct PhotoDisplay {
-  /// A file that is to be read.
+  /// A photo that is to be read.
   struct Wish: Sendable {
     let asset: AssetID
-    let path: String
     let size: Size
     /// By what the terminal shows it; nil for cells.
     let graphics: TerminalGraphics?
@@ -44,7 +43,7 @@ struct PhotoDisplay {
   /// The size to which a photo is decoded for cells: finer than the cells of any terminal.
   private static let cellPixels = Size(width: 400, height: 400)
 
-  private var paths: [AssetID: String] = [:]
+  private var available: Set<AssetID> = []
   private var askedForCells: Set<AssetID> = []
   /// In how many pixels each was asked for last.
   private var asked: [AssetID: Size] = [:]
@@ -73,11 +72,11 @@ struct PhotoDisplay {
     (photos, asked) = ([:], [:])
   }
 
-  /// A photo's file is here; what is to be read of it for cells, if they are to show it.
-  mutating func found(_ asset: AssetID, at path: String, byCells: Bool) -> Wish? {
-    paths[asset] = path
+  /// Handles that the node has a photo; returns what to read if cells are to show it.
+  mutating func found(_ asset: AssetID, byCells: Bool) -> Wish? {
+    available.insert(asset)
     guard byCells, askedForCells.insert(asset).inserted else { return nil }
-    return Wish(asset: asset, path: path, size: Self.cellPixels, graphics: nil)
+    return Wish(asset: asset, size: Self.cellPixels, graphics: nil)
   }
 
   /// Returns the photos to read, so that the visible ones can be shown by pixels.
@@ -86,11 +85,11 @@ struct PhotoDisplay {
     return placements.compactMap { placement in
       let pixels = layer.pixels(of: placement)
       let size = Size(width: pixels.width, height: pixels.height)
-      guard let path = paths[placement.asset],
+      guard available.contains(placement.asset),
         !(asked[placement.asset]?.serves(size) ?? false)
       else { return nil }
       asked[placement.asset] = size
-      return Wish(asset: placement.asset, path: path, size: size, graphics: layer.graphics)
+      return Wish(asset: placement.asset, size: size, graphics: layer.graphics)
     }
   }
 
@@ -118,8 +117,8 @@ struct PhotoDisplay {
 }
 
 extension PhotoDisplay.Wish {
-  /// Reads and decodes the file, which takes long.
-  func read(on paper: UInt32) -> PhotoDisplay.Reading {
+  /// Reads and decodes the photo's file, which can take a second.
+  func read(_ path: String, on paper: UInt32) -> PhotoDisplay.Reading {
     guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes) else {
       return graphics == nil ? .cells(nil) : .pixels(nil)
     }

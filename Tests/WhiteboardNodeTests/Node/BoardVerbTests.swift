@@ -332,8 +332,8 @@ struct BoardVerbTests: NodeSuite {
         let guest = Node(try await room.joining(ready), input: nil, sink: watchers.guest)
         group.addTask { try await guest.run() }
         await feed.push("photo 5,5 \(sun)")
-        let put = try #require(await watchers.host.photo())
-        let arrived = try #require(await watchers.guest.photo())
+        let put = try #require(await watchers.host.photo(host))
+        let arrived = try #require(await watchers.guest.photo(guest))
         #expect(put.id == arrived.id)
         #expect(put.path.hasPrefix(room.path("ada/assets/")))
         #expect(arrived.path.hasPrefix(room.path("ben/assets/")))
@@ -345,7 +345,7 @@ struct BoardVerbTests: NodeSuite {
         try FileManager.default.removeItem(atPath: put.path)
         let again = Node(hosting, input: nil, sink: watchers.again)
         group.addTask { try await again.run() }
-        let kept = try #require(await watchers.again.photo())
+        let kept = try #require(await watchers.again.photo(again))
         #expect(kept.id == put.id && kept.path == put.path)
         #expect(try Data(contentsOf: URL(fileURLWithPath: kept.path)) == Data(Demo.photo))
         await again.requestEnd()
@@ -377,8 +377,10 @@ struct BoardVerbTests: NodeSuite {
       return nil
     }
 
-    func photo() async -> (id: AssetID, path: String)? {
-      for await case .photo(let id, let path) in changes { return (id, path) }
+    func photo(_ node: Node) async -> (id: AssetID, path: String)? {
+      for await case .photo(let id) in changes {
+        return await node.openPhoto(id).map { (id, $0) }
+      }
       return nil
     }
   }

@@ -135,4 +135,12 @@ import Whiteboard
     _ = pump.begin()
     #expect(pump.hasRoom)
   }
+
+  @Test mutating func `there is no room while a very large event is told`() {
+    pump.append(changed("a", points: 65_536))
+    _ = pump.begin()
+    #expect(!pump.hasRoom)
+    _ = pump.end(nil)
+    #expect(pump.hasRoom)
+  }
 }

@@ -139,6 +139,44 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
+  @Test("a program whose output names no files stores a photo in the board alone")
+  func photosStoredOnce() async throws {
+    try await withRoom { room in
+      let sun = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
+      let files = { try FileManager.default.contentsOfDirectory(atPath: room.path("ada/assets")) }
+      for verb in ["photo 5,5 \(sun)", "objects"] {
+        let host = Puppet()
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.keepsPhotoFiles = false
+        let configuration = hosting
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { try await host.run(configuration) }
+          try #require(await host.ready() != nil)
+          try await host.perform(verb)
+          #expect(try files().isEmpty)
+          let page = room.path("page-\(verb.utf8.count).svg")
+          try await host.perform("export \(page)")
+          let svg = try String(contentsOf: URL(fileURLWithPath: page), encoding: .utf8)
+          #expect(svg.contains(Data(Demo.photo).base64EncodedString()))
+          #expect(try files().isEmpty)
+          try await host.perform("duplicate \(try #require(try await self.object(host)))")
+          #expect(try files().isEmpty)
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
+      #expect(try await photos(try await file(room)).count == 1)
+    }
+  }
+
+  /// The id of the first object.
+  private func object(_ host: Puppet) async throws -> String? {
+    try await host.perform("objects")
+    for case .objects(let answer) in await host.events { return answer.objects.first?.id }
+    return nil
+  }
+
   @Test("the photo of an object that was deleted is there when the object comes back later")
   func photoOfDeleted() async throws {
     try await withRoom { room in
