@@ -14,12 +14,14 @@ extension Node {
   package func openPhoto(_ id: AssetID) async -> String? {
     photosInUse[id, default: 0] += 1
     if let path = assetPaths[id] { return path }
-    guard let document, let asset = replica?.reference(of: id) else { return nil }
+    guard let document, let replica, replica.board.assets.contains(id),
+      let asset = replica.reference(of: id)
+    else { return nil }
     let path = assetPath(id, asset.format)
     if let error = await takeOut(asset, to: path, from: document) {
       // If only the file cannot be written, the photo is still in the board.
       guard [.damaged, .notFound].contains(error.code) else { return nil }
-      replica?.assetLost(id, now: now)
+      replica.assetLost(id, now: now)
       carryOutActions()
       return nil
     }
