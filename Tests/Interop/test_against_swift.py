@@ -16,7 +16,7 @@ from unittest import mock
 
 from cutting import CuttingForwarder
 from links import make_link, parse_link
-from mitm import Interceptor
+from mitm import Interceptor, NetworkPath
 from pictures import png
 from program import BINARY, Program, data_of
 from support import InteropCase
@@ -1114,6 +1114,34 @@ class ManInTheMiddle(SwiftCase):
                     self.assertNotEqual(guest.ended(60), 0)
                     self.assert_kept_out(host, middle)
                     self.assertEqual(middle.read("dialler"), [])
+
+    def test_lnk_3_nothing_is_said_to_him_at_a_reconnection(self):
+        for strategy in ("relay", "pretend"):
+            with self.subTest(strategy=strategy):
+                host = self.peer("python", kind=BoardPeer)
+                real = host.address
+                path = NetworkPath(real)
+                self.addCleanup(path.stop)
+                # The host announces the address that somebody will take over.
+                host.address = path.address
+                link = make_link(path.address, host.session, host.id)
+                program = self.program("join", link, name="guest")
+                host.events.wait("connected", 15)
+                program.events.wait("joined", 15)
+                middle = Interceptor(real, strategy)
+                self.addCleanup(middle.stop)
+                connections = len(host.events.all("connected"))
+                path.lead_to(middle.address)
+                for _ in range(2):
+                    # His key is refused during the TLS handshake.
+                    middle.events.wait("ended", 30)
+                self.assertEqual(middle.read("dialler"), [])
+                self.assertEqual(middle.events.all("accepted"), [])
+                self.assertEqual(len(host.events.all("connected")), connections)
+                path.lead_to(real)
+                host.events.wait("connected", 30, resumed=True)
+                host.add_text(0, 0, "still here")
+                program.events.wait("object-added", 15)
 
     def join_bare(self, middle, host, code=None, by_link=False):
         """Joins at the middle's address with no key named."""
