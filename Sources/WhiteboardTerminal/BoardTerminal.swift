@@ -415,9 +415,15 @@ package actor BoardTerminal: EventSink {
       let path = await node.openPhoto(wish.asset)
       let reading = path.map { wish.read($0, on: paper) }
       await node.closePhoto(wish.asset)
-      if let reading { await self.took(reading, of: wish.asset) }
+      if let reading {
+        await self.took(reading, of: wish.asset)
+      } else {
+        await self.photoFailed(wish.asset)
+      }
     }
   }
+
+  private func photoFailed(_ asset: AssetID) { photos.failed(asset) }
 
   private func took(_ reading: PhotoDisplay.Reading, of asset: AssetID) {
     switch reading {

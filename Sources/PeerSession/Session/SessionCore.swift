@@ -597,7 +597,7 @@ extension SessionCore: LinkDelegate {
       updateReading(entry)
       planTick()
     case .append:
-      // Not before there is room for the message (MSG-5); then the link is read.
+      // Here, since the link is read again only when there is room for the message (MSG-5).
       delivery.partial.reserveCapacity(delivery.partialTotal)
       delivery.partial.append(contentsOf: bytes)
     case .finish:

@@ -71,10 +71,13 @@ package actor LineWriter {
     pending = []
     let descriptor = descriptor
     queue.async {
-      let failure = lines.lazy.compactMap { LineWriter.writeAll($0, to: descriptor) }.first
+      var failure: Int32?
+      for line in lines where failure == nil {
+        failure = LineWriter.writeAll(line, to: descriptor)
+      }
       let bytes = lines.reduce(0) { $0 + $1.count }
       // Ends by itself as soon as the actor has taken the result; nobody waits for it.
-      Task { await self.wrote(bytes, failure) }
+      Task { [failure] in await self.wrote(bytes, failure) }
     }
   }
 

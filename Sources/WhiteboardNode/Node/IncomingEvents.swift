@@ -76,6 +76,9 @@ struct IncomingEvents {
   /// Whether nothing waits.
   var isEmpty: Bool { count == 0 }
 
+  /// Whether the link of a member must not be read.
+  func isStopped(_ peer: PeerID) -> Bool { queues[peer]?.isStopped ?? false }
+
   /// Whether more should be taken from the session.
   var hasRoom: Bool { count < Self.events }
 

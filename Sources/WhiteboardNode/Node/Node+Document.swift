@@ -181,7 +181,8 @@ extension Node {
       let path = assetPath(asset.id, asset.format)
       let isStored = stored?.contains(asset.id.bytes) ?? true
       if isStored, !configuration.keepsPhotoFiles, document.damages.isEmpty {
-        // It is checked when it is read.
+        // It is checked when it is read. A file can be left from a program that was killed.
+        try? FileManager.default.removeItem(atPath: path)
         sink.show(.photo(asset.id))
         replica.assetStored(asset.id, bytes: asset.byteCount, now: now)
         continue

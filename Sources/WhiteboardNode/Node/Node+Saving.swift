@@ -66,12 +66,16 @@ extension Node {
     let isWhole = (try? await keepAll()) != nil && keeper.loss == nil
     if isWhole { return try await document.save(as: path) }
     guard let replica else { throw DocumentError(.closed, "the board is closed") }
+    var photos: [[UInt8]: String] = [:]
+    let assets = Set(replica.board.state.records.compactMap { $0.value.asset })
+      .filter { replica.board.assets.contains($0.id) }
+    defer { for asset in assets { closePhoto(asset.id) } }
+    for asset in assets {
+      // A photo that cannot be read counts as missing in the copy.
+      photos[asset.id.bytes] = await openPhoto(asset.id) ?? assetPath(asset.id, asset.format)
+    }
     // Collect the state of this moment before the board changes.
     let mark = keeper.recorded
-    var photos: [[UInt8]: String] = [:]
-    for (_, record) in replica.board.state.records {
-      if let id = record.asset?.id { photos[id.bytes] = assetPaths[id] }
-    }
     let rescue = BoardRescue(
       bytes: replica.snapshotForKeeping(),
       digest: replica.digest.bytes,

@@ -73,7 +73,7 @@ extension Node {
         await room()
         await roomToKeep()
         // Only now, so that the next large message arrives when the output of this one is written (MSG-5).
-        if resumes, let peer { session.setReading(true, from: peer) }
+        if resumes, let peer, !incoming.isStopped(peer) { session.setReading(true, from: peer) }
         work += caused
         guard work >= Self.workAtOnce else { continue }
         work = 0

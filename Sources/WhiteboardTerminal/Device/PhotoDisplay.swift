@@ -93,6 +93,13 @@ struct PhotoDisplay {
     }
   }
 
+  /// Handles that a photo could not be read; it is read when the node has it again.
+  mutating func failed(_ asset: AssetID) {
+    available.remove(asset)
+    askedForCells.remove(asset)
+    asked[asset] = nil
+  }
+
   /// A photo was read.
   mutating func took(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
