@@ -15,7 +15,9 @@ public struct SessionEvents: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let queue: EventQueue
     let observation: TrafficObservation
-    /// What was taken and not yet returned, last first, so that a message is freed once it was returned.
+    /// The events that were taken from the queue and not returned yet, the last one first.
+    ///
+    /// Removing an event from the end frees it at once.
     private var batch: [SessionEvent] = []
     /// The sender of the last event if that was a large message.
     private var sender: PeerID?

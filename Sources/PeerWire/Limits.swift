@@ -24,7 +24,7 @@ public enum Limits {
   public static let pendingInvitations = 16
   /// Invitations waiting for a person from one address (HEL-5).
   public static let pendingInvitationsPerAddress = 2
-  /// Invitations waiting for a person, of all, that only known peers get (HEL-5).
+  /// Invitations waiting for a person, of all, that only expected peers get (HEL-5).
   public static let pendingInvitationsReserved = 4
   /// Codes besides its own by which a session lets in (ADM-9).
   public static let invitationCodes = 15

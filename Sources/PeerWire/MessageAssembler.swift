@@ -48,6 +48,9 @@ public struct MessageAssembler: Equatable, Sendable {
   /// Whether a message was begun and not finished.
   public var isAssembling: Bool { unfinished != nil }
 
+  /// The length of the message that was begun and not finished, in bytes; 0 without one.
+  public var total: Int { unfinished?.total ?? 0 }
+
   /// Takes the next part.
   ///
   /// - Parameters:

@@ -10,19 +10,20 @@ import CMalloc
 #endif
 
 extension DocumentedProgram {
-  /// Runs the program: prepares the process, carries out the command line, and ends with an exit code of
-  /// its own if that fails.
+  /// Runs the program.
   ///
-  /// - Parameter carryOut: Carries out the arguments; by default, the command that they name.
+  /// If it fails, it prints an error and exits with the status of that error.
+  ///
+  /// - Parameter run: Runs the program with its arguments. The default runs the command that they name.
   package static func runMain(
-    _ carryOut: ([String]) async throws -> Void = { arguments in
+    _ run: ([String]) async throws -> Void = { arguments in
       try CommandSpelling.check(arguments, of: Self.self)
       try await runCommand(arguments)
     }
   ) async {
     prepareProcess()
     do {
-      try await carryOut(Array(CommandLine.arguments.dropFirst()))
+      try await run(Array(CommandLine.arguments.dropFirst()))
     } catch let error as NodeError {
       fail(error)
     } catch {
@@ -46,7 +47,7 @@ extension DocumentedProgram {
     }
   }
 
-  /// Sets what holds for the whole process.
+  /// Sets signals and memory allocation for the whole process.
   private static func prepareProcess() {
     // If the reader of the output closes it, the write fails, but the program must not end.
     signal(SIGPIPE, SIG_IGN)

@@ -48,9 +48,9 @@ struct WhiteboardPeer: DocumentedProgram {
     ]
   )
 
-  static func main() async { await runMain(carryOut) }
+  static func main() async { await runMain(runArguments) }
 
-  private static func carryOut(_ arguments: [String]) async throws {
+  private static func runArguments(_ arguments: [String]) async throws {
     if arguments.prefix(2) == ["help", "verbs"] {
       try Console.tell(VerbTable.text + "\n")
       return

@@ -1,26 +1,35 @@
-"""A TCP forwarder that cuts connections after a number of bytes of its choice."""
+"""TCP forwarders: one whose target can change, and one that cuts connections after a number of bytes of its choice."""
 
+import contextlib
 import socket
 import threading
 
 
-class CuttingForwarder:
-    """Forwards to `target`; while `cuts` lasts, each connection ends after some bytes."""
+class Forwarder:
+    """Forwards each connection to `target`."""
 
-    def __init__(self, target, generator, cuts):
-        self.target, self.generator, self.cuts = target, generator, cuts
-        self.made = 0
-        self._lock = threading.Lock()
+    def __init__(self, target):
+        self.target = target
+        self._sockets = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = self._listener.getsockname()
         threading.Thread(target=self._accept, daemon=True).start()
 
+    def lead_to(self, target):
+        """Ends all connections; later ones go to `target`, as if it had taken over the address."""
+        self.target = target
+        self._end(*self._sockets)
+
     def stop(self):
-        try:
-            self._listener.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+        self._end(self._listener)
         self._listener.close()
+
+    def budgets(self):
+        """The number of bytes that the dialler and the target may send before the connection is cut; None for all."""
+        return None, None
+
+    def was_cut(self):
+        """Called when a connection was cut."""
 
     def _accept(self):
         while True:
@@ -29,32 +38,45 @@ class CuttingForwarder:
                 far = socket.create_connection(self.target)
             except OSError:
                 return
-            with self._lock:
-                # A third of the cuts fall into the handshake or shortly after it.
-                limit = self.generator.choice([4_000, 20_000, 40_000])
-                left = self.generator.randrange(1, limit) if self.cuts > 0 else None
-            budget = {near: None, far: None}
-            budget[self.generator.choice([near, far])] = left
-            for source, sink in ((near, far), (far, near)):
-                threading.Thread(
-                    target=self._forward, args=(source, sink, budget[source]), daemon=True
-                ).start()
+            self._sockets += [near, far]
+            from_near, from_far = self.budgets()
+            for source, sink, left in ((near, far, from_near), (far, near, from_far)):
+                threading.Thread(target=self._forward, args=(source, sink, left), daemon=True).start()
 
     def _forward(self, source, sink, left):
-        try:
+        with contextlib.suppress(OSError):
             while data := source.recv(4_096):
                 if left is not None and len(data) >= left:
                     sink.sendall(data[:left])
-                    with self._lock:
-                        self.made += 1
-                        self.cuts -= 1
+                    self.was_cut()
                     break
                 sink.sendall(data)
                 left = None if left is None else left - len(data)
-        except OSError:
-            pass
-        for sock in (source, sink):
-            try:
+        self._end(source, sink)
+
+    def _end(self, *sockets):
+        for sock in sockets:
+            with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+
+
+class CuttingForwarder(Forwarder):
+    """While `cuts` lasts, each connection ends after some bytes."""
+
+    def __init__(self, target, generator, cuts):
+        self.generator, self.cuts = generator, cuts
+        self.made = 0
+        self._lock = threading.Lock()
+        super().__init__(target)
+
+    def budgets(self):
+        with self._lock:
+            # A third of the cuts fall into the handshake or shortly after it.
+            limit = self.generator.choice([4_000, 20_000, 40_000])
+            left = self.generator.randrange(1, limit) if self.cuts > 0 else None
+        return self.generator.choice([(left, None), (None, left)])
+
+    def was_cut(self):
+        with self._lock:
+            self.made += 1
+            self.cuts -= 1

@@ -7,7 +7,7 @@ from whiteboard_peer.wire import base32, parse_base32
 
 
 class JoinLink(typing.NamedTuple):
-    """The parts of a join link; what is missing is None."""
+    """The parts of a join link. A part that the link does not have is None."""
 
     address: tuple
     session: bytes

@@ -1,6 +1,5 @@
 """A man in the middle: ends TLS with a key of its own on both sides and passes on what it reads."""
 
-import contextlib
 import json
 import os
 import socket
@@ -11,49 +10,6 @@ from whiteboard_peer.events import EventLog
 from whiteboard_peer.session import parse_hello
 from whiteboard_peer.tls import BINDING, Identity, Link, LinkBroken
 from whiteboard_peer.wire import Violation, base32, parse_base64
-
-
-class NetworkPath:
-    """Passes connections on to `target`, byte for byte; the target may change, as when somebody takes an address over."""
-
-    def __init__(self, target):
-        self.target = target
-        self._sockets = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = self._listener.getsockname()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def lead_to(self, target):
-        """Ends all connections; new ones go to `target`."""
-        self.target = target
-        for sock in self._sockets:
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-
-    def stop(self):
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self.lead_to(None)
-
-    def _accept(self):
-        while True:
-            try:
-                near, _ = self._listener.accept()
-                far = socket.create_connection(self.target)
-            except OSError:
-                return
-            self._sockets += [near, far]
-            for source, sink in ((near, far), (far, near)):
-                threading.Thread(target=self._forward, args=(source, sink), daemon=True).start()
-
-    def _forward(self, source, sink):
-        with contextlib.suppress(OSError):
-            while data := source.recv(65_536):
-                sink.sendall(data)
-        for sock in (source, sink):
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
 
 
 class Interceptor:

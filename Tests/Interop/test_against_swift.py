@@ -14,9 +14,9 @@ import time
 import unittest
 from unittest import mock
 
-from cutting import CuttingForwarder
+from cutting import CuttingForwarder, Forwarder
 from links import make_link, parse_link
-from mitm import Interceptor, NetworkPath
+from mitm import Interceptor
 from pictures import png
 from program import BINARY, Program, data_of
 from support import InteropCase
@@ -1120,7 +1120,7 @@ class ManInTheMiddle(SwiftCase):
             with self.subTest(strategy=strategy):
                 host = self.peer("python", kind=BoardPeer)
                 real = host.address
-                path = NetworkPath(real)
+                path = Forwarder(real)
                 self.addCleanup(path.stop)
                 # The host announces the address that somebody will take over.
                 host.address = path.address

@@ -118,10 +118,10 @@ public struct TransferID: Hashable, Sendable {
   public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 }
 
-/// Shows that a peer was given the join link of a host: 16 bytes that the host made for one session.
+/// A secret of 16 bytes in the join link of a host that asks a person (HEL-9).
 ///
-/// It reserves a place among the pending invitations (HEL-5) and admits nobody. The text is 26
-/// lower-case base32 characters.
+/// An invitation that shows it can use a reserved place in the host's queue. It does not admit its
+/// holder. The text has 26 lower-case base32 characters.
 public struct InvitationPass: Hashable, Sendable {
   /// The number of bytes.
   public static let byteCount = 16

@@ -144,19 +144,11 @@ public struct PeerIdentity: Sendable {
     }
   }
 
-  /// Returns the pass that join links to this peer carry for a session (HEL-5).
+  /// Returns the pass that join links to this peer carry for a session (HEL-9).
   ///
   /// It follows from the private key, so that it stays the same after a restart.
   public func invitationPass(for session: SessionID) -> InvitationPass {
-    let derived = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: key.rawRepresentation),
-      info: Array("whiteboard-p2p invitation pass 1\0".utf8) + session.bytes,
-      outputByteCount: InvitationPass.byteCount
-    )
-    guard let pass = InvitationPass(bytes: derived.withUnsafeBytes { Array($0) }) else {
-      preconditionFailure("HKDF returns as many bytes as it is asked for")
-    }
-    return pass
+    InvitationPass(derivedFrom: key, for: session)
   }
 
   private init(key: P256.Signing.PrivateKey, certificateDER: [UInt8]) {
@@ -215,5 +207,16 @@ public struct PeerIdentity: Sendable {
     var serializer = DER.Serializer()
     try serializer.serialize(certificate)
     return serializer.serializedBytes
+  }
+}
+
+extension InvitationPass {
+  fileprivate init(derivedFrom key: P256.Signing.PrivateKey, for session: SessionID) {
+    let derived = HKDF<SHA256>.deriveKey(
+      inputKeyMaterial: SymmetricKey(data: key.rawRepresentation),
+      info: Array("whiteboard-p2p invitation pass 1\0".utf8) + session.bytes,
+      outputByteCount: Self.byteCount
+    )
+    bytes = derived.withUnsafeBytes { Array($0) }
   }
 }

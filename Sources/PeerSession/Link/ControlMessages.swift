@@ -178,7 +178,7 @@ extension Control {
     let timeout: Duration
     /// At most 1,024 bytes.
     let context: [UInt8]
-    /// The pass of the listener's join link (HEL-5).
+    /// The pass of the listener's join link (HEL-9).
     let pass: InvitationPass?
 
     /// Creates a request; a longer context than 1,024 bytes is a mistake of the caller.

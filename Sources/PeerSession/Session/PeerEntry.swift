@@ -9,8 +9,6 @@ final class Delivery {
   var assembler = MessageAssembler()
   /// The parts received so far of an incomplete message.
   var partial: [UInt8] = []
-  /// The length of the message that is being put together, in bytes.
-  var partialTotal = 0
   /// Whether the incomplete message is between a member and a relay (11.2).
   var isPartialRelays = false
   /// The number of the link with which it began, the same at both ends (RSM-5).

@@ -592,13 +592,12 @@ extension SessionCore: LinkDelegate {
     case .begin(let total):
       delivery.isPartialRelays = part.isRelays
       delivery.partial = Array(bytes)
-      delivery.partialTotal = total
       room.began(total, from: entry.id, now: .now())
       updateReading(entry)
       planTick()
     case .append:
       // Here, since the link is read again only when there is room for the message (MSG-5).
-      delivery.partial.reserveCapacity(delivery.partialTotal)
+      delivery.partial.reserveCapacity(delivery.assembler.total)
       delivery.partial.append(contentsOf: bytes)
     case .finish:
       delivery.partial.append(contentsOf: bytes)

@@ -19,7 +19,7 @@ public struct JoinRequest: Sendable {
   public var allowsUnproved = false
   /// The session's code, when we were given one.
   public var code: JoinCode?
-  /// The pass of the join link, which reserves a place among the host's pending invitations (HEL-5).
+  /// The pass of the join link, which reserves a place among the host's pending invitations (HEL-9).
   ///
   /// It is sent only with trust `pinnedByLink`.
   public var pass: InvitationPass?

@@ -17,7 +17,7 @@ package actor LineWriter {
   private let queue = DispatchQueue(label: "whiteboard.output")
   /// What waits to be written; not joined, since a line can be large.
   private var pending: [[UInt8]] = []
-  /// The bytes of what waits and of what is being written.
+  /// The number of bytes not written yet, including those being written now.
   private var pendingBytes = 0
   private var isWriting = false
   private var failure: Int32?

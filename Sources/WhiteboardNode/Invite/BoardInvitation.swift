@@ -55,7 +55,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   ///   - peer: Our peer id.
   ///   - admit: Who is let in, where that is known.
   ///   - code: The words that let one in.
-  ///   - pass: The pass of the links, where a person is asked (HEL-5).
+  ///   - pass: The pass of the links, where a person is asked (HEL-9).
   ///   - open: Whether it can be joined now.
   ///   - hosts: Our addresses, without ports.
   ///   - port: The port.

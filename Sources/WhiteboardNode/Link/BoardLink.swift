@@ -11,7 +11,7 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   ///
   /// Without it nobody knows whom they reach, and only a code or words that people compare can tell.
   package var peer: String?
-  /// The pass, 26 base32 characters, by which a host that asks a person reserves a place (HEL-5).
+  /// The pass, 26 base32 characters, by which a host that asks a person reserves a place (HEL-9).
   package var pass: String?
   /// The words of the code.
   package var code: [String]

@@ -7,8 +7,9 @@
 struct EventPump {
   private var pending: [NodeEvent] = []
   private(set) var pendingBytes = 0
-  /// The bytes of the events that are being told, roughly; more than twice the capacity only if one of
-  /// them is large.
+  /// Roughly the number of bytes of the events that are being told.
+  ///
+  /// It exceeds twice the capacity only if one of the events is large.
   private var tellingBytes = 0
   /// The bytes of all events so far that were not joined to an earlier one, roughly.
   private(set) var appendedBytes = 0

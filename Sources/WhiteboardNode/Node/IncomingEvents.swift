@@ -36,8 +36,8 @@ struct IncomingEvents {
 
   /// What there is to do.
   enum Step {
-    /// Handle this event. If `resumes`, resume reading the link of its member.
-    case handle(SessionEvent, of: PeerID?, resumes: Bool)
+    /// Handle this event, and then ask ``resume(_:)`` about its member.
+    case handle(SessionEvent, of: PeerID?)
     /// The members whose events wait have used up their shares until this time.
     case wait(until: Duration)
     /// Nothing waits.
@@ -75,9 +75,6 @@ struct IncomingEvents {
 
   /// Whether nothing waits.
   var isEmpty: Bool { count == 0 }
-
-  /// Whether the link of a member must not be read.
-  func isStopped(_ peer: PeerID) -> Bool { queues[peer]?.isStopped ?? false }
 
   /// Whether more should be taken from the session.
   var hasRoom: Bool { count < Self.events }
@@ -128,7 +125,7 @@ struct IncomingEvents {
   mutating func next(now: Duration) -> Step {
     if let event = urgent.popFirst() {
       count -= 1
-      return .handle(event, of: nil, resumes: false)
+      return .handle(event, of: nil)
     }
     var earliest: Duration?
     for _ in 0..<turns.count {
@@ -149,14 +146,21 @@ struct IncomingEvents {
         queue.bytes -= bytes.count + Self.overhead
       }
       if case .peerLeft = event { queue.isLeaving = queue.events.contains(where: \.isDeparture) }
-      let resumes =
-        queue.isStopped && queue.messages <= Self.messages / 2 && queue.bytes <= Self.bytes / 2
-      if resumes { queue.isStopped = false }
       if !queue.events.isEmpty { turns.append(peer) }
       queues[peer] = queue
-      return .handle(event, of: peer, resumes: resumes)
+      return .handle(event, of: peer)
     }
     return earliest.map { .wait(until: $0) } ?? .none
+  }
+
+  /// Handles that an event of a member was handled.
+  /// - Returns: Whether to resume reading the member's link, because half of its room is free again.
+  mutating func resume(_ peer: PeerID) -> Bool {
+    guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2,
+      queue.bytes <= Self.bytes / 2
+    else { return false }
+    queues[peer]?.isStopped = false
+    return true
   }
 
   /// Counts the work, in seconds, that an event of a member caused.

@@ -308,13 +308,12 @@ extension Node {
     }
     let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
     let words = code.map { $0.text.split(separator: "-").map(String.init) } ?? []
-    let pass = admission == .ask ? configuration.identity.invitationPass(for: session.id).text : nil
     let link = addresses.first.map {
       BoardLink(
         address: $0,
         board: session.id.text,
         peer: transport.peerID.text,
-        pass: pass,
+        pass: pass(for: session.id),
         code: words
       ).text
     }
@@ -344,6 +343,11 @@ extension Node {
     }
   }
 
+  /// The pass of the links to this host; nil if it does not ask a person (HEL-9).
+  private func pass(for session: SessionID) -> String? {
+    admission == .ask ? configuration.identity.invitationPass(for: session).text : nil
+  }
+
   /// Shows the board to the other programs of this user, with its present code.
   func showOpenBoard(_ ready: NodeEvent.Ready) {
     // The former file holds the lock until it is released.
@@ -358,7 +362,7 @@ extension Node {
         interface: configuration.interface,
         admit: ready.admit,
         code: ready.code,
-        pass: (try? BoardLink(ready.link))?.pass
+        pass: session.flatMap { pass(for: $0.id) }
       ),
       inDataDirectory: configuration.dataDirectory
     )

@@ -65,15 +65,15 @@ extension Node {
     var work = 0.0
     while true {
       switch incoming.next(now: uptime) {
-      case .handle(let event, let peer, let resumes):
+      case .handle(let event, let peer):
         let caused = handleMeasured(event, session)
         if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: uptime) }
         keepTraffic()
         changed()
         await room()
         await roomToKeep()
-        // Only now, so that the next large message arrives when the output of this one is written (MSG-5).
-        if resumes, let peer, !incoming.isStopped(peer) { session.setReading(true, from: peer) }
+        // The next large message must not arrive before the output of this one is written (MSG-5).
+        if let peer, incoming.resume(peer) { session.setReading(true, from: peer) }
         work += caused
         guard work >= Self.workAtOnce else { continue }
         work = 0

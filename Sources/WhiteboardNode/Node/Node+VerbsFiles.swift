@@ -34,7 +34,9 @@ extension Node {
     return VerbOutcome(file: file, count: count)
   }
 
-  /// Carries out `body` with an export whose photos have files meanwhile.
+  /// Calls `body` with an export.
+  ///
+  /// The files of its photos exist until `body` returns.
   private func withExport<Result>(
     region: Rectangle? = nil,
     objects: Set<ObjectID>? = nil,

@@ -15,7 +15,7 @@ struct PhotosInView {
 ///
 /// It reads nothing itself: what is to be read is taken from it, and what came of it given back.
 struct PhotoDisplay {
-  /// A photo that is to be read.
+  /// A request to read a photo.
   struct Wish: Sendable {
     let asset: AssetID
     let size: Size

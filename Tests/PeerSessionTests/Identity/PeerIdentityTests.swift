@@ -8,6 +8,19 @@ import X509
 @testable import PeerSession
 
 struct PeerIdentityTests {
+  @Test("[HEL-9] a pass is the same after a restart, and differs by host and session")
+  func invitationPass() async throws {
+    try await withPrivateDirectory { root in
+      let session = SessionID.random()
+      let identity = try PeerIdentity.loadOrCreate(inDirectory: root + "/data")
+      let again = try PeerIdentity.loadOrCreate(inDirectory: root + "/data")
+      let pass = identity.invitationPass(for: session)
+      #expect(again.invitationPass(for: session) == pass)
+      #expect(identity.invitationPass(for: SessionID.random()) != pass)
+      #expect(PeerIdentity.ephemeral().invitationPass(for: session) != pass)
+    }
+  }
+
   @Test("the first run makes a private file in a private directory, the next ones read it")
   func created() async throws {
     try await withPrivateDirectory { root in

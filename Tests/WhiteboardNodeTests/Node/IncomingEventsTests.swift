@@ -24,7 +24,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
 
   /// Returns the first byte of the next message, or nil if no message can be handled now.
   private mutating func next() -> UInt8? {
-    guard case .handle(.message(let bytes, from: _), of: _, resumes: _) = incoming.next(now: now)
+    guard case .handle(.message(let bytes, from: _), of: _) = incoming.next(now: now)
     else { return nil }
     return bytes[0]
   }
@@ -77,15 +77,29 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(send([0], from: anna) == .pass)
     #expect(send([0], from: bo) == .pass)
     var handled = 0
-    while case .handle(_, of: let peer, let resumes) = incoming.next(now: now) {
+    while case .handle(_, of: let peer?) = incoming.next(now: now) {
       if peer == anna { handled += 1 }
-      if resumes {
+      if incoming.resume(peer) {
         #expect(peer == anna)
         break
       }
     }
     #expect(handled == IncomingEvents.messages / 2 + 1)
     #expect(send(Array(repeating: 0, count: IncomingEvents.bytes), from: bo) == .stopReading(bo))
+  }
+
+  @Test("[MSG-5] a link is not resumed if its member sent more while an event was handled")
+  mutating func moreMeanwhile() {
+    let large = [UInt8](repeating: 0, count: IncomingEvents.bytes)
+    var resumed: [Bool] = []
+    #expect(send(large, from: anna) == .stopReading(anna))
+    #expect(next() == 0)
+    #expect(send(large, from: anna) == .pass)
+    resumed.append(incoming.resume(anna))
+    #expect(next() == 0)
+    resumed.append(incoming.resume(anna))
+    resumed.append(incoming.resume(anna))
+    #expect(resumed == [false, true, false])
   }
 
   @Test("[MSG-5] a member of whom too much waits is disconnected")
@@ -100,7 +114,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
   @Test("datagrams of a member that has used up its share are dropped")
   mutating func datagrams() {
     _ = incoming.append(.datagram([1], from: anna), now: now)
-    guard case .handle(.datagram, of: anna, resumes: false) = incoming.next(now: now) else {
+    guard case .handle(.datagram, of: anna) = incoming.next(now: now) else {
       Issue.record("no datagram")
       return
     }
@@ -125,7 +139,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     _ = incoming.append(.peerLeft(anna, .left, undelivered: 0), now: now)
     _ = incoming.append(.peerStateChanged(anna, .connecting), now: now)
     #expect(next() == 1)
-    guard case .handle(.peerLeft, of: anna, resumes: false) = incoming.next(now: now) else {
+    guard case .handle(.peerLeft, of: anna) = incoming.next(now: now) else {
       Issue.record("it did not leave")
       return
     }
@@ -144,7 +158,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     _ = incoming.append(.peerLeft(anna, reason, undelivered: 0), now: now)
     var left = 0
     var messages: [PeerID] = []
-    while case .handle(let event, of: _, resumes: _) = incoming.next(now: now) {
+    while case .handle(let event, of: _) = incoming.next(now: now) {
       switch event {
       case .peerLeft: left += 1
       case .message(_, let peer): messages.append(peer)
@@ -175,7 +189,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     var handled: [PeerID: UInt8] = [:]
     func take(_ incoming: inout IncomingEvents, _ now: inout Duration) {
       switch incoming.next(now: now) {
-      case .handle(.message(let bytes, let peer), of: let member, resumes: _):
+      case .handle(.message(let bytes, let peer), of: let member):
         #expect(peer == member)
         #expect(bytes[0] == handled[peer, default: 0])
         handled[peer, default: 0] &+= 1

@@ -14,12 +14,14 @@ struct NodeSavingTests: NodeSuite {
     _ room: NodeRoom,
     file: String? = nil,
     isTyped: Bool = false,
+    keepsPhotoFiles: Bool = true,
     _ body: (Puppet, Node) async throws -> Void
   ) async throws {
     let host = Puppet()
     var hosting = await room.configuration(.host(boardName: file == nil ? "board" : ""), "ada")
     hosting.boardFile = file
     hosting.isTyped = isTyped
+    hosting.keepsPhotoFiles = keepsPhotoFiles
     try await withThrowingTaskGroup(of: Void.self) { [hosting] group in
       group.addTask { try await host.run(hosting) }
       if await host.ready() == nil { try await group.next() }
@@ -211,6 +213,43 @@ struct NodeSavingTests: NodeSuite {
         await node.document?.failWrites(with: DocumentError(.full, "FILE: why"))
         _ = await error(host, "text 0,0 lost")
         try await host.perform("quit anyway")
+      }
+    }
+  }
+
+  @Test("a copy has the photos that are only in the board and those not saved yet, or warns")
+  func photosOfCopies() async throws {
+    try await withRoom { room in
+      let photos = ["sun", "moon"].map { room.path("\($0).png") }
+      var other = Data(Demo.photo)
+      other.append(0)
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: photos[0]))
+      try other.write(to: URL(fileURLWithPath: photos[1]))
+      func stored(_ copy: String) async throws -> Int {
+        let document = try await BoardDocument.open(at: copy, mode: .reading)
+        let count = try await document.assetIDs().count
+        try await document.close()
+        return count
+      }
+      try? await host(room, keepsPhotoFiles: false) { host, node in
+        try await host.perform("photo 0,0 \(photos[0])")
+        let document = try #require(await node.document)
+        await document.failWrites(with: DocumentError(.full, "FILE: why"))
+        #expect(await error(host, "photo 9,9 \(photos[1])") == .notSaved)
+        let copy = room.path("copy.whiteboard")
+        try await host.perform("save-as \(copy)")
+        #expect(try await stored(copy) == 2)
+        #expect(await !codes(host).contains("copy-incomplete"))
+        // The photo that is not saved cannot be read any more.
+        let assets = room.path("ada/assets")
+        let names = try FileManager.default.contentsOfDirectory(atPath: assets)
+        #expect(names.count == 1)
+        for name in names { unlink("\(assets)/\(name)") }
+        let poor = room.path("poor.whiteboard")
+        try await host.perform("save-as \(poor)")
+        #expect(try await stored(poor) == 1)
+        #expect(await codes(host).filter { $0 == "copy-incomplete" }.count == 1)
+        #expect(await node.saveState.problem?.copy == copy, "the poor copy does not count")
       }
     }
   }

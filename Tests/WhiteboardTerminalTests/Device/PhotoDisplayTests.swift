@@ -1,0 +1,18 @@
+import Testing
+import Whiteboard
+
+@testable import WhiteboardTerminal
+
+struct PhotoDisplayTests {
+  @Test("a photo that could not be read is read when the node has it again, and otherwise once")
+  func failed() throws {
+    let id = try #require(AssetID([UInt8](repeating: 1, count: 32)))
+    var photos = PhotoDisplay()
+    let first = photos.found(id, byCells: true)
+    let second = photos.found(id, byCells: true)
+    #expect(first?.asset == id && second == nil)
+    photos.failed(id)
+    let third = photos.found(id, byCells: true)
+    #expect(third?.asset == id)
+  }
+}
