@@ -1134,7 +1134,7 @@ class AdmissionAgainstSwift(AdmissionAttacks, InteropCase):
         self.assert_ends(links[-1], "busy")
         host.events.wait("note", code="invitation-ended")
 
-    def test_hel_5_places_are_left_for_holders_of_the_join_link(self):
+    def test_hel_9_places_are_left_for_holders_of_the_join_link(self):
         host = self.host("ask")
         link = parse_link(host.link)
         for number in range(12):

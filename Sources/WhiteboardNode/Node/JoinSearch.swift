@@ -55,6 +55,10 @@ struct JoinSearch: Sendable {
   static let maximumCandidates = 32
   /// How long a peer may take to admit or refuse, not counting the time of a user.
   static let answerTimeout = Duration.seconds(3)
+  /// How long to wait for further peers after every peer that appeared has refused.
+  ///
+  /// A user who must enter a code should not wait long. Announcements of other peers arrive within a second.
+  static let grace = Duration.seconds(2)
 
   private enum Outcome {
     case pending(JoinRetry, due: Duration, SessionError)
@@ -77,13 +81,15 @@ struct JoinSearch: Sendable {
   private var outcomes: [Candidate.ID: Outcome] = [:]
   private var starts: [Candidate.ID: Duration] = [:]
   private var attempts = 0
+  /// The time of the last refusal by an announced peer itself, not by another one at its address.
+  private var lastRefusal: Duration?
 
   /// Creates a search.
   ///
   /// - Parameters:
   ///   - boards: Which boards may be asked for.
   ///   - redialLimit: How long a peer is asked again that is busy or does not answer.
-  ///   - deadline: When to stop waiting for further peers.
+  ///   - deadline: When to stop waiting for further peers if none has refused.
   init(_ boards: Boards, redialLimit: Duration, deadline: Duration) {
     self.boards = boards
     self.redialLimit = redialLimit
@@ -129,7 +135,8 @@ struct JoinSearch: Sendable {
       return next.due <= now ? .ask(next.0) : .wait(until: next.due)
     }
     if isChoice { return .choose(meant) }
-    return now < deadline ? .wait(until: deadline) : .giveUp
+    let end = lastRefusal.map { min($0 + Self.grace, deadline) } ?? deadline
+    return now < end ? .wait(until: end) : .giveUp
   }
 
   /// Receives the end of an attempt that failed.
@@ -158,6 +165,7 @@ struct JoinSearch: Sendable {
     }
     guard let wait = retry.wait(after: error, now: now, jitter: jitter) else {
       outcomes[id] = .refused(error)
+      if error.code != .wrongPeer { lastRefusal = now }
       return false
     }
     outcomes[id] = .pending(retry, due: now + wait, error)

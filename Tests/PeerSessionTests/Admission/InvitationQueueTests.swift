@@ -27,7 +27,7 @@ struct InvitationQueueTests {
     #expect(queue.count == 12)
   }
 
-  @Test("[HEL-5] four places are left for known peers and for holders of the join link")
+  @Test("[HEL-5] [HEL-9] four places are left for known peers and for holders of the join link")
   func reserved() {
     var queue = InvitationQueue<Int>()
     for id in 0..<12 { _ = queue.enter(id, peer: stranger(), from: block(id), isExpected: false) }

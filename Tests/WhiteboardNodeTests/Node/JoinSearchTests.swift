@@ -85,8 +85,8 @@ struct JoinSearchTests {
     #expect(search.next(now: .seconds(1)) == .ask(late))
     error = SessionError(.declined, "no")
     search.refused(by: late.id, error, now: .seconds(2), jitter: 0)
-    #expect(search.next(now: .seconds(29)) == .wait(until: .seconds(30)))
-    #expect(search.next(now: .seconds(31)) == .giveUp)
+    #expect(search.next(now: .seconds(3)) == .wait(until: .seconds(4)))
+    #expect(search.next(now: .seconds(4)) == .giveUp)
   }
 
   @Test("a peer at whose address another key answers is asked again when it has another address")
@@ -137,6 +137,6 @@ struct JoinSearchTests {
       now: .seconds(60),
       jitter: 0
     )
-    #expect(search.next(now: .seconds(60)) == .wait(until: .seconds(90)))
+    #expect(search.next(now: .seconds(60)) == .wait(until: .seconds(62)))
   }
 }
