@@ -186,10 +186,10 @@ public final class Session: Sendable {
   /// The ways to those who are here as they came in then, and one who is not.
   private func ways(
     of joinings: [PeerID: UInt64]
-  ) throws(SessionError) -> (ways: Ways, absent: PeerID?) {
+  ) throws(SessionError) -> (ways: Routes, absent: PeerID?) {
     let (end, present) = published.withLockedValue { ($0.end, $0.ways) }
     if let end { throw end }
-    var ways = Ways()
+    var ways = Routes()
     var absent: PeerID?
     for (peer, joining) in joinings {
       if let way = present[peer], way.joining == joining {
@@ -240,11 +240,11 @@ public final class Session: Sendable {
   /// Why the session is over, nil while it is not.
   package var endReason: SessionError? { published.withLockedValue { $0.end } }
 
-  private func ways(_ peers: [PeerID]?) throws(SessionError) -> Ways {
-    let result: Result<Ways, SessionError> = published.withLockedValue { published in
+  private func ways(_ peers: [PeerID]?) throws(SessionError) -> Routes {
+    let result: Result<Routes, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
       guard let peers, peers != published.order else { return .success(published.everyone) }
-      var ways = Ways()
+      var ways = Routes()
       for peer in peers {
         guard let way = published.ways[peer] else { return .failure(.notInSession(peer)) }
         ways.add(peer, way)

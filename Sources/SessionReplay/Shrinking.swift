@@ -1,6 +1,6 @@
 import Whiteboard
 
-extension Reenactment {
+extension RecordingReplay {
   /// The fewest batches of a part with which something still fails, as far as removing runs of them finds out:
   /// delta debugging (Zeller and Hildebrandt, 2002).
   ///
@@ -12,8 +12,8 @@ extension Reenactment {
   public func shrunk(
     part index: Int,
     attempts limit: Int = 1000,
-    _ fails: (Reenactment) throws -> Bool
-  ) rethrows -> (smallest: Reenactment, attempts: Int)? {
+    _ fails: (RecordingReplay) throws -> Bool
+  ) rethrows -> (smallest: RecordingReplay, attempts: Int)? {
     let nothing = [Bool](repeating: false, count: parts[index].acts.count)
     guard try !fails(keeping(nothing, ofPart: index)) else { return nil }
     var kept = [Bool](repeating: true, count: parts[index].acts.count)

@@ -77,7 +77,7 @@ public final class SimulatedSession {
     var chains: [Incarnation: BatchChain] = [:]
     var isUp = true
     /// The acts that wait until it is up again.
-    var waiting: [Reenactment.Act] = []
+    var waiting: [RecordingReplay.Act] = []
     var nextTick: UInt64?
 
     init(name: String, replica: Replica) {
@@ -92,7 +92,7 @@ public final class SimulatedSession {
     let to: Int
   }
 
-  private struct Parcel {
+  private struct Packet {
     enum Kind: String {
       case message
       case datagram
@@ -108,8 +108,8 @@ public final class SimulatedSession {
   }
 
   private enum Event {
-    case act(Reenactment.Act)
-    case parcel(Parcel)
+    case act(RecordingReplay.Act)
+    case packet(Packet)
     case tick(Int)
     /// The possible connections changed.
     case rearrange
@@ -122,8 +122,8 @@ public final class SimulatedSession {
   /// The start of the clock, so that no event is at time zero.
   private static let origin: UInt64 = 1_000_000
 
-  private let reenactment: Reenactment
-  private let part: Reenactment.Part
+  private let reenactment: RecordingReplay
+  private let part: RecordingReplay.Part
   private let conditions: NetworkConditions
   private var random: SplitMix64
   private let tell: ((String) -> Void)?
@@ -151,7 +151,7 @@ public final class SimulatedSession {
   ///   - seed: From which all chance comes.
   ///   - trace: Takes each line of what happens; nil for nobody.
   public init(
-    _ reenactment: Reenactment,
+    _ reenactment: RecordingReplay,
     part index: Int = 0,
     peers count: Int = 0,
     conditions: NetworkConditions = NetworkConditions(),
@@ -166,13 +166,13 @@ public final class SimulatedSession {
     tell = trace
     shift = 1000 - (part.acts.first?.time ?? 0)
     for number in 0..<max(count, reenactment.people.count, 1) {
-      peers.append(Peer(name: Reenactment.letter(number), replica: replica(of: number)))
+      peers.append(Peer(name: RecordingReplay.letter(number), replica: replica(of: number)))
     }
   }
 
   /// Returns the letters of the peers, in order.
-  public static func names(_ reenactment: Reenactment, peers count: Int) -> [String] {
-    (0..<max(count, reenactment.people.count, 1)).map(Reenactment.letter)
+  public static func names(_ reenactment: RecordingReplay, peers count: Int) -> [String] {
+    (0..<max(count, reenactment.people.count, 1)).map(RecordingReplay.letter)
   }
 
   /// Acts the part to its end.
@@ -265,7 +265,7 @@ public final class SimulatedSession {
   private func take(_ event: Event) {
     switch event {
     case .act(let act): perform(act)
-    case .parcel(let parcel): deliver(parcel)
+    case .packet(let packet): deliver(packet)
     case .tick(let number):
       let peer = peers[number]
       guard peer.isUp, peer.nextTick == uptime else { return }
@@ -289,7 +289,7 @@ public final class SimulatedSession {
     carryOut(number)
   }
 
-  private func perform(_ act: Reenactment.Act) {
+  private func perform(_ act: RecordingReplay.Act) {
     let peer = peers[act.person]
     guard peer.isUp else {
       peer.waiting.append(act)
@@ -386,7 +386,7 @@ public final class SimulatedSession {
 
   private func post(
     _ bytes: [UInt8],
-    _ kind: Parcel.Kind,
+    _ kind: Packet.Kind,
     _ name: ResourceDTO?,
     _ from: Int,
     _ member: MemberID
@@ -423,7 +423,7 @@ public final class SimulatedSession {
     )
     for _ in 0..<copies {
       events.push(
-        .parcel(Parcel(link: link, connection: connection, kind: kind, bytes: bytes, name: name)),
+        .packet(Packet(link: link, connection: connection, kind: kind, bytes: bytes, name: name)),
         at: at
       )
     }
@@ -435,20 +435,20 @@ public final class SimulatedSession {
     String(Hexadecimal.encode(Array(SHA256.hash(data: bytes).prefix(8))))
   }
 
-  private func deliver(_ parcel: Parcel) {
-    let (from, to) = (peers[parcel.link.from], peers[parcel.link.to])
-    guard connections[parcel.link] == parcel.connection else { return }
-    switch parcel.kind {
-    case .message: to.replica.received(parcel.bytes, from: from.member, now: now)
-    case .datagram: to.replica.receivedDatagram(parcel.bytes, from: from.member, now: now)
+  private func deliver(_ packet: Packet) {
+    let (from, to) = (peers[packet.link.from], peers[packet.link.to])
+    guard connections[packet.link] == packet.connection else { return }
+    switch packet.kind {
+    case .message: to.replica.received(packet.bytes, from: from.member, now: now)
+    case .datagram: to.replica.receivedDatagram(packet.bytes, from: from.member, now: now)
     case .answer:
-      guard let name = parcel.name, let request = name.request else { return }
+      guard let name = packet.name, let request = name.request else { return }
       from.replica.answerSent(request: request, to: to.member, now: now)
-      carryOut(parcel.link.from)
+      carryOut(packet.link.from)
       guard to.replica.expectsAnswer(name, from: from.member) else { return }
-      to.replica.receivedAnswer(parcel.bytes, request: request, from: from.member, now: now)
+      to.replica.receivedAnswer(packet.bytes, request: request, from: from.member, now: now)
     }
-    carryOut(parcel.link.to)
+    carryOut(packet.link.to)
   }
 
   private func carryOut(_ number: Int) {

@@ -177,8 +177,8 @@ struct ImportCommand: AsyncParsableCommand {
     let lines = String(decoding: bytes, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }
     let recording: Recording
     let photos: [[UInt8]: [UInt8]]
-    do throws(TextTwin.ReadError) {
-      (recording, photos) = try TextTwin.read(lines)
+    do throws(RecordingLines.ReadError) {
+      (recording, photos) = try RecordingLines.read(lines)
     } catch {
       throw NodeError(.badData, "\(file):\(error.line): \(TerminalText.cleaned(error.message))")
     }

@@ -115,7 +115,7 @@ struct ExportCommand: AsyncParsableCommand {
     var photos: [[UInt8]: [UInt8]] = [:]
     for (id, bytes) in try await BoardFile.photos(input.path()) { photos[id.bytes] = bytes }
     var bytes: [UInt8] = []
-    try TextTwin.write(recording, photos: photos) { bytes += Array($0.utf8) }
+    try RecordingLines.write(recording, photos: photos) { bytes += Array($0.utf8) }
     try write(bytes, to: output)
     Console.complain("\(output) is written.")
   }

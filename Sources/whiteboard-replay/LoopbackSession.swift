@@ -10,7 +10,7 @@ import WhiteboardSync
 /// What the network does is done on the way into the session: messages wait and keep their order, datagrams are
 /// dropped, doubled and overtaken, and a partition holds messages back until it is over.
 struct LoopbackSession {
-  let reenactment: Reenactment
+  let reenactment: RecordingReplay
   let part: Int
   let count: Int
   let conditions: NetworkConditions
@@ -42,7 +42,7 @@ struct LoopbackSession {
     logger.logLevel = .critical
     var configuration = TransportConfiguration(
       identity: .ephemeral(),
-      displayName: Reenactment.letter(made.count),
+      displayName: RecordingReplay.letter(made.count),
       inboxDirectory: "\(directory)/\(made.count)",
       logger: logger
     )
@@ -187,7 +187,7 @@ struct LoopbackWeather {
     _ start: ContinuousClock.Instant
   ) {
     self.conditions = conditions
-    names = (0..<count).map(Reenactment.letter)
+    names = (0..<count).map(RecordingReplay.letter)
     name = names[number]
     self.start = start
     random = SplitMix64(seed: seed &+ UInt64(number))
@@ -234,7 +234,7 @@ actor LoopbackPeer {
     static let answer: UInt8 = 1
   }
 
-  private struct Parcel: Sendable {
+  private struct Packet: Sendable {
     let at: ContinuousClock.Instant
     let bytes: [UInt8]
     let peer: PeerID
@@ -249,26 +249,26 @@ actor LoopbackPeer {
   private let peers: [PeerID]
   private let members: [MemberID]
   private let replica: Replica
-  private let reenactment: Reenactment
+  private let reenactment: RecordingReplay
   private let start: ContinuousClock.Instant
   private var weather: LoopbackWeather
   private var chains: [Incarnation: BatchChain] = [:]
   private var complaints: [String] = []
   private var (messages, bytes, disturbed) = (0, 0, 0)
   private var lastDeparture: [PeerID: ContinuousClock.Instant] = [:]
-  private let (parcels, post): (AsyncStream<Parcel>, AsyncStream<Parcel>.Continuation) =
+  private let (packets, post): (AsyncStream<Packet>, AsyncStream<Packet>.Continuation) =
     AsyncStream.makeStream()
 
   init(
     _ number: Int,
     _ session: Session,
     _ peers: [PeerID],
-    _ reenactment: Reenactment,
+    _ reenactment: RecordingReplay,
     _ part: Int,
     _ weather: LoopbackWeather,
     _ start: ContinuousClock.Instant
   ) {
-    name = Reenactment.letter(number)
+    name = RecordingReplay.letter(number)
     self.session = session
     self.peers = peers
     self.reenactment = reenactment
@@ -318,7 +318,7 @@ actor LoopbackPeer {
     knows(count) && replica.members.allSatisfy { replica.isSynced(with: $0, now: now) }
   }
 
-  func perform(_ act: Reenactment.Act) {
+  func perform(_ act: RecordingReplay.Act) {
     do throws(BoardError) {
       try reenactment.perform(act, on: replica, &chains, now: now)
     } catch {
@@ -358,17 +358,17 @@ actor LoopbackPeer {
   /// Sends what waits, each when its time has come; what is for one peer keeps its order.
   func sendAll() async {
     await withDiscardingTaskGroup { group in
-      var ways: [PeerID: AsyncStream<Parcel>.Continuation] = [:]
-      for await parcel in parcels {
-        if parcel.isReliable {
-          if ways[parcel.peer] == nil {
-            let (stream, source) = AsyncStream<Parcel>.makeStream()
-            ways[parcel.peer] = source
-            group.addTask { for await parcel in stream { await self.send(parcel) } }
+      var ways: [PeerID: AsyncStream<Packet>.Continuation] = [:]
+      for await packet in packets {
+        if packet.isReliable {
+          if ways[packet.peer] == nil {
+            let (stream, source) = AsyncStream<Packet>.makeStream()
+            ways[packet.peer] = source
+            group.addTask { for await packet in stream { await self.send(packet) } }
           }
-          ways[parcel.peer]?.yield(parcel)
+          ways[packet.peer]?.yield(packet)
         } else {
-          group.addTask { await self.send(parcel) }
+          group.addTask { await self.send(packet) }
         }
       }
       for way in ways.values { way.finish() }
@@ -376,20 +376,20 @@ actor LoopbackPeer {
     }
   }
 
-  private func send(_ parcel: Parcel) async {
+  private func send(_ packet: Packet) async {
     do {
-      try await Task.sleep(until: parcel.at, clock: .continuous)
-      for _ in 0..<parcel.copies {
+      try await Task.sleep(until: packet.at, clock: .continuous)
+      for _ in 0..<packet.copies {
         try await session.send(
-          parcel.bytes,
-          to: [parcel.peer],
-          mode: parcel.isReliable ? .reliable : .unreliable
+          packet.bytes,
+          to: [packet.peer],
+          mode: packet.isReliable ? .reliable : .unreliable
         )
       }
     } catch {
       // Who is gone gets nothing.
     }
-    if let request = parcel.request {
+    if let request = packet.request {
       replica.answerSent(request: request.number, to: request.member, now: now)
       carryOut()
     }
@@ -400,7 +400,7 @@ actor LoopbackPeer {
   private var now: Moment { Self.moment(reenactment, start) }
 
   private static func moment(
-    _ reenactment: Reenactment,
+    _ reenactment: RecordingReplay,
     _ start: ContinuousClock.Instant
   ) -> Moment {
     let elapsed = UInt64(max(0, (ContinuousClock.now - start) / .milliseconds(1)))
@@ -461,7 +461,7 @@ actor LoopbackPeer {
   }
 
   private func letter(of member: MemberID) -> String {
-    members.firstIndex(of: member).map(Reenactment.letter) ?? "?"
+    members.firstIndex(of: member).map(RecordingReplay.letter) ?? "?"
   }
 
   private func dispatch(
@@ -476,7 +476,7 @@ actor LoopbackPeer {
     self.bytes += bytes.count
     if copies != 1 { disturbed += 1 }
     post.yield(
-      Parcel(
+      Packet(
         at: at,
         bytes: bytes,
         peer: peers[number],

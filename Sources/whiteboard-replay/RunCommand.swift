@@ -113,7 +113,7 @@ struct RunCommand: AsyncParsableCommand {
     _ seed: UInt64
   ) async throws -> Bool {
     let recording = try await Recording.read(file)
-    let reenactment = Reenactment(of: recording)
+    let reenactment = RecordingReplay(of: recording)
     // What peers are to come to is what was recorded, not what is left of it.
     let found = await Verification(of: recording, replicas: 0, seed: seed)
     let isWhole = found.isGood && recording.history.damages.isEmpty
@@ -206,7 +206,7 @@ struct RunCommand: AsyncParsableCommand {
 
   /// Writes the least that still fails.
   private func shrink(
-    _ reenactment: Reenactment,
+    _ reenactment: RecordingReplay,
     _ part: Int,
     _ conditions: NetworkConditions,
     _ seed: UInt64,

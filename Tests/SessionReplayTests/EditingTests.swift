@@ -72,9 +72,9 @@ struct EditingTests {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
     var lines: [String] = []
-    try TextTwin.write(recording, photos: [[1, 2]: [3]]) { lines.append($0) }
+    try RecordingLines.write(recording, photos: [[1, 2]: [3]]) { lines.append($0) }
     #expect(lines.allSatisfy { $0.hasSuffix("\n") })
-    let (read, photos) = try TextTwin.read(lines)
+    let (read, photos) = try RecordingLines.read(lines)
     #expect(photos == [[1, 2]: [3]])
     #expect(read.history.steps.map(\.content) == recording.history.steps.map(\.content))
     #expect(read.times == recording.times)
@@ -94,9 +94,11 @@ struct EditingTests {
       ([head, #"{"step":"dance","time":1,"bytes":"00"}"#], 2), ([head, #"{"step":"batch"}"#], 2),
       ([head, #"{"author":"x"}"#], 2), ([head, #"{"digest":"0","time":1}"#], 2),
     ] as [([String], Int)] {
-      #expect { try TextTwin.read(lines) } throws: { ($0 as? TextTwin.ReadError)?.line == number }
+      #expect { try RecordingLines.read(lines) } throws: {
+        ($0 as? RecordingLines.ReadError)?.line == number
+      }
     }
-    #expect(try TextTwin.read([head]).recording.count == 0)
+    #expect(try RecordingLines.read([head]).recording.count == 0)
   }
 
   @Test("who drew it, when, and what was said are gone; the drawing is there", arguments: 0..<6)
@@ -147,7 +149,7 @@ struct EditingTests {
     }
     #expect(isAnyWordThere)
     // It can be acted again as the original can.
-    let (acted, original) = (Reenactment(of: other), Reenactment(of: recording))
+    let (acted, original) = (RecordingReplay(of: other), RecordingReplay(of: recording))
     #expect(acted.count == original.count && acted.people.count == original.people.count)
     for part in acted.parts.indices {
       let outcome = SimulatedSession(acted, part: part, seed: 1).run()
@@ -227,7 +229,7 @@ struct EditingTests {
         let part = try recording.cut(0...recording.duration / 2)
         #expect(part.duration >= 0)
         _ = try recording.anonymized(seed: 1, hidesWords: false)
-        #expect(Reenactment(of: recording).start >= 0)
+        #expect(RecordingReplay(of: recording).start >= 0)
       }
     }
   }

@@ -112,8 +112,8 @@ import Whiteboard
     #expect(recording.presence.shown(at: 10_041).isEmpty)
     // What is made of it as text is the same again.
     var lines: [String] = []
-    try TextTwin.write(recording, photos: [:]) { lines.append($0) }
-    let twin = try TextTwin.read(lines).recording
+    try RecordingLines.write(recording, photos: [:]) { lines.append($0) }
+    let twin = try RecordingLines.read(lines).recording
     #expect(twin.history.traffic == recording.history.traffic)
     #expect(twin.history.names == expected.names && twin.duration == recording.duration)
   }

@@ -70,7 +70,7 @@ struct RelayRoom {
   func joined(
     _ link: String?,
     as name: String = "ben",
-    _ body: (Puppet) async throws -> Void
+    _ body: (ScriptedNode) async throws -> Void
   ) async throws {
     let link = try BoardLink(try #require(link))
     var joining = NodeConfiguration(
@@ -81,7 +81,7 @@ struct RelayRoom {
       logger: logger
     )
     joining.listen = PeerAddress(host: "127.0.0.1", port: 0)
-    let guest = Puppet()
+    let guest = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { [joining] group in
       group.addTask { try await guest.run(joining) }
       if await guest.ready() == nil { try await group.next() }

@@ -9,10 +9,10 @@ import WhiteboardDocument
 /// Boards on a relay, with real nodes that join them.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct RelayTests {
-  private func digest(_ puppet: Puppet) async throws -> String {
-    try await puppet.perform("digest")
+  private func digest(_ scriptedNode: ScriptedNode) async throws -> String {
+    try await scriptedNode.perform("digest")
     var last: String?
-    for case .digest(let digest) in await puppet.events { last = digest.digest }
+    for case .digest(let digest) in await scriptedNode.events { last = digest.digest }
     return try #require(last)
   }
 
@@ -238,7 +238,7 @@ struct RelayTests {
     _ room: RelayRoom,
     at relay: Relay,
     isOwned: Bool = false,
-    _ body: (Puppet) async throws -> Void
+    _ body: (ScriptedNode) async throws -> Void
   ) async throws {
     let port = try #require(await relay.transport?.port)
     var hosting = NodeConfiguration(
@@ -254,7 +254,7 @@ struct RelayTests {
       try #require(HostPort(host: "127.0.0.1", port: port)),
       await relay.configuration.identity.peerID
     )
-    let host = Puppet()
+    let host = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { [hosting] group in
       group.addTask { try await host.run(hosting) }
       if await host.ready() == nil { try await group.next() }
@@ -431,7 +431,7 @@ extension Relay {
   }
 }
 
-extension Puppet {
+extension ScriptedNode {
   /// What it was told, in order, that it may do.
   fileprivate var roles: [String] {
     events.compactMap { event in

@@ -2,13 +2,13 @@ import NIOConcurrencyHelpers
 
 /// Holds a member to what its relay passes on, so that it is never one who floods (RLY-14).
 ///
-/// A lock around a ``FloodGate`` that is a tenth narrower than the relay's.
+/// A lock around a ``RateLimiter`` that is a tenth narrower than the relay's.
 final class RelayPace: Sendable {
-  private let gate: NIOLockedValueBox<FloodGate>
+  private let gate: NIOLockedValueBox<RateLimiter>
 
   init(_ rate: RelayRate, now: Duration) {
     gate = NIOLockedValueBox(
-      FloodGate(RelayRate(copies: rate.copies / 10 * 9, bytes: rate.bytes / 10 * 9), now: now)
+      RateLimiter(RelayRate(copies: rate.copies / 10 * 9, bytes: rate.bytes / 10 * 9), now: now)
     )
   }
 

@@ -39,7 +39,7 @@ extension RelaySide {
       }
     default: return
     }
-    hold(entry, link, payload.count + FloodGate.overhead, copies)
+    hold(entry, link, payload.count + RateLimiter.overhead, copies)
   }
 
   /// Slows down who sends more than we pass on, and closes who goes on (RLY-14).
@@ -73,9 +73,9 @@ extension RelaySide {
     gate(of: peer) { $0.takeDatagram(count, copies: copies, now: .uptime) }
   }
 
-  private func gate<Answer>(of peer: PeerID, _ body: (inout FloodGate) -> Answer) -> Answer {
+  private func gate<Answer>(of peer: PeerID, _ body: (inout RateLimiter) -> Answer) -> Answer {
     var gate =
-      gates[peer] ?? FloodGate(session.configuration.relayLimits.rate, now: .uptime)
+      gates[peer] ?? RateLimiter(session.configuration.relayLimits.rate, now: .uptime)
     defer { gates[peer] = gate }
     return body(&gate)
   }

@@ -26,7 +26,7 @@ final class RelaySide {
   // As a relay.
   var table = RouteTable()
   var queues: [PeerID: RelayQueue] = [:]
-  var gates: [PeerID: FloodGate] = [:]
+  var gates: [PeerID: RateLimiter] = [:]
   /// What was passed on so far.
   var tally = RelayTally()
   /// For whom something was gathered that is not written yet.

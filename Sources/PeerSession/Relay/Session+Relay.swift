@@ -47,7 +47,7 @@ extension Session {
   /// - Returns: A token for ``Confirmations/wait(for:)``.
   /// - Throws: What ``send(_:to:mode:)`` throws.
   nonisolated(nonsending) func confirm(
-    _ group: Ways.Relayed
+    _ group: Routes.Relayed
   ) async throws(SessionError) -> UInt64 {
     let token = confirmations.begin(group.peers.map(\.peer))
     do throws(SessionError) {
@@ -72,7 +72,7 @@ extension Session {
   @discardableResult
   nonisolated(nonsending) func sendRelayed(
     _ bytes: [UInt8],
-    _ group: Ways.Relayed,
+    _ group: Routes.Relayed,
     isNamed: Bool,
     confirming token: UInt64? = nil
   ) async throws(SessionError) -> [SendReceipt.Track] {
@@ -104,7 +104,7 @@ extension Session {
   /// the number (RLY-5).
   private func appendRelayed(
     _ bytes: [UInt8],
-    _ group: Ways.Relayed,
+    _ group: Routes.Relayed,
     _ token: UInt64?,
     hasWaited: Bool
   ) throws(SessionError) -> Attempt {
@@ -112,7 +112,7 @@ extension Session {
       if let end = published.end { return .failure(end) }
       var routes = RouteSet()
       var outbox: Outbox?
-      var ledgers: [(carried: Ways.Carried, ledger: RouteLedger)] = []
+      var ledgers: [(carried: Routes.Carried, ledger: RouteLedger)] = []
       var passedOver: PeerID?
       for carried in group.peers {
         guard let way = published.ways[carried.peer], way.joining == carried.joining,
@@ -145,7 +145,7 @@ extension Session {
           }
         }
         let pause = published.paces[group.relay]?
-          .take(bytes.count + FloodGate.overhead, copies: routes.routes.count, now: .uptime)
+          .take(bytes.count + RateLimiter.overhead, copies: routes.routes.count, now: .uptime)
         return .success(.taken(tracks, passedOver: passedOver, pause: pause ?? .zero))
       } catch {
         return .failure(error)

@@ -124,7 +124,7 @@ extension TransportCore {
   ) -> SessionCore {
     let session = SessionCore(transport: self, id: id, host: host, policy: policy)
     session.codeKey = codeKey
-    session.bulk = BulkSide(session, inbox: inbox)
+    session.bulk = TransferConnections(session, inbox: inbox)
     session.hasJoined = true
     session.relaying.grant = grant
     add(session)

@@ -90,14 +90,14 @@ final class Tunnels {
   }
 
   private unowned let session: SessionCore
-  private unowned let bulk: BulkSide
+  private unowned let bulk: TransferConnections
   private var waiters: [Key: [Waiter]] = [:]
   private var nextWaiter = 0
   private var running: [ObjectIdentifier: Tunnel] = [:]
   /// The ends of the tunnels that are being opened.
   private var opening: [[PeerID]] = []
 
-  init(_ session: SessionCore, _ bulk: BulkSide) {
+  init(_ session: SessionCore, _ bulk: TransferConnections) {
     self.session = session
     self.bulk = bulk
   }

@@ -13,7 +13,7 @@ final class SessionCore {
   struct Published: Sendable {
     var ways: [PeerID: Way] = [:]
     /// The same for a message to everyone, in `order`.
-    var everyone = Ways()
+    var everyone = Routes()
     /// How fast we send by relays.
     var paces: [PeerID: RelayPace] = [:]
     var order: [PeerID] = []
@@ -48,7 +48,7 @@ final class SessionCore {
   let recordSource: AsyncStream<MembershipRecord>.Continuation
   /// How many times somebody came in.
   private var joinings: UInt64 = 0
-  var bulk: BulkSide?
+  var bulk: TransferConnections?
   let confirmations = Confirmations()
   private(set) lazy var relaying = RelaySide(self)
 
@@ -148,7 +148,7 @@ final class SessionCore {
     published.withLockedValue { published in
       published.order = joined.map(\.id)
       published.ways = [:]
-      published.everyone = Ways()
+      published.everyone = Routes()
       for entry in joined {
         guard let way = way(to: entry) else { continue }
         published.ways[entry.id] = way
@@ -378,7 +378,7 @@ final class SessionCore {
   private func writeAcknowledgement(_ entry: PeerEntry, _ link: ControlLink) {
     guard let delivery = entry.delivery, let channel = link.channel else { return }
     var payload: [UInt8] = []
-    Varint.append(delivery.assembler.received, to: &payload)
+    Acknowledgement.append(delivery.assembler.received, to: &payload)
     var frame = channel.allocator.buffer(capacity: payload.count + 2)
     frame.writeFrame(.ack, payload)
     entry.unacknowledgedParts = 0
@@ -485,7 +485,7 @@ final class SessionCore {
     published.withLockedValue {
       $0.end = error
       $0.ways = [:]
-      $0.everyone = Ways()
+      $0.everyone = Routes()
       $0.order = []
       $0.statuses = []
     }
@@ -632,11 +632,9 @@ extension SessionCore: LinkDelegate {
     _ entry: PeerEntry,
     _ payload: ByteBuffer
   ) {
-    var offset = 0
-    guard
-      let sequence = try? Varint.read(from: payload.readableBytesUInt8Span, at: &offset),
-      offset == payload.readableBytes
-    else { return fail(link, entry, .protocolError, "An ACK is malformed.") }
+    guard let sequence = try? Acknowledgement.read(payload: payload.readableBytesUInt8Span) else {
+      return fail(link, entry, .protocolError, "An ACK is malformed.")
+    }
     do throws(AcknowledgementError) {
       try entry.delivery?.outbox.acknowledge(sequence)
       relaying.drain(entry.id)

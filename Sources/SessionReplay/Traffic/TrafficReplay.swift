@@ -112,8 +112,8 @@ public struct TrafficReplay: Sendable {
     _ directory: String,
     _ threads: TransportThreads,
     _ logger: Logger,
-    _ made: [PeerID: StandIn],
-    _ body: ([PeerID: StandIn]) async throws -> Outcome
+    _ made: [PeerID: ReplayedPeer],
+    _ body: ([PeerID: ReplayedPeer]) async throws -> Outcome
   ) async throws -> Outcome {
     guard made.count < peers.count else { return try await body(made) }
     let peer = peers[made.count]
@@ -127,13 +127,14 @@ public struct TrafficReplay: Sendable {
     configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
     configuration.threads = threads
     return try await PeerTransport.withTransport(configuration) { transport in
-      let standIn = StandIn(peer, transport, request, patience)
-      let all = made.merging([peer: standIn]) { $1 }
+      let replayedPeer = ReplayedPeer(peer, transport, request, patience)
+      let all = made.merging([peer: replayedPeer]) { $1 }
       return try await withStandIns(request, directory, threads, logger, all, body)
     }
   }
 
-  private func act(_ standIns: [PeerID: StandIn], _ directory: String) async throws -> Outcome {
+  private func act(_ standIns: [PeerID: ReplayedPeer], _ directory: String) async throws -> Outcome
+  {
     var outcome = Outcome()
     let start = ContinuousClock.now
     let first = traffic.first?.time ?? 0
@@ -144,15 +145,15 @@ public struct TrafficReplay: Sendable {
           try await Task.sleep(until: start + .milliseconds(elapsed), clock: .continuous)
         }
         for bytes in entry.peers {
-          guard let peer = PeerID(bytes: bytes), let standIn = standIns[peer] else { continue }
-          try await act(entry, at: place, peer, standIn, directory, &outcome)
+          guard let peer = PeerID(bytes: bytes), let replayedPeer = standIns[peer] else { continue }
+          try await act(entry, at: place, peer, replayedPeer, directory, &outcome)
         }
       }
     } catch {
-      for standIn in standIns.values { await standIn.leave() }
+      for replayedPeer in standIns.values { await replayedPeer.leave() }
       throw error
     }
-    for standIn in standIns.values { await standIn.leave() }
+    for replayedPeer in standIns.values { await replayedPeer.leave() }
     return outcome
   }
 
@@ -160,7 +161,7 @@ public struct TrafficReplay: Sendable {
     _ entry: TrafficEntry,
     at place: Int,
     _ peer: PeerID,
-    _ standIn: StandIn,
+    _ replayedPeer: ReplayedPeer,
     _ directory: String,
     _ outcome: inout Outcome
   ) async throws {
@@ -186,47 +187,47 @@ public struct TrafficReplay: Sendable {
     func name(_ bytes: [UInt8]) -> String { "\"\(UntrustedText(bytes: bytes))\"" }
     switch entry.kind {
     case .began, .state, .missed: break
-    case .left: await standIn.leave()
-    case .joined: try await standIn.join()
+    case .left: await replayedPeer.leave()
+    case .joined: try await replayedPeer.join()
     case .message:
-      try await standIn.say(entry.bytes, .reliable)
+      try await replayedPeer.say(entry.bytes, .reliable)
       outcome.given += 1
     case .datagram:
-      try await standIn.say(entry.bytes, .unreliable)
+      try await replayedPeer.say(entry.bytes, .unreliable)
       outcome.given += 1
     case .sentDatagram: break
     case .sentMessage:
-      try await standIn.join()
-      compare("a message", entry.bytes, await standIn.message())
+      try await replayedPeer.join()
+      compare("a message", entry.bytes, await replayedPeer.message())
     case .resource:
-      try await standIn.send(entry.text, try file(for: entry, directory))
+      try await replayedPeer.send(entry.text, try file(for: entry, directory))
       outcome.given += 1
     case .sentResource:
-      try await standIn.join()
+      try await replayedPeer.join()
       let expected = "\(entry.size) bytes, named \(entry.text)"
-      let found = await standIn.resource().map { "\($0.size) bytes, named \($0.name.raw)" }
+      let found = await replayedPeer.resource().map { "\($0.size) bytes, named \($0.name.raw)" }
       compare("a resource", Array(expected.utf8), found.map { Array($0.utf8) }) {
         UntrustedText(bytes: $0).displayed
       }
     case .resourceEnded: break
     case .stream:
-      try await standIn.open(entry.number, named: entry.text)
+      try await replayedPeer.open(entry.number, named: entry.text)
       outcome.given += 1
     case .openedStream:
-      try await standIn.join()
-      let found = await standIn.opened(entry.number)
+      try await replayedPeer.join()
+      let found = await replayedPeer.opened(entry.number)
       compare("a stream", Array(entry.text.utf8), found.map { Array($0.utf8) }, name)
     case .streamBytes:
-      await standIn.write(entry.bytes, to: entry.number)
+      await replayedPeer.write(entry.bytes, to: entry.number)
       outcome.given += 1
     case .sentStreamBytes:
-      let found = await standIn.read(entry.bytes.count, of: entry.number)
+      let found = await replayedPeer.read(entry.bytes.count, of: entry.number)
       compare("a part of stream \(entry.number)", entry.bytes, found)
-    case .streamFinished: await standIn.finish(entry.number)
+    case .streamFinished: await replayedPeer.finish(entry.number)
     case .finishedStream:
-      let rest = await standIn.readToEnd(of: entry.number)
+      let rest = await replayedPeer.readToEnd(of: entry.number)
       compare("the end of stream \(entry.number)", [], rest)
-    case .streamBroke: await standIn.reset(entry.number)
+    case .streamBroke: await replayedPeer.reset(entry.number)
     }
   }
 

@@ -44,8 +44,8 @@ package struct Demo: Sendable {
       try? FileManager.default.removeItem(atPath: ben)
     }
     let code = JoinCode.random()
-    let host = puppet("ada")
-    let guest = puppet("ben")
+    let host = scriptedNode("ada")
+    let guest = scriptedNode("ben")
     let boardName = "demo \(SessionID.random().short)"
     var hosting = configuration(.host(boardName: boardName), "ada", ada)
     hosting.code = code
@@ -89,7 +89,7 @@ package struct Demo: Sendable {
   }
 
   /// Plays the scene on the board.
-  private func play(_ ada: Puppet, _ ben: Puppet) async throws -> String {
+  private func play(_ ada: ScriptedNode, _ ben: ScriptedNode) async throws -> String {
     try await ada.perform("wait peers=1 timeout=15")
     try await ben.perform("wait peers=1 timeout=15")
     try await ada.perform(#"text 0,-120 "Hello from Ada" as=hello"#)
@@ -122,25 +122,25 @@ package struct Demo: Sendable {
     return first
   }
 
-  private func helloID(_ ada: Puppet) async throws -> String {
+  private func helloID(_ ada: ScriptedNode) async throws -> String {
     for case .done(let done) in await ada.events where done.verb == "text" {
       return done.id ?? ""
     }
     return ""
   }
 
-  private func digest(_ puppet: Puppet) async throws -> String {
-    try await puppet.perform("digest")
+  private func digest(_ scriptedNode: ScriptedNode) async throws -> String {
+    try await scriptedNode.perform("digest")
     var last = ""
-    for case .digest(let digest) in await puppet.events {
+    for case .digest(let digest) in await scriptedNode.events {
       last = digest.digest
     }
     return last
   }
 
-  private func puppet(_ who: String) -> Puppet {
+  private func scriptedNode(_ who: String) -> ScriptedNode {
     let narrate = narrate
-    return Puppet { event in
+    return ScriptedNode { event in
       switch event {
       case .peerState, .done, .ready, .resourceStarted, .peerFound, .peerUpdated, .peerLost,
         .warning:

@@ -31,7 +31,7 @@ package struct DemoCompanion: Sendable {
     for name: String,
     _ visit: @Sendable (NodeConfiguration) async throws(NodeError) -> Void
   ) async throws(NodeError) {
-    let ada = Puppet()
+    let ada = ScriptedNode()
     let code = JoinCode.random()
     let boardName = "demo \(SessionID.random().short)"
     var hosting = configuration(.host(boardName: boardName), "Ada", "ada")
@@ -89,7 +89,7 @@ package struct DemoCompanion: Sendable {
 
   // MARK: - What she does
 
-  private static func draw(as ada: Puppet) async throws(VerbError) {
+  private static func draw(as ada: ScriptedNode) async throws(VerbError) {
     try await ada.perform("wait peers=1")
     for line in welcome { try await ada.perform(line) }
     // Then a flower now and then, until the meadow is full.

@@ -55,7 +55,7 @@ package struct ReportedWord: Sendable {
       meaning: "Every change, photo and member that this program knows of is on this disk.",
       limits: "Survives kill -9. A file that is removed is noticed within 5 s.",
       tests: [
-        "DocumentKeeperTests", "SavingTests", "Tests/Terminal/saving.py",
+        "PersistenceQueueTests", "SavingTests", "Tests/Terminal/saving.py",
         "Tests/Interop/test_saving.py",
       ]
     ),
@@ -63,7 +63,7 @@ package struct ReportedWord: Sendable {
       word: "synced",
       meaning: "The board equals that of each named member now, and there is at least one.",
       limits: "Members that are not connected are named as not synced.",
-      tests: ["CatchUpTests", "SelfCheckTests", "Tests/Chaos"]
+      tests: ["CatchUpTests", "DivergenceCheckTests", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "caught-up",

@@ -130,7 +130,7 @@ extension Node {
   func fileOffer(_ word: String) -> TransferID? {
     guard (try? invitation(word)) == nil else { return nil }
     if word == "last", fileOffers.count == 1 { return fileOffers.keys.first }
-    var book = NameBook<TransferID>()
+    var book = ReferenceResolver<TransferID>()
     for (id, offer) in fileOffers {
       let peer = offer.info.peer
       let names = [offer.info.name.raw, members[peer]?.name ?? "", peer.text]

@@ -20,7 +20,7 @@ extension Node {
   ///   - path: Its file.
   ///   - isAwaited: Whether the next answer tells that it is kept.
   func keepPhoto(_ id: AssetID, at path: String, isAwaited: Bool = false) {
-    let photo = DocumentKeeper.Photo(sha256: id.bytes, path: path)
+    let photo = PersistenceQueue.Photo(sha256: id.bytes, path: path)
     keeper.record(photo, isAwaited: isAwaited)
     planKeyframe()
     writeDocument()
@@ -94,7 +94,7 @@ extension Node {
   /// One photo that cannot be stored keeps nothing else from it: its entries lead to a photo that
   /// others may have, and everything else is what it is.
   private func store(
-    _ work: DocumentKeeper.Work,
+    _ work: PersistenceQueue.Work,
     in document: BoardDocument
   ) async throws(DocumentError) {
     for photo in work.photos {
@@ -109,7 +109,7 @@ extension Node {
     try await document.append(work.entries)
   }
 
-  private func notStored(_ photo: DocumentKeeper.Photo, _ error: DocumentError) {
+  private func notStored(_ photo: PersistenceQueue.Photo, _ error: DocumentError) {
     let isNew: Bool
     if [.notFound, .damaged, .tooLarge].contains(error.code) {
       // The file is gone or another: trying again would not help.
@@ -121,7 +121,7 @@ extension Node {
     if isNew { emit(.warning(.init(code: "photo-not-saved", message: error.message))) }
   }
 
-  func failed(_ error: DocumentError, _ work: DocumentKeeper.Work) {
+  func failed(_ error: DocumentError, _ work: PersistenceQueue.Work) {
     keeper.didFail(error, work, now: BoardFile.now)
     tellKept()
   }
@@ -159,7 +159,7 @@ extension Node {
     guard nextKeyframe == nil, document != nil else { return }
     let due = clock.now + .seconds(1)
     nextKeyframe = due
-    nap.wake(by: due)
+    wakeTimer.wake(by: due)
   }
 
   /// Stops the keyframe checks until something is recorded, if no work is left.

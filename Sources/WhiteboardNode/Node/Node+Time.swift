@@ -23,24 +23,24 @@ extension Node {
     guard ending == nil, !isWorkDue else { return }
     // The clock of replicas is in milliseconds.
     let due = max(nextDue, clock.now + .milliseconds(1))
-    let sleeper = nap.begin(until: due)
+    let sleeper = wakeTimer.begin(until: due)
     await withTaskCancellationHandler {
       await sleeper.value
     } onCancel: {
       sleeper.cancel()
     }
-    nap.end()
+    wakeTimer.end()
   }
 
   /// Sees that ``keepTime()`` wakes for what the replica has to do next.
   func planTime() {
-    if let deadline = replica?.nextDeadline { nap.wake(by: instant(deadline)) }
+    if let deadline = replica?.nextDeadline { wakeTimer.wake(by: instant(deadline)) }
   }
 
   /// Makes ``keepTime()`` check all deadlines now.
   func wakeNow() {
     isWorkDue = true
-    nap.wake(by: clock.now)
+    wakeTimer.wake(by: clock.now)
   }
 
   /// When something is due next.

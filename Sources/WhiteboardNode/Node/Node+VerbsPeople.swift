@@ -57,7 +57,7 @@ extension Node {
 
   /// Which question a word of `accept` or `decline` means.
   func invitation(_ word: String) throws(VerbError) -> String {
-    var book = NameBook<String>()
+    var book = ReferenceResolver<String>()
     for (id, invitation) in invitations {
       book.add(id: id, names: [invitation.name, invitation.peer.text], value: id)
     }
@@ -78,7 +78,7 @@ extension Node {
 
   /// Which transfer a word of `cancel` means.
   func transfer(_ word: String) throws(VerbError) -> (String, PendingTransfer) {
-    var book = NameBook<(String, PendingTransfer)>()
+    var book = ReferenceResolver<(String, PendingTransfer)>()
     for (id, transfer) in transfers {
       book.add(id: id, names: [transfer.name], value: (id, transfer))
     }
@@ -123,7 +123,7 @@ extension Node {
 
   /// Which member a word means.
   func peer(_ word: String) throws(VerbError) -> PeerID {
-    var book = NameBook<PeerID>()
+    var book = ReferenceResolver<PeerID>()
     for (peer, member) in members {
       book.add(id: peer.text, names: [member.name], value: peer)
     }
@@ -139,7 +139,7 @@ extension Node {
   /// - Throws: `noSuchPeer` if no member or more than one matches.
   func author(_ word: String, or others: Set<MemberID> = []) throws(VerbError) -> MemberID {
     guard let board = replica?.board else { throw VerbError(.ending, "the board is closed") }
-    var book = NameBook<MemberID>()
+    var book = ReferenceResolver<MemberID>()
     // Members that wrote nothing count too: the name of one of two must not mean the other.
     let present = members.keys.compactMap { MemberID($0.bytes) }
     for member in Set(board.authors.values).union(others).union(present) {

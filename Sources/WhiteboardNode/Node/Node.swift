@@ -33,7 +33,7 @@ package actor Node {
 
   // Where the board is kept.
   var document: BoardDocument?
-  var keeper = DocumentKeeper()
+  var keeper = PersistenceQueue()
   /// What the document was told of what people call themselves, by their ids as text.
   var keptNames: [String: String] = [:]
   /// What came and went in the session and is to be kept; nil where nothing is.
@@ -63,7 +63,7 @@ package actor Node {
   var openBoard: OpenBoardFile?
 
   // When something is due.
-  var nap = Nap()
+  var wakeTimer = WakeTimer()
   /// Whether something is due that no deadline tells of.
   var isWorkDue = false
 

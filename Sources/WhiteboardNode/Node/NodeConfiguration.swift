@@ -19,7 +19,7 @@ package struct NodeConfiguration: Sendable {
   }
 
   /// A session that another peer hosts and we carry as its relay.
-  package struct Carriage: Sendable {
+  package struct RelayHosting: Sendable {
     /// The session where it is open already, as when its host has just asked; nil makes it again.
     package let session: Session?
     /// The host.
@@ -104,7 +104,7 @@ package struct NodeConfiguration: Sendable {
   /// Whoever made it asks the node of a session what resources it wants: ``Node/wants(_:)``.
   package var transport: PeerTransport?
   /// What lets us serve a board as the relay of another host; nil: it is ours.
-  package var carriage: Carriage?
+  package var carriage: RelayHosting?
   /// The relay that is to carry the board we host; nil: none.
   package var carrier: Carrier?
   /// Whether a board that is made is ours: others write on it as far as we let them.

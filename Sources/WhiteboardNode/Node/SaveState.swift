@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// Whether the work on a board is on disk.
 ///
-/// ``DocumentKeeper`` owns the value. All status lines, events, answers, exit messages and metrics
+/// ``PersistenceQueue`` owns the value. All status lines, events, answers, exit messages and metrics
 /// about saving are derived from it.
 package enum SaveState: Hashable, Sendable {
   /// Saving is off at the user's request: the board is ephemeral, or its recording is paused.

@@ -100,7 +100,7 @@ extension RelayConfiguration.Limits {
   }
 
   /// Whether the operator did not name the host of a board.
-  private func isStranger(_ carriage: BoardRegister.Carriage) -> Bool {
+  private func isStranger(_ carriage: BoardRegister.RelayHosting) -> Bool {
     PeerID(text: carriage.host).map { !allowed.contains($0) } ?? true
   }
 }

@@ -21,7 +21,7 @@ package struct BoardRegister: Sendable {
     /// The salt of a board that this relay owns; nil for boards of other hosts and open boards.
     package var salt: Data?
     /// The host and its grant, if the board is not this relay's own.
-    package var carriage: Carriage?
+    package var carriage: RelayHosting?
     /// When it came, milliseconds since 1970.
     package var since: Int64
     /// When somebody was on it last, milliseconds since 1970.
@@ -32,7 +32,7 @@ package struct BoardRegister: Sendable {
   }
 
   /// The data that lets a relay serve a board of another host.
-  package struct Carriage: Codable, Equatable, Sendable {
+  package struct RelayHosting: Codable, Equatable, Sendable {
     /// The host's peer id.
     package var host: String
     /// The host's key, in base64.

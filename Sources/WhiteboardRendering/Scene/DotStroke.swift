@@ -76,7 +76,7 @@ struct DotStroke {
     column = .min
   }
 
-  // MARK: - Ways
+  // MARK: - Routes
 
   /// A parabola whose sides meet in a corner.
   private mutating func curve(

@@ -4,7 +4,7 @@ import WhiteboardSync
 
 /// Some boards, what travels between them, and what is on their disks: one seed is one world.
 ///
-/// There is no session here and no protocol: parcels are lost, doubled and overtaken at will, and any
+/// There is no session here and no protocol: packets are lost, doubled and overtaken at will, and any
 /// board may bring any other up to date at any time by any way there is. So what holds here holds
 /// whatever a network does. `ReplicaWorld`s of the unit tests add the protocol.
 public final class BoardWorld {
@@ -45,7 +45,7 @@ public final class BoardWorld {
     }
   }
 
-  struct Parcel {
+  struct Packet {
     let to: Int
     let bytes: [UInt8]
   }
@@ -53,7 +53,7 @@ public final class BoardWorld {
   let seed: UInt64
   var random: SeededGenerator
   var peers: [Peer] = []
-  var parcels: [Parcel] = []
+  var packets: [Packet] = []
   var clock: UInt64 = 1_700_000_000_000
   var oracle = Oracle()
   /// Whose every incarnation is that ever was.
@@ -120,8 +120,8 @@ public final class BoardWorld {
     case 38..<45: try undo(one)
     case 45..<73: try deliver()
     case 73..<78:
-      guard !parcels.isEmpty else { return }
-      parcels.remove(at: random.below(parcels.count))
+      guard !packets.isEmpty else { return }
+      packets.remove(at: random.below(packets.count))
       tally[.lost] += 1
     case 78..<80: try beStrange(about: one)
     case 80..<91: try catchUp(one, from: random.below(peers.count))
@@ -191,9 +191,9 @@ public final class BoardWorld {
     tally[.batches] += 1
     let bytes = BatchCoding.encode(batch)
     for other in peers.indices where other != one && !random.chance(10) {
-      parcels.append(Parcel(to: other, bytes: bytes))
+      packets.append(Packet(to: other, bytes: bytes))
       if random.chance(15) {
-        parcels.append(Parcel(to: other, bytes: bytes))
+        packets.append(Packet(to: other, bytes: bytes))
         tally[.doubled] += 1
       }
     }
@@ -211,19 +211,19 @@ public final class BoardWorld {
   }
 
   func deliver() throws(Failure) {
-    guard !parcels.isEmpty else { return }
-    let parcel = parcels.remove(at: random.below(parcels.count))
-    let peer = peers[parcel.to]
+    guard !packets.isEmpty else { return }
+    let packet = packets.remove(at: random.below(packets.count))
+    let peer = peers[packet.to]
     let batch: Batch
     do throws(CodecError) {
-      batch = try BatchCoding.decode(parcel.bytes)
+      batch = try BatchCoding.decode(packet.bytes)
     } catch {
       throw fail("I10", "a batch of ours is not read: \(error)")
     }
-    guard BatchCoding.encode(batch) == parcel.bytes else {
+    guard BatchCoding.encode(batch) == packet.bytes else {
       throw fail("I10", "a batch has two forms")
     }
-    try receive(batch, parcel.bytes, at: parcel.to)
+    try receive(batch, packet.bytes, at: packet.to)
     _ = peer.board.takeChanges()
     tally[.delivered] += 1
   }

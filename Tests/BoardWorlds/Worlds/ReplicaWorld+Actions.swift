@@ -72,14 +72,14 @@ extension ReplicaWorld {
     }
   }
 
-  private func post(_ bytes: [UInt8], _ from: Int, _ member: MemberID, _ kind: Parcel.Kind) {
+  private func post(_ bytes: [UInt8], _ from: Int, _ member: MemberID, _ kind: Packet.Kind) {
     guard let to = index(of: member), isConnected(from, to) else { return }
     if case .datagram = kind {
       guard !random.chance(weather.loss) else { return }
     }
     let at = uptime + UInt64(1 + random.below(60))
-    parcels[Link(from: from, to: to), default: []].append(
-      Parcel(at: at, bytes: bytes, kind: kind)
+    packets[Link(from: from, to: to), default: []].append(
+      Packet(at: at, bytes: bytes, kind: kind)
     )
   }
 

@@ -14,11 +14,11 @@ extension ReplicaWorld {
     }
   }
 
-  func newPuppet(role: Role = .editor, board: BoardID? = nil) -> Puppet {
+  func newPuppet(role: Role = .editor, board: BoardID? = nil) -> ScriptedReplica {
     let number = random.next() | 1 << 63
     let key: any AuthorKey =
       isReal ? RealKey(UInt8(100 + number % 100)) : SimulatedKey(number)
-    return Puppet(
+    return ScriptedReplica(
       Author(
         board: board ?? self.board,
         key: key,
@@ -29,19 +29,19 @@ extension ReplicaWorld {
     )
   }
 
-  func join(_ puppet: Puppet, _ number: Int) {
-    nodes[number].replica.peerJoined(puppet.member, now: now(number))
+  func join(_ scriptedReplica: ScriptedReplica, _ number: Int) {
+    nodes[number].replica.peerJoined(scriptedReplica.member, now: now(number))
     carryOut(number)
   }
 
-  func leave(_ puppet: Puppet, _ number: Int) {
-    nodes[number].replica.peerLeft(puppet.member, now: now(number))
+  func leave(_ scriptedReplica: ScriptedReplica, _ number: Int) {
+    nodes[number].replica.peerLeft(scriptedReplica.member, now: now(number))
     carryOut(number)
   }
 
-  func say(_ bytes: [UInt8]?, _ puppet: Puppet, _ number: Int) {
+  func say(_ bytes: [UInt8]?, _ scriptedReplica: ScriptedReplica, _ number: Int) {
     guard let bytes else { return }
-    nodes[number].replica.received(bytes, from: puppet.member, now: now(number))
+    nodes[number].replica.received(bytes, from: scriptedReplica.member, now: now(number))
     carryOut(number)
   }
 
@@ -55,23 +55,23 @@ extension ReplicaWorld {
   /// Somebody says on one link what he may not; it is found out, and nothing of it counts.
   private func lie(to number: Int) {
     guard let lie = Lie.allCases.randomElement(using: &random) else { return }
-    var puppet = newPuppet(
+    var scriptedReplica = newPuppet(
       role: lie == .viewer ? .viewer : .editor,
       board: lie == .otherBoard ? Self.otherBoard : board
     )
-    join(puppet, number)
-    defer { leave(puppet, number) }
+    join(scriptedReplica, number)
+    defer { leave(scriptedReplica, number) }
     let earlier = caught.count
-    let last = tell(lie, &puppet, number)
+    let last = tell(lie, &scriptedReplica, number)
     guard let last else { return }
     let before = nodes[number].replica.board.state.context
     switch last {
-    case .message(let bytes): say(bytes, puppet, number)
+    case .message(let bytes): say(bytes, scriptedReplica, number)
     case .answer(let bytes):
       nodes[number].replica.receivedAnswer(
         bytes,
         request: 1,
-        from: puppet.member,
+        from: scriptedReplica.member,
         now: now(number)
       )
       carryOut(number)
@@ -95,65 +95,71 @@ extension ReplicaWorld {
 
   /// Says what comes before the lie.
   /// - Returns: the lie itself, or nil where there is no occasion for it.
-  private func tell(_ lie: Lie, _ puppet: inout Puppet, _ number: Int) -> Last? {
+  private func tell(_ lie: Lie, _ scriptedReplica: inout ScriptedReplica, _ number: Int) -> Last? {
     switch lie {
     case .record:
-      var bytes = puppet.hello()
+      var bytes = scriptedReplica.hello()
       // The last byte of the record's signature; the head comes after it.
-      bytes[2 + puppet.record.bytes.count] ^= 1
+      bytes[2 + scriptedReplica.record.bytes.count] ^= 1
       return .message(bytes)
     case .head:
-      var bytes = puppet.hello()
+      var bytes = scriptedReplica.hello()
       bytes[bytes.count - 1] ^= 1
       return .message(bytes)
     case .foreignRecord:
       var other = newPuppet()
       return .message(other.hello())
-    case .noAuthor: return (try? puppet.sendText()).map { .message($0) }
+    case .noAuthor: return (try? scriptedReplica.sendText()).map { .message($0) }
     case .wrongChain:
-      say(puppet.hello(), puppet, number)
-      say(try? puppet.sendText(), puppet, number)
+      say(scriptedReplica.hello(), scriptedReplica, number)
+      say(try? scriptedReplica.sendText(), scriptedReplica, number)
       // A batch that never came is in the head.
-      _ = try? puppet.sendText()
-      return .message(puppet.head())
+      _ = try? scriptedReplica.sendText()
+      return .message(scriptedReplica.head())
     case .headOfOthers:
-      say(puppet.hello(), puppet, number)
-      say(try? puppet.sendText(), puppet, number)
-      var bytes = puppet.head()
+      say(scriptedReplica.hello(), scriptedReplica, number)
+      say(try? scriptedReplica.sendText(), scriptedReplica, number)
+      var bytes = scriptedReplica.head()
       bytes[bytes.count - 1] ^= 1
       return .message(bytes)
     case .gap:
-      say(puppet.hello(), puppet, number)
-      say(try? puppet.sendText(), puppet, number)
+      say(scriptedReplica.hello(), scriptedReplica, number)
+      say(try? scriptedReplica.sendText(), scriptedReplica, number)
       // It goes on after a batch that never came here.
-      let chain = puppet.chain
-      say(puppet.beginIncarnation(), puppet, number)
-      puppet.chain = chain
-      _ = try? puppet.sendText()
-      return .message(puppet.hello())
+      let chain = scriptedReplica.chain
+      say(scriptedReplica.beginIncarnation(), scriptedReplica, number)
+      scriptedReplica.chain = chain
+      _ = try? scriptedReplica.sendText()
+      return .message(scriptedReplica.hello())
     case .otherBeginning:
-      puppet.chain = BatchChain(puppet.incarnation, sequence: 0, hash: .sha256([1]))
-      return .message(puppet.hello())
+      scriptedReplica.chain = BatchChain(
+        scriptedReplica.incarnation,
+        sequence: 0,
+        hash: .sha256([1])
+      )
+      return .message(scriptedReplica.hello())
     case .viewer:
-      say(puppet.hello(), puppet, number)
-      return (try? puppet.sendText()).map { .message($0) }
-    case .otherBoard: return .message(puppet.hello())
+      say(scriptedReplica.hello(), scriptedReplica, number)
+      return (try? scriptedReplica.sendText()).map { .message($0) }
+    case .otherBoard: return .message(scriptedReplica.hello())
     case .answer, .answerOfOthers:
-      say(puppet.hello(), puppet, number)
+      say(scriptedReplica.hello(), scriptedReplica, number)
       let name = ResourceDTO(
         id: board.description,
         type: .whiteboard,
         request: 1,
         byteCount: 100
       )
-      guard nodes[number].replica.expectsAnswer(name, from: puppet.member) else { return nil }
-      let answer = answer(of: lie == .answer ? puppet : newPuppet())
+      guard nodes[number].replica.expectsAnswer(name, from: scriptedReplica.member) else {
+        return nil
+      }
+      let answer = answer(of: lie == .answer ? scriptedReplica : newPuppet())
       return answer.map { .answer($0) }
     }
   }
 
-  /// An answer with something new in it; of the puppet's own, one bit of its signature is wrong.
-  private func answer(of puppet: Puppet) -> [UInt8]? {
+  /// An answer with something new in it; of the scriptedReplica's own, one bit of its signature is wrong.
+  private func answer(of scriptedReplica: ScriptedReplica) -> [UInt8]? {
     let author = Incarnation.random(using: &random)
     let id = ObjectID(Dot(author, 1))
     guard
@@ -167,7 +173,7 @@ extension ReplicaWorld {
     var state = BoardState()
     var changes = ChangeLog()
     guard (try? state.apply(batch, changes: &changes)) != nil else { return nil }
-    var bytes = puppet.answer(state.difference(since: Context()))
+    var bytes = scriptedReplica.answer(state.difference(since: Context()))
     bytes[bytes.count - 1] ^= 1
     return bytes
   }
@@ -211,16 +217,20 @@ extension ReplicaWorld {
 
   /// Somebody purges what a member is about to make, so that it needs another incarnation (BRD-25).
   private func claim(from number: Int) {
-    var puppet = newPuppet()
-    join(puppet, number)
-    defer { leave(puppet, number) }
-    say(puppet.hello(), puppet, number)
+    var scriptedReplica = newPuppet()
+    join(scriptedReplica, number)
+    defer { leave(scriptedReplica, number) }
+    say(scriptedReplica.hello(), scriptedReplica, number)
     let victim = nodes[random.below(nodes.count)].replica.board
     let last = victim.state.context[victim.incarnation].ranges.last?.upperBound ?? 0
     let dot = Dot(victim.incarnation, last + 1 + random.next() % 4)
     // Whatever was written under such a dot and not heard here is lost.
     isBetrayed = true
-    say(try? puppet.send([Operation(ObjectID(dot), .purge, .none)]), puppet, number)
+    say(
+      try? scriptedReplica.send([Operation(ObjectID(dot), .purge, .none)]),
+      scriptedReplica,
+      number
+    )
     tally[.claims] += 1
   }
 }

@@ -37,7 +37,7 @@ extension ReplicaWorld {
     cuts += 1
     for link in [Link(from: one, to: other), Link(from: other, to: one)] {
       connected.remove(link)
-      parcels[link] = nil
+      packets[link] = nil
     }
     nodes[one].replica.peerLeft(nodes[other].member, now: now(one))
     carryOut(one)
@@ -58,7 +58,7 @@ extension ReplicaWorld {
     for other in neighbours {
       for link in [Link(from: number, to: other), Link(from: other, to: number)] {
         connected.remove(link)
-        parcels[link] = nil
+        packets[link] = nil
       }
       nodes[other].replica.peerLeft(nodes[number].member, now: now(other))
       carryOut(other)

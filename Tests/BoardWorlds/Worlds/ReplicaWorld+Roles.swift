@@ -67,25 +67,25 @@ extension ReplicaWorld {
 
   /// Somebody writes, is thrown out, and writes on: with one who has heard of it nothing of that counts.
   private func revokeStranger(by number: Int) {
-    var puppet = newPuppet()
+    var scriptedReplica = newPuppet()
     let other = random.below(nodes.count)
-    for node in Set([number, other]) { join(puppet, node) }
-    let hello = puppet.hello()
-    let texts = (0..<3).compactMap { _ in try? puppet.sendText() }
+    for node in Set([number, other]) { join(scriptedReplica, node) }
+    let hello = scriptedReplica.hello()
+    let texts = (0..<3).compactMap { _ in try? scriptedReplica.sendText() }
     for node in Set([number, other]) {
-      say(hello, puppet, node)
-      say(texts[0], puppet, node)
+      say(hello, scriptedReplica, node)
+      say(texts[0], scriptedReplica, node)
     }
     // One has heard more than who takes it back.
-    if other != number { say(texts[1], puppet, other) }
-    if nodes[number].replica.revoke(puppet.member, now: now(number)) { noteRevocation() }
+    if other != number { say(texts[1], scriptedReplica, other) }
+    if nodes[number].replica.revoke(scriptedReplica.member, now: now(number)) { noteRevocation() }
     carryOut(number)
     let before = nodes[number].replica.board.state.context
-    say(other == number ? texts[1] : puppet.head(), puppet, number)
+    say(other == number ? texts[1] : scriptedReplica.head(), scriptedReplica, number)
     if nodes[number].replica.board.state.context != before {
       complaints.append("AUT-14: what was taken back counts")
     }
-    for node in Set([number, other]) { leave(puppet, node) }
+    for node in Set([number, other]) { leave(scriptedReplica, node) }
   }
 
   /// Everyone may do in the end what the owner would have them do, and what they were told.

@@ -9,7 +9,7 @@ extension ReplicaWorld {
   /// Messages of a link keep their order; datagrams and answers overtake them and each other.
   package func step(_ milliseconds: UInt64) {
     uptime += milliseconds
-    for link in parcels.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) {
+    for link in packets.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) {
       deliver(on: link)
     }
     for number in nodes.indices { tick(number) }
@@ -30,16 +30,16 @@ extension ReplicaWorld {
   }
 
   private func deliver(on link: Link) {
-    var waiting: [Parcel] = []
+    var waiting: [Packet] = []
     var isBlocked = false
-    let queue = parcels[link] ?? []
-    parcels[link] = []
-    for parcel in queue {
+    let queue = packets[link] ?? []
+    packets[link] = []
+    for packet in queue {
       var keepsOrder = false
-      if case .message = parcel.kind { keepsOrder = true }
-      guard parcel.at <= uptime, !(keepsOrder && isBlocked) else {
+      if case .message = packet.kind { keepsOrder = true }
+      guard packet.at <= uptime, !(keepsOrder && isBlocked) else {
         if keepsOrder { isBlocked = true }
-        waiting.append(parcel)
+        waiting.append(packet)
         continue
       }
       guard connected.contains(link) else { return }
@@ -47,14 +47,14 @@ extension ReplicaWorld {
       tally[.delivered] += 1
       let node = nodes[link.to]
       let member = nodes[link.from].member
-      switch parcel.kind {
-      case .message: node.replica.received(parcel.bytes, from: member, now: now(link.to))
-      case .datagram: node.replica.receivedDatagram(parcel.bytes, from: member, now: now(link.to))
-      case .answer(let name): deliver(parcel.bytes, name, on: link)
+      switch packet.kind {
+      case .message: node.replica.received(packet.bytes, from: member, now: now(link.to))
+      case .datagram: node.replica.receivedDatagram(packet.bytes, from: member, now: now(link.to))
+      case .answer(let name): deliver(packet.bytes, name, on: link)
       }
       carryOut(link.to)
     }
-    parcels[link] = waiting + (parcels[link] ?? [])
+    packets[link] = waiting + (packets[link] ?? [])
   }
 
   private func deliver(_ answer: [UInt8], _ name: ResourceDTO, on link: Link) {

@@ -98,7 +98,7 @@ public final class ReplicaWorld {
     package var chat: [ObjectID: ChatLine] = [:]
   }
 
-  struct Parcel {
+  struct Packet {
     let at: UInt64
     let bytes: [UInt8]
     let kind: Kind
@@ -144,7 +144,7 @@ public final class ReplicaWorld {
   /// How often a program came back with what it had kept.
   package internal(set) var restores = 0
   var connected: Set<Link> = []
-  var parcels: [Link: [Parcel]] = [:]
+  var packets: [Link: [Packet]] = [:]
   let weather: Weather
   /// Whether signatures are real ones: one world in 64.
   let isReal: Bool

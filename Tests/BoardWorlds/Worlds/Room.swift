@@ -38,7 +38,7 @@ public final class Room {
     case answer
   }
 
-  private struct Parcel {
+  private struct Packet {
     let from: Int
     let to: Int
     let bytes: [UInt8]
@@ -50,7 +50,7 @@ public final class Room {
   /// What they said since the last ``takeCounts()``.
   private var counts: [Kind: Count] = [:]
   private let numbers: [MemberID: Int]
-  private var parcels: [Parcel] = []
+  private var packets: [Packet] = []
   private var uptime: UInt64 = 1_000_000
 
   /// A room of so many, who do not hear each other yet.
@@ -108,7 +108,7 @@ public final class Room {
       try board.createText("x", at: Point(x: Double(number), y: 0))
     }
     carryOut(number)
-    parcels.removeAll { !hears($0.to) }
+    packets.removeAll { !hears($0.to) }
     deliver()
   }
 
@@ -169,22 +169,22 @@ public final class Room {
 
   private func post(_ bytes: [UInt8], _ from: Int, _ members: [MemberID], isReliable: Bool) {
     for to in members.compactMap({ numbers[$0] }) {
-      parcels.append(Parcel(from: from, to: to, bytes: bytes, isReliable: isReliable))
+      packets.append(Packet(from: from, to: to, bytes: bytes, isReliable: isReliable))
     }
   }
 
   private func deliver() {
-    while !parcels.isEmpty {
-      let arriving = parcels
-      parcels = []
-      for parcel in arriving {
-        let member = replicas[parcel.from].board.member
-        if parcel.isReliable {
-          replicas[parcel.to].received(parcel.bytes, from: member, now: now)
+    while !packets.isEmpty {
+      let arriving = packets
+      packets = []
+      for packet in arriving {
+        let member = replicas[packet.from].board.member
+        if packet.isReliable {
+          replicas[packet.to].received(packet.bytes, from: member, now: now)
         } else {
-          replicas[parcel.to].receivedDatagram(parcel.bytes, from: member, now: now)
+          replicas[packet.to].receivedDatagram(packet.bytes, from: member, now: now)
         }
-        carryOut(parcel.to)
+        carryOut(packet.to)
       }
     }
   }

@@ -267,20 +267,20 @@ struct AdmissionByPolicyTests {
     let member = World.middle
     let own = Ticket.make(by: host, session: World.sessionID, member: member.peerID)
     for _ in 0..<14 {
-      let puppet = PeerIdentity.ephemeral()
+      let scriptedNode = PeerIdentity.ephemeral()
       let ticket = Ticket.make(
         by: member,
         session: World.sessionID,
-        member: puppet.peerID,
+        member: scriptedNode.peerID,
         own: own
       )
       for invites in [false, true] {
         var facts = World.diallerFacts(trust: .pinnedByLink)
-        facts.local = puppet.peerID
+        facts.local = scriptedNode.peerID
         facts.hello.ticket = ticket
         if !invites { facts.hello.invitation = nil }
         var listening = World.listenerFacts(.ask)
-        listening.remote = puppet.peerID
+        listening.remote = scriptedNode.peerID
         var world = World(dialler: facts, listener: listening)
         _ = world.membership.met(.init(peer: member.peerID, name: UntrustedText("Mia")))
         world.run()
@@ -294,8 +294,8 @@ struct AdmissionByPolicyTests {
         host: host.peerID
       )
       _ = membership.met(.init(peer: member.peerID, name: UntrustedText("Mia")))
-      #expect(membership.proves(ticket, of: puppet.peerID))
-      #expect(!membership.proves(ticket, of: puppet.peerID, by: .host))
+      #expect(membership.proves(ticket, of: scriptedNode.peerID))
+      #expect(!membership.proves(ticket, of: scriptedNode.peerID, by: .host))
     }
   }
 

@@ -169,24 +169,24 @@ struct RemovalSessionTests {
   @Test("[TCK-5] the host of an `ask` session does not admit a peer that a member named")
   func namedByMember() async throws {
     try await withPair(admission: .ask) { pair in
-      try await withPeer("puppet") { puppet in
+      try await withPeer("scriptedNode") { scriptedNode in
         // A program of the member's author, which answers every dialler `none`.
-        let trap = try await puppet.host(pair.hosted.id, admission: .anyone)
+        let trap = try await scriptedNode.host(pair.hosted.id, admission: .anyone)
         let bob = pair.bob.peerID
         let isBarred = try await pair.hosted.onLoop { core in
-          let member = Control.Member(peer: puppet.peerID, core.introduction(for: nil))
+          let member = Control.Member(peer: scriptedNode.peerID, core.introduction(for: nil))
           var named = member
-          named.port = puppet.port
+          named.port = scriptedNode.port
           named.addresses = ["127.0.0.1"]
           core.learn([named], from: bob, dialAfter: .zero)
-          core.entries[puppet.peerID]?.observed = [puppet.loopback]
-          return core.entries[puppet.peerID]?.isVouched
+          core.entries[scriptedNode.peerID]?.observed = [scriptedNode.loopback]
+          return core.entries[scriptedNode.peerID]?.isVouched
         }
         #expect(isBarred == false)
         var isRefused = false
         while !isRefused {
           isRefused = try await pair.hosted.onLoop {
-            $0.entries[puppet.peerID]?.plan.isBarred == true
+            $0.entries[scriptedNode.peerID]?.plan.isBarred == true
           }
           await Task.yield()
         }

@@ -60,18 +60,18 @@ import Testing
   @Test("a board that is open is told of to other programs, as long as it is")
   func openBoard() async throws {
     try await withRoom { room in
-      let puppet = Puppet()
+      let scriptedNode = ScriptedNode()
       let hosting = await room.configuration(.host(boardName: "standup"), "ada")
       try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await puppet.run(hosting) }
-        let ready = try #require(await puppet.ready())
+        group.addTask { try await scriptedNode.run(hosting) }
+        let ready = try #require(await scriptedNode.ready())
         // The event comes before the file, which is there before any verb is answered.
-        try await puppet.perform("digest")
+        try await scriptedNode.perform("digest")
         let open = try #require(OpenBoard.all(inDataDirectory: room.path("ada")).first)
         #expect(open.board == ready.board)
         #expect(BoardInvitation(open).links.first == ready.link)
         #expect(BoardInvitation(open).code == ready.code)
-        await puppet.end()
+        await scriptedNode.end()
         try await group.waitForAll()
       }
       #expect(OpenBoard.all(inDataDirectory: room.path("ada")).isEmpty)

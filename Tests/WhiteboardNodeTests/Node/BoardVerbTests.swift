@@ -9,31 +9,32 @@ import WhiteboardDocument
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct BoardVerbTests: NodeSuite {
   private func object(
-    _ puppet: Puppet,
+    _ scriptedNode: ScriptedNode,
     _ name: String
   ) async throws -> NodeEvent.ObjectDescription {
-    try await puppet.perform("show \(name)")
+    try await scriptedNode.perform("show \(name)")
     var last: NodeEvent.ObjectDescription?
-    for case .object(let shown) in await puppet.events { last = shown.object }
+    for case .object(let shown) in await scriptedNode.events { last = shown.object }
     return try #require(last)
   }
 
-  private func found(_ puppet: Puppet, _ line: String) async throws -> [String] {
-    try await puppet.perform(line)
+  private func found(_ scriptedNode: ScriptedNode, _ line: String) async throws -> [String] {
+    try await scriptedNode.perform(line)
     var last: NodeEvent.Found?
-    for case .found(let found) in await puppet.events { last = found }
+    for case .found(let found) in await scriptedNode.events { last = found }
     return try #require(last).objects.map(\.id)
   }
 
-  private func settings(_ puppet: Puppet) async throws -> NodeEvent.SettingsDescription {
-    try await puppet.perform("settings")
+  private func settings(_ scriptedNode: ScriptedNode) async throws -> NodeEvent.SettingsDescription
+  {
+    try await scriptedNode.perform("settings")
     var last: NodeEvent.SettingsDescription?
-    for case .settings(let answer) in await puppet.events { last = answer.settings }
+    for case .settings(let answer) in await scriptedNode.events { last = answer.settings }
     return try #require(last)
   }
 
-  private func id(_ puppet: Puppet, _ line: String) async throws -> String {
-    try #require(try await puppet.perform(line).id)
+  private func id(_ scriptedNode: ScriptedNode, _ line: String) async throws -> String {
+    try #require(try await scriptedNode.perform(line).id)
   }
 
   @Test("select takes exactly what it names, and selected is all that one has in hand")
@@ -275,7 +276,7 @@ struct BoardVerbTests: NodeSuite {
   @Test("[SYN-30] [SYN-31] [SYN-34] others see a line grow, where one points and what one looks at")
   func growing() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       let watcher = Watcher()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
@@ -535,7 +536,7 @@ struct BoardVerbTests: NodeSuite {
   @Test("a board that was duplicated is there when its copy is opened")
   func duplicatedBoard() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -579,7 +580,7 @@ struct BoardVerbTests: NodeSuite {
     try await withRoom { room in
       let settings = PersonalSettings(path: room.path("settings.json"))
       for line in ["profile name=Countess icon=ghost", "profile"] {
-        let host = Puppet()
+        let host = ScriptedNode()
         try await withThrowingTaskGroup(of: Void.self) { group in
           var hosting = await room.configuration(.host(boardName: "board"), "ada")
           hosting.personalSettings = settings
@@ -602,7 +603,7 @@ struct BoardVerbTests: NodeSuite {
   func storedSettings() async throws {
     try await withRoom { room in
       for line in ["set title Plan", "set grid 20"] {
-        let host = Puppet()
+        let host = ScriptedNode()
         try await withThrowingTaskGroup(of: Void.self) { group in
           let hosting = await room.configuration(.host(boardName: "board"), "ada")
           group.addTask { try await host.run(hosting) }

@@ -21,12 +21,12 @@ struct CatchUpTests: NodeSuite {
     let feed = LineFeed()
     for line in lines { await feed.push(line) }
     await feed.finish()
-    let puppet = Puppet()
+    let scriptedNode = ScriptedNode()
     do throws(NodeError) {
-      try await Node(configuration, input: feed, sink: puppet).run()
-      return (nil, await puppet.events)
+      try await Node(configuration, input: feed, sink: scriptedNode).run()
+      return (nil, await scriptedNode.events)
     } catch {
-      return (error, await puppet.events)
+      return (error, await scriptedNode.events)
     }
   }
 
@@ -35,9 +35,9 @@ struct CatchUpTests: NodeSuite {
     in room: NodeRoom,
     texts: Int,
     identity: PeerIdentity = .ephemeral(),
-    _ body: (Puppet, NodeEvent.Ready) async throws -> Void
+    _ body: (ScriptedNode, NodeEvent.Ready) async throws -> Void
   ) async throws {
-    let host = Puppet()
+    let host = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { group in
       var configuration = await room.configuration(.host(boardName: "board"), "ada")
       configuration.identity = identity
@@ -158,7 +158,7 @@ struct CatchUpTests: NodeSuite {
           var joining = try await room.joining(ready)
           joining.dataDirectory += "\(isTyped)"
           joining.isTyped = isTyped
-          let guest = Puppet()
+          let guest = ScriptedNode()
           let (answered, answering) = AsyncStream<Void>.makeStream()
           joining.beforeSessionEvents = { node in
             if isTyped {
@@ -232,12 +232,12 @@ struct CatchUpTests: NodeSuite {
   @Test("an empty board counts as the board only from the host, because a newcomer has one, too")
   func emptyBoardOfAGuest() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
         let ready = try #require(await host.ready())
-        let guest = Puppet()
+        let guest = ScriptedNode()
         let joining = try await room.joining(ready)
         group.addTask { try await guest.run(joining) }
         let guestReady = try #require(await guest.ready())
@@ -343,7 +343,7 @@ struct CatchUpTests: NodeSuite {
   )
   func withoutBoard() async throws {
     try await withRoom { room in
-      let (host, guest) = (Puppet(), Puppet())
+      let (host, guest) = (ScriptedNode(), ScriptedNode())
       try await withThrowingTaskGroup(of: Void.self) { group in
         var configuration = await room.configuration(.host(boardName: "board"), "ada")
         configuration.introductionTime = .milliseconds(200)
@@ -401,7 +401,7 @@ struct CatchUpTests: NodeSuite {
   @Test("a script that joined and drew after the others had left ends with an error")
   func endAbandoned() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -409,7 +409,7 @@ struct CatchUpTests: NodeSuite {
         var configuration = try await room.joining(ready)
         configuration.script = .run(keepsGoing: false)
         let joining = configuration
-        let (feed, guest) = (LineFeed(), Puppet())
+        let (feed, guest) = (LineFeed(), ScriptedNode())
         await feed.push("objects")
         let ending = Task { () -> NodeError? in
           do throws(NodeError) {

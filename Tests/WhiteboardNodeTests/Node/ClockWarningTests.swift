@@ -71,7 +71,7 @@ struct ClockWarningTests: NodeSuite {
 
   /// Hosts ada's board, changes something, and ends it.
   private func warnings(whileHosting room: NodeRoom) async throws -> [NodeEvent.Remark] {
-    let host = Puppet()
+    let host = ScriptedNode()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       let configuration = await room.configuration(.host(boardName: "board"), "ada")
       group.addTask { try await host.run(configuration) }

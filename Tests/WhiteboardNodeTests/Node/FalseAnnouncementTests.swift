@@ -27,7 +27,7 @@ struct FalseAnnouncementTests: NodeSuite {
   @Test("[DSC-27] a stale announcement and a false one that asks for a code do not end the search")
   func asksNext() async throws {
     try await withRoom { room in
-      let (host, guest) = (Puppet(), Puppet())
+      let (host, guest) = (ScriptedNode(), ScriptedNode())
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "plan"), "ada")
         hosting.admission = .anyone

@@ -15,19 +15,26 @@ struct FileOfferTests: NodeSuite {
   }
 
   /// Waits for the offer of a file.
-  private func offer(_ puppet: Puppet, of name: String) async -> NodeEvent.ResourceOffered? {
-    _ = await puppet.sees { if case .resourceOffered(let o) = $0 { o.name == name } else { false } }
-    for case .resourceOffered(let offer) in await puppet.events where offer.name == name {
+  private func offer(_ scriptedNode: ScriptedNode, of name: String) async -> NodeEvent
+    .ResourceOffered?
+  {
+    _ = await scriptedNode.sees {
+      if case .resourceOffered(let o) = $0 { o.name == name } else { false }
+    }
+    for case .resourceOffered(let offer) in await scriptedNode.events where offer.name == name {
       return offer
     }
     return nil
   }
 
-  private func end(_ puppet: Puppet, of transfer: String) async -> NodeEvent.ResourceFinished? {
-    _ = await puppet.sees {
+  private func end(_ scriptedNode: ScriptedNode, of transfer: String) async -> NodeEvent
+    .ResourceFinished?
+  {
+    _ = await scriptedNode.sees {
       if case .resourceFinished(let end) = $0 { end.transfer == transfer } else { false }
     }
-    for case .resourceFinished(let end) in await puppet.events where end.transfer == transfer {
+    for case .resourceFinished(let end) in await scriptedNode.events where end.transfer == transfer
+    {
       return end
     }
     return nil

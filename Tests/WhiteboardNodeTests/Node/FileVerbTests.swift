@@ -13,10 +13,10 @@ struct FileVerbTests: NodeSuite {
   private func withHostRoom(
     pages: (any PageWriter)? = nil,
     photos: (any PhotoConverter)? = nil,
-    _ body: (NodeRoom, Puppet) async throws -> Void
+    _ body: (NodeRoom, ScriptedNode) async throws -> Void
   ) async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.pages = pages
@@ -31,10 +31,10 @@ struct FileVerbTests: NodeSuite {
     }
   }
 
-  private func objects(_ puppet: Puppet) async throws -> [NodeEvent.ObjectDescription] {
-    try await puppet.perform("objects")
+  private func objects(_ scriptedNode: ScriptedNode) async throws -> [NodeEvent.ObjectDescription] {
+    try await scriptedNode.perform("objects")
     var last: NodeEvent.Objects?
-    for case .objects(let list) in await puppet.events { last = list }
+    for case .objects(let list) in await scriptedNode.events { last = list }
     return try #require(last).objects
   }
 

@@ -16,7 +16,7 @@ struct HidingTests: NodeSuite {
       hosting.personalSettings = PersonalSettings(path: settings)
       let configuration = hosting
       let screen = Display()
-      let guest = Puppet()
+      let guest = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let node = Node(configuration, input: screen.feed, sink: screen)
         group.addTask { try await node.run() }

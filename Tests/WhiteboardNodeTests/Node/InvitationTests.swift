@@ -6,9 +6,14 @@ import Testing
 /// Requests to join that a person at the host decides.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct InvitationTests: NodeSuite {
-  private func invitation(_ puppet: Puppet, from name: String) async -> NodeEvent.Invitation? {
-    _ = await puppet.sees { if case .invitation(let i) = $0 { i.name == name } else { false } }
-    for case .invitation(let invitation) in await puppet.events where invitation.name == name {
+  private func invitation(_ scriptedNode: ScriptedNode, from name: String) async -> NodeEvent
+    .Invitation?
+  {
+    _ = await scriptedNode.sees {
+      if case .invitation(let i) = $0 { i.name == name } else { false }
+    }
+    for case .invitation(let invitation) in await scriptedNode.events where invitation.name == name
+    {
       return invitation
     }
     return nil
@@ -19,9 +24,9 @@ struct InvitationTests: NodeSuite {
     _ board: String,
     in room: NodeRoom,
     as identity: PeerIdentity = .ephemeral(),
-    _ body: (Puppet, HostPort) async throws -> Void
+    _ body: (ScriptedNode, HostPort) async throws -> Void
   ) async throws {
-    let host = Puppet()
+    let host = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { group in
       var hosting = await room.configuration(.host(boardName: board), "ada")
       hosting.admission = .ask
@@ -36,9 +41,9 @@ struct InvitationTests: NodeSuite {
     }
   }
 
-  private func message(_ puppet: Puppet, _ line: String) async -> String? {
+  private func message(_ scriptedNode: ScriptedNode, _ line: String) async -> String? {
     do throws(VerbError) {
-      try await puppet.perform(line)
+      try await scriptedNode.perform(line)
       return nil
     } catch {
       return error.code == .noSuchInvitation ? error.message : nil
@@ -49,7 +54,7 @@ struct InvitationTests: NodeSuite {
   func gone() async throws {
     try await withRoom { room in
       try await withAsking("board", in: room) { host, address in
-        let guest = Puppet()
+        let guest = ScriptedNode()
         let joining = await room.configuration(
           .join(.address(address), patience: .seconds(1)),
           "ben"
@@ -73,7 +78,7 @@ struct InvitationTests: NodeSuite {
           #expect(told.contains("ben") && told.contains("nothing left to answer"), "\(line)")
         }
         // Leaving the board ends the question, too.
-        let second = Puppet()
+        let second = ScriptedNode()
         let again = await room.configuration(
           .join(.address(address), patience: .seconds(1)),
           "cy"
@@ -100,7 +105,7 @@ struct InvitationTests: NodeSuite {
       joining.peerStore = try PeerStore(file: room.path("ben-peers/peers.json"))
       for (board, isAsked) in [("first", true), ("second", false)] {
         try await withAsking(board, in: room, as: ada) { host, address in
-          let guest = Puppet()
+          let guest = ScriptedNode()
           var part = joining
           part.part = .join(.address(address), patience: .seconds(1))
           let entering = part
@@ -137,7 +142,7 @@ struct InvitationTests: NodeSuite {
       joining.peerStore = try PeerStore(file: room.path("ben-peers/peers.json"))
       for (board, isKnown) in [("first", false), ("second", true)] {
         try await withAsking(board, in: room, as: ada) { host, address in
-          let guest = Puppet()
+          let guest = ScriptedNode()
           var part = joining
           part.part = .join(.address(address), patience: .seconds(1))
           let entering = part

@@ -10,9 +10,9 @@ struct JoiningAgainTests: NodeSuite {
   /// Runs a guest until `body` is done.
   private func withGuest(
     _ configuration: NodeConfiguration,
-    _ body: (Puppet, NodeEvent.Ready) async throws -> Void
+    _ body: (ScriptedNode, NodeEvent.Ready) async throws -> Void
   ) async throws {
-    let guest = Puppet()
+    let guest = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(configuration) }
       guard let ready = await guest.ready() else {
@@ -29,9 +29,9 @@ struct JoiningAgainTests: NodeSuite {
 
   private func withHost(
     in room: NodeRoom,
-    _ body: (Puppet, NodeEvent.Ready, NodeConfiguration) async throws -> Void
+    _ body: (ScriptedNode, NodeEvent.Ready, NodeConfiguration) async throws -> Void
   ) async throws {
-    let host = Puppet()
+    let host = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { group in
       let hosting = await room.configuration(.host(boardName: "plan"), "ada")
       group.addTask { try await host.run(hosting) }
@@ -116,7 +116,7 @@ struct JoiningAgainTests: NodeSuite {
         stranger.identity = .ephemeral()
         stranger.dataDirectory = room.path("eve")
         await #expect {
-          try await Puppet().run(stranger)
+          try await ScriptedNode().run(stranger)
         } throws: {
           ($0 as? NodeError)?.message.contains("--code") ?? false
         }

@@ -6,18 +6,18 @@ import Testing
 /// Removals that hold after a restart of the host.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct KickingTests: NodeSuite {
-  private func invited(_ puppet: Puppet) async -> NodeEvent.Invited? {
+  private func invited(_ scriptedNode: ScriptedNode) async -> NodeEvent.Invited? {
     var last: NodeEvent.Invited?
-    for case .invited(let invited) in await puppet.events { last = invited }
+    for case .invited(let invited) in await scriptedNode.events { last = invited }
     return last
   }
 
   /// Runs a host, and ends it.
   private func withHost(
     _ configuration: NodeConfiguration,
-    _ body: (Puppet, NodeEvent.Ready) async throws -> Void
+    _ body: (ScriptedNode, NodeEvent.Ready) async throws -> Void
   ) async throws {
-    let host = Puppet()
+    let host = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await host.run(configuration) }
       let ready = try #require(await host.ready())
@@ -30,7 +30,7 @@ struct KickingTests: NodeSuite {
   /// Runs a guest until it is on the board, does `body`, and ends it.
   private func withGuest(
     _ configuration: NodeConfiguration,
-    _ body: (Puppet) async throws -> Void
+    _ body: (ScriptedNode) async throws -> Void
   ) async throws {
     try await withHost(configuration) { guest, _ in
       try await guest.perform("wait peers=1 timeout=30")
@@ -40,7 +40,7 @@ struct KickingTests: NodeSuite {
 
   private func refusal(_ configuration: NodeConfiguration) async -> NodeError? {
     do throws(NodeError) {
-      try await Puppet().run(configuration)
+      try await ScriptedNode().run(configuration)
       return nil
     } catch {
       return error

@@ -15,9 +15,9 @@ struct NodeDocumentTests: NodeSuite {
     _ name: String = "board",
     file: String? = nil,
     keepsPhotoFiles: Bool = true,
-    _ body: (Puppet) async throws -> Void = { _ in }
+    _ body: (ScriptedNode) async throws -> Void = { _ in }
   ) async throws -> NodeEvent.Ready {
-    let host = Puppet()
+    let host = ScriptedNode()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       var hosting = await room.configuration(.host(boardName: name), "ada")
       hosting.boardFile = file
@@ -47,9 +47,9 @@ struct NodeDocumentTests: NodeSuite {
     try await BoardDocument.open(at: path, mode: .reading).assetIDs()
   }
 
-  private func warnings(_ puppet: Puppet) async -> [String] {
+  private func warnings(_ scriptedNode: ScriptedNode) async -> [String] {
     var codes: [String] = []
-    for case .warning(let warning) in await puppet.events { codes.append(warning.code) }
+    for case .warning(let warning) in await scriptedNode.events { codes.append(warning.code) }
     return codes
   }
 
@@ -63,7 +63,7 @@ struct NodeDocumentTests: NodeSuite {
       try await guest.perform("wait synced timeout=30")
       let copy = room.path("copy.whiteboard")
       try await host.perform("save-as \(copy)")
-      let again = Puppet()
+      let again = ScriptedNode()
       var hosting = await room.configuration(.host(boardName: ""), "eve")
       hosting.boardFile = copy
       let configuration = hosting
@@ -218,7 +218,7 @@ struct NodeDocumentTests: NodeSuite {
   @Test("a node whose task is cancelled writes what is to be written, and ends")
   func cancelled() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       let hosting = await room.configuration(.host(boardName: "board"), "ada")
       let running = Task { try await host.run(hosting) }
       try #require(await host.ready() != nil)
@@ -289,7 +289,7 @@ struct NodeDocumentTests: NodeSuite {
       data[60] ^= 0x40
       try data.write(to: URL(fileURLWithPath: path))
       do throws(NodeError) {
-        try await Puppet().run(await room.configuration(.host(boardName: "board"), "ada"))
+        try await ScriptedNode().run(await room.configuration(.host(boardName: "board"), "ada"))
         Issue.record("it was hosted")
       } catch {
         #expect(error.code == .badData)

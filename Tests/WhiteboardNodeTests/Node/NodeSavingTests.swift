@@ -15,9 +15,9 @@ struct NodeSavingTests: NodeSuite {
     file: String? = nil,
     isTyped: Bool = false,
     keepsPhotoFiles: Bool = true,
-    _ body: (Puppet, Node) async throws -> Void
+    _ body: (ScriptedNode, Node) async throws -> Void
   ) async throws {
-    let host = Puppet()
+    let host = ScriptedNode()
     var hosting = await room.configuration(.host(boardName: file == nil ? "board" : ""), "ada")
     hosting.boardFile = file
     hosting.isTyped = isTyped
@@ -38,7 +38,7 @@ struct NodeSavingTests: NodeSuite {
     return count
   }
 
-  private func objects(_ host: Puppet) async throws -> Int {
+  private func objects(_ host: ScriptedNode) async throws -> Int {
     try await host.perform("objects")
     var count = -1
     for case .objects(let answer) in await host.events { count = answer.count }
@@ -46,7 +46,7 @@ struct NodeSavingTests: NodeSuite {
   }
 
   /// The reported states and causes in order, without the answers to `save`.
-  private func reports(_ host: Puppet) async -> [String] {
+  private func reports(_ host: ScriptedNode) async -> [String] {
     var reports: [String] = []
     for case .saveState(let saving) in await host.events where saving.request == nil {
       reports.append([saving.state, saving.cause].compactMap(\.self).joined(separator: " "))
@@ -54,7 +54,7 @@ struct NodeSavingTests: NodeSuite {
     return reports
   }
 
-  private func codes(_ host: Puppet) async -> [String] {
+  private func codes(_ host: ScriptedNode) async -> [String] {
     var codes: [String] = []
     for event in await host.events {
       switch event {

@@ -67,11 +67,11 @@ extension NodeSuite {
   /// Runs a host and a guest that joins by link, and ends both.
   func withPair(
     guestFiles: NodeConfiguration.FilePolicy = .accept,
-    _ body: (NodeRoom, Puppet, Puppet) async throws -> Void
+    _ body: (NodeRoom, ScriptedNode, ScriptedNode) async throws -> Void
   ) async throws {
     try await withRoom { room in
-      let host = Puppet()
-      let guest = Puppet()
+      let host = ScriptedNode()
+      let guest = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -95,21 +95,21 @@ extension NodeSuite {
   }
 
   func error(
-    _ puppet: Puppet,
+    _ scriptedNode: ScriptedNode,
     _ line: String
   ) async -> VerbError.Code? {
     do throws(VerbError) {
-      try await puppet.perform(line)
+      try await scriptedNode.perform(line)
       return nil
     } catch {
       return error.code
     }
   }
 
-  func digest(_ puppet: Puppet) async throws -> String {
-    try await puppet.perform("digest")
+  func digest(_ scriptedNode: ScriptedNode) async throws -> String {
+    try await scriptedNode.perform("digest")
     var last: String?
-    for case .digest(let digest) in await puppet.events {
+    for case .digest(let digest) in await scriptedNode.events {
       last = digest.digest
     }
     return try #require(last)
@@ -118,10 +118,10 @@ extension NodeSuite {
   /// Runs a host that nobody joins, whose board is kept on the disk or not, and ends it.
   func withHost(
     isKept: Bool = true,
-    _ body: (Puppet) async throws -> Void
+    _ body: (ScriptedNode) async throws -> Void
   ) async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.remembersBoards = isKept

@@ -42,8 +42,8 @@ struct NodeTests: NodeSuite {
   @Test("[SYN-13] who joins later has what was drawn before, by no transfer that a person sees")
   func lateJoiner() async throws {
     try await withRoom { room in
-      let host = Puppet()
-      let guest = Puppet()
+      let host = ScriptedNode()
+      let guest = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -54,8 +54,8 @@ struct NodeTests: NodeSuite {
         try await guest.perform("wait objects=1 timeout=30")
         try await guest.perform("wait synced timeout=30")
         #expect(try await digest(host) == digest(guest))
-        for puppet in [host, guest] {
-          for event in await puppet.events {
+        for scriptedNode in [host, guest] {
+          for event in await scriptedNode.events {
             switch event {
             case .resourceStarted, .resourceProgress, .resourceFinished, .warning:
               Issue.record("\(event)")
@@ -212,9 +212,9 @@ struct NodeTests: NodeSuite {
   @Test("a board nearby is joined by its name, and with no name where it is the only one")
   func nearby() async throws {
     try await withRoom { room in
-      let host = Puppet()
-      let byName = Puppet()
-      let byNothing = Puppet()
+      let host = ScriptedNode()
+      let byName = ScriptedNode()
+      let byNothing = ScriptedNode()
       let code = JoinCode.random()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "standup"), "ada")
@@ -241,10 +241,10 @@ struct NodeTests: NodeSuite {
         group.addTask { try await byNothing.run(third) }
         try #require(await byNothing.ready() != nil)
         // Members learn of each other from who let them in.
-        for puppet in [host, byName, byNothing] {
-          try await puppet.perform("wait peers=2 timeout=30")
+        for scriptedNode in [host, byName, byNothing] {
+          try await scriptedNode.perform("wait peers=2 timeout=30")
         }
-        for puppet in [byNothing, byName, host] { await puppet.end() }
+        for scriptedNode in [byNothing, byName, host] { await scriptedNode.end() }
         try await group.waitForAll()
       }
     }
@@ -253,30 +253,30 @@ struct NodeTests: NodeSuite {
   @Test("[DSC-23] a board that was found nearby is found when its host has gone")
   func nearbyWithoutItsHost() async throws {
     try await withRoom { room in
-      let puppets = [Puppet(), Puppet(), Puppet()]
+      let puppets = [ScriptedNode(), ScriptedNode(), ScriptedNode()]
       let code = JoinCode.random()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let parts: [NodeConfiguration.Part] = [
           .host(boardName: "standup"), .join(.name("standup"), patience: .seconds(20)),
           .join(.name("standup"), patience: .seconds(20)),
         ]
-        for (puppet, part) in zip(puppets, parts) {
+        for (scriptedNode, part) in zip(puppets, parts) {
           var configuration = await room.configuration(part, "peer")
           configuration.code = code
           configuration.dataDirectory += "\(UInt64.random(in: 0...UInt64.max))"
           let started = configuration
-          group.addTask { try await puppet.run(started) }
-          if await puppet.ready() == nil {
+          group.addTask { try await scriptedNode.run(started) }
+          if await scriptedNode.ready() == nil {
             try await group.next()
           }
-          if puppet === puppets[1] {
-            try await puppet.perform("text 1,1 \"still here\"")
-            try await puppet.perform("wait synced timeout=30")
+          if scriptedNode === puppets[1] {
+            try await scriptedNode.perform("text 1,1 \"still here\"")
+            try await scriptedNode.perform("wait synced timeout=30")
             await puppets[0].end()
           }
         }
         try await puppets[2].perform("wait objects=1 timeout=30")
-        for puppet in puppets.dropFirst() { await puppet.end() }
+        for scriptedNode in puppets.dropFirst() { await scriptedNode.end() }
         try await group.waitForAll()
       }
     }
@@ -285,7 +285,7 @@ struct NodeTests: NodeSuite {
   @Test("with several boards nearby a joiner is told which, and with none that there is none")
   func choice() async throws {
     try await withRoom { room in
-      let hosts = [Puppet(), Puppet()]
+      let hosts = [ScriptedNode(), ScriptedNode()]
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (index, host) in hosts.enumerated() {
           let hosting = await room.configuration(.host(boardName: "board \(index)"), "host\(index)")
@@ -294,7 +294,7 @@ struct NodeTests: NodeSuite {
         }
         await #expect(throws: NodeError.self) {
           do throws(NodeError) {
-            try await Puppet().run(
+            try await ScriptedNode().run(
               await room.configuration(.join(.nearby, patience: .seconds(20)), "ben")
             )
           } catch {
@@ -306,7 +306,7 @@ struct NodeTests: NodeSuite {
         }
         await #expect(throws: NodeError.self) {
           do throws(NodeError) {
-            try await Puppet().run(
+            try await ScriptedNode().run(
               await room.configuration(.join(.name("none"), patience: .milliseconds(50)), "ben")
             )
           } catch {
@@ -323,9 +323,9 @@ struct NodeTests: NodeSuite {
   @Test("a host that asks lets in whom its person accepts, with the same words on both screens")
   func asking() async throws {
     try await withRoom { room in
-      let host = Puppet()
-      let guest = Puppet()
-      let stranger = Puppet()
+      let host = ScriptedNode()
+      let guest = ScriptedNode()
+      let stranger = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.admission = .ask
@@ -358,7 +358,7 @@ struct NodeTests: NodeSuite {
         _ = try #require(await invitation(host, from: "eve"))
         try await host.perform(#"decline eve "not now""#)
         await #expect(throws: NodeError.self) { try await refused.value }
-        for puppet in [guest, host] { await puppet.end() }
+        for scriptedNode in [guest, host] { await scriptedNode.end() }
         try await group.waitForAll()
       }
     }
@@ -367,7 +367,7 @@ struct NodeTests: NodeSuite {
   @Test("words that nobody can compare end the joining at once, and a script may compare them")
   func comparingByScript() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.admission = .ask
@@ -380,7 +380,7 @@ struct NodeTests: NodeSuite {
         await nothing.finish()
         let isRefused: Bool
         do throws(NodeError) {
-          try await Node(mute, input: nothing, sink: Puppet()).run()
+          try await Node(mute, input: nothing, sink: ScriptedNode()).run()
           isRefused = false
         } catch {
           isRefused = error.code == .notAllowed && error.message.contains("nobody is here")
@@ -393,7 +393,7 @@ struct NodeTests: NodeSuite {
         for line in ["text 0,0 one", "accept to-1"] { await feed.push(line) }
         await feed.finish()
         let last = scripted
-        group.addTask { try await Node(last, input: feed, sink: Puppet()).run() }
+        group.addTask { try await Node(last, input: feed, sink: ScriptedNode()).run() }
         _ = try #require(await invitation(host, from: "script"))
         try await host.perform("accept script")
         try await host.perform("wait objects=1 timeout=30")
@@ -408,7 +408,7 @@ struct NodeTests: NodeSuite {
   @Test("who finds only a board of its own key is told so")
   func ownBoard() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -417,7 +417,7 @@ struct NodeTests: NodeSuite {
         joining.identity = hosting.identity
         var refusal: NodeError?
         do throws(NodeError) {
-          try await Puppet().run(joining)
+          try await ScriptedNode().run(joining)
         } catch {
           refusal = error
         }
@@ -432,7 +432,7 @@ struct NodeTests: NodeSuite {
   @Test("a quit ends a joining that waits")
   func quitting() async throws {
     try await withRoom { room in
-      let guest = Puppet()
+      let guest = ScriptedNode()
       let joining = await room.configuration(.join(.name("none"), patience: .seconds(90)), "ben")
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await guest.run(joining) }
@@ -442,9 +442,14 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  private func invitation(_ puppet: Puppet, from name: String) async -> NodeEvent.Invitation? {
-    _ = await puppet.sees { if case .invitation(let i) = $0 { i.name == name } else { false } }
-    for case .invitation(let invitation) in await puppet.events where invitation.name == name {
+  private func invitation(_ scriptedNode: ScriptedNode, from name: String) async -> NodeEvent
+    .Invitation?
+  {
+    _ = await scriptedNode.sees {
+      if case .invitation(let i) = $0 { i.name == name } else { false }
+    }
+    for case .invitation(let invitation) in await scriptedNode.events where invitation.name == name
+    {
       return invitation
     }
     return nil
@@ -453,7 +458,7 @@ struct NodeTests: NodeSuite {
   @Test("a script ends when everything is everywhere, and at its first failure")
   func scripts() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -471,7 +476,7 @@ struct NodeTests: NodeSuite {
           for line in lines { await feed.push(line) }
           await feed.finish()
           do throws(NodeError) {
-            try await Node(joining, input: feed, sink: Puppet()).run()
+            try await Node(joining, input: feed, sink: ScriptedNode()).run()
             return nil
           } catch {
             return error
@@ -503,7 +508,7 @@ struct NodeTests: NodeSuite {
   @Test("a script whose peer is kicked ends, and says why")
   func kickedScript() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -520,7 +525,7 @@ struct NodeTests: NodeSuite {
         await feed.finish()
         async let ended: NodeError.Code? = {
           do throws(NodeError) {
-            try await Node(scripted, input: feed, sink: Puppet()).run()
+            try await Node(scripted, input: feed, sink: ScriptedNode()).run()
             return nil
           } catch {
             return error.code
@@ -538,7 +543,7 @@ struct NodeTests: NodeSuite {
   @Test("a wrong code is not let in, and tells nothing more")
   func wrongCode() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -547,7 +552,7 @@ struct NodeTests: NodeSuite {
         link.code = JoinCode.random().text.split(separator: "-").map(String.init)
         let wrong = await room.configuration(.join(.link(link), patience: .seconds(1)), "eve")
         await #expect(throws: NodeError(.notAllowed, "The code is wrong.")) {
-          try await Puppet().run(wrong)
+          try await ScriptedNode().run(wrong)
         }
         #expect(await host.events.allSatisfy { if case .joined = $0 { false } else { true } })
         await host.end()
@@ -562,7 +567,7 @@ struct NodeTests: NodeSuite {
       for (admission, advice) in [
         (NodeConfiguration.Admission.code, "add --code WORDS"), (.anyone, "Join by its link"),
       ] {
-        let host = Puppet()
+        let host = ScriptedNode()
         try await withThrowingTaskGroup(of: Void.self) { group in
           var hosting = await room.configuration(.host(boardName: "board"), "ada")
           hosting.admission = admission
@@ -570,7 +575,7 @@ struct NodeTests: NodeSuite {
           group.addTask { try await host.run(first) }
           let text = try #require(await host.ready()?.addresses.first)
           let target = JoinTarget.address(try #require(HostPort(text)))
-          let guest = Puppet()
+          let guest = ScriptedNode()
           let joining = await room.configuration(.join(target, patience: .seconds(1)), "ben")
           var refusal: NodeError?
           do throws(NodeError) {
@@ -596,7 +601,7 @@ struct NodeTests: NodeSuite {
     try await withRoom { room in
       var boards: [String] = []
       for name in ["one", "two", "one"] {
-        let host = Puppet()
+        let host = ScriptedNode()
         let hosting = await room.configuration(.host(boardName: name), "ada")
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await host.run(hosting) }

@@ -13,13 +13,13 @@ struct OwnedBoardTests: NodeSuite {
     _ name: String = "board",
     in room: NodeRoom,
     _ change: (inout NodeConfiguration) -> Void = { _ in },
-    _ body: (Puppet, NodeEvent.Ready) async throws -> Void
+    _ body: (ScriptedNode, NodeEvent.Ready) async throws -> Void
   ) async throws {
     var configuration = await room.configuration(.host(boardName: name), "ada")
     configuration.isOwned = true
     change(&configuration)
     let hosting = configuration
-    let host = Puppet()
+    let host = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await host.run(hosting) }
       guard let ready = await host.ready() else {
@@ -37,7 +37,7 @@ struct OwnedBoardTests: NodeSuite {
     in room: NodeRoom,
     as name: String = "ben",
     identity: PeerIdentity = .ephemeral(),
-    _ body: (Puppet) async throws -> Void
+    _ body: (ScriptedNode) async throws -> Void
   ) async throws {
     var configuration = await room.configuration(
       .join(.link(try BoardLink(link)), patience: .seconds(10)),
@@ -45,7 +45,7 @@ struct OwnedBoardTests: NodeSuite {
     )
     configuration.identity = identity
     let joining = configuration
-    let guest = Puppet()
+    let guest = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(joining) }
       guard await guest.ready() != nil else {
@@ -72,22 +72,24 @@ struct OwnedBoardTests: NodeSuite {
 
   /// Waits until a role was told so many times.
   private func sees(
-    _ puppet: Puppet,
+    _ scriptedNode: ScriptedNode,
     _ role: String,
     ofSelf isOwn: Bool,
     times: Int = 1
   ) async -> Bool {
     let count = Count()
-    return await puppet.sees {
+    return await scriptedNode.sees {
       guard case .role(let told) = $0, told.role == role, told.isOwn == isOwn else { return false }
       return count.next() == times
     }
   }
 
-  private func invited(_ puppet: Puppet, _ line: String) async throws -> NodeEvent.Invited {
-    try await puppet.perform(line)
+  private func invited(_ scriptedNode: ScriptedNode, _ line: String) async throws
+    -> NodeEvent.Invited
+  {
+    try await scriptedNode.perform(line)
     var last: NodeEvent.Invited?
-    for case .invited(let invited) in await puppet.events { last = invited }
+    for case .invited(let invited) in await scriptedNode.events { last = invited }
     return try #require(last)
   }
 

@@ -4,8 +4,8 @@ import Testing
 
 @Suite
 struct NameBookTests {
-  private func book() -> NameBook<Int> {
-    var book = NameBook<Int>()
+  private func book() -> ReferenceResolver<Int> {
+    var book = ReferenceResolver<Int>()
     book.add(id: "abcdefgh", names: ["anna"], value: 1)
     book.add(id: "abcdxyzw", names: ["Ben"], value: 2)
     book.add(id: "qrstuvwx", names: ["ben", "abcdefgh"], value: 3)

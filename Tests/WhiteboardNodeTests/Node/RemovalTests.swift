@@ -7,20 +7,20 @@ import WhiteboardDocument
 /// What a person sees and can do whom the host removed from the board.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct RemovalTests: NodeSuite {
-  private func removed(_ puppet: Puppet) async -> NodeEvent.Removed? {
-    _ = await puppet.sees { if case .removed = $0 { true } else { false } }
-    return await lastRemoved(puppet)
+  private func removed(_ scriptedNode: ScriptedNode) async -> NodeEvent.Removed? {
+    _ = await scriptedNode.sees { if case .removed = $0 { true } else { false } }
+    return await lastRemoved(scriptedNode)
   }
 
-  private func lastRemoved(_ puppet: Puppet) async -> NodeEvent.Removed? {
+  private func lastRemoved(_ scriptedNode: ScriptedNode) async -> NodeEvent.Removed? {
     var last: NodeEvent.Removed?
-    for case .removed(let removed) in await puppet.events { last = removed }
+    for case .removed(let removed) in await scriptedNode.events { last = removed }
     return last
   }
 
-  private func refusal(_ puppet: Puppet, _ line: String) async -> String? {
+  private func refusal(_ scriptedNode: ScriptedNode, _ line: String) async -> String? {
     do throws(VerbError) {
-      try await puppet.perform(line)
+      try await scriptedNode.perform(line)
       return nil
     } catch {
       return error.code == .removed ? error.message : nil
@@ -63,9 +63,9 @@ struct RemovalTests: NodeSuite {
   /// Runs the copy of the guest again, as its program does when it is opened by name.
   private func reopened(
     _ configuration: NodeConfiguration,
-    _ body: (Puppet) async throws -> Void
+    _ body: (ScriptedNode) async throws -> Void
   ) async throws {
-    let guest = Puppet()
+    let guest = ScriptedNode()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(configuration) }
       try #require(await guest.ready() != nil)
@@ -78,7 +78,7 @@ struct RemovalTests: NodeSuite {
   @Test("[MEM-10] a removal survives a restart, and so does the decision to continue")
   func restarted() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -93,7 +93,7 @@ struct RemovalTests: NodeSuite {
         }
         // Joining again is refused, with the reason and what is left to do.
         do throws(NodeError) {
-          try await Puppet().run(joining)
+          try await ScriptedNode().run(joining)
           Issue.record("a removed peer joined")
         } catch {
           #expect(error.code == .notAllowed && error.isRemoval)
@@ -126,7 +126,7 @@ struct RemovalTests: NodeSuite {
   @Test("a copy of a board that another person owns stays read-only, with the way to an own board")
   func owned() async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.isOwned = true

@@ -10,7 +10,7 @@ struct ReopeningTests: NodeSuite {
   func oneCode() async throws {
     try await withRoom { room in
       let identity = PeerIdentity.ephemeral()
-      let (host, guest, again) = (Puppet(), Puppet(), Puppet())
+      let (host, guest, again) = (ScriptedNode(), ScriptedNode(), ScriptedNode())
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }

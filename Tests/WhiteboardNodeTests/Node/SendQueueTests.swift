@@ -76,14 +76,15 @@ import Testing
 
 /// The sleep of who does what is due.
 @Suite struct NapTests {
-  @Test func `a nap ends when something is due earlier, and not for what is due later`() async {
-    var nap = Nap()
-    let sleeper = nap.begin(until: .now + .seconds(3600))
-    nap.wake(by: .now + .seconds(7200))
+  @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async
+  {
+    var wakeTimer = WakeTimer()
+    let sleeper = wakeTimer.begin(until: .now + .seconds(3600))
+    wakeTimer.wake(by: .now + .seconds(7200))
     #expect(!sleeper.isCancelled)
-    nap.wake(by: .now)
+    wakeTimer.wake(by: .now)
     await sleeper.value
-    nap.end()
-    nap.wake(by: .now)
+    wakeTimer.end()
+    wakeTimer.wake(by: .now)
   }
 }

@@ -10,10 +10,11 @@ struct SendingTests: NodeSuite {
   /// Runs a host and a bare peer in its session, and ends both.
   private func withBarePeer(
     lostAfter: Duration = .seconds(60),
-    _ body: @escaping @Sendable (NodeRoom, Puppet, PeerTransport, Session) async throws -> Void
+    _ body:
+      @escaping @Sendable (NodeRoom, ScriptedNode, PeerTransport, Session) async throws -> Void
   ) async throws {
     try await withRoom { room in
-      let host = Puppet()
+      let host = ScriptedNode()
       var hosting = await room.configuration(.host(boardName: "board"), "ada")
       hosting.admission = .anyone
       hosting.lostAfter = lostAfter
@@ -48,10 +49,12 @@ struct SendingTests: NodeSuite {
   }
 
   /// Begins a command, whose line is read when this returns.
-  private func begin(_ puppet: Puppet, _ line: String) async -> Task<VerbError.Code?, Never> {
-    let count = await puppet.lineCount
-    let task = Task { await error(puppet, line) }
-    while await puppet.lineCount == count { await Task.yield() }
+  private func begin(_ scriptedNode: ScriptedNode, _ line: String) async -> Task<
+    VerbError.Code?, Never
+  > {
+    let count = await scriptedNode.lineCount
+    let task = Task { await error(scriptedNode, line) }
+    while await scriptedNode.lineCount == count { await Task.yield() }
     return task
   }
 
@@ -99,7 +102,7 @@ struct SendingTests: NodeSuite {
   @Test("if one of several recipients leaves, the answer names those that have the message")
   func partly() async throws {
     try await withBarePeer { room, host, _, session in
-      let guest = Puppet()
+      let guest = ScriptedNode()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let joining = try await room.joining(try #require(await host.ready()))
         group.addTask { try await guest.run(joining) }
@@ -178,7 +181,7 @@ extension Session {
   }
 }
 
-extension Puppet {
+extension ScriptedNode {
   /// How many lines its node has read.
   fileprivate var lineCount: Int { get async { await node?.lineCount ?? 0 } }
 

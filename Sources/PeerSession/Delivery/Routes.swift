@@ -1,0 +1,41 @@
+/// The route of reliable messages to one peer of a session.
+struct Way: Sendable {
+  /// The outbox of the peer, or of the relay that forwards messages to it.
+  var outbox: Outbox
+  /// The route through a relay; nil if there is a link to the peer.
+  var route: RelayRoute?
+  /// Counts the messages sent to a peer behind a relay.
+  var ledger: RouteLedger?
+  /// The join generation of the peer.
+  var joining: UInt64
+}
+
+/// The routes to several peers: one outbox for each linked peer, and one for all peers behind the
+/// same relay, so that a message to them is sent once.
+struct Routes: Sendable {
+  /// The peers behind one relay, in the order in which they joined.
+  struct Relayed: Sendable {
+    var relay: PeerID
+    var peers: [Carried]
+  }
+
+  /// A relayed peer and its join generation.
+  struct Carried: Sendable {
+    var peer: PeerID
+    var joining: UInt64
+  }
+
+  var direct: [Outbox] = []
+  var relayed: [Relayed] = []
+
+  /// Adds the way to one more peer.
+  mutating func add(_ peer: PeerID, _ way: Way) {
+    guard let relay = way.route?.relay else { return direct.append(way.outbox) }
+    let carried = Carried(peer: peer, joining: way.joining)
+    if let index = relayed.firstIndex(where: { $0.relay == relay }) {
+      relayed[index].peers.append(carried)
+    } else {
+      relayed.append(Relayed(relay: relay, peers: [carried]))
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import NIOCore
+import PeerWire
+
+/// One request to join, from the first dial until we are in or know why not.
+///
+/// Confined to the control event loop.
+final class Joining {
+  private let transport: TransportCore
+  private let request: JoinRequest
+  private let session: SessionCore
+  private let promise: EventLoopPromise<Session>
+  private let progress: @Sendable (JoinStep) -> Void
+  private var dial: LinkDial?
+  private var handshake: DiallerHandshake?
+
+  init(
+    _ transport: TransportCore,
+    _ request: JoinRequest,
+    progress: @escaping @Sendable (JoinStep) -> Void
+  ) {
+    self.transport = transport
+    self.request = request
+    self.progress = progress
+    // Until ACCEPT names the host, the dialled peer counts as the host.
+    self.session = SessionCore(
+      transport: transport,
+      id: request.session ?? .unnamed,
+      host: request.peer ?? transport.localPeer,
+      policy: request.admission
+    )
+    self.session.storedMembership = request.membership
+    self.promise = transport.eventLoop.makePromise()
+  }
+
+  func start(_ verify: @escaping @Sendable (Verification) async -> Bool) -> EventLoopFuture<Session>
+  {
+    if let id = request.session, transport.sessions[id] != nil {
+      promise.fail(SessionError(.internalError, "This process serves the session already."))
+      return promise.futureResult
+    }
+    guard request.context.count <= Limits.invitationContext else {
+      promise.fail(
+        SessionError(.messageTooLarge, "An invitation's context has at most 1,024 bytes.")
+      )
+      return promise.futureResult
+    }
+    session.bulk = TransferConnections(session, inbox: transport.inbox)
+    transport.add(session)
+    let dial = LinkDial(transport, request.addresses, expecting: request.peer) { [self] result in
+      switch result {
+      case .failure(let error): fail(error)
+      case .success(let link): shake(link, verify)
+      }
+    }
+    self.dial = dial
+    dial.progress = progress
+    dial.start()
+    limitAnswer()
+    return promise.futureResult
+  }
+
+  /// Gives up when the listener has not answered in time.
+  private func limitAnswer() {
+    guard let timeout = request.answerTimeout else { return }
+    let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
+    let timer = transport.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+      bound.value.answerTimePassed()
+    }
+    promise.futureResult.whenComplete { _ in timer.cancel() }
+  }
+
+  private func answerTimePassed() {
+    guard handshake?.hasAskedPerson != true else { return }
+    dial?.cancel()
+    handshake?.withdraw()
+    fail(SessionError(closeCode: .timedOut, message: "", isOurs: true))
+  }
+
+  /// Takes the invitation back.
+  func cancel() {
+    dial?.cancel()
+    handshake?.withdraw()
+    fail(.cancelled)
+  }
+
+  /// The stored membership, if this peer was in the session before.
+  private var storedMembership: Membership? {
+    guard let record = request.membership, let id = request.session else { return nil }
+    var membership = Membership(local: transport.localPeer, session: id, host: record.host)
+    membership.restore(record)
+    return membership
+  }
+
+  private func shake(
+    _ link: ControlLink,
+    _ verify: @escaping @Sendable (Verification) async -> Bool
+  ) {
+    guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
+      return fail(SessionError(.internalError, "TLS ended without a key."))
+    }
+    guard peer != transport.localPeer else {
+      link.close(.self)
+      return fail(SessionError(.selfDialled, "That address is this peer's own."))
+    }
+    let membership = storedMembership
+    // Only a listener whose key was named by the link learns the pass (ADM-4).
+    let pass = request.trust == .pinnedByLink ? request.pass : nil
+    let hello = Control.DiallerHello(
+      introduction: session.introduction(for: nil),
+      ticket: membership?.ticket,
+      invitation: .init(timeout: request.timeout, context: request.context, pass: pass)
+    )
+    var trust = request.trust
+    if trust == .unverified && request.allowsUnproved && request.code == nil {
+      // Said aloud, and never when a code is at hand: see the warning below.
+      trust = .discovered
+    }
+    // An earlier admission proved the key (LNK-3).
+    if transport.proved.contains(peer) { trust = .pinnedByLink }
+    let isUnproved = request.trust == .unverified
+    let handshake = DiallerHandshake(
+      session,
+      link,
+      facts: .init(
+        local: transport.localPeer,
+        remote: peer,
+        binding: exporter.export(.binding),
+        trust: trust,
+        code: request.code,
+        codeKey: nil,
+        hello: hello,
+        membership: membership.map { MemberDial($0, mustProve: request.trust == .discovered) }
+      ),
+      verify: verify
+    ) { [self] result in
+      switch result {
+      case .success:
+        if isUnproved && request.code == nil && session.transport.known[peer] == nil {
+          session.emit(
+            .warning(
+              SessionWarning(
+                code: "unverified-host",
+                message: "Nobody vouched for the key \(peer.short)… at this address."
+                  + " Join by a link, or with a code, to be sure of the host.",
+                peer: peer
+              )
+            )
+          )
+          session.deliverEvents()
+        }
+        promise.succeed(Session(session))
+      case .failure(let failure): fail(failure.error)
+      }
+      self.handshake = nil
+    }
+    self.handshake = handshake
+    handshake.progress = progress
+    handshake.start()
+  }
+
+  private func fail(_ error: SessionError) {
+    session.end(.left, error)
+    promise.fail(error)
+  }
+}

@@ -1,0 +1,415 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// One accepted connection until it is a control link, a bulk link, or gone.
+///
+/// Confined to the control event loop; the decisions are ``ListenerAdmission``'s.
+final class ListenerHandshake: LinkDelegate {
+  private let transport: TransportCore
+  /// The dialler's IP address, for limits.
+  let host: String
+  private var link: ControlLink?
+  private var session: SessionCore?
+  private var admission: ListenerAdmission?
+  private var hello: Control.DiallerHello?
+  private var number = 0
+  private var timer: Scheduled<Void>?
+  private var invitation: InvitationID?
+  /// Whether the application thinks about carrying the dialler's session, or has said yes.
+  private var carriage = RelayHosting.none
+
+  private enum RelayHosting {
+    case none
+    case asked
+    case granted
+  }
+
+  init(_ transport: TransportCore, host: String) {
+    self.transport = transport
+    self.host = host
+  }
+
+  /// Begins to wait for TLS (LNK-6).
+  func start(_ link: ControlLink) {
+    self.link = link
+    rearm(in: .seconds(10)) { $0.abort() }
+  }
+
+  /// Closes at once, without CLOSE: another address gets the place (LNK-6).
+  func drop() {
+    // The end of the link comes later, when this handshake is gone: the person learns it here.
+    advance { $0.linkLost() }
+    link?.abort()
+    finish()
+  }
+
+  func cancel(_ code: CloseCode) {
+    link?.close(code)
+    finish()
+  }
+
+  private func finish() {
+    timer?.cancel()
+    timer = nil
+    if let invitation { session?.invitations[invitation] = nil }
+    invitation = nil
+    session?.invitationQueue.leave(ObjectIdentifier(self))
+    link = nil
+    transport.handshakeEnded(self)
+  }
+
+  private func rearm(in delay: TimeAmount, _ action: @escaping (ControlLink) -> Void) {
+    timer?.cancel()
+    let bound = NIOLoopBound((self, action), eventLoop: transport.eventLoop)
+    timer = transport.eventLoop.scheduleTask(in: delay) {
+      let (handshake, action) = bound.value
+      if let link = handshake.link { action(link) }
+    }
+  }
+
+  // MARK: LinkDelegate
+
+  func linkSecured(_ link: ControlLink) {
+    rearm(in: .seconds(5)) { $0.close(.timedOut, "No HELLO came in time.") }
+    if link.facts.peer == transport.localPeer { link.close(.self) }
+  }
+
+  func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
+    let bytes = Array(payload.readableBytesView)
+    if admission != nil {
+      guard var admission else { return }
+      let actions = admission.frameReceived(
+        type,
+        bytes,
+        limiter: &transport.limiter,
+        now: .uptime
+      )
+      self.admission = admission
+      return perform(actions)
+    }
+    guard carriage == .none else {
+      return link.close(.protocolError, "A frame came before the answer to HELLO.")
+    }
+    do throws(ControlMessageError) {
+      switch type {
+      case .hello: helloReceived(link, try Control.DiallerHello.decode(bytes))
+      case .attach:
+        let attach = try Control.Attach.decode(bytes)
+        guard let session = transport.sessions[attach.session], let bulk = session.bulk else {
+          return link.close(.notAttached)
+        }
+        bulk.attach(link, attach)
+        finish()
+      default: link.close(.protocolError, "The first frame is neither HELLO nor ATTACH.")
+      }
+    } catch {
+      link.close(.protocolError, CloseMessage.invalid(type, error))
+    }
+  }
+
+  func linkReadComplete(_ link: ControlLink) { session?.deliverEvents() }
+  func linkWritable(_ link: ControlLink) {}
+
+  func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
+    if var admission {
+      let actions =
+        if case .closed(let code, let message) = reason {
+          admission.linkLost(code, UntrustedText(message))
+        } else {
+          admission.linkLost()
+        }
+      self.admission = admission
+      perform(actions)
+    }
+    session?.deliverEvents()
+    finish()
+  }
+
+  // MARK: Admission
+
+  private func helloReceived(_ link: ControlLink, _ hello: Control.DiallerHello) {
+    guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
+      return link.abort()
+    }
+    guard hello.introduction.versions.common(with: Control.versions) != nil else {
+      return link.close(.versionMismatch, "This peer speaks version 1.")
+    }
+    if let carry = hello.carry, carriage == .none { return ask(link, peer, hello, carry) }
+    guard let session = transport.session(for: hello.introduction.session), !session.hasEnded else {
+      // The session may be the one that this peer is just joining (HEL-2).
+      return link.close(transport.joining.isEmpty ? .noSuchSession : .busy)
+    }
+    guard session.hasJoined else { return link.close(.busy, "This peer is not ready yet.") }
+    guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
+    self.session = session
+    self.hello = hello
+    let entry = session.entries[peer]
+    let isResuming = session.canResume(hello, from: peer)
+    if isResuming, let received = hello.resume?.received,
+      let outbox = entry?.delivery?.outbox, !outbox.hasSent(received)
+    {
+      return link.close(.protocolError, "The peer acknowledges more than was sent.")
+    }
+    let introduction = session.introduction(for: entry)
+    number = max(introduction.links, hello.introduction.links) + 1
+    let block = AddressBlock(host: host)
+    let isExpected = session.isExpected(peer, with: hello.invitation?.pass)
+    let reception = session.invitationQueue.reception(
+      of: peer,
+      from: block,
+      isExpected: isExpected,
+      now: .uptime
+    )
+    var admission = ListenerAdmission(
+      facts: .init(
+        local: transport.localPeer,
+        remote: peer,
+        address: host,
+        binding: exporter.export(.binding),
+        mode: session.mode(for: peer),
+        isResuming: isResuming,
+        wasKicked: session.membership.isRemoved(peer),
+        kickReason: session.membership.removed[peer]?.raw ?? "",
+        isFull: !isResuming && session.isFull(for: peer),
+        maximum: session.maximum,
+        invitation: reception
+      )
+    )
+    let actions = admission.helloReceived(
+      hello,
+      answering: introduction,
+      membership: session.membership,
+      now: .uptime
+    )
+    self.admission = admission
+    if admission.isPendingInvitation {
+      let id = ObjectIdentifier(self)
+      let evicted = session.invitationQueue.enter(
+        id,
+        peer: peer,
+        from: block,
+        isExpected: isExpected
+      )
+      if let evicted { transport.handshake(evicted)?.advance { $0.placeLost() } }
+    }
+    perform(actions)
+  }
+
+  /// Asks the application whether we carry the session of the dialler (RLY-2).
+  private func ask(
+    _ link: ControlLink,
+    _ peer: PeerID,
+    _ hello: Control.DiallerHello,
+    _ carry: Control.Carry
+  ) {
+    guard transport.configuration.isRelay, let carries = transport.configuration.carries else {
+      return link.close(.notCarried, "This peer is no relay.")
+    }
+    let question: CarryQuestion
+    do throws(CarryQuestion.Refusal) {
+      question = try CarryQuestion(
+        carry,
+        hello,
+        from: peer,
+        address: AddressBlock(host: host),
+        at: transport.localPeer
+      )
+    } catch {
+      return link.close(error.code, error.reason)
+    }
+    let request = question.request
+    if let session = transport.sessions[request.session], session.host != peer {
+      return link.close(.notCarried, "Another peer is the host of that session here.")
+    }
+    carriage = .asked
+    rearm(in: TimeAmount(AdmissionTimes.carry)) {
+      $0.close(.timedOut, "The relay did not decide in time.")
+    }
+    let bound = NIOLoopBound((self, hello), eventLoop: transport.eventLoop)
+    let (eventLoop, threads) = (transport.eventLoop, transport.threads)
+    let local = transport.localPeer
+    // Nobody waits: an answer to a link that is gone meanwhile changes nothing.
+    Task {
+      let answer = await carries(request)
+      var key: CodeKey?
+      if case .code(let code) = request.admission, answer == .carry {
+        key = try? await threads.runIfActive {
+          CodeKey(code: code, session: request.session, listener: local)
+        }
+      }
+      eventLoop.execute { [key] in
+        let (handshake, hello) = bound.value
+        handshake.answered(answer, request, key, hello)
+      }
+    }
+  }
+
+  private func answered(
+    _ answer: CarryAnswer,
+    _ request: CarryRequest,
+    _ key: CodeKey?,
+    _ hello: Control.DiallerHello
+  ) {
+    guard let link, link.isOpen, !transport.isClosing else { return }
+    if case .refuse(let reason) = answer { return link.close(.notCarried, reason) }
+    carriage = .granted
+    if let session = transport.sessions[request.session] {
+      guard session.host == request.host else { return link.close(.notCarried) }
+      session.carried(request.admission, key, request.grant)
+    } else {
+      let session = transport.makeCarried(
+        request.session,
+        host: request.host,
+        request.admission,
+        key,
+        request.grant
+      )
+      transport.carriedSessions.yield(
+        CarriedSession(session: Session(session), request: request)
+      )
+    }
+    rearm(in: .seconds(5)) { $0.close(.timedOut) }
+    helloReceived(link, hello)
+  }
+
+  private func advance(_ event: (inout ListenerAdmission) -> [ListenerAction]) {
+    guard var admission else { return }
+    let actions = event(&admission)
+    self.admission = admission
+    perform(actions)
+  }
+
+  func personAnswered(_ answer: InvitationAnswer) {
+    if case .decline = answer {
+      session?.invitationQueue.declined(AddressBlock(host: host), now: .uptime)
+    }
+    advance { $0.personAnswered(answer, now: .uptime) }
+  }
+
+  private func perform(_ actions: [ListenerAction]) {
+    guard let link, let session else { return }
+    for action in actions {
+      switch action {
+      case .send(let type, let payload): link.send(type, payload)
+      case .askPerson(let question):
+        let id = transport.nextInvitationID()
+        invitation = id
+        session.invitations[id] = self
+        session.emit(
+          .invitation(
+            Invitation(
+              id: id,
+              peer: question.peer,
+              name: question.name,
+              words: question.words,
+              isProved: transport.proved.contains(question.peer),
+              context: question.context,
+              timeout: question.timeout
+            )
+          )
+        )
+      case .invitationEnded(let code, let message):
+        guard let id = invitation.take() else { continue }
+        session.invitations[id] = nil
+        let error =
+          code == .timedOut
+          ? SessionError(.timedOut, "Nobody answered the invitation in time.")
+          : SessionError(closeCode: code, message: message.displayed)
+        session.emit(.invitationEnded(id, error))
+      case .accept(let proof, let basis): return accept(link, session, proof, basis)
+      case .close(let code, let message):
+        if code == .wrongCode || code == .lockedOut {
+          session.emit(
+            .warning(
+              SessionWarning(
+                code: code.rawValue,
+                message: "A peer at \(host) sent a wrong code.",
+                peer: link.facts.peer
+              )
+            )
+          )
+        }
+        link.close(code, message)
+      case .ended: link.abort()
+      }
+    }
+    if admission?.isPendingInvitation != true {
+      session.invitationQueue.leave(ObjectIdentifier(self))
+    }
+    rearmDeadline()
+    session.deliverEvents()
+  }
+
+  private func rearmDeadline() {
+    guard let deadline = admission?.deadline else {
+      timer?.cancel()
+      return
+    }
+    rearm(in: TimeAmount(max(.zero, deadline - .uptime))) { [unowned self] _ in
+      self.advance { $0.timePassed(now: .uptime) }
+    }
+  }
+
+  /// Opens the link, unless something changed while the other side proved itself.
+  private func accept(
+    _ link: ControlLink,
+    _ session: SessionCore,
+    _ proof: Bytes32?,
+    _ basis: AdmissionBasis
+  ) {
+    guard let peer = link.facts.peer, let hello else { return link.abort() }
+    guard !session.hasEnded else { return link.close(.noSuchSession) }
+    // The host may have removed the peer while it proved itself (MEM-3).
+    if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
+    guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
+    let resumes = session.canResume(hello, from: peer)
+    guard resumes || !session.isFull(for: peer) else {
+      return link.close(.full, CloseMessage.full(session.maximum))
+    }
+    var accept = Control.Accept(
+      host: session.host,
+      maximum: session.maximum,
+      members: session.members(besides: peer),
+      proof: proof
+    )
+    accept.ticket = session.membership.renewed(
+      for: peer,
+      showing: hello.ticket,
+      by: transport.configuration.identity
+    )
+    if resumes, let delivery = session.entries[peer]?.delivery {
+      accept.resume = .init(received: delivery.assembler.received)
+    } else if hello.resume?.incarnation == session.incarnation {
+      accept.ended = session.entries[peer]?.unreportedEnd
+    }
+    if !session.name.isEmpty { accept.name = session.name }
+    let (fitting, rest) = accept.fitting(Limits.acceptPayload)
+    link.send(.accept, fitting.encoded())
+    for members in Control.Members.split(rest) { link.send(.members, members.encoded()) }
+    link.delegate = session
+    link.isAdmittedByPerson = basis == .ask
+    if let verification = basis.verification {
+      session.remember(peer, hello.introduction.name, verification)
+    }
+    session.open(
+      link,
+      .init(
+        peer: peer,
+        introduction: hello.introduction,
+        number: number,
+        received: resumes ? hello.resume?.received : nil,
+        ended: resumes ? nil : hello.ended,
+        admission: admission?.admission,
+        ticket: accept.ticket ?? hello.ticket
+      )
+    )
+    if let id = invitation.take() { session.invitations[id] = nil }
+    finish()
+  }
+}
+
+extension Duration {
+  /// Time since the machine started, for state machines that only compare times.
+  static var uptime: Duration { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
+}

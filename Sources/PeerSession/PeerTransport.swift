@@ -1,0 +1,403 @@
+import Logging
+import NIOCore
+import NIOPosix
+import PeerWire
+
+/// Where and how to join.
+public struct JoinRequest: Sendable {
+  /// The session; `nil` means the only one that the listener serves.
+  public var session: SessionID?
+  /// Where the listener may be, best first.
+  public var addresses: [PeerAddress]
+  /// The key at the other end, when a link or discovery named one; another is refused (LNK-3).
+  public var peer: PeerID?
+  /// How to verify the key.
+  public var trust: JoinTrust
+  /// Whether a host that proves nothing is accepted, with a warning, where nothing named its key.
+  ///
+  /// Counts only with trust `unverified` and no code; otherwise such a host is refused (HEL-4).
+  public var allowsUnproved = false
+  /// The session's code, when we were given one.
+  public var code: JoinCode?
+  /// The pass of the join link, which reserves a place among the host's pending invitations (HEL-9).
+  ///
+  /// It is sent only with trust `pinnedByLink`.
+  public var pass: InvitationPass?
+  /// At most 1,024 bytes for the host's application.
+  public var context: [UInt8] = []
+  /// How long to wait for a person there, 1 s to 10 min.
+  public var timeout: Duration = Control.InvitationRequest.defaultTimeout
+  /// How long a listener that is busy, fails or does not answer HELLO is dialed again.
+  ///
+  /// The waits are those of LIV-3. A listener that takes no codes for a minute, since it was given too many
+  /// wrong ones, is dialed again for 75 s. With zero every listener is dialed only once.
+  public var redialLimit: Duration = .seconds(30)
+  /// How long the listener may take to admit or refuse the peer, not counting the time in which a user is asked;
+  /// nil for no limit but those of the protocol.
+  ///
+  /// If it takes longer, joining fails with `timedOut`.
+  public var answerTimeout: Duration?
+  /// How we admit those who come to us without a ticket, once we are in.
+  public var admission: AdmissionPolicy = .known
+  /// The stored membership, if this peer was in the session before (MEM-7).
+  public var membership: MembershipRecord?
+
+  /// Creates a request.
+  public init(
+    session: SessionID?,
+    addresses: [PeerAddress],
+    peer: PeerID?,
+    trust: JoinTrust,
+    code: JoinCode? = nil
+  ) {
+    self.session = session
+    self.addresses = addresses
+    self.peer = peer
+    self.trust = trust
+    self.code = code
+  }
+}
+
+/// One listening port, one identity, and the sessions of a process.
+///
+/// Its lifetime is the body of ``withTransport(_:_:)``: when that returns or throws, every session
+/// has said goodbye and every socket is closed.
+public final class PeerTransport: Sendable {
+  private let core: NIOLoopBound<TransportCore>
+  private let eventLoop: any EventLoop
+  private let threads: NIOThreadPool
+
+  /// The sessions that hosts moved to this relay, in order; for one consumer.
+  ///
+  /// Each is one that ``TransportConfiguration/carries`` said yes to, and that was not carried before.
+  /// The sequence ends when the transport does.
+  public let carriedSessions: AsyncStream<CarriedSession>
+  /// Who we are.
+  public let peerID: PeerID
+  /// The port we listen on, TCP and UDP; 0 if we do not listen.
+  public let port: Int
+
+  private init(
+    core: NIOLoopBound<TransportCore>,
+    eventLoop: any EventLoop,
+    threads: NIOThreadPool,
+    carriedSessions: AsyncStream<CarriedSession>,
+    peerID: PeerID,
+    port: Int
+  ) {
+    self.carriedSessions = carriedSessions
+    self.core = core
+    self.eventLoop = eventLoop
+    self.threads = threads
+    self.peerID = peerID
+    self.port = port
+  }
+
+  /// Listens while `body` runs.
+  ///
+  /// Whoever connects is kept waiting until ``host(_:admission:)`` or ``join(_:verify:)`` has made the
+  /// first session; at a relay that carries sessions, until ``startAccepting()``.
+  ///
+  /// When `body` returns or throws, every session has said goodbye, every transfer has ended and
+  /// every socket is closed before the call returns. A cancelled task is told to `body` alone.
+  ///
+  /// - Parameters:
+  ///   - configuration: What the transport is made from.
+  ///   - body: What to do with it; the transport must not be used after it.
+  /// - Returns: What `body` returns.
+  /// - Throws: ``SessionError`` with code `system` when no port can be bound or the inbox cannot be
+  ///   opened, and whatever `body` throws.
+  public static func withTransport<Result>(
+    _ configuration: TransportConfiguration,
+    _ body: (PeerTransport) async throws -> Result
+  ) async throws -> Result {
+    if let threads = configuration.threads {
+      return try await withTransport(configuration, on: threads, body)
+    }
+    return try await TransportThreads.withThreads(1) { threads in
+      try await withTransport(configuration, on: threads, body)
+    }
+  }
+
+  private static func withTransport<Result>(
+    _ configuration: TransportConfiguration,
+    on threads: TransportThreads,
+    _ body: (PeerTransport) async throws -> Result
+  ) async throws -> Result {
+    let outcome: Swift.Result<Result, any Error>
+    do {
+      let eventLoop = threads.control.next()
+      let inbox = try await ResourceInbox.open(
+        directory: configuration.inboxDirectory,
+        quota: InboxQuota(
+          total: configuration.inboxQuota,
+          session: configuration.inboxQuotaPerSession,
+          peer: configuration.inboxQuotaPerPeer,
+          diskReserve: configuration.inboxDiskReserve
+        ),
+        isTemporary: configuration.isTemporaryResource ?? { @Sendable _ in false }
+      )
+      let carried = AsyncStream.makeStream(of: CarriedSession.self)
+      let core = try await eventLoop.submit {
+        NIOLoopBound(
+          try TransportCore(
+            configuration,
+            eventLoop: eventLoop,
+            bulkGroup: threads.bulk,
+            threads: threads.files,
+            inbox: inbox,
+            carriedSessions: carried.continuation
+          ),
+          eventLoop: eventLoop
+        )
+      }.get()
+      do {
+        let known = await configuration.peerStore?.all ?? []
+        try await eventLoop.submit {
+          for peer in known { core.value.learn(peer) }
+        }.get()
+        let port =
+          configuration.isListening ? try await listen(core, eventLoop, configuration) : 0
+        let transport = PeerTransport(
+          core: core,
+          eventLoop: eventLoop,
+          threads: threads.files,
+          carriedSessions: carried.stream,
+          peerID: configuration.identity.peerID,
+          port: port
+        )
+        outcome = .success(try await body(transport))
+      } catch {
+        outcome = .failure(error)
+      }
+      try? await eventLoop.flatSubmit { core.value.close() }.get()
+      let runs = try? await eventLoop.submit { Array(core.value.runs.values) }.get()
+      for run in runs ?? [] { await run.value }
+    } catch {
+      outcome = .failure(error)
+    }
+    return try outcome.get()
+  }
+
+  private static func listen(
+    _ core: NIOLoopBound<TransportCore>,
+    _ eventLoop: any EventLoop,
+    _ configuration: TransportConfiguration
+  ) async throws -> Int {
+    let (hosts, ports) = TransportCore.listenPlan(configuration.listen)
+    var lastError: (any Error)?
+    for port in ports {
+      for host in hosts {
+        do {
+          return try await eventLoop.flatSubmit { core.value.bind(host, port) }.get()
+        } catch {
+          lastError = error
+        }
+      }
+    }
+    let place = configuration.listen.map(String.init(describing:)) ?? "any port"
+    throw SessionError(
+      .system,
+      "Cannot listen on \(place): \(lastError.map(reason(of:)) ?? "no address"). "
+        + "Choose another with --listen ADDR:PORT."
+    )
+  }
+
+  /// Our own IP addresses for others, best first, without port and scope; at most 16.
+  public func addresses() async -> [String] {
+    let core = core
+    return (try? await eventLoop.submit { core.value.advertisedAddresses() }.get()) ?? []
+  }
+
+  /// The addresses that a transport would have with these settings, best first; at most 16.
+  ///
+  /// - Parameters:
+  ///   - listen: The one address that is bound, if not all are.
+  ///   - interface: The only interface to name, if not all.
+  /// - Returns: IP literals without port and scope.
+  package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
+    Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
+  }
+
+  /// Begins to take connections at a relay that carries sessions (``TransportConfiguration/carries``).
+  ///
+  /// Call it once the sessions from before a restart are made again: who is told that its session is
+  /// not served here may not come back soon. Elsewhere the first session begins it.
+  public func startAccepting() async {
+    let core = core
+    try? await eventLoop.submit { core.value.startAccepting() }.get()
+  }
+
+  /// Creates a session with the local peer as its host, and admits peers according to `admission`.
+  ///
+  /// - Parameters:
+  ///   - id: The session's id; pass the previous id to continue a session.
+  ///   - admission: The admission policy.
+  ///   - name: The name of the session, which peers receive when they join; cut to 128 bytes.
+  ///   - membership: The stored membership (MEM-7). Its host stays the host: if another peer
+  ///     created the session, the local peer continues as a member and dials the other members.
+  /// - Returns: The session, with no other peer in it yet.
+  /// - Throws: `internalError` when this process serves that session already.
+  public func host(
+    _ id: SessionID,
+    admission: AdmissionPolicy,
+    name: String = "",
+    membership: MembershipRecord? = nil
+  ) async throws(SessionError) -> Session {
+    // The stretch of a code takes a tenth of a second: not on an event loop (ADM-5).
+    let key = await codeKey(admission, id)
+    let core = core
+    let peer = peerID
+    return try await onLoop {
+      let transport = core.value
+      guard transport.sessions[id] == nil else {
+        throw SessionError(.internalError, "This process serves the session already.")
+      }
+      let session = SessionCore(transport: transport, id: id, host: peer, policy: admission)
+      session.codeKey = key
+      session.name = .sessionName(name)
+      session.bulk = TransferConnections(session, inbox: transport.inbox)
+      session.hasJoined = true
+      if let membership { session.restore(membership) }
+      transport.add(session)
+      return Session(session)
+    }
+  }
+
+  /// Relays a session of another host again, as after a restart of this relay.
+  ///
+  /// - Parameters:
+  ///   - id: The session's id.
+  ///   - admission: The latest admission policy of the host.
+  ///   - host: The host.
+  ///   - grant: The host's grant for this relay (``CarryRequest/grant``).
+  ///   - membership: The stored membership (MEM-7).
+  /// - Returns: The session, with no other peer in it yet.
+  /// - Throws: `notCarried` if the host did not issue the grant for this relay and session, or if
+  ///   ``TransportConfiguration/isRelay`` is not set; `internalError` if this process serves that
+  ///   session already.
+  public func host(
+    _ id: SessionID,
+    admission: AdmissionPolicy,
+    host: PeerID,
+    grant: RelayGrant,
+    membership: MembershipRecord? = nil
+  ) async throws(SessionError) -> Session {
+    let key = await codeKey(admission, id)
+    let core = core
+    return try await onLoop {
+      let transport = core.value
+      guard transport.configuration.isRelay,
+        grant.isValid(session: id, host: host, relay: transport.localPeer)
+      else {
+        throw SessionError(.notCarried, "The host's grant is not for this relay and session.")
+      }
+      guard transport.sessions[id] == nil else {
+        throw SessionError(.internalError, "This process serves the session already.")
+      }
+      let session = transport.makeCarried(id, host: host, admission, key, grant)
+      if let membership { session.restore(membership) }
+      return Session(session)
+    }
+  }
+
+  /// Requests to join a session, and waits until the local peer is admitted.
+  ///
+  /// - Parameters:
+  ///   - request: The address of the host, and what is known about it.
+  ///   - progress: Receives each step of the attempt. It is called on an event loop and must not
+  ///     block.
+  ///   - verify: Called with the verification words when the host asks its user. If the words must
+  ///     be compared, it returns whether they are equal, and the session starts only after that
+  ///     (ADM-8); otherwise its result is ignored. It may take as long as the request's timeout.
+  ///     Its task is cancelled if the handshake ends first.
+  /// - Returns: The session, with the host in it. Other members follow as events.
+  /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the one named;
+  ///   `notVerified` if the host gives no proof or the words differ; `wrongCode`, `lockedOut`,
+  ///   `declined`, `timedOut`, `full`, `busy`, `notKnown`, `kicked`, `noSuchSession` or
+  ///   `versionMismatch` if the host refuses for this reason; `withdrawn` if the host wants a code
+  ///   and the request has none; `messageTooLarge` if the context exceeds 1,024 bytes;
+  ///   `internalError` if this process serves the session already; `cancelled` after a
+  ///   cancellation, which withdraws the invitation.
+  public func join(
+    _ request: JoinRequest,
+    progress: @escaping @Sendable (JoinStep) -> Void = { _ in },
+    verify: @escaping @Sendable (Verification) async -> Bool
+  ) async throws(SessionError) -> Session {
+    let session = try await joinDialingAgain(request, progress, verify)
+    let key = await codeKey(request.admission, session.id)
+    return try await onLoop {
+      session.core.value.codeKey = key
+      return session
+    }
+  }
+
+  /// Joins, dialing again as ``JoinRetry`` decides.
+  private func joinDialingAgain(
+    _ request: JoinRequest,
+    _ progress: @escaping @Sendable (JoinStep) -> Void,
+    _ verify: @escaping @Sendable (Verification) async -> Bool
+  ) async throws(SessionError) -> Session {
+    var retry = JoinRetry(limit: request.redialLimit, start: .uptime)
+    while true {
+      do throws(SessionError) {
+        return try await joinOnce(request, progress, verify)
+      } catch {
+        let jitter = Double.random(in: 0...1)
+        guard let wait = retry.wait(after: error, now: .uptime, jitter: jitter) else { throw error }
+        progress(.retrying(error))
+        do {
+          try await Task.sleep(for: wait)
+        } catch {
+          throw .cancelled
+        }
+      }
+    }
+  }
+
+  private func joinOnce(
+    _ request: JoinRequest,
+    _ progress: @escaping @Sendable (JoinStep) -> Void,
+    _ verify: @escaping @Sendable (Verification) async -> Bool
+  ) async throws(SessionError) -> Session {
+    let core = core
+    let eventLoop = eventLoop
+    let joining: NIOLoopBound<Joining> = try await onLoop {
+      NIOLoopBound(Joining(core.value, request, progress: progress), eventLoop: eventLoop)
+    }
+    return try await withSessionErrors {
+      try await withTaskCancellationHandler {
+        try await eventLoop.flatSubmit { joining.value.start(verify) }.get()
+      } onCancel: {
+        eventLoop.execute { joining.value.cancel() }
+      }
+    }
+  }
+
+  private func codeKey(_ policy: AdmissionPolicy, _ id: SessionID) async -> CodeKey? {
+    guard case .code(let code) = policy else { return nil }
+    let peer = peerID
+    return try? await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
+  }
+
+  private func onLoop<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws(SessionError) -> Value {
+    try await withSessionErrors { try await self.eventLoop.submit(body).get() }
+  }
+}
+
+/// Runs `body`, turning what it throws into a ``SessionError``.
+func withSessionErrors<Value>(
+  _ body: () async throws -> Value
+) async throws(SessionError) -> Value {
+  do {
+    return try await body()
+  } catch let error as SessionError {
+    throw error
+  } catch is CancellationError {
+    throw .cancelled
+  } catch {
+    throw SessionError(.internalError, "\(error)")
+  }
+}

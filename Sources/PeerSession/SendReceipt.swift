@@ -1,0 +1,89 @@
+/// The receipt that ``Session/send(_:to:mode:)`` returns for a reliable message: its recipients,
+/// and whether each of them has confirmed it.
+///
+/// A receipt stays valid after a peer leaves the session. From then on, an unconfirmed message
+/// counts as undelivered, also in `undelivered` of ``SessionEvent/peerLeft(_:_:undelivered:)``.
+public struct SendReceipt: Sendable {
+  struct Track: Sendable {
+    var peer: PeerID
+    /// The join generation of the peer.
+    var joining: UInt64
+    var means: Means
+
+    init(peer: PeerID, joining: UInt64, means: Means) {
+      self.peer = peer
+      self.joining = joining
+      self.means = means
+    }
+
+    init(_ carried: Routes.Carried, _ means: Means) {
+      self.init(peer: carried.peer, joining: carried.joining, means: means)
+    }
+  }
+
+  enum Means: Sendable {
+    /// The peer's own outbox, and the message number whose acknowledgement confirms delivery.
+    case link(Outbox, UInt64)
+    /// The ledger of messages relayed to the peer, and the message's number in it.
+    case relay(RouteLedger, UInt64)
+  }
+
+  var tracks: [Track]
+
+  /// The recipients; empty for a datagram.
+  public var peers: [PeerID] { tracks.map(\.peer) }
+
+  /// Returns whether a peer's process is known to hold the message.
+  ///
+  /// A relayed peer confirms only on request: ``Session/confirmation(of:by:)`` sends the request.
+  ///
+  /// - Parameter peer: One of ``peers``.
+  /// - Returns: Whether it has the message; `false` for a peer that is not one of them.
+  public func isConfirmed(by peer: PeerID) -> Bool {
+    guard let track = tracks.first(where: { $0.peer == peer }) else { return false }
+    return switch track.means {
+    case .link(let outbox, let sequence): outbox.acknowledged >= sequence
+    case .relay(let ledger, let number): ledger.isConfirmed(number)
+    }
+  }
+}
+
+extension Outbox {
+  /// Returns the track of the message with the given number.
+  func track(_ sequence: UInt64) -> SendReceipt.Track {
+    SendReceipt.Track(peer: peer, joining: joining, means: .link(self, sequence))
+  }
+}
+
+extension Session {
+  /// Waits until a peer's process holds a message; a relayed peer is asked for a confirmation
+  /// (RLY-9).
+  ///
+  /// - Parameters:
+  ///   - receipt: The receipt of the message.
+  ///   - peer: One of its ``SendReceipt/peers``.
+  /// - Throws: `notConnected` when the message was not sent to that peer, or the peer left before it confirmed;
+  ///   `peerLost` when it was lost; `sessionEnded`; `cancelled`.
+  public func confirmation(
+    of receipt: SendReceipt,
+    by peer: PeerID
+  ) async throws(SessionError) {
+    guard let track = receipt.tracks.first(where: { $0.peer == peer }) else {
+      throw .notInSession(peer)
+    }
+    switch track.means {
+    case .link(let outbox, let sequence): try await outbox.acknowledgement(of: sequence)
+    case .relay(let ledger, let number):
+      if ledger.isConfirmed(number) { return }
+      let way = published.withLockedValue { $0.ways[peer] }
+      guard let way, way.joining == track.joining, let route = way.route else {
+        throw .notInSession(peer)
+      }
+      let token = try await confirm(
+        Routes.Relayed(relay: route.relay, peers: [.init(peer: peer, joining: track.joining)])
+      )
+      defer { confirmations.abandon(token) }
+      try await confirmations.wait(for: token)
+    }
+  }
+}

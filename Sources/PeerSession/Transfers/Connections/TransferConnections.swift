@@ -1,0 +1,340 @@
+import Crypto
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import NIOSSL
+import PeerWire
+
+/// A session's bulk links: dials and attaches them, takes those that others dial, and hands both to
+/// the endpoint of their peer (8.1).
+///
+/// Confined to the session's event loop.
+final class TransferConnections {
+  private unowned let session: SessionCore
+  /// What passes through us, where we are a relay.
+  private(set) lazy var tunnels = Tunnels(session, self)
+  private let inbox: ResourceInbox
+  /// The endpoints, for callers on any thread.
+  let endpoints = NIOLockedValueBox<[PeerID: BulkEndpoint]>([:])
+  private var running: [PeerID: BulkEndpoint] = [:]
+  /// Who waits for the control link to come back, or for a link they asked the other side to dial.
+  private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
+  private var attachWaiters: [PeerID: [AttachWaiter]] = [:]
+  private var nextWaiter = 0
+  /// How many links are being dialled because a peer asked for them (BLK-4).
+  private var dialling: [PeerID: Int] = [:]
+  /// The attach secrets of each peer's control link, and of the one before it (BLK-1).
+  private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] =
+    [:]
+
+  init(_ session: SessionCore, inbox: ResourceInbox) {
+    self.session = session
+    self.inbox = inbox
+  }
+
+  // MARK: The session tells
+
+  func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
+    guard let secret = link.facts.exporter?.export(.attach) else { return }
+    secrets[entry.id] = (secret, secrets[entry.id]?.current, .now())
+    if let endpoint = running[entry.id] {
+      endpoint.reconnected()
+    } else {
+      start(entry.id)
+    }
+    for waiter in linkWaiters.removeValue(forKey: entry.id) ?? [] { waiter.succeed(()) }
+    askAgain(entry.id, nil, entry, link)
+    for far in session.entries.values where far.relayed?.route.relay == entry.id {
+      running[far.id]?.reconnected()
+      askAgain(far.id, far.id, entry, link)
+    }
+  }
+
+  /// A peer is in the session by way of a relay (11.6).
+  func routeOpened(_ peer: PeerID) { start(peer) }
+
+  /// What was asked for on the link before may never have been read (BLK-5).
+  private func askAgain(
+    _ peer: PeerID,
+    _ route: PeerID?,
+    _ entry: PeerEntry,
+    _ link: ControlLink
+  ) {
+    guard let waiters = attachWaiters[peer], !waiters.isEmpty else { return }
+    if link.side == .listener {
+      let request = Control.BulkRequest(count: 1, route: route).encoded()
+      for _ in waiters { link.send(.bulkRequest, request) }
+    } else {
+      attachWaiters[peer] = nil
+      for waiter in waiters {
+        waiter.promise.completeWith(
+          dial(entry, link, opener: .dialler, route: route, BulkLink.wrap)
+        )
+      }
+    }
+  }
+
+  private func start(_ peer: PeerID) {
+    let bridge = BulkBridge(NIOLoopBound(session, eventLoop: session.eventLoop), session.eventLoop)
+    let endpoint = BulkEndpoint(
+      peer: peer,
+      session: session.id,
+      inbox: inbox,
+      links: bridge,
+      events: bridge
+    )
+    session.transport.run(endpoint)
+    running[peer] = endpoint
+    endpoints.withLockedValue { $0[peer] = endpoint }
+  }
+
+  /// Ends everything with a peer.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - error: What the transfers and streams with it end with.
+  func peerLeft(
+    _ peer: PeerID,
+    _ error: SessionError = SessionError(.peerLost, "The peer is out of the session.")
+  ) {
+    tunnels.closed(peer)
+    endpoints.withLockedValue { $0[peer] = nil }
+    running.removeValue(forKey: peer)?.close(error)
+    for waiter in linkWaiters.removeValue(forKey: peer) ?? [] { waiter.fail(error) }
+    for waiter in attachWaiters.removeValue(forKey: peer) ?? [] { waiter.promise.fail(error) }
+    secrets[peer] = nil
+  }
+
+  /// The other side, which could not dial us, wants `count` links (8.1).
+  func linksRequested(
+    _ request: Control.BulkRequest,
+    _ entry: PeerEntry,
+    _ link: ControlLink
+  ) {
+    if let far = request.route, !isRelayed(far, by: entry.id) {
+      return tunnels.requested(request.count, from: entry, to: far)
+    }
+    let peer = request.route ?? entry.id
+    guard let endpoint = running[peer] else { return }
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    for _ in 0..<request.count
+    where endpoint.linkCount + dialling[peer, default: 0] < Limits.bulkLinks {
+      dialling[peer, default: 0] += 1
+      dial(entry, link, opener: .listener, route: request.route, BulkLink.wrap).whenComplete {
+        result in
+        let left = bound.value.dialling[peer, default: 1] - 1
+        bound.value.dialling[peer] = left > 0 ? left : nil
+        if case .success(let link) = result { endpoint.accept(link) }
+      }
+    }
+  }
+
+  // MARK: Links we open on
+
+  /// A link on which we may start a transfer or a stream.
+  func openLink(to peer: PeerID) -> EventLoopFuture<BulkLink> {
+    // Without an endpoint the peer has left: nobody would answer who begins to wait now.
+    guard let entry = session.entries[peer], entry.isJoined, running[peer] != nil else {
+      return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
+    }
+    let route = entry.relayed == nil ? nil : peer
+    // By way of a relay it is the link with the relay that counts.
+    guard let hop = session.hop(to: entry) else {
+      return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
+    }
+    guard let link = hop.link else {
+      let promise = session.eventLoop.makePromise(of: Void.self)
+      linkWaiters[hop.id, default: []].append(promise)
+      let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+      return promise.futureResult.flatMap { bound.value.openLink(to: peer) }
+    }
+    if link.side == .dialler {
+      return dial(hop, link, opener: .dialler, route: route, BulkLink.wrap)
+    }
+    let promise = session.eventLoop.makePromise(of: BulkLink.self)
+    nextWaiter += 1
+    let number = nextWaiter
+    attachWaiters[peer, default: []].append(AttachWaiter(number: number, promise: promise))
+    link.send(.bulkRequest, Control.BulkRequest(count: 1, route: route).encoded())
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
+      // Else the next link would be for who does not want it any more.
+      bound.value.attachWaiters[peer]?.removeAll { $0.number == number }
+      promise.fail(SessionError(.timedOut, "The peer did not open a further link."))
+    }
+    promise.futureResult.whenComplete { _ in timeout.cancel() }
+    return promise.futureResult
+  }
+
+  private func isRelayed(_ peer: PeerID, by relay: PeerID) -> Bool {
+    session.entries[peer]?.relayed?.route.relay == relay
+  }
+
+  /// How many bulk links we have with a peer.
+  func linkCount(_ peer: PeerID) -> Int { running[peer]?.linkCount ?? 0 }
+
+  /// Dials a further link with a peer; `route` is the far end where it is a leg of a tunnel.
+  func dial<Attached: Sendable>(
+    _ entry: PeerEntry,
+    _ link: ControlLink,
+    opener: Control.Opener,
+    route: PeerID?,
+    _ wrap: @escaping @Sendable (any Channel) throws -> Attached
+  ) -> EventLoopFuture<Attached> {
+    guard let remote = link.remote, let secret = secrets[entry.id]?.current else {
+      return session.eventLoop.makeFailedFuture(SessionError.notInSession(entry.id))
+    }
+    let dial = BulkDial(
+      security: session.transport.security,
+      eventLoop: session.transport.bulkGroup.next(),
+      remote: remote,
+      peer: entry.id,
+      session: session.id,
+      incarnation: session.incarnation,
+      opener: opener,
+      secret: secret,
+      route: route,
+      wrap: wrap
+    )
+    return dial.start().hop(to: session.eventLoop)
+  }
+
+  // MARK: Links others dial
+
+  /// Checks an ATTACH and takes its link (BLK-1).
+  func attach(_ link: ControlLink, _ attach: Control.Attach) {
+    guard let peer = link.facts.peer, let entry = session.entries[peer],
+      let control = entry.link, control.side == .listener,
+      entry.delivery?.incarnation == attach.incarnation,
+      let known = secrets[peer],
+      let exported = link.facts.exporter?.export(.attach)
+    else { return link.close(.notAttached) }
+    var accepted = [known.current]
+    if let previous = known.previous, .now() - known.replacedAt < .seconds(10) {
+      accepted.append(previous)
+    }
+    let isRight = accepted.contains { secret in
+      isEqualInConstantTime(attachProof(secret, exported).bytes, attach.proof.bytes)
+    }
+    guard isRight else { return link.close(.notAttached) }
+    if let far = attach.route, !isRelayed(far, by: peer) {
+      return tunnels.attach(link, attach.opener, from: peer, to: far)
+    }
+    let owner = attach.route ?? peer
+    guard let endpoint = running[owner] else { return link.close(.notAttached) }
+    guard endpoint.linkCount < Limits.bulkLinks else { return link.close(.busy) }
+    link.send(.attached, Control.Attached().encoded())
+    let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
+    takeOver(link, BulkLink.wrap).whenSuccess { bulk in
+      switch attach.opener {
+      case .dialler: endpoint.accept(bulk)
+      case .listener: bound.value.give(bulk, owner)
+      }
+    }
+  }
+
+  private func give(_ link: BulkLink, _ peer: PeerID) {
+    if attachWaiters[peer]?.isEmpty == false {
+      attachWaiters[peer]?.removeFirst().promise.succeed(link)
+      return
+    }
+    // The discarding ends by itself: it only closes the channel.
+    Task { await link.discard() }
+  }
+}
+
+/// Somebody who waits for a link that the other side was asked to dial.
+private struct AttachWaiter {
+  let number: Int
+  let promise: EventLoopPromise<BulkLink>
+}
+
+/// The proof of ATTACH (8.1).
+func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
+  let input = Array("whiteboard-p2p attach 1\0".utf8) + exported
+  guard
+    let proof = Bytes32(
+      HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret))
+    )
+  else { preconditionFailure("HMAC-SHA256 has 32 bytes") }
+  return proof
+}
+
+/// Turns a link into a bulk link once the frame being handled is done with.
+func takeOver<Attached: Sendable>(
+  _ link: ControlLink,
+  _ wrap: @escaping @Sendable (any Channel) throws -> Attached
+) -> EventLoopFuture<Attached> {
+  guard let channel = link.handOver() else {
+    preconditionFailure("a link is handed over while it is open")
+  }
+  let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
+  // A tick later: the link is in the middle of its read, whose rest it keeps for us.
+  return channel.eventLoop.submit {
+    let bulk = try wrap(channel)
+    bound.value.leave()
+    return bulk
+  }
+}
+
+/// Carries the calls of a peer's bulk endpoint to the session's event loop.
+private struct BulkBridge: BulkLinkProvider, BulkEvents {
+  let session: NIOLoopBound<SessionCore>
+  let eventLoop: any EventLoop
+
+  init(_ session: NIOLoopBound<SessionCore>, _ eventLoop: any EventLoop) {
+    self.session = session
+    self.eventLoop = eventLoop
+  }
+
+  func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink {
+    let session = session
+    return try await withSessionErrors {
+      try await eventLoop.flatSubmit {
+        session.value.bulk?.openLink(to: peer)
+          ?? session.value.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
+      }.get()
+    }
+  }
+
+  func isRequested(_ info: ResourceInfo) async -> Bool {
+    let session = session
+    let asked = try? await eventLoop.submit {
+      (session.value.configuration.isRequestedResource, session.value.id)
+    }.get()
+    guard let (isRequested, id) = asked else { return false }
+    return await isRequested?(id, info) ?? false
+  }
+
+  func wants(_ info: ResourceInfo) async -> Bool {
+    let session = session
+    let asked = try? await eventLoop.submit {
+      (session.value.configuration.wantsResource, session.value.id)
+    }.get()
+    guard let (wants, id) = asked else { return false }
+    return await wants?(id, info) ?? true
+  }
+
+  func resourceStarted(_ info: ResourceInfo) async { emit(.resourceStarted(info)) }
+
+  func resourceProgress(_ id: TransferID, bytes: Int, of size: Int) {
+    emit(.resourceProgress(id, bytes: bytes, of: size))
+  }
+
+  func resourceFinished(
+    _ info: ResourceInfo,
+    _ result: Result<ReceivedResource, SessionError>
+  ) async {
+    emit(.resourceFinished(info, result))
+  }
+
+  func streamOpened(_ stream: PeerStream) async { emit(.streamOpened(stream)) }
+
+  private func emit(_ event: SessionEvent) {
+    let session = session
+    eventLoop.execute {
+      session.value.emit(event)
+      session.value.deliverEvents()
+    }
+  }
+}

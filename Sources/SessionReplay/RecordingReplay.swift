@@ -1,0 +1,287 @@
+import Crypto
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// What is needed to have peers act a recording again: who wrote, and which batches; implements REC-10.
+///
+/// Each person of the recording becomes a peer that writes the batches of that person, as they are, under the
+/// records that are in the recording. Whatever else came to the board, such as the answer to a newcomer, ends
+/// a *part*: all peers begin the next part with the board as it was then.
+public struct RecordingReplay: Sendable {
+  /// An author of the recording.
+  public struct Person: Hashable, Sendable {
+    /// The author's letter on the command line: A, B and so on, in the order of first writes.
+    public let letter: String
+    /// The member.
+    public let member: MemberID
+    let key: [UInt8]
+  }
+
+  /// One batch, as its author writes it again.
+  public struct Act: Hashable, Sendable {
+    /// When, in milliseconds from the beginning, of which long pauses are left out.
+    public let time: Int64
+    /// Which person, by number.
+    public let person: Int
+    let batch: EncodedBatch
+  }
+
+  /// A run of batches between two states that all agree on.
+  public struct Part: Sendable {
+    /// The board before it; empty if there was nothing.
+    let base: [UInt8]
+
+    /// The changes that all peers start with, as their documents would have them.
+    package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }
+
+    /// The batches.
+    public let acts: [Act]
+    /// The digest of the board after the part.
+    public let digest: Bytes32
+
+    /// How many operations the batches have.
+    public var operations: Int { acts.reduce(0) { $0 + $1.batch.batch.operations.count } }
+  }
+
+  /// Whose board.
+  public let board: BoardID
+  /// When it began, milliseconds since 1970.
+  public let start: Int64
+  /// The authors.
+  public let people: [Person]
+  /// The parts of the recording.
+  public let parts: [Part]
+  /// How many steps are not acted but given to all peers between two parts.
+  public let given: Int
+  let records: [Incarnation: AuthorRecord]
+
+  /// How many batches are acted.
+  public var count: Int { parts.reduce(0) { $0 + $1.acts.count } }
+
+  /// How long a pause is at most, in milliseconds: boards are left for weeks, and nobody waits that long.
+  public static let longestPause: Int64 = 60_000
+
+  /// Prepares a recording.
+  /// - Complexity: O(n).
+  public init(of recording: Recording) {
+    var (time, recorded): (Int64, Int64) = (0, 0)
+    board = recording.board
+    // What no clock says, as in a file that somebody made.
+    start = min(max(0, recording.start ?? 0), 1 << 46)
+    let found = Self.records(in: recording)
+    var people: [Person] = []
+    var numbers: [MemberID: Int] = [:]
+    var parts: [Part] = []
+    var acts: [Act] = []
+    var base: [UInt8] = []
+    var given = 0
+    // After which sequence each incarnation of the part goes on.
+    var ends: [Incarnation: UInt64] = [:]
+    var playback = Playback(recording, spacing: .max)
+    func endPart() {
+      guard !acts.isEmpty else { return }
+      parts.append(Part(base: base, acts: acts, digest: playback.board.digest))
+      (acts, ends) = ([], [:])
+    }
+    for place in 0..<recording.count {
+      let faults = playback.faults.count
+      if case .batch(let encoded)? = try? recording.change(at: place),
+        let record = found[encoded.batch.author]
+      {
+        let batch = encoded.batch
+        if let end = ends[batch.author], end + 1 != batch.firstSequence {
+          if batch.sequences.upperBound <= end {
+            // It came a second time.
+            playback.step()
+            continue
+          }
+          endPart()
+          base = playback.board.keyframe
+        }
+        playback.step()
+        guard playback.faults.count == faults else { continue }
+        let number = numbers[record.member] ?? people.count
+        if number == people.count {
+          numbers[record.member] = number
+          people.append(
+            Person(letter: Self.letter(number), member: record.member, key: record.key)
+          )
+        }
+        ends[batch.author] = batch.sequences.upperBound
+        time += min(recording.times[place] - recorded, Self.longestPause)
+        recorded = recording.times[place]
+        acts.append(Act(time: time, person: number, batch: encoded))
+      } else {
+        endPart()
+        playback.step()
+        base = playback.board.keyframe
+        given += 1
+      }
+    }
+    endPart()
+    self.people = people
+    self.parts = parts
+    self.given = given
+    records = found
+  }
+
+  private init(_ whole: RecordingReplay, _ parts: [Part]) {
+    (board, start, people, given) = (whole.board, whole.start, whole.people, whole.given)
+    records = whole.records
+    self.parts = parts
+  }
+
+  /// A part with some of its batches only, and what the board is then; for finding out which of them matter.
+  ///
+  /// Batches of one incarnation that a gap would divide are told apart by their records: what is left of an
+  /// incarnation is its beginning.
+  func keeping(_ isKept: [Bool], ofPart index: Int) -> RecordingReplay {
+    let part = parts[index]
+    var board = RestoredBoard(board)
+    for record in records.values { try? board.apply(.author(record.bytes, record.incarnation)) }
+    if !part.base.isEmpty { try? board.apply(.keyframe(part.base)) }
+    var isCut: Set<Incarnation> = []
+    var acts: [Act] = []
+    for (act, isKept) in zip(part.acts, isKept) {
+      guard isKept, !isCut.contains(act.batch.batch.author) else {
+        isCut.insert(act.batch.batch.author)
+        continue
+      }
+      acts.append(act)
+      try? board.apply(.batch(act.batch))
+    }
+    return RecordingReplay(self, [Part(base: part.base, acts: acts, digest: board.digest)])
+  }
+
+  /// The same as a recording.
+  /// - Throws: `damaged`, which cannot be.
+  public func recording(name: String) throws(DocumentError) -> Recording {
+    var steps: [DocumentHistory.Step] = []
+    for part in parts {
+      let begin = start + (part.acts.first?.time ?? 0)
+      if !part.base.isEmpty {
+        steps.append(DocumentHistory.Step(.keyframe(part.base), time: begin, row: 0))
+      }
+      steps += part.acts.map { act in
+        DocumentHistory.Step(.batch(act.batch.bytes), time: start + act.time, row: 0)
+      }
+    }
+    let used = Set(parts.flatMap(\.acts).map(\.batch.batch.author))
+    return try Recording(
+      DocumentHistory(
+        board: board.bytes,
+        name: name,
+        steps: steps,
+        authors: used.sorted().compactMap { records[$0] }.map { record in
+          StoredAuthor(
+            incarnation: record.incarnation.rawValue,
+            record: record.bytes,
+            sequence: 0,
+            head: []
+          )
+        }
+      )
+    )
+  }
+
+  package static func letter(_ number: Int) -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    let last = String(letters[number % letters.count])
+    return number < letters.count ? last : letter(number / letters.count - 1) + last
+  }
+
+  private static func records(in recording: Recording) -> [Incarnation: AuthorRecord] {
+    var board = RestoredBoard(recording.board)
+    for change in recording.beginning { try? board.apply(change) }
+    for (place, step) in recording.history.steps.enumerated() {
+      if case .batch = step.content { continue }
+      if let change = try? recording.change(at: place) { try? board.apply(change) }
+    }
+    return board.records
+  }
+}
+
+extension RecordingReplay {
+  /// The key of a peer: of a person of the recording, or of one who looks on.
+  package func key(of number: Int) -> any AuthorKey {
+    number < people.count ? ReenactedKey(people[number].key) : ReenactedKey(onlooker: number)
+  }
+
+  /// A replica of a peer, of an empty board.
+  package func replica(
+    of number: Int,
+    random: any RandomNumberGenerator,
+    now: Moment
+  ) -> Replica {
+    let key = key(of: number)
+    return Replica(
+      author: Author(board: board, key: key, grant: grant(of: key.publicKey), random: random),
+      now: now,
+      verifier: ReenactedVerifier(self)
+    )
+  }
+
+  /// Has a replica write a batch.
+  ///
+  /// - Parameters:
+  ///   - act: The batch.
+  ///   - replica: The replica of its person.
+  ///   - chains: Where the chains of that person's incarnations stand.
+  ///   - now: The time.
+  /// - Throws: `boardFull`; nothing is written.
+  package func perform(
+    _ act: Act,
+    on replica: Replica,
+    _ chains: inout [Incarnation: BatchChain],
+    now: Moment
+  ) throws(BoardError) {
+    let batch = act.batch.batch
+    guard let record = records[batch.author] else { return }
+    try replica.reenact(batch, under: record, after: chains[batch.author], now: now)
+    chains[batch.author] = replica.ownChain
+  }
+
+  /// Returns the grant that lets a key write on an owned board, by the newest record.
+  private func grant(of key: [UInt8]) -> Grant? {
+    records.values.filter { $0.key == key && $0.grant != nil }
+      .max { $0.incarnation < $1.incarnation }?.grant
+  }
+}
+
+/// Signs for somebody whose private key is not here: anybody can, and only peers of a reenactment take it.
+struct ReenactedKey: AuthorKey {
+  let publicKey: [UInt8]
+
+  init(_ publicKey: [UInt8]) { self.publicKey = publicKey }
+
+  /// The key of somebody who writes nothing.
+  init(onlooker number: Int) {
+    let bytes = Array("onlooker \(number)".utf8)
+    publicKey = [4] + Array(SHA256.hash(data: bytes)) + Array(SHA256.hash(data: bytes + [0]))
+  }
+
+  func signature(of bytes: [UInt8]) -> [UInt8] { Self.signature(of: bytes, by: publicKey) }
+
+  static func signature(of bytes: [UInt8], by key: [UInt8]) -> [UInt8] {
+    Array(SHA256.hash(data: key + bytes)) + Array(SHA256.hash(data: bytes + key))
+  }
+}
+
+/// Takes what a ``ReenactedKey`` signed, and what was signed when the recording was made.
+struct ReenactedVerifier: SignatureVerifier {
+  private let real = P256SignatureVerifier()
+  /// The signatures of the records in the recording, which were checked when it was made.
+  private let recorded: Set<[UInt8]>
+
+  init(_ reenactment: RecordingReplay) {
+    recorded = Set(reenactment.records.values.map(\.signature))
+  }
+
+  func isKey(_ bytes: [UInt8]) -> Bool { bytes.count == 65 && bytes.first == 4 }
+
+  func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
+    signature == ReenactedKey.signature(of: bytes, by: key)
+      || recorded.contains(signature) || real.isValid(signature, of: bytes, by: key)
+  }
+}

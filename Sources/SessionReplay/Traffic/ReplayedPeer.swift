@@ -1,0 +1,198 @@
+import PeerSession
+
+/// One peer of a recorded session, as it is acted against a program.
+///
+/// What the program sends it is held until the recording comes to it. Asked by one task at a time.
+actor ReplayedPeer {
+  private let peer: PeerID
+  private let transport: PeerTransport
+  private let request: JoinRequest
+  private let patience: Duration
+  private var session: Session?
+  private var tasks: [Task<Void, Never>] = []
+  private var messages: [[UInt8]] = []
+  private var resources: [ResourceInfo] = []
+  /// The streams that the program opened and the recording did not come to yet.
+  private var unnamed: [PeerStream] = []
+  /// The streams by their number in the recording.
+  private var streams: [UInt64: PeerStream] = [:]
+  /// The bytes received on each transfer that were not examined.
+  private var received: [TransferID: [UInt8]] = [:]
+  /// The streams on which nothing more comes.
+  private var ended: Set<TransferID> = []
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  init(
+    _ peer: PeerID,
+    _ transport: PeerTransport,
+    _ request: JoinRequest,
+    _ patience: Duration
+  ) {
+    self.peer = peer
+    self.transport = transport
+    self.request = request
+    self.patience = patience
+  }
+
+  // MARK: - In and out
+
+  /// Comes into the program's session, where it is not there.
+  func join() async throws {
+    guard session == nil else { return }
+    let session = try await transport.join(request) { _ in true }
+    self.session = session
+    // Ends with the session, which `leave` ends.
+    tasks.append(Task { await self.follow(session) })
+  }
+
+  /// Leaves the program's session, where it is there.
+  func leave() async {
+    guard let session else { return }
+    self.session = nil
+    await session.leave()
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+    tasks = []
+    (streams, unnamed, received, ended) = ([:], [], [:], [])
+  }
+
+  private func follow(_ session: Session) async {
+    let program = session.hostPeer
+    for await event in session.events {
+      switch event {
+      case .message(let bytes, let peer) where peer == program: messages.append(bytes)
+      case .resourceStarted(let info) where info.peer == program && info.direction == .incoming:
+        resources.append(info)
+      case .streamOpened(let stream) where stream.peer == program:
+        unnamed.append(stream)
+        listen(to: stream)
+      default: continue
+      }
+      wake()
+    }
+  }
+
+  private func listen(to stream: PeerStream) {
+    // Ends with the stream, or with the session.
+    tasks.append(
+      Task {
+        let id = stream.id
+        do {
+          for try await bytes in stream.inbound { self.heard(bytes, on: id) }
+        } catch {
+          // It broke, which is an end as any other to who compares.
+        }
+        self.heardAll(on: id)
+      }
+    )
+  }
+
+  private func heard(_ bytes: [UInt8], on stream: TransferID) {
+    received[stream, default: []] += bytes
+    wake()
+  }
+
+  private func heardAll(on stream: TransferID) {
+    ended.insert(stream)
+    wake()
+  }
+
+  // MARK: - Waiting
+
+  private func wake() {
+    waiter?.resume()
+    waiter = nil
+  }
+
+  /// Waits until something is there, for as long as patience lasts.
+  private func found<Value>(_ look: () -> Value?) async -> Value? {
+    let deadline = ContinuousClock.now + patience
+    while true {
+      if let value = look() { return value }
+      guard ContinuousClock.now < deadline, !Task.isCancelled else { return nil }
+      let timer = Task {
+        try? await Task.sleep(until: deadline, clock: .continuous)
+        self.wake()
+      }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { waiter = $0 }
+      } onCancel: {
+        timer.cancel()
+      }
+      timer.cancel()
+    }
+  }
+
+  // MARK: - What the program is given
+
+  /// Sends the program something, coming in first where that is needed.
+  func say(_ bytes: [UInt8], _ mode: SendMode) async throws {
+    try await join()
+    guard let session else { return }
+    try await session.send(bytes, to: [session.hostPeer], mode: mode)
+  }
+
+  /// Sends the program a file.
+  func send(_ name: String, _ path: String) async throws {
+    try await join()
+    guard let session else { return }
+    let transfer = try session.sendResource(atPath: path, named: name, to: session.hostPeer)
+    // The program may refuse it, as it may have then.
+    _ = try? await transfer.result()
+  }
+
+  /// Opens a stream to the program.
+  func open(_ number: UInt64, named name: String) async throws {
+    try await join()
+    guard let session else { return }
+    let stream = try await session.openStream(named: name, to: session.hostPeer)
+    streams[number] = stream
+    listen(to: stream)
+  }
+
+  /// Says something on a stream; where the program ended it, what it answers is compared all the same.
+  func write(_ bytes: [UInt8], to number: UInt64) async { try? await streams[number]?.write(bytes) }
+
+  /// Says no more on a stream.
+  func finish(_ number: UInt64) async { try? await streams[number]?.finish() }
+
+  /// Breaks a stream.
+  func reset(_ number: UInt64) { streams[number]?.reset(code: 0) }
+
+  // MARK: - What the program gives
+
+  /// The next message of the program; nil if none comes.
+  func message() async -> [UInt8]? {
+    await found { messages.isEmpty ? nil : messages.removeFirst() }
+  }
+
+  /// The next resource of the program; nil if none comes.
+  func resource() async -> ResourceInfo? {
+    await found { resources.isEmpty ? nil : resources.removeFirst() }
+  }
+
+  /// Returns the name of the next stream that the program opens, and assigns its number; nil if
+  /// there is none.
+  func opened(_ number: UInt64) async -> String? {
+    let stream = await found { unnamed.isEmpty ? nil : unnamed.removeFirst() }
+    streams[number] = stream
+    return stream?.name.raw
+  }
+
+  /// The next bytes of a stream: so many, or fewer where no more come; nil if none do.
+  func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
+    guard let id = streams[number]?.id else { return nil }
+    _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }
+    let bytes = Array(received[id, default: []].prefix(count))
+    received[id]?.removeFirst(bytes.count)
+    return bytes.isEmpty && count > 0 ? nil : bytes
+  }
+
+  /// Returns the remaining bytes of a stream at its end; nil if it does not end.
+  func readToEnd(of number: UInt64) async -> [UInt8]? {
+    guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil
+    else { return nil }
+    defer { received[id] = [] }
+    return received[id, default: []]
+  }
+}

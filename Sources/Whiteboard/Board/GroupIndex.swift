@@ -1,0 +1,45 @@
+/// The objects of a board by the group that their cells name, whether that group is here or not
+/// (BRD-26).
+///
+/// With the index, finding the members of a group costs O(log *n*) in the objects in groups, and O(1)
+/// for each member.
+struct GroupIndex: Sendable {
+  private struct Entry: Sendable {
+    let group: ObjectID
+    let member: ObjectID
+
+    func isBefore(_ other: Entry) -> Bool {
+      group == other.group ? member < other.member : group < other.group
+    }
+  }
+
+  private var entries = ChunkedSortedArray<Entry>()
+
+  /// Returns the objects whose cells name this group, ascending.
+  func members(of group: ObjectID) -> [ObjectID] {
+    var members: [ObjectID] = []
+    var position = entries.position { $0.group < group }
+    while let entry = entries[position], entry.group == group {
+      members.append(entry.member)
+      position = entries.position(after: position)
+    }
+    return members
+  }
+
+  /// Adds an object with these cells, if they name a group.
+  mutating func insert(_ id: ObjectID, _ record: ObjectRecord) {
+    guard let entry = Self.entry(id, record) else { return }
+    entries.insert(entry, at: entries.position { $0.isBefore(entry) })
+  }
+
+  /// Removes an object that was added with these cells.
+  mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
+    guard let entry = Self.entry(id, record) else { return }
+    entries.remove(at: entries.position { $0.isBefore(entry) })
+  }
+
+  private static func entry(_ id: ObjectID, _ record: ObjectRecord) -> Entry? {
+    guard case .dot(let dot)? = record[.group]?.value else { return nil }
+    return Entry(group: ObjectID(dot), member: id)
+  }
+}

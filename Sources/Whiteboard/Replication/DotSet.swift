@@ -1,0 +1,334 @@
+/// A set of sequence numbers as sorted ranges that neither overlap nor touch.
+public struct SequenceRanges: Sendable {
+  private var pieces = ChunkedSortedArray<ClosedRange<UInt64>>()
+
+  /// The empty set.
+  public init() {}
+
+  /// The set of ranges that ascend and do not touch.
+  package init(ascending ranges: [ClosedRange<UInt64>]) { pieces = ChunkedSortedArray(ranges) }
+
+  /// The ranges, ascending.
+  /// - Complexity: O(*n*) where there are hundreds of them.
+  public var ranges: [ClosedRange<UInt64>] { pieces.elements }
+
+  /// How many ranges there are.
+  public var rangeCount: Int { pieces.count }
+
+  /// The greatest number, or nil.
+  var last: UInt64? { pieces.last?.upperBound }
+
+  /// Whether `sequence` is in the set.
+  /// - Complexity: O(log *n*) in the number of ranges, O(1) where there is one.
+  public func contains(_ sequence: UInt64) -> Bool { contains(sequence...sequence) }
+
+  /// Whether every number of `range` is in the set.
+  public func contains(_ range: ClosedRange<UInt64>) -> Bool {
+    guard let found = pieces[position(endingAtOrAfter: range.lowerBound)] else { return false }
+    return found.lowerBound <= range.lowerBound && found.upperBound >= range.upperBound
+  }
+
+  /// Whether any number of `range` is in the set.
+  public func overlaps(_ range: ClosedRange<UInt64>) -> Bool {
+    guard let found = pieces[position(endingAtOrAfter: range.lowerBound)] else { return false }
+    return found.lowerBound <= range.upperBound
+  }
+
+  /// Adds a range.
+  /// - Complexity: O(log *n*), plus the number of ranges that it covers.
+  public mutating func insert(_ range: ClosedRange<UInt64>) {
+    // Nearly always an author continues its last range.
+    let isExtension: Bool? = pieces.updateLast { last in
+      guard last.upperBound + 1 == range.lowerBound else { return nil }
+      last = last.lowerBound...range.upperBound
+      return true
+    }
+    if isExtension != nil { return }
+    let position = position(endingAtOrAfter: range.lowerBound - 1)
+    guard let found = pieces[position], found.lowerBound <= range.upperBound + 1 else {
+      pieces.insert(range, at: position)
+      return
+    }
+    var merged =
+      min(found.lowerBound, range.lowerBound)...max(found.upperBound, range.upperBound)
+    while let swallowed = pieces[pieces.position(after: position)],
+      swallowed.lowerBound <= merged.upperBound + 1
+    {
+      merged = merged.lowerBound...max(merged.upperBound, swallowed.upperBound)
+      pieces.remove(at: pieces.position(after: position))
+    }
+    _ = pieces.update(position) { $0 = merged }
+  }
+
+  /// Adds every number of `other`.
+  /// - Complexity: O(*n* + *m*), however the ranges interleave.
+  public mutating func formUnion(_ other: SequenceRanges) {
+    guard pieces.count > 0 else {
+      self = other
+      return
+    }
+    if other.rangeCount < 4 {
+      for range in other.ranges { insert(range) }
+      return
+    }
+    let (mine, theirs) = (ranges, other.ranges)
+    var merged: [ClosedRange<UInt64>] = []
+    merged.reserveCapacity(mine.count + theirs.count)
+    var (left, right) = (0, 0)
+    while left < mine.count || right < theirs.count {
+      let isMine =
+        right == theirs.count
+        || (left < mine.count && mine[left].lowerBound <= theirs[right].lowerBound)
+      let next = isMine ? mine[left] : theirs[right]
+      if isMine { left += 1 } else { right += 1 }
+      if let last = merged.last, next.lowerBound <= last.upperBound + 1 {
+        merged[merged.count - 1] = last.lowerBound...max(last.upperBound, next.upperBound)
+      } else {
+        merged.append(next)
+      }
+    }
+    pieces = ChunkedSortedArray(merged)
+  }
+
+  /// Removes every number after `last`.
+  mutating func removeAll(after last: UInt64) {
+    let kept = ranges.prefix { $0.lowerBound <= last }
+    pieces = ChunkedSortedArray(kept.map { $0.lowerBound...min($0.upperBound, last) })
+  }
+
+  /// Returns the number of ranges after adding `other`.
+  ///
+  /// Adjacent ranges join; each join reduces the number by one.
+  /// - Complexity: O(*m* log *n*), and one step for each range that `other` covers.
+  package func rangeCount(with other: SequenceRanges) -> Int {
+    var touches = 0
+    for range in other.ranges {
+      var position = position(endingAtOrAfter: range.lowerBound - 1)
+      while let found = pieces[position], found.lowerBound <= range.upperBound + 1 {
+        touches += 1
+        position = pieces.position(after: position)
+      }
+    }
+    return pieces.count + other.rangeCount - touches
+  }
+
+  /// Whether every number of `other` is in the set.
+  public func isSuperset(of other: SequenceRanges) -> Bool {
+    other.ranges.allSatisfy { contains($0) }
+  }
+
+  private func position(
+    endingAtOrAfter sequence: UInt64
+  ) -> ChunkedSortedArray<ClosedRange<UInt64>>.Position {
+    pieces.position { $0.upperBound < sequence }
+  }
+}
+
+extension SequenceRanges: Hashable {
+  /// Whether both hold the same numbers.
+  public static func == (lhs: SequenceRanges, rhs: SequenceRanges) -> Bool {
+    lhs.rangeCount == rhs.rangeCount && lhs.ranges == rhs.ranges
+  }
+
+  /// Feeds the ranges.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ranges) }
+}
+
+/// A set of dots, kept as ranges for each incarnation.
+public struct DotSet: Sendable {
+  // The incarnations that have any dot, in no order that means anything, and the ranges of each.
+  private var authors: [Incarnation] = []
+  private var sets: [SequenceRanges] = []
+  /// The places of the incarnations, where they are more than are looked through.
+  private var places: [Incarnation: Int] = [:]
+  /// How many ranges there are in all.
+  public private(set) var rangeCount = 0
+
+  /// Few enough to compare with each faster than to hash one.
+  private static var few: Int { 8 }
+
+  /// The empty set.
+  public init() {}
+
+  /// The set of dots that ascend.
+  package init(ascending dots: some Sequence<Dot>) {
+    var author: Incarnation?
+    var ranges: [ClosedRange<UInt64>] = []
+    for dot in dots {
+      if dot.incarnation != author {
+        add(ranges, of: author)
+        ranges = []
+        author = dot.incarnation
+      }
+      if let last = ranges.last, last.upperBound + 1 == dot.sequence {
+        ranges[ranges.count - 1] = last.lowerBound...dot.sequence
+      } else {
+        ranges.append(dot.sequence...dot.sequence)
+      }
+    }
+    add(ranges, of: author)
+  }
+
+  private mutating func add(_ ranges: [ClosedRange<UInt64>], of incarnation: Incarnation?) {
+    guard let incarnation else { return }
+    append(SequenceRanges(ascending: ranges), of: incarnation)
+  }
+
+  private mutating func append(_ ranges: SequenceRanges, of incarnation: Incarnation) {
+    authors.append(incarnation)
+    sets.append(ranges)
+    rangeCount += ranges.rangeCount
+    if authors.count == Self.few + 1 {
+      for (place, author) in authors.enumerated() { places[author] = place }
+    } else if authors.count > Self.few {
+      places[incarnation] = authors.count - 1
+    }
+  }
+
+  private func place(of incarnation: Incarnation) -> Int? {
+    authors.count <= Self.few ? authors.firstIndex(of: incarnation) : places[incarnation]
+  }
+
+  /// Whether there is no dot in the set.
+  public var isEmpty: Bool { authors.isEmpty }
+
+  /// How many incarnations have a dot in the set.
+  public var incarnationCount: Int { authors.count }
+
+  /// The incarnations, ascending.
+  /// - Complexity: O(*n* log *n*).
+  public var incarnations: [Incarnation] { authors.sorted() }
+
+  /// Whether any dot of an incarnation is in the set.
+  public func contains(_ incarnation: Incarnation) -> Bool { place(of: incarnation) != nil }
+
+  /// Whether `dot` is in the set.
+  public func contains(_ dot: Dot) -> Bool {
+    guard let place = place(of: dot.incarnation) else { return false }
+    return sets[place].contains(dot.sequence)
+  }
+
+  /// Whether any of one incarnation's dots in `range` is in the set.
+  func overlaps(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) -> Bool {
+    guard let place = place(of: incarnation) else { return false }
+    return sets[place].overlaps(range)
+  }
+
+  /// The ranges of one incarnation.
+  public subscript(incarnation: Incarnation) -> SequenceRanges {
+    place(of: incarnation).map { sets[$0] } ?? SequenceRanges()
+  }
+
+  /// Adds one dot.
+  public mutating func insert(_ dot: Dot) {
+    insert(dot.sequence...dot.sequence, of: dot.incarnation)
+  }
+
+  /// Adds a range of one incarnation's dots.
+  public mutating func insert(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) {
+    guard let place = place(of: incarnation) else {
+      append(SequenceRanges(ascending: [range]), of: incarnation)
+      return
+    }
+    rangeCount -= sets[place].rangeCount
+    sets[place].insert(range)
+    rangeCount += sets[place].rangeCount
+  }
+
+  /// Removes the dots of one incarnation after `last`.
+  /// - Returns: Whether there were any.
+  mutating func removeAll(after last: UInt64, of incarnation: Incarnation) -> Bool {
+    guard let place = place(of: incarnation) else { return false }
+    let before = sets[place]
+    guard let end = before.last, end > last else { return false }
+    var kept = before
+    kept.removeAll(after: last)
+    rangeCount += kept.rangeCount - before.rangeCount
+    guard kept.rangeCount == 0 else {
+      sets[place] = kept
+      return true
+    }
+    sets.remove(at: place)
+    authors.remove(at: place)
+    places = [:]
+    if authors.count > Self.few {
+      for (place, author) in authors.enumerated() { places[author] = place }
+    }
+    return true
+  }
+
+  /// Removes all dots of some incarnations.
+  /// - Complexity: O(*n*) in the incarnations.
+  mutating func removeAll(of removed: Set<Incarnation>) {
+    let kept = zip(authors, sets).filter { !removed.contains($0.0) }
+    guard kept.count < authors.count else { return }
+    self = DotSet()
+    for (incarnation, ranges) in kept { append(ranges, of: incarnation) }
+  }
+
+  /// The greatest sequence of one incarnation, or nil.
+  package func last(of incarnation: Incarnation) -> UInt64? {
+    place(of: incarnation).flatMap { sets[$0].last }
+  }
+
+  /// Adds every dot of `other`.
+  public mutating func formUnion(_ other: DotSet) {
+    for place in other.authors.indices {
+      formUnion(other.sets[place], of: other.authors[place])
+    }
+  }
+
+  /// Adds ranges of one incarnation's dots.
+  package mutating func formUnion(_ ranges: SequenceRanges, of incarnation: Incarnation) {
+    guard let place = place(of: incarnation) else {
+      append(ranges, of: incarnation)
+      return
+    }
+    rangeCount -= sets[place].rangeCount
+    sets[place].formUnion(ranges)
+    rangeCount += sets[place].rangeCount
+  }
+
+  /// How many incarnations and ranges there would be more with `other` added.
+  package func growth(with other: DotSet) -> (incarnations: Int, ranges: Int) {
+    var growth = (incarnations: 0, ranges: 0)
+    for (incarnation, ranges) in zip(other.authors, other.sets) {
+      guard let place = place(of: incarnation) else {
+        growth.incarnations += 1
+        growth.ranges += ranges.rangeCount
+        continue
+      }
+      growth.ranges += sets[place].rangeCount(with: ranges) - sets[place].rangeCount
+    }
+    return growth
+  }
+
+  /// Whether every dot of `other` is in the set.
+  public func isSuperset(of other: DotSet) -> Bool {
+    zip(other.authors, other.sets).allSatisfy { incarnation, ranges in
+      place(of: incarnation).map { sets[$0].isSuperset(of: ranges) } ?? false
+    }
+  }
+}
+
+extension DotSet: Hashable {
+  /// Whether both hold the same dots.
+  public static func == (lhs: DotSet, rhs: DotSet) -> Bool {
+    lhs.rangeCount == rhs.rangeCount && lhs.authors.count == rhs.authors.count
+      && zip(lhs.authors, lhs.sets).allSatisfy { incarnation, ranges in
+        rhs.place(of: incarnation).map { rhs.sets[$0] == ranges } ?? false
+      }
+  }
+
+  /// Feeds the ranges by ascending incarnation.
+  public func hash(into hasher: inout Hasher) {
+    for incarnation in incarnations {
+      hasher.combine(incarnation)
+      hasher.combine(self[incarnation])
+    }
+  }
+}
+
+/// What has been seen: the version vector (the ranges that start at 1) and the cloud of dots
+/// beyond its gaps (the others), in one set (BRD-4).
+public typealias Context = DotSet

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import PeerSession
+
+@Suite("RateLimiter")
+struct RateLimiterTests {
+  /// A gate in a box: expectations take no mutating calls.
+  private final class Gate {
+    private var gate = RateLimiter(RelayRate(copies: 100, bytes: 1_000), now: .zero)
+    func take(_ count: Int, copies: Int = 1, now: Duration) -> RateLimiter.Verdict {
+      gate.take(count, copies: copies, now: now)
+    }
+    func takeDatagram(_ count: Int, copies: Int = 1, now: Duration) -> Bool {
+      gate.takeDatagram(count, copies: copies, now: now)
+    }
+  }
+
+  @Test("[RLY-14] two seconds' worth passes at once, and what is beyond is waited for")
+  func burst() {
+    let gate = Gate()
+    for _ in 0..<18 { #expect(gate.take(100, now: .zero) == .pass) }
+    #expect(gate.take(200, now: .zero) == .pass)
+    #expect(gate.take(500, now: .zero) == .wait(.seconds(0.5)))
+    #expect(gate.take(0, now: .seconds(1)) == .pass)
+  }
+
+  @Test("[RLY-14] copies count as well as bytes, one for each member that a message goes to")
+  func copies() {
+    let gate = Gate()
+    for _ in 0..<20 { #expect(gate.take(0, copies: 10, now: .zero) == .pass) }
+    #expect(gate.take(0, now: .zero) == .wait(.seconds(0.01)))
+    #expect(Gate().take(500, copies: 5, now: .zero) == .wait(.seconds(0.5)))
+    #expect(!Gate().takeDatagram(0, copies: 201, now: .zero))
+  }
+
+  @Test("[RLY-14] who keeps its pace is never read more slowly, however much it has to say")
+  func paced() {
+    let rate = RelayRate(copies: 1_000, bytes: 100_000)
+    let pace = RelayPace(rate, now: .zero)
+    var gate = RateLimiter(rate, now: .zero)
+    var now = Duration.zero
+    var sent = 0
+    while now < .seconds(60) {
+      #expect(gate.take(100, copies: 7, now: now) == .pass)
+      now += pace.take(100, copies: 7, now: now)
+      sent += 7
+    }
+    // Nine tenths of what would pass, and the first burst.
+    #expect((55_000...57_000).contains(sent))
+  }
+
+  @Test("[RLY-14] who never lets up is closed after 10 s, and who pauses is not")
+  func patience() {
+    let gate = Gate()
+    var now = Duration.zero
+    var verdicts: [RateLimiter.Verdict] = []
+    for _ in 0..<60 {
+      let verdict = gate.take(1_000, now: now)
+      verdicts.append(verdict)
+      if case .wait(let pause) = verdict { now += pause }
+      if verdict == .close { break }
+    }
+    #expect(verdicts.last == .close)
+    #expect(now >= .seconds(10) && now < .seconds(12))
+    let other = Gate()
+    now = .zero
+    for _ in 0..<60 {
+      let verdict = other.take(1_000, now: now)
+      #expect(verdict != .close)
+      if case .wait(let pause) = verdict { now += pause }
+      now += .seconds(0.5)
+    }
+    #expect(now > .seconds(30))
+  }
+
+  @Test("[RLY-10] a datagram passes as long as the buckets hold it, and makes no debt")
+  func datagrams() {
+    let gate = Gate()
+    for _ in 0..<2 { #expect(gate.takeDatagram(1_000, now: .zero)) }
+    for _ in 0..<1_000 { #expect(!gate.takeDatagram(1, now: .zero)) }
+    #expect(gate.takeDatagram(100, now: .seconds(0.2)))
+  }
+}

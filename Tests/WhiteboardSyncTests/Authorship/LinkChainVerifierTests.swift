@@ -1,0 +1,29 @@
+import BoardWorlds
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+@Suite struct LinkChainVerifierTests {
+  private let author = Author(board: World.board, key: SimulatedKey(1))
+
+  /// Introduces an incarnation where its chain begins; the word for what is wrong with it, or nil.
+  private func introduce(_ incarnation: Incarnation, on link: inout LinkChainVerifier) -> String? {
+    do throws(ReplicaError) {
+      let head = author.sign(BatchChain(incarnation))
+      try link.introduce(author.record(of: incarnation), head)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test("[AUT-5] so many incarnations are introduced on a link, each as often as one likes")
+  func limit() {
+    var link = LinkChainVerifier(limit: 3)
+    let incarnations = (0..<4).map { _ in author.makeIncarnation() }
+    for incarnation in incarnations.prefix(3) { #expect(introduce(incarnation, on: &link) == nil) }
+    for incarnation in incarnations.prefix(3) { #expect(introduce(incarnation, on: &link) == nil) }
+    #expect(introduce(incarnations[3], on: &link) == "limit")
+  }
+}

@@ -1,0 +1,189 @@
+import BoardWorlds
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+@Suite struct DivergenceCheckTests {
+  private let calm = World.Weather(failures: 0, loss: 0, cuts: 0, crashes: 0, skew: 0)
+
+  @Test("[SYN-42] a cell that differs is found, told of and repaired within two intervals")
+  func repair() throws {
+    let world = World(seed: 11, nodes: 3, weather: calm)
+    world.connectAll()
+    let id = try world.nodes[0].replica.change(now: world.now(0)) { board in
+      try board.createText("right", at: Point(x: 0, y: 0))
+    }
+    world.carryOut(0)
+    #expect(world.settle())
+    // The same dot with another value: what bad memory would do, or an author who tells two stories.
+    let author = Incarnation(99)
+    for (number, value) in [(0, UInt64(5)), (1, 5), (2, 4)] {
+      let batch = try Batch(
+        author: author,
+        firstSequence: 1,
+        time: HybridTime(1 << 57),
+        operations: [Operation(id, .color, .unsigned(value))]
+      )
+      try world.nodes[number].replica.change(now: world.now(number)) { board in
+        try board.receive(batch)
+      }
+      world.carryOut(number)
+    }
+    #expect(world.nodes[0].replica.digest != world.nodes[2].replica.digest)
+    for _ in 0..<400 { world.step(25) }
+    #expect(world.nodes.contains { $0.divergences > 0 })
+    #expect(world.nodes.allSatisfy { $0.replica.digest == world.nodes[0].replica.digest })
+    #expect(world.nodes[2].replica.board.snapshot(id)?.color == 5)
+    #expect(world.violations.isEmpty)
+    // And it is over.
+    let told = world.nodes.map(\.divergences)
+    for _ in 0..<800 { world.step(25) }
+    #expect(world.nodes.map(\.divergences) == told)
+  }
+
+  @Test("[SYN-42] every 5 s a report carries the sums, and replicas that agree say nothing")
+  func reports() throws {
+    let world = World(seed: 12, nodes: 2, weather: calm)
+    world.connectAll()
+    for _ in 0..<100 { world.edit(0) }
+    for _ in 0..<900 { world.step(25) }
+    #expect(world.nodes.allSatisfy { $0.divergences == 0 })
+    let replica = world.nodes[0].replica
+    replica.tick(now: Moment(wall: world.now(0).wall, uptime: world.uptime + 6000))
+    let reports = try replica.takeActions().compactMap { action -> ReplicaReport? in
+      guard case .send(let bytes, _) = action,
+        case .state(let report)? = try SyncMessage.decode(bytes)
+      else { return nil }
+      return report
+    }
+    #expect(reports.map(\.sums) == [BucketSums.sums(of: replica.board.state)])
+  }
+
+  @Test("[SYN-42] sums count only beside an equal context, and a repair is asked for once in 5 s")
+  func once() throws {
+    let world = World(seed: 13, nodes: 1)
+    let anna = world.nodes[0].replica
+    var bo = ScriptedReplica(9)
+    let now = world.now(0)
+    anna.peerJoined(bo.member, now: now)
+    anna.received(bo.hello(), from: bo.member, now: now)
+    anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
+    _ = anna.takeActions()
+    func told(_ hash: UInt64, _ now: Moment) throws -> [UInt16] {
+      let report = ReplicaReport(
+        contextHash: hash,
+        sums: [1, 0, 0, 4] + [UInt64](repeating: 0, count: 12)
+      )
+      anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
+      return try anna.takeActions().compactMap {
+        guard case .send(let bytes, _) = $0,
+          case .request(let request)? = try SyncMessage.decode(bytes)
+        else { return nil }
+        return request.buckets
+      }
+    }
+    #expect(try told(anna.currentContextHash &+ 1, now).isEmpty)
+    #expect(try told(anna.currentContextHash, now) == [0b1001])
+    anna.received(SyncMessage.nothingLacking(2).encode(), from: bo.member, now: now)
+    #expect(try told(anna.currentContextHash, now).isEmpty)
+    let later = Moment(wall: now.wall, uptime: now.uptime + 5000)
+    #expect(try told(anna.currentContextHash, later) == [0b1001])
+    // One who says so whenever it may does not keep us from repairing by another.
+    anna.received(SyncMessage.nothingLacking(3).encode(), from: bo.member, now: later)
+    bo = ScriptedReplica(10)
+    anna.peerJoined(bo.member, now: later)
+    anna.received(bo.hello(), from: bo.member, now: later)
+    anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: later)
+    _ = anna.takeActions()
+    #expect(try told(anna.currentContextHash, later) == [0b1001])
+  }
+
+  @Test("[SYN-44] boards are equal once the sums of equal contexts are; sums are sent at once")
+  func equality() throws {
+    let world = World(seed: 14, nodes: 3, weather: calm)
+    let (anna, bo) = (world.nodes[0], world.nodes[1])
+    anna.replica.proveEquality(true, now: world.now(0))
+    #expect(!anna.replica.isEqual(to: bo.member), "no other member is connected")
+    world.connectAll()
+    for _ in 0..<20 { world.edit(1) }
+    // Well below the 5 s after which sums are sent in any case.
+    for _ in 0..<80 { world.step(25) }
+    #expect(anna.replica.isEqual(to: bo.member))
+    #expect(anna.replica.digest == bo.replica.digest)
+    try anna.replica.change(now: world.now(0)) { board in
+      _ = try board.createText("x", at: Point(x: 0, y: 0))
+    }
+    #expect(!anna.replica.isEqual(to: bo.member))
+    world.carryOut(0)
+    #expect(!anna.replica.isEqual(to: bo.member))
+    for _ in 0..<80 { world.step(25) }
+    #expect(anna.replica.isEqual(to: bo.member))
+    world.disconnect(0, 1)
+    #expect(!anna.replica.isEqual(to: bo.member))
+    #expect(anna.replica.isEqual(to: world.nodes[2].member))
+  }
+
+  @Test("[SYN-44] boards of one context that differ are not equal before they are repaired")
+  func inequality() throws {
+    let world = World(seed: 15, nodes: 2, weather: calm)
+    let (anna, bo) = (world.nodes[0].replica, world.nodes[1].replica)
+    anna.proveEquality(true, now: world.now(0))
+    world.connectAll()
+    let id = try anna.change(now: world.now(0)) { board in
+      try board.createText("right", at: Point(x: 0, y: 0))
+    }
+    world.carryOut(0)
+    #expect(world.settle())
+    for (number, value) in [(0, UInt64(5)), (1, 4)] {
+      let batch = try Batch(
+        author: Incarnation(99),
+        firstSequence: 1,
+        time: HybridTime(1 << 57),
+        operations: [Operation(id, .color, .unsigned(value))]
+      )
+      try world.nodes[number].replica.change(now: world.now(number)) { board in
+        try board.receive(batch)
+      }
+      world.carryOut(number)
+    }
+    var wasDifferent = false
+    for _ in 0..<400 {
+      world.step(25)
+      if anna.digest != bo.digest {
+        wasDifferent = true
+        #expect(!anna.isEqual(to: bo.board.member))
+      }
+    }
+    #expect(wasDifferent)
+    #expect(anna.digest == bo.digest && anna.isEqual(to: bo.board.member))
+  }
+
+  @Test("[SYN-44] sums of an equal context are answered with local sums, once for each context")
+  func answeringSums() throws {
+    let world = World(seed: 16, nodes: 1)
+    let anna = world.nodes[0].replica
+    var bo = ScriptedReplica(9)
+    let now = world.now(0)
+    anna.peerJoined(bo.member, now: now)
+    anna.received(bo.hello(), from: bo.member, now: now)
+    anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
+    anna.tick(now: now)
+    _ = anna.takeActions()
+    func answers(_ hash: UInt64) throws -> Int {
+      let sums = BucketSums.sums(of: anna.board.state)
+      let report = ReplicaReport(contextHash: hash, sums: sums)
+      anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
+      anna.tick(now: now)
+      return try anna.takeActions().count {
+        guard case .send(let bytes, _) = $0,
+          case .state(let report)? = try SyncMessage.decode(bytes)
+        else { return false }
+        return report.sums == sums
+      }
+    }
+    #expect(try answers(anna.currentContextHash &+ 1) == 0)
+    #expect(try answers(anna.currentContextHash) == 1)
+    #expect(try answers(anna.currentContextHash) == 0)
+  }
+}

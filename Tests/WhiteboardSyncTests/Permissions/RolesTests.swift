@@ -1,0 +1,403 @@
+import BoardWorlds
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// What members do on a board that somebody owns.
+@Suite final class RolesTests {
+  private let world: ReplicaWorld
+  private var owner: ReplicaWorld.Node { world.nodes[0] }
+  private var anna: ReplicaWorld.Node { world.nodes[1] }
+  private var bo: ReplicaWorld.Node { world.nodes[2] }
+
+  init() {
+    var weather = ReplicaWorld.Weather(failures: 0, loss: 0, cuts: 0, mends: 0, crashes: 0, skew: 0)
+    weather.isOwned = true
+    world = ReplicaWorld(seed: 2, nodes: 3, weather: weather)
+  }
+
+  private func admit(_ number: Int, _ rights: Rights?, isAsked: Bool = false, by one: Int = 0) {
+    world.nodes[one].replica.admit(
+      world.nodes[number].member,
+      for: rights,
+      isAsked: isAsked,
+      now: world.now(one)
+    )
+    world.carryOut(one)
+  }
+
+  private func revoke(_ number: Int, by one: Int = 0) -> Bool {
+    let isSaid = world.nodes[one].replica.revoke(
+      world.nodes[number].member,
+      now: world.now(one)
+    )
+    world.carryOut(one)
+    return isSaid
+  }
+
+  private func write(_ number: Int, _ text: String = "x") throws {
+    try world.nodes[number].replica.change(now: world.now(number)) { (board) throws(BoardError) in
+      _ = try board.createText(text, at: Point(x: 0, y: 0))
+    }
+    world.carryOut(number)
+  }
+
+  private func pass(_ milliseconds: Int = 1000) {
+    for _ in 0..<(milliseconds / 20) { world.step(20) }
+  }
+
+  private var counts: [Int] { world.nodes.map { $0.replica.board.objectIDs.count } }
+
+  @Test("[AUT-11] who joins looks on until the owner grants more, and is told what it may do")
+  func granting() throws {
+    #expect(owner.replica.role == .editor && owner.replica.mayGrant)
+    #expect(anna.replica.role == .viewer && anna.replica.board.isReadOnly)
+    #expect(throws: BoardError.viewer) { try write(1) }
+    let before = anna.replica.board.incarnation
+    world.connect(0, 1)
+    world.connect(0, 2)
+    admit(1, .editor)
+    admit(2, nil)
+    pass()
+    #expect(anna.role == .editor && bo.role == .viewer)
+    #expect(anna.replica.board.incarnation != before && !anna.replica.board.isReadOnly)
+    #expect(owner.replica.role(of: anna.member) == .editor)
+    #expect(owner.replica.role(of: bo.member) == .viewer)
+    try write(1)
+    #expect(throws: BoardError.viewer) { try write(2) }
+    pass()
+    #expect(counts[0] == 1 && world.violations.isEmpty)
+  }
+
+  @Test("[AUT-11] what was granted is kept: it holds after a restart while the owner is away")
+  func kept() throws {
+    world.connect(0, 1)
+    admit(1, .editor)
+    pass()
+    try write(1)
+    for document in [anna.document, [.keyframe(anna.replica.snapshotForKeeping())]] {
+      let again = world.replica(anna.key, world.now(1))
+      #expect(again.role == .viewer)
+      try again.restore(document, now: world.now(1))
+      #expect(again.role == .editor && !again.board.isReadOnly)
+      #expect(again.takeActions().isEmpty)
+      try again.change(now: world.now(1)) { (board) throws(BoardError) in
+        _ = try board.createText("again", at: Point(x: 0, y: 0))
+      }
+      #expect(again.board.objectIDs.count == 2)
+    }
+  }
+
+  @Test("[AUT-12] a viewer's batch is refused by everyone alike, and counted")
+  func viewerWrites() throws {
+    var scriptedReplica = ScriptedReplica(77, board: world.board, role: .viewer)
+    for number in 0..<2 {
+      let node = world.nodes[number]
+      node.replica.peerJoined(scriptedReplica.member, now: world.now(number))
+      node.replica.received(
+        scriptedReplica.hello(),
+        from: scriptedReplica.member,
+        now: world.now(number)
+      )
+    }
+    let batch = try scriptedReplica.sendText()
+    for number in 0..<2 {
+      let node = world.nodes[number]
+      node.replica.received(batch, from: scriptedReplica.member, now: world.now(number))
+      #expect(node.replica.board.state.context.isEmpty)
+      #expect(node.replica.refusals.viewer == 1)
+    }
+  }
+
+  @Test(
+    "[AUT-14] what was written after counts nowhere, whatever comes first, and what before does"
+  )
+  func revoking() throws {
+    world.connectAll()
+    admit(1, .editor)
+    admit(2, .editor)
+    pass()
+    try write(1, "before")
+    pass()
+    world.disconnect(0, 1)
+    // The owner does not hear this any more, and Bo does.
+    try write(1, "between")
+    pass(200)
+    #expect(counts == [1, 2, 2])
+    #expect(revoke(1))
+    pass(200)
+    #expect(counts == [1, 1, 1])
+    #expect(anna.role == .viewer && refusal(of: anna) == .viewer)
+    #expect(bo.replica.role(of: anna.member) == .viewer)
+    pass(10_000)
+    #expect(counts == [1, 1, 1] && world.violations.isEmpty)
+    #expect(Set(world.nodes.map(\.replica.digest)).count == 1)
+    let contexts = world.nodes.map(\.replica.board.state.context)
+    #expect(contexts[0] == contexts[1] && contexts[1] == contexts[2])
+  }
+
+  private func refusal(of node: ReplicaWorld.Node) -> BoardError? {
+    do throws(BoardError) {
+      try node.replica.change(now: world.now(1)) { (board) throws(BoardError) in
+        _ = try board.createText("no", at: Point(x: 0, y: 0))
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(
+    "[AUT-14] who has not heard of it yet is not disconnected for writing on, and it is counted"
+  )
+  func inFlight() throws {
+    world.connectAll()
+    admit(1, .editor)
+    pass()
+    #expect(revoke(1))
+    try write(1)
+    pass()
+    #expect(world.violations.isEmpty && owner.replica.refusals.revoked == 1)
+    #expect(counts == [0, 0, 0] && anna.role == .viewer)
+  }
+
+  @Test("[AUT-14] whom the owner admits again writes again, and old things stay away")
+  func again() throws {
+    world.connectAll()
+    admit(1, .editor)
+    pass()
+    try write(1)
+    #expect(revoke(1))
+    pass()
+    #expect(counts == [0, 0, 0] || counts == [1, 1, 1])
+    let before = counts[0]
+    // It comes again, with its ticket: that alone makes it no editor.
+    admit(1, .editor)
+    pass()
+    #expect(anna.role == .viewer)
+    admit(1, .editor, isAsked: true)
+    pass()
+    #expect(anna.role == .editor)
+    try write(1)
+    pass()
+    #expect(counts == [before + 1, before + 1, before + 1])
+  }
+
+  @Test("[AUT-11] who was asked to look on looks on when it comes again")
+  func asked() throws {
+    world.connectAll()
+    admit(1, nil, isAsked: true)
+    admit(1, .editor)
+    pass()
+    #expect(anna.role == .viewer)
+    admit(1, .editor, isAsked: true)
+    admit(1, nil)
+    pass()
+    #expect(anna.role == .editor)
+  }
+
+  @Test("[AUT-14] a newcomer and one who was away hear of it, also by way of a viewer")
+  func later() throws {
+    world.connectAll()
+    admit(1, .editor)
+    admit(2, nil)
+    pass()
+    world.disconnect(0, 1)
+    world.disconnect(1, 2)
+    try write(1)
+    #expect(revoke(1))
+    pass()
+    #expect(anna.role == .editor)
+    world.disconnect(0, 2)
+    world.connect(1, 2)
+    pass()
+    #expect(anna.role == .viewer && counts[1] == 0)
+  }
+
+  @Test("[AUT-14] of a batch and of an answer what does not count is skipped, whatever came first")
+  func skipping() throws {
+    let (anna, bo) = (Incarnation(9), Incarnation(3))
+    let id = ObjectID(Dot(bo, 1))
+    let first = try Batch(
+      author: bo,
+      firstSequence: 1,
+      time: HybridTime(1 << 40),
+      operations: [Operation(id, .kind, .unsigned(1)), Operation(id, .position, .pair(1, 1))]
+    )
+    let own = ObjectID(Dot(anna, 2))
+    let second = try Batch(
+      author: anna,
+      firstSequence: 1,
+      time: HybridTime(1 << 41),
+      operations: [
+        Operation(id, .angle, .unsigned(7)), Operation(own, .kind, .unsigned(1)),
+        Operation(own, .position, .pair(2, 2)), Operation(id, .scale, .unsigned(9)),
+      ]
+    )
+    var changes = ChangeLog()
+    var full = BoardState()
+    try full.apply(first, changes: &changes)
+    try full.apply(second, changes: &changes)
+    for limit in UInt64(0)...4 {
+      var (early, late, answered) = (BoardState(), full, BoardState())
+      early.limit([anna: limit], changes: &changes)
+      try early.apply(second, changes: &changes)
+      try early.apply(first, changes: &changes)
+      late.limit([anna: limit], changes: &changes)
+      answered.limit([anna: limit], changes: &changes)
+      try answered.merge(full.difference(since: Context()), changes: &changes)
+      let expected = early.difference(since: Context())
+      #expect(expected.context.last(of: anna) ?? 0 == limit)
+      #expect(late.difference(since: Context()) == expected)
+      #expect(answered.difference(since: Context()) == expected)
+      #expect(late.cellCount == early.cellCount && late.valueBytes == early.valueBytes)
+      #expect((late.record(own) == nil) == (limit < 2))
+      try expected.validate()
+    }
+  }
+
+  @Test("[AUT-15] who has dots of what was taken back and does not know whose they are is told")
+  func claims() throws {
+    world.connectAll()
+    admit(1, .editor)
+    admit(2, .editor)
+    pass()
+    let author = anna.replica.board.incarnation
+    try write(1)
+    pass()
+    #expect(revoke(1))
+    pass(6000)
+    var context = owner.replica.board.state.context
+    let last = try #require(context.last(of: author))
+    for isClaimed in [false, true] {
+      if isClaimed { context.insert(Dot(author, last + 1)) }
+      let request = CatchUpRequest(number: isClaimed ? 101 : 100, context: context)
+      owner.replica.received(
+        SyncMessage.request(request).encode(),
+        from: bo.member,
+        now: world.now(0)
+      )
+      world.uptime += 2000
+      owner.replica.tick(now: world.now(0))
+      var records: [AuthorRecord] = []
+      for case .sendAnswer(let bytes, _, _) in owner.replica.takeActions() {
+        records += try Answer(bytes).records
+      }
+      #expect(records.contains { $0.incarnation == author } == isClaimed)
+    }
+  }
+
+  @Test(
+    "[AUT-15] what was overwritten comes back from who has it, and a viewer follows the editors"
+  )
+  func overwritten() throws {
+    world.connectAll()
+    admit(1, .editor)
+    admit(2, .editor)
+    pass()
+    try write(0)
+    pass()
+    let id = try #require(owner.replica.board.objectIDs.first)
+    // Bo is away, and keeps the place that Anna changes.
+    world.disconnect(2, 0)
+    world.disconnect(2, 1)
+    try anna.replica.change(now: world.now(1)) { (board) throws(BoardError) in
+      try board.object(id)?.changePosition(to: Point(x: 500, y: 500))
+    }
+    world.carryOut(1)
+    pass()
+    #expect(owner.replica.board.snapshot(id)?.centerPosition == Point(x: 500, y: 500))
+    world.disconnect(0, 1)
+    // The owner counts nothing of Anna's.
+    let revocation = try #require(
+      owner.replica.author.revoke(
+        anna.member,
+        through: 1_800_000_000_000,
+        counting: [:]
+      )
+    )
+    owner.replica.peerJoined(anna.member, now: world.now(0))
+    owner.replica.received(
+      SyncMessage.revocation(revocation.bytes).encode(),
+      from: anna.member,
+      now: world.now(0)
+    )
+    owner.replica.peerLeft(anna.member, now: world.now(0))
+    world.carryOut(0)
+    world.connectAll()
+    pass(20_000)
+    for node in world.nodes {
+      #expect(node.replica.board.snapshot(id)?.centerPosition == Point(x: 0, y: 0))
+      #expect(node.divergences == 0)
+    }
+    #expect(Set(world.nodes.map(\.replica.digest)).count == 1)
+  }
+
+  @Test("[AUT-13] who was let grant grants and takes back, but not from others who may grant")
+  func granters() throws {
+    world.connectAll()
+    admit(1, .grantingRelay)
+    pass()
+    #expect(anna.replica.mayGrant)
+    admit(2, .editor, by: 1)
+    pass()
+    #expect(bo.replica.role == .editor)
+    try write(2)
+    pass()
+    #expect(counts == [1, 1, 1])
+    #expect(revoke(2, by: 1))
+    pass()
+    #expect(bo.replica.role == .viewer && !revoke(0, by: 1))
+    // By itself it lets nobody in again; asked to, it does.
+    admit(2, .editor, by: 1)
+    pass()
+    #expect(bo.replica.role == .viewer)
+    admit(2, .editor, isAsked: true, by: 1)
+    pass()
+    #expect(bo.replica.role == .editor)
+    // The owner takes back the granter, and with it whom it let in.
+    #expect(revoke(1))
+    pass()
+    #expect(anna.replica.role == .viewer && bo.replica.role == .viewer)
+    #expect(!anna.replica.mayGrant)
+    #expect(counts == [1, 1, 1])
+  }
+
+  @Test("[AUT-14] what is kept says who lost what, and a document made short says so too")
+  func keptRevocations() throws {
+    world.connectAll()
+    admit(1, .editor)
+    pass()
+    world.disconnect(0, 1)
+    try write(1)
+    pass()
+    #expect(revoke(1))
+    pass()
+    let last = try #require(bo.replica.revocations.all.first)
+    for document in [bo.document, [.keyframe(bo.replica.snapshotForKeeping())]] {
+      let again = world.replica(bo.key, world.now(2))
+      try again.restore(document, now: world.now(2))
+      #expect(again.revocations.contains(last))
+      #expect(again.board.state.context == bo.replica.board.state.context)
+      #expect(again.digest == bo.replica.digest)
+    }
+  }
+
+  @Test("[AUT-11] on a board that nobody owns nothing is granted and nothing taken back")
+  func openBoard() throws {
+    let open = ReplicaWorld(seed: 1, nodes: 1).nodes[0].replica
+    let now = world.now(0)
+    #expect(!open.isOwned && !open.mayGrant && !open.revoke(anna.member, now: now))
+    for bytes in [[0x0A, 0], [0x0B, 0]] as [[UInt8]] {
+      open.peerJoined(anna.member, now: now)
+      _ = open.takeActions()
+      open.received(bytes, from: anna.member, now: now)
+      #expect(
+        open.takeActions().contains(
+          .protocolViolation(anna.member, .malformed(.reserved("kind")))
+        )
+      )
+    }
+  }
+}

@@ -1,0 +1,538 @@
+import BoardWorlds
+import PeerTestKit
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+/// One replica and the bytes that others might send it.
+@Suite final class ReplicaTests {
+  private let anna = World(seed: 1, nodes: 1).nodes[0]
+  private var scriptedReplica = ScriptedReplica(9)
+  private let start = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
+
+  private var peer: MemberID { scriptedReplica.member }
+
+  private func later(_ milliseconds: UInt64) -> Moment {
+    Moment(wall: start.wall + milliseconds, uptime: start.uptime + milliseconds)
+  }
+
+  private func violations(_ actions: [ReplicaAction]) -> [ReplicaError] {
+    actions.compactMap {
+      if case .protocolViolation(_, let error) = $0 { error } else { nil }
+    }
+  }
+
+  private func sent(_ actions: [ReplicaAction]) throws -> [SyncMessage] {
+    try actions.compactMap {
+      if case .send(let bytes, _) = $0 { try SyncMessage.decode(bytes) } else { nil }
+    }
+  }
+
+  private func receive(_ bytes: [UInt8], _ now: Moment? = nil) {
+    anna.replica.received(bytes, from: peer, now: now ?? start)
+  }
+
+  /// The scriptedReplica joins and says who it is.
+  private func join() {
+    anna.replica.peerJoined(peer, now: start)
+    receive(scriptedReplica.hello())
+    _ = anna.replica.takeActions()
+  }
+
+  /// The scriptedReplica's answer to our request.
+  private func answer(
+    _ difference: Difference,
+    of others: [AuthorRecord] = [],
+    request: UInt64,
+    now: Moment
+  ) {
+    anna.replica.receivedAnswer(
+      scriptedReplica.answer(difference, of: others),
+      request: request,
+      from: peer,
+      now: now
+    )
+  }
+
+  private func createText() throws -> ObjectID {
+    try anna.replica.change(now: start) { board in
+      try board.createText("x", at: Point(x: 0, y: 0))
+    }
+  }
+
+  private func report(_ hash: UInt64) -> [UInt8] {
+    SyncMessage.state(
+      ReplicaReport(contextHash: hash)
+    ).encode()
+  }
+
+  @Test func `nothing is heard from one who has not joined`() throws {
+    receive(scriptedReplica.hello())
+    receive(try scriptedReplica.sendText())
+    #expect(anna.replica.takeActions().isEmpty)
+    #expect(anna.replica.board.state.objectCount == 0)
+  }
+
+  @Test("[SYN-10] what is received is not sent on")
+  func noEcho() throws {
+    join()
+    receive(try scriptedReplica.sendText())
+    let actions = anna.replica.takeActions()
+    #expect(try sent(actions).isEmpty)
+    // The record and the batch are kept before the object is told of.
+    #expect(actions.count == 3)
+    guard
+      case .record(.author(scriptedReplica.record.bytes, scriptedReplica.incarnation)) = actions[0],
+      case .record(.batch) = actions[1], case .objectAdded = actions[2]
+    else {
+      Issue.record("\(actions)")
+      return
+    }
+  }
+
+  @Test("[SYN-28] a batch goes to all at once, behind an author message where one of them is new")
+  func oneWriter() throws {
+    enum Said: Equatable {
+      case author(to: Int)
+      case batch(to: Int)
+    }
+    func said() -> [Said] {
+      anna.replica.takeActions().compactMap {
+        guard case .send(let bytes, let members) = $0 else { return nil }
+        switch bytes.first {
+        case SyncMessage.batchKind: return .batch(to: members.count)
+        case 0x07: return .author(to: members.count)
+        default: return nil
+        }
+      }
+    }
+    join()
+    _ = try createText()
+    #expect(said() == [.batch(to: 1)], "the only link is as the writer begins")
+    let bo = ScriptedReplica(10).member
+    anna.replica.peerJoined(bo, now: start)
+    #expect(said() == [.author(to: 1)])
+    _ = try createText()
+    #expect(said() == [.author(to: 2), .batch(to: 2)])
+    _ = try createText()
+    #expect(said() == [.batch(to: 2)])
+    // All of these hear the same from the beginning.
+    for member in [peer, bo] { anna.replica.peerLeft(member, now: start) }
+    for member in [peer, bo] { anna.replica.peerJoined(member, now: start) }
+    _ = try createText()
+    #expect(said() == [.author(to: 1), .author(to: 1), .batch(to: 2)])
+  }
+
+  @Test("[SYN-13] nothing lacking, as the answer to what was never asked, is refused")
+  func unrequested() {
+    join()
+    receive(SyncMessage.nothingLacking(9).encode())
+    #expect(violations(anna.replica.takeActions()) == [.unrequestedAnswer])
+  }
+
+  @Test("[SYN-12] who lacks nothing is told so, and both are caught up")
+  func nothingLacking() throws {
+    join()
+    let request = CatchUpRequest(number: 1, context: Context())
+    receive(SyncMessage.request(request).encode())
+    #expect(try sent(anna.replica.takeActions()) == [.nothingLacking(1)])
+    receive(SyncMessage.nothingLacking(1).encode())
+    #expect(anna.replica.takeActions() == [.caughtUp(peer)])
+    // Of a request that was given up, or was answered, it is no more than late.
+    receive(SyncMessage.nothingLacking(1).encode())
+    #expect(anna.replica.takeActions().isEmpty)
+  }
+
+  @Test("[SYN-12] requests without end are answered once a second, one at a time")
+  func flood() throws {
+    join()
+    _ = try createText()
+    _ = anna.replica.takeActions()
+    var answers: [UInt64] = []
+    for number: UInt64 in 1...200 {
+      let now = later(number * 20)
+      receive(SyncMessage.request(CatchUpRequest(number: number, context: Context())).encode(), now)
+      anna.replica.tick(now: now)
+      for case .sendAnswer(_, let name, _) in anna.replica.takeActions() {
+        answers.append(try #require(name.request))
+        // The second takes two seconds to go out.
+        if answers.count != 2 {
+          anna.replica.answerSent(request: answers[answers.count - 1], to: peer, now: now)
+        }
+      }
+      if number == 151 { anna.replica.answerSent(request: answers[1], to: peer, now: now) }
+    }
+    #expect(answers == [1, 51, 152])
+  }
+
+  @Test("[SYN-12] one who takes nothing is answered once it takes again, its latest request")
+  func backlog() throws {
+    join()
+    anna.replica.memberIsBacklogged(peer, true)
+    for number: UInt64 in 1...4 {
+      let request = CatchUpRequest(number: number, context: Context())
+      receive(SyncMessage.request(request).encode(), later(number * 1000))
+      anna.replica.tick(now: later(number * 1000))
+      #expect(try !sent(anna.replica.takeActions()).contains(.nothingLacking(number)))
+    }
+    anna.replica.memberIsBacklogged(peer, false)
+    anna.replica.tick(now: later(4040))
+    #expect(try sent(anna.replica.takeActions()).contains(.nothingLacking(4)))
+  }
+
+  @Test("[BRD-22] a selection ends when its holder has been silent for 10 s")
+  func lease() throws {
+    join()
+    let id = try createText()
+    receive(
+      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
+    )
+    #expect(anna.replica.takeActions().contains(.selected(id, by: peer)))
+    anna.replica.tick(now: later(9999))
+    #expect(anna.replica.board.holder(of: id) == peer)
+    anna.replica.tick(now: later(10_000))
+    #expect(anna.replica.takeActions().contains(.selected(id, by: nil)))
+    // Any sign of it, and it holds again.
+    anna.replica.receivedDatagram(
+      SyncDatagram.presence(counter: 1, Presence()).encode(),
+      from: peer,
+      now: later(10_000)
+    )
+    #expect(anna.replica.takeActions().contains(.selected(id, by: peer)))
+    anna.replica.peerLeft(peer, now: later(10_000))
+    #expect(anna.replica.takeActions().contains(.selected(id, by: nil)))
+  }
+
+  @Test("[BRD-22] the loser of a race for an object is told")
+  func loser() throws {
+    join()
+    let id = try createText()
+    try anna.replica.change(now: start) { board in
+      try board.object(id)?.select()
+    }
+    #expect(anna.replica.takeActions().contains(.selected(id, by: anna.member)))
+    receive(
+      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
+    )
+    let actions = anna.replica.takeActions()
+    #expect(actions.contains(.selectionLost(id, to: peer)))
+    #expect(actions.contains(.selected(id, by: peer)))
+  }
+
+  @Test("[BRD-22] a selection for somebody else counts as none")
+  func selectionForAnother() throws {
+    join()
+    let id = try createText()
+    _ = anna.replica.takeActions()
+    receive(
+      try scriptedReplica.send(
+        [Operation(id, .selection, .bytes(anna.member.bytes))],
+        time: 1 << 41
+      )
+    )
+    #expect(anna.replica.board.holder(of: id) == nil)
+    #expect(
+      !anna.replica.takeActions().contains { if case .selected = $0 { true } else { false } }
+    )
+    // The same cell by its own author counts.
+    receive(
+      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41 + 1)
+    )
+    #expect(anna.replica.board.holder(of: id) == peer)
+  }
+
+  @Test("[SYN-30] an older presence does not overwrite a newer one")
+  func presence() throws {
+    join()
+    let places = try [1, 3].map { try Presence(cursor: Point(x: $0, y: 0)) }
+    let counters: [UInt64] = [2, 1, 3, 4]
+    for (counter, shown) in zip(counters, places + places) {
+      anna.replica.receivedDatagram(
+        SyncDatagram.presence(counter: counter, shown).encode(),
+        from: peer,
+        now: start
+      )
+    }
+    #expect(anna.replica.takeActions() == places.map { .presence(peer, $0) })
+  }
+
+  @Test("[SYN-30] presence goes out every 33 ms while it changes, and once a second otherwise")
+  func pace() throws {
+    join()
+    anna.replica.tick(now: start)
+    _ = anna.replica.takeActions()
+    var sent: [(time: UInt64, shown: Presence)] = []
+    func note(_ time: UInt64) throws {
+      for case .sendDatagram(let bytes, _) in anna.replica.takeActions() {
+        guard case .presence(_, let shown, _)? = try SyncDatagram.decode(bytes) else { continue }
+        sent.append((time, shown))
+      }
+    }
+    let laser = try Presence(cursor: Point(x: 1, y: 2), isLaser: true)
+    var last = laser
+    last.view = try Presence.View(center: Point(x: 3, y: 4), width: 80, height: 24)
+    for time in UInt64(1)...1100 {
+      switch time {
+      case 10: anna.replica.show(laser, now: later(time))
+      case 40: anna.replica.show(last, now: later(time))
+      // Nothing new.
+      case 50, 900: anna.replica.show(last, now: later(time))
+      default: anna.replica.tick(now: later(time))
+      }
+      try note(time)
+    }
+    #expect(sent.map(\.time) == [33, 66, 1066])
+    #expect(sent.map(\.shown) == [laser, last, last])
+    #expect(anna.replica.shownPresence == last)
+  }
+
+  @Test(
+    "[SYN-34] nobody points with a laser at nothing, beyond the board or sees more than there is"
+  )
+  func shown() throws {
+    #expect(try Presence(cursor: nil, isLaser: true) == Presence())
+    #expect(throws: BoardError.outOfRange("point")) { try Presence(cursor: Point(x: 1e9, y: 0)) }
+    let center = Point(x: 0, y: 0)
+    for (width, height) in [(0, 1), (1, 0), (-1, 1), (67_108_865, 1), (1, .max)] {
+      #expect(throws: BoardError.outOfRange("view")) {
+        try Presence.View(center: center, width: width, height: height)
+      }
+    }
+    #expect(throws: BoardError.outOfRange("point")) {
+      try Presence.View(center: Point(x: 0, y: .nan), width: 1, height: 1)
+    }
+    _ = try Presence.View(center: center, width: 67_108_864, height: 67_108_864)
+  }
+
+  @Test(arguments: [([0x0A], "reserved"), ([], "truncated"), ([0x11, 1], "reserved")])
+  func `unknown messages that may be skipped are, and others are refused`(
+    bytes: [UInt8],
+    code: String
+  ) {
+    join()
+    receive([0x80, 1, 2])
+    anna.replica.receivedDatagram([0xFF], from: peer, now: start)
+    #expect(anna.replica.takeActions().isEmpty)
+    receive(bytes)
+    #expect(violations(anna.replica.takeActions()).map(\.code) == [code])
+  }
+
+  @Test func `a datagram of an unknown kind is refused`() {
+    join()
+    anna.replica.receivedDatagram([0x03], from: peer, now: start)
+    #expect(violations(anna.replica.takeActions()).map(\.code) == ["reserved"])
+  }
+
+  @Test func `the application's bytes pass as they are`() {
+    join()
+    anna.replica.sendData([1, 2], isReliable: true, now: start)
+    anna.replica.sendData([3], to: [peer], isReliable: false, now: start)
+    #expect(
+      anna.replica.takeActions() == [
+        .send([0x10, 1, 2], to: [peer]), .sendDatagram([0x10, 3], to: [peer]),
+      ]
+    )
+    anna.replica.received([0x10, 7], from: peer, now: start)
+    anna.replica.receivedDatagram([0x10], from: peer, now: start)
+    #expect(
+      anna.replica.takeActions() == [
+        .data([7], from: peer, isReliable: true), .data([], from: peer, isReliable: false),
+      ]
+    )
+  }
+
+  @Test("profiles are told on joining and on change")
+  func profiles() throws {
+    try anna.replica.setProfile(name: "Anna", icon: "\u{1F33B}", now: start)
+    #expect(anna.replica.takeActions().isEmpty)
+    anna.replica.peerJoined(peer, now: start)
+    let profile = MemberProfile(name: "Anna", icon: "\u{1F33B}")
+    #expect(try sent(anna.replica.takeActions()).contains(.profile(profile)))
+    receive(SyncMessage.profile(MemberProfile(name: "Bo", icon: "")).encode() + [7])
+    #expect(anna.replica.takeActions() == [.profile(peer, name: "Bo", icon: "")])
+    try anna.replica.setProfile(name: "Ann", icon: "", now: start)
+    #expect(
+      try sent(anna.replica.takeActions()) == [.profile(MemberProfile(name: "Ann", icon: ""))]
+    )
+    #expect(throws: BoardError.tooLong("icon")) {
+      try anna.replica.setProfile(
+        name: "Ann",
+        icon: String(repeating: "x", count: 17),
+        now: start
+      )
+    }
+    receive([0x09, 0x01, 0xFF, 0x00])
+    #expect(violations(anna.replica.takeActions()).map(\.code) == ["text"])
+  }
+
+  @Test(
+    "any bytes in any state neither trap nor change what was not theirs to change",
+    arguments: 0..<20
+  )
+  func anyBytes(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let world = World(seed: seed, nodes: 2)
+    world.connectAll()
+    for _ in 0..<100 { world.happen() }
+    world.connectAll()
+    let node = world.nodes[0]
+    let from = world.nodes[1].member
+    let context = node.replica.board.state.context
+    let samples: [[UInt8]] = [
+      scriptedReplica.hello(), try scriptedReplica.sendText(), scriptedReplica.head(), report(7),
+      SyncMessage.request(CatchUpRequest(number: 3, buckets: 5, context: context)).encode(),
+      SyncMessage.profile(MemberProfile(name: "Bo", icon: "x")).encode(),
+      SyncMessage.assetRequest(World.asset(1).id).encode(),
+    ]
+    for _ in 0..<400 {
+      var bytes = samples[random.below(samples.count)]
+      switch random.below(3) {
+      case 0: bytes = Array(bytes.prefix(random.below(bytes.count + 1)))
+      case 1: bytes[random.below(bytes.count)] ^= UInt8(1 << random.below(8))
+      default: bytes = (0..<random.below(80)).map { _ in UInt8(random.below(256)) }
+      }
+      // It breaks a rule at once, and may come again.
+      if random.chance(20) { node.replica.peerJoined(from, now: world.now(0)) }
+      node.replica.received(bytes, from: from, now: world.now(0))
+      node.replica.receivedDatagram(bytes, from: from, now: world.now(0))
+      node.replica.receivedAnswer(bytes, request: 1, from: from, now: world.now(0))
+    }
+    // It still works.
+    let id = try node.replica.change(now: world.now(0)) { board in
+      try board.createText("alive", at: Point(x: 0, y: 0))
+    }
+    #expect(node.replica.board.snapshot(id)?.text == "alive")
+  }
+
+  @Test(
+    "[BRD-25, BRD-39] after a claim of all our dots we write on, and tell everyone who we are now"
+  )
+  func claimed() throws {
+    join()
+    let old = anna.replica.board.incarnation
+    var claim = Difference(context: Context())
+    claim.context.insert(1...BoardLimits.sequence, of: old)
+    answer(claim, request: 1, now: start)
+    let actions = anna.replica.takeActions()
+    #expect(violations(actions).isEmpty)
+    let new = anna.replica.board.incarnation
+    #expect(new != old && anna.replica.board.member(of: new) == anna.member)
+    guard case .author(let message)? = try sent(actions).first else {
+      Issue.record("\(actions)")
+      return
+    }
+    let record = try AuthorRecord(message.record)
+    #expect(record.incarnation == new && message.head.sequence == 0)
+    let id = try createText()
+    #expect(id.dot == Dot(new, 1))
+    guard case .batch? = try sent(anna.replica.takeActions()).first else {
+      Issue.record("no batch was sent")
+      return
+    }
+  }
+
+  @Test("[BRD-30] a request fits in a message, whatever context a member can bring about")
+  func longestRequest() throws {
+    join()
+    // As many incarnations as there may be, and ranges as wide as fit.
+    var claim = Difference(context: Context())
+    let perIncarnation = UInt64(BoardLimits.ranges / BoardLimits.incarnations)
+    for number in 1...UInt64(BoardLimits.incarnations) {
+      for range in 0..<perIncarnation {
+        let first = (range + 1) << 43
+        // No two neighbours alike, so that none is a repeat.
+        claim.context.insert(first...(first + 1 << 42 + range), of: Incarnation(number << 40))
+      }
+    }
+    try anna.replica.board.receive(claim)
+    #expect(anna.replica.board.state.context.rangeCount == BoardLimits.ranges)
+    let request = CatchUpRequest(
+      number: .max,
+      buckets: .max,
+      context: anna.replica.board.state.context
+    )
+    #expect(SyncMessage.request(request).encode().count <= 16 << 20)
+    #expect(violations(anna.replica.takeActions()).isEmpty)
+  }
+
+  @Test("[BRD-30] a context beyond the limit of ranges is its sender's breach")
+  func longContext() throws {
+    join()
+    var claim = Difference(context: Context())
+    for number in 0...UInt64(BoardLimits.ranges) {
+      claim.context.insert(Dot(scriptedReplica.incarnation, 2 * number + 1))
+    }
+    answer(claim, request: 1, now: start)
+    #expect(violations(anna.replica.takeActions()).map(\.code) == ["limit"])
+    #expect(anna.replica.board.state.context.isEmpty)
+  }
+
+  @Test("[BRD-30] who broke no rule stays when our board is full, and is asked again later")
+  func full() throws {
+    join()
+    let (cleo, dora) = (ScriptedReplica(10), ScriptedReplica(11))
+    var claim = Difference(context: Context())
+    for number in 0..<UInt64(BoardLimits.ranges) {
+      claim.context.insert(Dot(cleo.incarnation, 2 * number + 1))
+    }
+    answer(claim, of: [cleo.record], request: 1, now: start)
+    receive(try scriptedReplica.sendText())
+    receive(try scriptedReplica.sendText())
+    #expect(anna.replica.board.state.objectCount == 0)
+    let actions = anna.replica.takeActions()
+    #expect(violations(actions).isEmpty)
+    // Users are told, once.
+    #expect(actions.filter { $0 == .full(peer) }.count == 1)
+    // The chain goes on without us.
+    receive(scriptedReplica.head())
+    receive(report(1))
+    #expect(violations(anna.replica.takeActions()).isEmpty)
+    func requests(after seconds: UInt64) throws -> Int {
+      anna.replica.tick(now: later(seconds * 1000))
+      return try sent(anna.replica.takeActions()).filter {
+        if case .request = $0 { true } else { false }
+      }.count
+    }
+    #expect(try requests(after: 6) == 1)
+    var other = Difference(context: Context())
+    other.context.insert(Dot(dora.incarnation, 1))
+    answer(other, of: [dora.record], request: 2, now: later(6000))
+    #expect(violations(anna.replica.takeActions()).isEmpty)
+    #expect(try requests(after: 30) == 0)
+    #expect(try requests(after: 70) == 1)
+  }
+
+  @Test("[BRD-24] changes of an object of thousands of cells are told together")
+  func largeObjects() throws {
+    join()
+    let id = ObjectID(Dot(scriptedReplica.incarnation, 1))
+    receive(try scriptedReplica.send([Operation(id, .kind, .unsigned(1))]))
+    for number in UInt64(0)..<2 {
+      receive(
+        try scriptedReplica.send(
+          (UInt64(0)..<4096).map {
+            Operation(id, Property(65, index: number * 4096 + $0), .unsigned(1))
+          }
+        )
+      )
+    }
+    _ = anna.replica.takeActions()
+    for number in UInt64(0)..<100 {
+      receive(
+        try scriptedReplica.send(
+          [Operation(id, .color, .unsigned(number))],
+          time: 1_700_000_000_001 + number
+        )
+      )
+    }
+    let told = { (actions: [ReplicaAction]) -> [UInt32?] in
+      actions.compactMap {
+        if case .objectChanged(let snapshot, _) = $0 { snapshot.color } else { nil }
+      }
+    }
+    #expect(told(anna.replica.takeActions()).isEmpty)
+    anna.replica.tick(now: later(1))
+    #expect(told(anna.replica.takeActions()) == [99])
+  }
+}

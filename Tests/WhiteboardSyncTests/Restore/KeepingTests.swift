@@ -1,0 +1,144 @@
+import BoardWorlds
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardSync
+
+@Suite struct KeepingTests {
+  @Test(
+    "[I11] what was kept is the board, from the beginning or from a keyframe",
+    arguments: 0..<20
+  )
+  func restored(seed: UInt64) throws {
+    let world = World(seed: seed, nodes: 3)
+    world.connectAll()
+    for step in 0..<150 {
+      world.happen()
+      if step == 75 { world.compact(1) }
+    }
+    for node in world.nodes {
+      let replica = world.replica(node.key, world.now(0))
+      try replica.restore(node.document, now: world.now(0))
+      #expect(replica.takeActions().isEmpty)
+      #expect(replica.digest == node.replica.digest, "seed \(seed)")
+      #expect(replica.board.state.context == node.replica.board.state.context, "seed \(seed)")
+      #expect(replica.board.incarnation != node.replica.board.incarnation)
+      // All but what was never written.
+      let authors = node.replica.board.authors.filter {
+        node.replica.board.state.context.contains($0.key)
+      }
+      for (incarnation, member) in authors {
+        #expect(replica.board.member(of: incarnation) == member, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test("[SYN-42] what an answer could not change is not changed by it after a restart either")
+  func answerIsNoRepair() throws {
+    let world = World(seed: 5, nodes: 1)
+    let node = world.nodes[0]
+    var bo = ScriptedReplica(9)
+    let id = ObjectID(Dot(bo.incarnation, 1))
+    let now = world.now(0)
+    func story(_ color: UInt64) throws -> Difference {
+      var state = BoardState()
+      var changes = ChangeLog()
+      try state.apply(
+        try Batch(
+          author: bo.incarnation,
+          firstSequence: 1,
+          time: HybridTime(9),
+          operations: [
+            Operation(id, .kind, .unsigned(1)), Operation(id, .color, .unsigned(color)),
+          ]
+        ),
+        changes: &changes
+      )
+      return state.difference(since: Context())
+    }
+    node.replica.peerJoined(bo.member, now: now)
+    node.replica.received(bo.hello(), from: bo.member, now: now)
+    node.replica.receivedAnswer(bo.answer(try story(1)), request: 1, from: bo.member, now: now)
+    // The same dots with other values, and one dot more so that it is kept.
+    let later = Moment(wall: now.wall, uptime: now.uptime + 6000)
+    var other = try story(2)
+    other.context.insert(Dot(bo.incarnation, 77))
+    node.replica.received(
+      SyncMessage.state(
+        ReplicaReport(contextHash: 1)
+      )
+      .encode(),
+      from: bo.member,
+      now: now
+    )
+    node.replica.tick(now: later)
+    node.replica.receivedAnswer(bo.answer(other), request: 2, from: bo.member, now: later)
+    let kept = node.replica.takeActions().compactMap { action in
+      if case .record(let change) = action { change } else { nil }
+    }
+    #expect(kept.count == 2)
+    #expect(node.replica.board.snapshot(id)?.color == 1)
+    let restored = world.replica(node.key, now)
+    try restored.restore(kept, now: now)
+    #expect(restored.board.snapshot(id)?.color == 1)
+    #expect(restored.digest == node.replica.digest)
+  }
+
+  @Test("games begin anew in a board that is made from another")
+  func otherBoard() throws {
+    let world = World(seed: 5, nodes: 1)
+    let node = world.nodes[0]
+    let now = world.now(0)
+    let id = try node.replica.change(now: now) { board in
+      try board.createConnectFour(at: Point(x: 0, y: 0))
+    }
+    try node.replica.change(now: now) { board in
+      try board.play(id, "3")
+    }
+    let author = Author(board: World.board, key: node.key)
+    let copy = try node.replica.snapshotForAnotherBoard(by: author)
+    let other = world.replica(node.key, now)
+    try other.restore([.keyframe(copy.keyframe)], now: now)
+    #expect(other.digest == copy.digest)
+    #expect(other.digest != node.replica.digest)
+    let games = other.board.state.records.map(\.value)
+    #expect(games.count == 1)
+    #expect(games[0].entries.contains { $0.property.isMove } == false)
+  }
+
+  @Test("[BRD-1] whatever of the end is lost, no dot is used twice")
+  func newIncarnation() throws {
+    let world = World(seed: 5, nodes: 1)
+    let node = world.nodes[0]
+    for _ in 0..<30 { world.edit(0) }
+    let written = node.replica.board.written
+    for count in 0...node.document.count {
+      let replica = world.replica(node.key, world.now(0))
+      try replica.restore(node.document.prefix(count), now: world.now(0))
+      let id = try replica.change(now: world.now(0)) { board in
+        try board.createText("x", at: Point(x: 0, y: 0))
+      }
+      #expect(!written.contains(id.dot))
+    }
+  }
+
+  @Test("what is damaged, or of another board, is not restored")
+  func refused() throws {
+    let world = World(seed: 5, nodes: 1)
+    let node = world.nodes[0]
+    for _ in 0..<30 { world.edit(0) }
+    let keyframe = node.replica.snapshotForKeeping()
+    for count in keyframe.indices {
+      let replica = world.replica(node.key, world.now(0))
+      #expect(throws: RestoreError.self) {
+        try replica.restore([.keyframe(Array(keyframe.prefix(count)))], now: world.now(0))
+      }
+      #expect(replica.board.state.context.isEmpty)
+    }
+    let other = ScriptedReplica(9, board: try #require(BoardID(2...17)))
+    let replica = world.replica(node.key, world.now(0))
+    #expect(throws: RestoreError.wrongBoard) {
+      try replica.restore([.author(other.record.bytes, other.incarnation)], now: world.now(0))
+    }
+  }
+}
