@@ -108,7 +108,7 @@ let package = Package(
       dependencies: [
         "AvahiDiscovery", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
         "WhiteboardDocument", "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto,
-        logging, nioCore,
+        logging, nioConcurrencyHelpers, nioCore,
       ],
       swiftSettings: settings
     ),

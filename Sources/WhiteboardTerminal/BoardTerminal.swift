@@ -52,7 +52,7 @@ package actor BoardTerminal: EventSink {
   private var lobby: LobbyClient?
   private var choice: CheckedContinuation<LobbyClient.Choice, Never>?
   private var isEnding = false
-  private var feed = LineFeed()
+  private var feed = CommandFeed()
   private var node: Node?
   private var parser = InputParser()
   private var inputCount = 0
@@ -176,7 +176,7 @@ package actor BoardTerminal: EventSink {
     var configuration = configuration
     configuration.keepsPhotoFiles = false
     let size = terminal.size
-    feed = LineFeed()
+    feed = CommandFeed()
     let node = Node(configuration, input: feed, sink: self)
     self.node = node
     _ = changes.takeAll()
@@ -308,7 +308,7 @@ package actor BoardTerminal: EventSink {
   private func carryOut(_ actions: [BoardClient.Action]) async {
     for action in actions {
       switch action {
-      case .verb(let line): await feed.push(line)
+      case .verb(let line): feed.push(line)
       case .quit: await node?.requestEnd()
       case .redraw: shown = nil
       case .suspend:

@@ -278,7 +278,7 @@ enum Program {
       throw NodeError(.system, "the input cannot be opened")
     }
     let ending = EndRequest()
-    let source: any LineSource =
+    let lines: any LineSource =
       isatty(input) == 1
       ? TerminalLines(reader: reader) { await ending.request(asksFirst: true) } : reader
     let writer = LineWriter(descriptor: STDOUT_FILENO)
@@ -286,7 +286,8 @@ enum Program {
     configuration.isTyped = isatty(input) == 1
     // A script of text lines does not answer questions. With --json a program can.
     if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
-    let node = Node(configuration, input: source, sink: LineSink(writer, isJSON: json))
+    let commands = LineCommands(lines, areNumbered: configuration.script != .none)
+    let node = Node(configuration, input: commands, sink: LineSink(writer, isJSON: json))
     await ending.set(node)
     let isTyped = configuration.isTyped
     let termination = Termination { signal in

@@ -118,9 +118,9 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   private func chosenRegion() throws(NodeError) -> Rectangle? {
-    do throws(VerbError) {
-      _ = try VerbParser.checkedPixels(scale)
-      return try region.map { (text) throws(VerbError) in try VerbParser.region(text) }
+    do throws(CommandError) {
+      _ = try CommandParser.checkedPixels(scale)
+      return try region.map { (text) throws(CommandError) in try CommandParser.region(text) }
     } catch {
       throw NodeError(.usage, error.message)
     }

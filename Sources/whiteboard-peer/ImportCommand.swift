@@ -59,11 +59,11 @@ struct ImportCommand: AsyncParsableCommand {
     configuration.isAnnounced = false
     configuration.code = nil
     configuration.script = .run(keepsGoing: false)
-    let feed = LineFeed()
+    let feed = CommandFeed()
     for (index, file) in files.enumerated() {
-      await feed.push(line(file, place, index))
+      feed.push(line(file, place, index))
     }
-    await feed.finish()
+    feed.finish()
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     let node = Node(
       configuration,
@@ -91,8 +91,8 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   private func chosenPlace() throws(NodeError) -> Point? {
-    do throws(VerbError) {
-      return try at.map { (text) throws(VerbError) in try VerbParser.point(text) }
+    do throws(CommandError) {
+      return try at.map { (text) throws(CommandError) in try CommandParser.point(text) }
     } catch {
       throw NodeError(.usage, error.message)
     }

@@ -37,7 +37,7 @@ struct WhiteboardPeer: DocumentedProgram {
   static let about = ManualPage.Program(
     version: configuration.version,
     settings: CommonOptions.entries,
-    sections: [("VERBS", VerbTable.text), ("WHAT THE WORDS MEAN", ReportedWord.text)],
+    sections: [("VERBS", CommandTable.text), ("WHAT THE WORDS MEAN", ReportedWord.text)],
     files: [
       ("$XDG_CONFIG_HOME/whiteboard/config", "The settings, else ~/.config/whiteboard/config."),
       (
@@ -52,11 +52,11 @@ struct WhiteboardPeer: DocumentedProgram {
 
   private static func runArguments(_ arguments: [String]) async throws {
     if arguments.prefix(2) == ["help", "verbs"] {
-      try Console.tell(VerbTable.text + "\n")
+      try Console.tell(CommandTable.text + "\n")
       return
     }
     try CommandSpelling.check(arguments, of: Self.self) { word in
-      guard VerbName(rawValue: word) == nil else {
+      guard CommandName(rawValue: word) == nil else {
         return "it is typed on a board, as whiteboard-peer help verbs says"
       }
       return "whiteboard-peer help lists them, "
@@ -74,6 +74,6 @@ struct VerbsCommand: ParsableCommand {
   )
 
   mutating func run() throws {
-    try Console.tell(VerbTable.text + "\n")
+    try Console.tell(CommandTable.text + "\n")
   }
 }

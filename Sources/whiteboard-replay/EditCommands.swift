@@ -166,7 +166,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let bytes: [UInt8]
-    do throws(VerbError) {
+    do throws(CommandError) {
       bytes =
         file == "-"
         ? try FileReading.standardInput(limit: 1 << 30)

@@ -79,7 +79,7 @@ struct ExportCommand: AsyncParsableCommand {
         "end the name of the file in one of \(ExportFormat.endings), .cast, .jsonl"
       )
     }
-    do throws(VerbError) { _ = try VerbParser.checkedPixels(scale ?? 1) } catch {
+    do throws(CommandError) { _ = try CommandParser.checkedPixels(scale ?? 1) } catch {
       throw NodeError(.usage, error.message)
     }
     let recording = try await input.recording()

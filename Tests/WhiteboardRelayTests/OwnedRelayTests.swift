@@ -51,7 +51,7 @@ struct OwnedRelayTests {
         }
         #expect(view.role == "viewer" && view.expires != nil)
         try await room.joined(view.link) { guest in
-          let refused = await #expect(throws: VerbError.self) {
+          let refused = await #expect(throws: CommandError.self) {
             try await guest.perform("text 0,0 one")
           }
           #expect(refused?.code == .viewer)

@@ -307,7 +307,7 @@ struct RelayTests {
             // The relay has said by now what it has to say.
             try await host.perform("text 0,0 \"from ada\"")
             try await guest.perform("wait objects=1 timeout=30")
-            let refused = await #expect(throws: VerbError.self) {
+            let refused = await #expect(throws: CommandError.self) {
               try await guest.perform("text 0,0 \"from ben\"")
             }
             #expect(refused?.code == .viewer)

@@ -81,7 +81,7 @@ package struct Demo: Sendable {
       }
     } catch let error as NodeError {
       throw error
-    } catch let error as VerbError {
+    } catch let error as CommandError {
       throw NodeError(error)
     } catch {
       throw NodeError(.internal, "the demo failed: \(error)")

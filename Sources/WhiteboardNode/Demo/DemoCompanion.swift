@@ -89,7 +89,7 @@ package struct DemoCompanion: Sendable {
 
   // MARK: - What she does
 
-  private static func draw(as ada: ScriptedNode) async throws(VerbError) {
+  private static func draw(as ada: ScriptedNode) async throws(CommandError) {
     try await ada.perform("wait peers=1")
     for line in welcome { try await ada.perform(line) }
     // Then a flower now and then, until the meadow is full.

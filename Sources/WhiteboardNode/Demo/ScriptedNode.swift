@@ -2,11 +2,13 @@ import PeerSession
 
 /// A node that a program drives verb by verb, seeing each answer and what happened meanwhile.
 package actor ScriptedNode: EventSink {
-  private let feed = LineFeed()
+  private let feed = CommandFeed()
   /// The node, while it runs.
   package private(set) var node: Node?
-  private var nextMark: Int64 = 1
-  private var answers: [Int64: CheckedContinuation<Result<NodeEvent.Done, VerbError>, Never>] = [:]
+  /// The number of commands that were passed to the node.
+  package private(set) var requestCount: Int64 = 0
+  private var answers: [Int64: CheckedContinuation<Result<NodeEvent.Done, CommandError>, Never>] =
+    [:]
   private var witnesses:
     [(matches: @Sendable (NodeEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
   private var isOver = false
@@ -36,7 +38,7 @@ package actor ScriptedNode: EventSink {
   private func over() {
     isOver = true
     for answer in answers.values {
-      answer.resume(returning: .failure(VerbError(.ending, "the node is over")))
+      answer.resume(returning: .failure(CommandError(.ending, "the node is over")))
     }
     answers = [:]
     for witness in witnesses {
@@ -45,20 +47,32 @@ package actor ScriptedNode: EventSink {
     witnesses = []
   }
 
-  /// Carries out a verb, in words, and waits for its answer.
+  /// Parses a line, runs its command, and waits for the answer.
   ///
-  /// Cancelling the task does not end the wait; ``end()`` does.
+  /// Canceling the task does not end the wait; ``end()`` does.
   ///
-  /// - Throws: The error the verb was answered with; `ending` when the node is over before that.
+  /// - Parameter line: A command in words or in JSON; its request id, if any, is replaced.
+  /// - Returns: The answer.
+  /// - Throws: The error with which the command was answered; `ending` if the node is over before that.
   @discardableResult
-  package func perform(_ line: String) async throws(VerbError) -> NodeEvent.Done {
-    guard !isOver else { throw VerbError(.ending, "the node is over") }
-    let mark = nextMark
-    nextMark += 1
+  package func perform(_ line: String) async throws(CommandError) -> NodeEvent.Done {
+    guard let request = try CommandParser.parse(line) else {
+      throw CommandError(.syntax, "the line has no command")
+    }
+    return try await perform(request.command)
+  }
+
+  /// Runs a command, and waits for the answer.
+  ///
+  /// - Throws: As ``perform(_:)-(String)``.
+  @discardableResult
+  package func perform(_ command: Command) async throws(CommandError) -> NodeEvent.Done {
+    guard !isOver else { throw CommandError(.ending, "the node is over") }
+    requestCount += 1
+    let mark = requestCount
     let result = await withCheckedContinuation { continuation in
       answers[mark] = continuation
-      // Ends when the line is handed over; the answer is waited for here.
-      Task { await feed.push("\(line) request=\(mark)") }
+      feed.push(CommandRequest(command, request: .number(mark)))
     }
     return try result.get()
   }
@@ -100,8 +114,8 @@ package actor ScriptedNode: EventSink {
         answer(
           failure.request,
           .failure(
-            VerbError(
-              VerbError.Code(rawValue: failure.code) ?? .internal,
+            CommandError(
+              CommandError.Code(rawValue: failure.code) ?? .internal,
               failure.message,
               verb: failure.verb
             )
@@ -116,8 +130,8 @@ package actor ScriptedNode: EventSink {
     }
   }
 
-  private func answer(_ mark: RequestMark?, _ result: Result<NodeEvent.Done, VerbError>) {
-    guard case .word(let word)? = mark, let number = Int64(word) else { return }
+  private func answer(_ mark: RequestMark?, _ result: Result<NodeEvent.Done, CommandError>) {
+    guard case .number(let number)? = mark else { return }
     answers.removeValue(forKey: number)?.resume(returning: result)
   }
 }

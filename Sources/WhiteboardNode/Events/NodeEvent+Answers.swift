@@ -188,7 +188,7 @@ extension RequestMark: Encodable {
 
 extension NodeEvent {
   /// The answer to a verb that failed.
-  package static func error(_ error: VerbError) -> NodeEvent {
+  package static func error(_ error: CommandError) -> NodeEvent {
     .error(
       Failure(
         code: error.code.rawValue,

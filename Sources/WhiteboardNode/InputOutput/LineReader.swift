@@ -33,7 +33,7 @@ package actor LineReader {
   /// - Throws: ``InputError`` when the system has no descriptors left.
   package init(
     descriptor: Int32,
-    limit: Int = VerbParser.maximumLineLength
+    limit: Int = CommandParser.maximumLineLength
   ) throws(InputError) {
     self.descriptor = descriptor
     self.limit = limit
@@ -171,3 +171,13 @@ private final class WakePipe: Sendable {
     close(writeEnd)
   }
 }
+
+/// A source of lines of input.
+package protocol LineSource: Sendable {
+  /// Returns the next line; nil at the end of the input or when the task is canceled.
+  ///
+  /// - Throws: ``InputError`` if the input cannot be read any further.
+  func next() async throws(InputError) -> LineReader.Line?
+}
+
+extension LineReader: LineSource {}

@@ -16,7 +16,7 @@ package final class FileReading: Sendable {
   /// Opens a regular file.
   ///
   /// - Throws: `fileUnreadable` with the reason.
-  init(_ file: String) throws(VerbError) {
+  init(_ file: String) throws(CommandError) {
     try FileReading.check(file)
     descriptor = open(file, O_RDONLY | O_CLOEXEC)
     self.file = file
@@ -32,9 +32,9 @@ package final class FileReading: Sendable {
   /// The next bytes, at most so many, or nil at the end.
   ///
   /// - Throws: `fileUnreadable` with the reason.
-  func next(upTo count: Int) async throws(VerbError) -> [UInt8]? {
+  func next(upTo count: Int) async throws(CommandError) -> [UInt8]? {
     let descriptor = descriptor
-    let result: Result<[UInt8], VerbError> = await withCheckedContinuation { continuation in
+    let result: Result<[UInt8], CommandError> = await withCheckedContinuation { continuation in
       queue.async { [file] in
         var bytes = [UInt8](repeating: 0, count: count)
         let got = read(descriptor, &bytes, count)
@@ -53,11 +53,11 @@ package final class FileReading: Sendable {
   /// Sees that a file is there, regular and ours to read.
   ///
   /// - Throws: `fileUnreadable` with the reason.
-  static func check(_ file: String) throws(VerbError) {
+  static func check(_ file: String) throws(CommandError) {
     var status = stat()
     guard stat(file, &status) == 0 else { throw unreadable(file, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw VerbError(
+      throw CommandError(
         .fileUnreadable,
         "\(TerminalText.quoted(file, limit: 256)) is no regular file"
       )
@@ -78,7 +78,7 @@ package final class FileReading: Sendable {
   /// All bytes of a file.
   ///
   /// - Throws: `fileUnreadable` with the reason, `tooBig` above the limit.
-  package static func whole(_ file: String, limit: Int) throws(VerbError) -> [UInt8] {
+  package static func whole(_ file: String, limit: Int) throws(CommandError) -> [UInt8] {
     try check(file)
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw unreadable(file, errno) }
@@ -89,7 +89,7 @@ package final class FileReading: Sendable {
   /// All bytes of standard input.
   ///
   /// - Throws: As ``whole(_:limit:)``.
-  package static func standardInput(limit: Int) throws(VerbError) -> [UInt8] {
+  package static func standardInput(limit: Int) throws(CommandError) -> [UInt8] {
     try whole(STDIN_FILENO, "standard input", limit: limit)
   }
 
@@ -97,7 +97,7 @@ package final class FileReading: Sendable {
     _ descriptor: Int32,
     _ file: String,
     limit: Int
-  ) throws(VerbError) -> [UInt8] {
+  ) throws(CommandError) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 256 * 1024)
     while true {
@@ -105,7 +105,7 @@ package final class FileReading: Sendable {
       guard got >= 0 else { throw unreadable(file, errno) }
       guard got > 0 else { return bytes }
       guard bytes.count + got <= limit else {
-        throw VerbError(
+        throw CommandError(
           .tooBig,
           "\(TerminalText.quoted(file, limit: 256)) has more than \(limit) bytes"
         )
@@ -114,8 +114,8 @@ package final class FileReading: Sendable {
     }
   }
 
-  private static func unreadable(_ file: String, _ number: Int32) -> VerbError {
-    VerbError(
+  private static func unreadable(_ file: String, _ number: Int32) -> CommandError {
+    CommandError(
       .fileUnreadable,
       "\(TerminalText.quoted(file, limit: 256)) cannot be read: \(NetworkSurvey.words(for: number))"
     )

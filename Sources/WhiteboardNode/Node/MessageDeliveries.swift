@@ -7,12 +7,12 @@ import PeerSession
 struct MessageDeliveries {
   /// The result for a message.
   struct Answer {
-    var request: VerbRequest
+    var request: CommandRequest
     var report: DeliveryReport
   }
 
   private struct Message {
-    var request: VerbRequest
+    var request: CommandRequest
     var byteCount: Int
     /// The number of recipients that have neither confirmed the message nor left.
     var open: Int
@@ -50,7 +50,7 @@ struct MessageDeliveries {
   ///   - byteCount: Its length.
   ///   - peers: Its recipients, each once; at least one.
   /// - Returns: Its number.
-  mutating func add(_ request: VerbRequest, byteCount: Int, to peers: [PeerID]) -> Int {
+  mutating func add(_ request: CommandRequest, byteCount: Int, to peers: [PeerID]) -> Int {
     last += 1
     messages[last] = Message(request: request, byteCount: byteCount, open: peers.count)
     self.byteCount += byteCount

@@ -36,7 +36,7 @@ extension Node {
     } else {
       replica.answerFailed(request: request, from: member, now: now)
     }
-    carryOutActions()
+    performActions()
   }
 
   /// Sends an answer through a file that is there for as long as it takes.
@@ -65,7 +65,7 @@ extension Node {
       }
       withExtendedLifetime(file) {}
       node.replica?.answerSent(request: request, to: member, now: node.now)
-      node.carryOutActions()
+      node.performActions()
     }
   }
 

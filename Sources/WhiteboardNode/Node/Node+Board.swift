@@ -12,12 +12,12 @@ extension Node {
   ) throws(Failure) -> Result? {
     guard let replica else { return nil }
     let result = try replica.change(now: now, body)
-    carryOutActions()
+    performActions()
     return result
   }
 
   /// Does what the replica asks for, in order.
-  func carryOutActions() {
+  func performActions() {
     guard let replica else { return }
     for action in replica.takeActions() {
       carryOut(action)

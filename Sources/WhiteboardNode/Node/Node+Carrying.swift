@@ -54,7 +54,7 @@ extension Node {
       }
       let pause = Self.carryPauses[min(failures, Self.carryPauses.count - 1)]
       failures += 1
-      _ = await wait(timeout: pause) { $0.ending != nil }
+      _ = await wait(timeout: pause) { self.ending != nil }
     }
   }
 

@@ -46,18 +46,18 @@ extension Node {
   ///
   /// - Parameter requirement: The requirement.
   /// - Returns: The error that keeps the command from running; nil if it may run.
-  func hold(for requirement: CommandRequirement) async -> VerbError? {
+  func hold(for requirement: CommandRequirement) async -> CommandError? {
     guard holdsCommands else { return nil }
     if !has(requirement) {
       let deadline = catchUpDeadline ?? clock.now + configuration.catchUpTimeout
       catchUpDeadline = deadline
       isHolding = true
       changed()
-      let isHere = await wait(timeout: deadline - clock.now) { $0.has(requirement) }
+      let isHere = await wait(timeout: deadline - clock.now) { self.has(requirement) }
       isHolding = false
       guard isHere else {
-        guard ending == nil else { return VerbError(.ending, "the program ends") }
-        return VerbError(.notSynced, notHere)
+        guard ending == nil else { return CommandError(.ending, "the program ends") }
+        return CommandError(.notSynced, notHere)
       }
     }
     // Once a command has seen the board, later commands need not wait, even if all members leave.

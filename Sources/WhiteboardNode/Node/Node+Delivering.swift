@@ -7,15 +7,15 @@ extension Node {
   func send(
     _ bytes: [UInt8],
     to names: [String],
-    answering request: VerbRequest
-  ) async throws(VerbError) {
+    answering request: CommandRequest
+  ) async throws(CommandError) {
     // Later lines wait too, so that messages to a slow peer are bounded and none is dropped.
-    _ = await wait { $0.deliveries.hasRoom }
-    guard ending == nil else { throw VerbError(.ending, "the program ends") }
+    _ = await wait { self.deliveries.hasRoom }
+    guard ending == nil else { throw CommandError(.ending, "the program ends") }
     let peers = try recipients(names)
     let message = SyncMessage.application(bytes).encode()
     let number = deliveries.add(request, byteCount: message.count, to: peers)
-    carryOutActions()
+    performActions()
     queue(message, for: peers, as: number)
   }
 
@@ -67,16 +67,16 @@ extension Node {
       let request = answer.request
       if answer.report.undelivered.isEmpty {
         // Messages are not stored, so the answer need not wait for the disk.
-        emit(.done(.init(verb: request.verb.name.rawValue, request: request.request)))
+        emit(.done(.init(verb: request.command.name.rawValue, request: request.request)))
       } else {
-        fail(VerbError(answer.report), answering: request)
+        fail(CommandError(answer.report), answering: request)
       }
     }
     changed()
   }
 }
 
-extension VerbError {
+extension CommandError {
   /// Creates the answer to a message that did not reach every recipient.
   init(_ report: DeliveryReport) {
     let missing = report.undelivered.map { "\(EventText.person($0.name, $0.peer)) (\($0.reason))" }

@@ -162,7 +162,9 @@ extension Node {
     for snapshot in replica.board.snapshots {
       shown[snapshot.id] = snapshot
       if isHidden(snapshot.id, on: replica.board) { continue }
-      sink.show(.shown(snapshot, replica.board.gameView(snapshot.id, for: replica.board.member)))
+      runtime.sink.show(
+        .shown(snapshot, replica.board.gameView(snapshot.id, for: replica.board.member))
+      )
     }
     // What was stored is no news.
     _ = replica.board.takeSettingsChange()
@@ -183,7 +185,7 @@ extension Node {
       if isStored, !configuration.keepsPhotoFiles, document.damages.isEmpty {
         // It is checked when it is read. A file can be left from a program that was killed.
         try? FileManager.default.removeItem(atPath: path)
-        sink.show(.photo(asset.id))
+        runtime.sink.show(.photo(asset.id))
         replica.assetStored(asset.id, bytes: asset.byteCount, now: now)
         continue
       }

@@ -81,7 +81,7 @@ extension Node {
             )
           )
         )
-        spawn { node in await node.carryOutDueVerbs() }
+        spawn { node in await node.runDueCommands() }
       }
     } onCancel: {
       // The cancelled call waits until this has resumed it.
@@ -145,10 +145,11 @@ extension Node {
   ///   - id: The transfer.
   ///   - isAccepted: Whether the file is accepted.
   ///   - isAlways: Whether the user asked to admit a peer from now on, which a file does not allow.
-  /// - Throws: ``VerbError`` for `isAlways`.
-  func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(VerbError) {
+  /// - Throws: ``CommandError`` for `isAlways`.
+  func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError)
+  {
     guard !isAlways else {
-      throw VerbError(.badArgument, "`always` is for a peer that asks to join here")
+      throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
     }
     guard isAccepted else { return endOffer(id, .declined) }
     fileOffers.removeValue(forKey: id)?.decision.resume(returning: true)
@@ -157,10 +158,10 @@ extension Node {
   /// Explains that the file is no longer offered, if a word of `accept` or `decline` can only mean a file.
   ///
   /// - Parameter word: The word.
-  /// - Throws: ``VerbError`` `noSuchTransfer`.
-  func checkNotEnded(_ word: String) throws(VerbError) {
+  /// - Throws: ``CommandError`` `noSuchTransfer`.
+  func checkNotEnded(_ word: String) throws(CommandError) {
     guard TransferID(text: word) != nil else { return }
-    throw VerbError(
+    throw CommandError(
       .noSuchTransfer,
       "the file is no longer offered, so there is nothing left to answer"
     )

@@ -10,14 +10,14 @@ extension Node {
   /// Hides an author, or shows it again, on this and all other boards.
   ///
   /// - Returns: How many objects of this board are no longer shown, or are shown again.
-  func hide(author word: String, _ isHidden: Bool) async throws(VerbError) -> VerbOutcome {
+  func hide(author word: String, _ isHidden: Bool) async throws(CommandError) -> CommandOutcome {
     let author = try author(word, or: hiddenAuthors)
     if isHidden {
       guard author != replica?.board.member else {
-        throw VerbError(.badArgument, "you cannot hide yourself")
+        throw CommandError(.badArgument, "you cannot hide yourself")
       }
       guard hiddenAuthors.contains(author) || hiddenAuthors.count < Self.mostHiddenAuthors else {
-        throw VerbError(
+        throw CommandError(
           .refused,
           "you hide \(Self.mostHiddenAuthors) authors, the most that is possible; `unhide` some of them"
         )
@@ -25,7 +25,7 @@ extension Node {
     }
     let objects = shown.values.filter { self.author(of: $0.id) == author }
     guard hiddenAuthors.contains(author) != isHidden else {
-      return VerbOutcome(count: isHidden ? objects.count : 0)
+      return CommandOutcome(count: isHidden ? objects.count : 0)
     }
     var hidden = hiddenAuthors
     if isHidden { hidden.insert(author) } else { hidden.remove(author) }
@@ -33,22 +33,22 @@ extension Node {
       do throws(DocumentError) {
         try await settings.keep(hiddenAuthors: hidden)
       } catch {
-        throw VerbError(error)
+        throw CommandError(error)
       }
     }
     hiddenAuthors = hidden
     for snapshot in objects {
       if isHidden {
-        sink.show(.removed(snapshot.id))
+        runtime.sink.show(.removed(snapshot.id))
       } else {
-        sink.show(.shown(snapshot, shownGames[snapshot.id]))
+        runtime.sink.show(.shown(snapshot, shownGames[snapshot.id]))
       }
     }
-    if isHidden { sink.show(.presence(author, Presence())) }
+    if isHidden { runtime.sink.show(.presence(author, Presence())) }
     if replica?.board.chat.contains(where: { $0.author == author }) ?? false {
       tellChat(request: nil)
     }
-    return VerbOutcome(count: objects.count)
+    return CommandOutcome(count: objects.count)
   }
 
   /// Shows a change of the board on the screen, unless its author is hidden.
@@ -56,7 +56,7 @@ extension Node {
     if !hiddenAuthors.isEmpty, let author = author(of: change), hiddenAuthors.contains(author) {
       return
     }
-    sink.show(change)
+    runtime.sink.show(change)
   }
 
   /// True for an object of a hidden author, for events.

@@ -4,68 +4,46 @@ import WhiteboardRendering
 import WhiteboardSync
 
 extension Node {
-  /// Reads lines until there are no more, no faster than they are carried out.
-  func readLines(_ input: any LineSource) async {
+  /// Reads commands until there are no more, no faster than they run.
+  func readCommands(_ input: any CommandSource) async {
     while ending == nil {
-      let line: LineReader.Line?
+      let next: CommandInput?
       do throws(InputError) {
-        line = try await input.next()
+        next = try await input.next()
       } catch {
         end(.failed(NodeError(.inputOutput, "the input cannot be read")))
         return
       }
-      guard let line else { break }
-      await take(line)
+      guard let next else { break }
+      await enqueue(next)
     }
     isInputAtEnd = true
-    wakeVerbs()
+    wakeCommands()
     giveUpComparing()
   }
 
-  private func take(_ line: LineReader.Line) async {
-    lineCount += 1
-    // A script has lines to look up; what is typed or piped live has its marks.
-    let number = configuration.script == .none ? nil : lineCount
-    let entry: VerbQueue.Entry
-    switch line {
-    case .tooLong:
-      entry = .failure(
-        VerbError(
-          .lineTooLong,
-          "the line has more than \(VerbParser.maximumLineLength) bytes",
-          line: number
-        )
-      )
-    case .line(let bytes):
-      do throws(VerbError) {
-        guard var request = try VerbParser.parse(bytes: bytes) else { return }
-        request.line = number
-        entry = .request(request)
-      } catch {
-        entry = .failure(error.answering(verb: nil, request: nil, line: number))
-      }
-    }
-    verbs.append(entry)
-    wakeVerbs()
-    await carryOutDueVerbs()
+  private func enqueue(_ input: CommandInput) async {
+    commands.append(input)
+    wakeCommands()
+    await runDueCommands()
     giveUpComparing()
-    while verbs.isFull, ending == nil {
+    while commands.isFull, ending == nil {
       await withCheckedContinuation { readerWaiter = $0 }
     }
   }
 
-  private func wakeVerbs() {
-    verbWaiter?.resume()
-    verbWaiter = nil
+  private func wakeCommands() {
+    commandWaiter?.resume()
+    commandWaiter = nil
   }
 
   /// Carries out what stands first in the queue and answers something that is pending.
   ///
   /// While we join, nothing else is carried out, so that it need not stand first.
-  func carryOutDueVerbs() async {
+  func runDueCommands() async {
     while ending == nil,
       let request = isJoining
-        ? verbs.takeAny(where: isDueWhileJoining) : verbs.takeFirst(where: isDue)
+        ? commands.takeAny(where: isDueWhileJoining) : commands.takeFirst(where: isDue)
     {
       wakeReader()
       await carryOut(request)
@@ -79,7 +57,7 @@ extension Node {
   }
 
   /// Whoever types `quit` waits no longer; in a script it stands behind what is to be done first.
-  private func isDueWhileJoining(_ verb: Verb, isFirst: Bool) -> Bool {
+  private func isDueWhileJoining(_ verb: Command, isFirst: Bool) -> Bool {
     switch verb {
     case .quit, .quitAnyway, .leave:
       configuration.isTyped || (isFirst && configuration.script == .none)
@@ -88,7 +66,7 @@ extension Node {
   }
 
   /// Whether a verb answers something that is pending.
-  func isDue(_ verb: Verb) -> Bool {
+  func isDue(_ verb: Command) -> Bool {
     switch verb {
     case .accept(let target, _), .decline(let target, _):
       (try? invitation(target)) != nil || fileOffer(target) != nil
@@ -105,30 +83,30 @@ extension Node {
   }
 
   /// Carries out verbs in their order, until there are no more and the script is over.
-  func carryOutVerbs() async {
+  func runCommands() async {
     while ending == nil {
-      guard let entry = verbs.takeFirst() else {
+      guard let entry = commands.takeFirst() else {
         if isInputAtEnd || input == nil {
           await inputEnded()
           return
         }
-        await withCheckedContinuation { verbWaiter = $0 }
+        await withCheckedContinuation { commandWaiter = $0 }
         continue
       }
       wakeReader()
       // What stands behind this may answer something that is pending, and this may take long.
-      spawn { node in await node.carryOutDueVerbs() }
+      spawn { node in await node.runDueCommands() }
       switch entry {
       case .failure(let error): fail(error)
       case .request(let request):
-        if let error = await hold(for: request.verb.name.requirement) {
+        if let error = await hold(for: request.command.name.requirement) {
           fail(error, answering: request)
         } else {
-          if request.verb.name.changesBoard { await untilRoleIsTold() }
+          if request.command.name.changesBoard { await untilRoleIsTold() }
           await carryOut(request)
         }
       }
-      await room()
+      await runtime.room()
       await roomToSend()
       await roomToKeep()
     }
@@ -138,7 +116,7 @@ extension Node {
   private func inputEnded() async {
     guard case .run = configuration.script else {
       // No other command can come, so the node ends as soon as that loses no work.
-      if isQuitRefused, await wait(until: { !$0.keeper.state.wouldLoseWork }) { end(.asked) }
+      if isQuitRefused, await wait(until: { !self.keeper.state.wouldLoseWork }) { end(.asked) }
       return
     }
     // A script without commands fetches the board.
@@ -155,7 +133,7 @@ extension Node {
   /// Tells that a verb failed; the first failure ends a script that does not keep going.
   ///
   /// It is told after what was answered before it, and ends the script at once.
-  func fail(_ error: VerbError) {
+  func fail(_ error: CommandError) {
     whenKept { _ in self.emit(.error(error)) }
     guard case .run(let keepsGoing) = configuration.script else { return }
     let failure = NodeError(error)
@@ -166,10 +144,10 @@ extension Node {
   }
 
   /// Tells that a verb failed, as the answer to its line.
-  func fail(_ error: VerbError, answering request: VerbRequest) {
+  func fail(_ error: CommandError, answering request: CommandRequest) {
     fail(
       error.answering(
-        verb: request.verb.name.rawValue,
+        verb: request.command.name.rawValue,
         request: request.request,
         line: request.line
       )
@@ -177,9 +155,9 @@ extension Node {
   }
 
   /// Tells that a verb was carried out, once what it did is kept.
-  func done(_ request: VerbRequest, _ outcome: VerbOutcome = VerbOutcome()) {
+  func done(_ request: CommandRequest, _ outcome: CommandOutcome = CommandOutcome()) {
     let done = NodeEvent.Done(
-      verb: request.verb.name.rawValue,
+      verb: request.command.name.rawValue,
       request: request.request,
       id: outcome.id?.description,
       ids: outcome.ids?.map(\.description),
@@ -196,14 +174,14 @@ extension Node {
       synced: outcome.sync?.synced,
       notSynced: outcome.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }
     )
-    let isAboutChanges = outcome.hasChanged ?? !request.verb.name.changesNothing
+    let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
     whenKept(isAboutChanges: isAboutChanges) { failure in
       guard let failure else {
         self.emit(.done(done))
         return
       }
       let problem = SaveProblem(failure)
-      let error = VerbError(
+      let error = CommandError(
         .notSaved,
         "\(problem.headline). The change is on the board, but not on disk: \(problem.message)"
       )
@@ -216,10 +194,10 @@ extension Node {
 
 extension NodeError {
   /// A verb that failed, as the end of a script.
-  init(_ error: VerbError) {
+  init(_ error: CommandError) {
     let code: Code =
       switch error.code {
-      case .syntax, .lineTooLong, .unknownVerb, .missingArgument, .badArgument, .unknownArgument:
+      case .syntax, .lineTooLong, .unknownCommand, .missingArgument, .badArgument, .unknownArgument:
         .badData
       case .notSynced: .timedOut
       default: .no
@@ -230,7 +208,7 @@ extension NodeError {
   }
 }
 
-extension VerbError {
+extension CommandError {
   /// What the session refused, as the answer to a verb.
   init(_ error: SessionError) {
     let code: Code =

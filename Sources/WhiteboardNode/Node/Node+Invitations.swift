@@ -37,7 +37,7 @@ extension Node {
         )
       )
     )
-    spawn { node in await node.carryOutDueVerbs() }
+    spawn { node in await node.runDueCommands() }
   }
 
   /// Takes the question back: the peer does not wait for an answer any more.
@@ -84,9 +84,9 @@ extension Node {
 
   /// Returns the question that a word of `accept` or `decline` means.
   ///
-  /// - Throws: ``VerbError``; of a question that is over, with what happened to it.
-  func pendingInvitation(_ word: String) throws(VerbError) -> String {
-    do throws(VerbError) {
+  /// - Throws: ``CommandError``; of a question that is over, with what happened to it.
+  func pendingInvitation(_ word: String) throws(CommandError) -> String {
+    do throws(CommandError) {
       return try invitation(word)
     } catch {
       guard error.code == .noSuchInvitation, let ended = endedInvitation(word) else { throw error }
@@ -101,8 +101,8 @@ extension Node {
     }
   }
 
-  private func isOver(_ ended: EndedInvitation) -> VerbError {
-    VerbError(.noSuchInvitation, "\(ended.sentence) There is nothing left to answer.")
+  private func isOver(_ ended: EndedInvitation) -> CommandError {
+    CommandError(.noSuchInvitation, "\(ended.sentence) There is nothing left to answer.")
   }
 
   /// Answers a question.
@@ -111,19 +111,22 @@ extension Node {
   ///   - id: The question.
   ///   - answer: The answer.
   ///   - isAlways: Whether the peer is admitted without asking from now on.
-  /// - Throws: ``VerbError`` if the question is over, or the choice cannot be stored.
+  /// - Throws: ``CommandError`` if the question is over, or the choice cannot be stored.
   func answer(
     _ id: String,
     with answer: InvitationAnswer,
     isAlways: Bool = false
-  ) async throws(VerbError) {
+  ) async throws(CommandError) {
     guard let pending = invitations[id] else {
-      throw VerbError(.noSuchInvitation, "the request is over, so there is nothing left to answer")
+      throw CommandError(
+        .noSuchInvitation,
+        "the request is over, so there is nothing left to answer"
+      )
     }
     switch pending.kind {
     case .outgoing:
       guard !isAlways else {
-        throw VerbError(.badArgument, "`always` is for a peer that asks to join here")
+        throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
       }
       if answer != .accept {
         doubt = NodeError(.notAllowed, "The words are not the same on both screens.")
@@ -136,9 +139,9 @@ extension Node {
       do throws(SessionError) {
         try await session?.respond(to: invitation, answer)
       } catch {
-        guard error.code == .unknown else { throw VerbError(error) }
+        guard error.code == .unknown else { throw CommandError(error) }
         // It ended at this very moment.
-        throw VerbError(
+        throw CommandError(
           .noSuchInvitation,
           "\(name) stopped waiting for an answer. There is nothing left to answer."
         )
@@ -147,11 +150,11 @@ extension Node {
     }
   }
 
-  private func alwaysAdmit(_ pending: PendingInvitation) async throws(VerbError) {
+  private func alwaysAdmit(_ pending: PendingInvitation) async throws(CommandError) {
     do {
       try await session?.alwaysAdmit(pending.peer, name: pending.name)
     } catch {
-      throw VerbError(
+      throw CommandError(
         .notSaved,
         "\(EventText.person(pending.name, pending.peer.text)) is admitted, but that you are not asked again is "
           + "not stored: \(TerminalText.cleaned("\(error)"))"

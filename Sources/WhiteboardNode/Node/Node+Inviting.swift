@@ -11,29 +11,29 @@ extension Node {
   ///   - terms: What it lets do, and for how long.
   ///   - request: The mark of the verb that asks.
   /// - Returns: What there is to tell of it.
-  /// - Throws: ``VerbError``: why there is none.
+  /// - Throws: ``CommandError``: why there is none.
   package func invite(
     _ terms: InvitationTerms,
     request: RequestMark? = nil
-  ) async throws(VerbError) -> NodeEvent.Invited {
+  ) async throws(CommandError) -> NodeEvent.Invited {
     guard let session, let replica else {
-      throw VerbError(.notConnected, "the board is not open")
+      throw CommandError(.notConnected, "the board is not open")
     }
     guard admission == .code else {
-      throw VerbError(
+      throw CommandError(
         .refused,
         "this board does not let in by a code; host it with --admit code"
       )
     }
     if terms.isView {
       guard replica.isOwned else {
-        throw VerbError(
+        throw CommandError(
           .refused,
           "on this board every admitted peer can edit; host a new one with --owned for view-only codes"
         )
       }
       guard replica.mayGrant else {
-        throw VerbError(.viewer, "only the owner of the board can make view-only codes")
+        throw CommandError(.viewer, "only the owner of the board can make view-only codes")
       }
     }
     let made = JoinCode.random()
@@ -44,7 +44,7 @@ extension Node {
         for: terms.seconds.map { .seconds($0) }
       )
     } catch {
-      throw VerbError(error)
+      throw CommandError(error)
     }
     let end = terms.seconds.map {
       Timestamp.text(milliseconds: SystemTime.milliseconds + UInt64($0) * 1000)
@@ -65,7 +65,7 @@ extension Node {
     repeat {
       for (mark, terms) in InvitationRequest.take(about: board.text, inDataDirectory: directory) {
         var answer = InvitationRequest.Answer()
-        do throws(VerbError) {
+        do throws(CommandError) {
           let invited = try await invite(terms)
           answer.code = invited.code
           answer.role = invited.role

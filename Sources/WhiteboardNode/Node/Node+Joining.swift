@@ -310,7 +310,7 @@ extension Node {
   private func verify(_ verification: Verification, timeout: Duration) async -> Bool {
     guard ending == nil else { return false }
     let mustAnswer = verification.mustBeCompared
-    guard !mustAnswer || !isBeyondAnswer || verbs.contains(where: \.answersInvitation) else {
+    guard !mustAnswer || !isBeyondAnswer || commands.contains(where: \.answersInvitation) else {
       nobodyCompares()
       return false
     }
@@ -337,7 +337,7 @@ extension Node {
         name: verification.name.raw
       )
       spawn { node in
-        await node.carryOutDueVerbs()
+        await node.runDueCommands()
         node.giveUpComparing()
       }
       spawn { node in
@@ -350,11 +350,11 @@ extension Node {
   }
 
   /// Whether no line can come any more that answers a question.
-  private var isBeyondAnswer: Bool { input == nil || isInputAtEnd || verbs.isFull }
+  private var isBeyondAnswer: Bool { input == nil || isInputAtEnd || commands.isFull }
 
   /// Gives up on words that nobody will compare, since no line that says so can come any more.
   func giveUpComparing() {
-    guard isJoining, isBeyondAnswer, !verbs.contains(where: isDue) else { return }
+    guard isJoining, isBeyondAnswer, !commands.contains(where: isDue) else { return }
     for (id, invitation) in invitations {
       guard case .outgoing = invitation.kind else { continue }
       nobodyCompares()

@@ -32,7 +32,7 @@ extension Node {
     var search = JoinSearch(
       name == nil ? .one : configuration.code == nil ? .known : .all,
       redialLimit: .seconds(30),
-      deadline: uptime + patience
+      deadline: runtime.uptime + patience
     )
     var retried: Set<JoinSearch.Candidate.ID> = []
     while ending == nil {
@@ -40,7 +40,7 @@ extension Node {
       let shown = announced(name)
       await loadMembers(of: shown)
       search.show(shown.compactMap { candidate($0, name) })
-      switch search.next(now: uptime) {
+      switch search.next(now: runtime.uptime) {
       case .ask(let candidate):
         do {
           return try await join(candidate, isAgain: retried.contains(candidate.id), transport)
@@ -49,7 +49,7 @@ extension Node {
             by: candidate.id,
             error,
             afterAskingFor: timeOfQuestion,
-            now: uptime,
+            now: runtime.uptime,
             jitter: Double.random(in: 0...1)
           )
           tell(JoinSearch.Refusal(candidate: candidate, error: error), hasNext: search.hasNext)
@@ -58,9 +58,9 @@ extension Node {
           }
         }
       case .wait(let due):
-        let isChanged = await wait(timeout: due - uptime) { $0.announced(name) != shown }
+        let isChanged = await wait(timeout: due - runtime.uptime) { self.announced(name) != shown }
         // Others may be heard in the same moment; the order is decided when they have been.
-        if isChanged { _ = await wait(timeout: .milliseconds(200)) { _ in false } }
+        if isChanged { _ = await wait(timeout: .milliseconds(200)) { false } }
       case .choose(let boards): throw choice(nearby.boards.filter { boards.contains($0.id) })
       case .giveUp: throw await failure(of: search, name, patience)
       }
@@ -68,9 +68,6 @@ extension Node {
     try Task.checkCancellation()
     throw await failure(of: search, name, patience)
   }
-
-  /// The time since the node was created.
-  private var uptime: Duration { clock.now - start }
 
   private func join(
     _ candidate: JoinSearch.Candidate,

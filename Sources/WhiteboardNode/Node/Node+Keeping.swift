@@ -52,7 +52,7 @@ extension Node {
 
   /// Waits until so little waits to be kept that more may be made.
   func roomToKeep() async {
-    _ = await wait { $0.keeper.hasRoom }
+    _ = await wait { self.keeper.hasRoom }
   }
 
   /// Writes what there is to write, one group after another.
@@ -132,7 +132,7 @@ extension Node {
   func keepAll() async throws(DocumentError) {
     let mark = keeper.recorded
     writeDocument()
-    _ = await wait { $0.keeper.kept >= mark || $0.keeper.isBehind || $0.keeper.isClosed }
+    _ = await wait { self.keeper.kept >= mark || self.keeper.isBehind || self.keeper.isClosed }
     guard keeper.kept >= mark else {
       throw keeper.failure ?? DocumentError(.closed, "the board is closed")
     }
@@ -159,7 +159,7 @@ extension Node {
     guard nextKeyframe == nil, document != nil else { return }
     let due = clock.now + .seconds(1)
     nextKeyframe = due
-    wakeTimer.wake(by: due)
+    runtime.wake(by: due)
   }
 
   /// Stops the keyframe checks until something is recorded, if no work is left.
@@ -204,7 +204,7 @@ extension Node {
   /// before a version are taken to be in it.
   func checkpoint(_ name: String) async throws(DocumentError) {
     while keeper.isWriting {
-      guard await wait(until: { !$0.keeper.isWriting }) else { break }
+      guard await wait(until: { !self.keeper.isWriting }) else { break }
     }
     guard let document, let replica, !keeper.isWriting else {
       throw DocumentError(.closed, "the board is closed")
@@ -313,7 +313,7 @@ extension Node {
   private func endUnsaved(_ problem: SaveProblem) {
     if case .failed(let failure) = ending, failure.code != .no { return }
     guard ending != nil else { return }
-    ending = .failed(NodeError(problem))
+    runtime.replaceEnding(.failed(NodeError(problem)))
   }
 
   /// Writes what is left and closes the document.

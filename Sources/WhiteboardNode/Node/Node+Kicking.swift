@@ -11,16 +11,16 @@ extension Node {
   ///   - keepsCode: Whether the join code of the board stays.
   ///   - request: The id of the request.
   /// - Returns: The new join code; nil if the board has none, or keeps it.
-  /// - Throws: ``VerbError`` if there is no such peer, or another peer is the host.
+  /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
   package func kick(
     _ target: String,
     reason: String,
     withAdmitted: Bool = false,
     keepsCode: Bool = false,
     request: RequestMark? = nil
-  ) async throws(VerbError) -> NodeEvent.Invited? {
+  ) async throws(CommandError) -> NodeEvent.Invited? {
     let peer = try peer(target)
-    guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+    guard let session else { throw CommandError(.notConnected, "nobody is connected") }
     do throws(SessionError) {
       let record = try await session.membershipRecord()
       var removed = [peer]
@@ -32,7 +32,7 @@ extension Node {
       guard admission == .code, !keepsCode else { return nil }
       return try await replaceCode(of: session, request: request)
     } catch {
-      throw VerbError(error)
+      throw CommandError(error)
     }
   }
 

@@ -22,7 +22,7 @@ extension Node {
       // If only the file cannot be written, the photo is still in the board.
       guard [.damaged, .notFound].contains(error.code) else { return nil }
       replica.assetLost(id, now: now)
-      carryOutActions()
+      performActions()
       return nil
     }
     assetPaths[id] = path

@@ -89,10 +89,10 @@ extension Node {
 
   /// Checks that a command may change the board.
   ///
-  /// - Throws: ``VerbError`` with the code `removed` if the copy is read-only.
-  func checkMayChange() throws(VerbError) {
+  /// - Throws: ``CommandError`` with the code `removed` if the copy is read-only.
+  func checkMayChange() throws(CommandError) {
     guard let removal, !removal.isContinued else { return }
-    throw VerbError(
+    throw CommandError(
       .removed,
       isOwnedByAnother
         ? "read-only: \(removal.host) removed you and owns this board; "
@@ -103,10 +103,10 @@ extension Node {
 
   /// Makes the copy of a board from which this peer was removed one that may be changed.
   ///
-  /// - Throws: ``VerbError`` if this peer was not removed, or another person owns the board.
-  func continueAlone() async throws(VerbError) {
+  /// - Throws: ``CommandError`` if this peer was not removed, or another person owns the board.
+  func continueAlone() async throws(CommandError) {
     guard let removal else {
-      throw VerbError(
+      throw CommandError(
         .refused,
         "the host did not remove you from this board, so you can change it already"
       )

@@ -54,59 +54,59 @@ extension Node {
       replica.admit(member, for: nil, now: now)
     case nil: return
     }
-    carryOutActions()
+    performActions()
   }
 
   /// Grants a relay the right to admit editors.
   func admit(relay: PeerID) {
     guard let replica, replica.mayGrant, let member = MemberID(relay.bytes) else { return }
     replica.admit(member, for: .grantingRelay, isAsked: true, now: now)
-    carryOutActions()
+    performActions()
   }
 
   /// Changes what a member may do.
   ///
-  /// - Throws: ``VerbError`` if there is no such peer, or it is not ours to say.
-  package func changeRole(of target: String, to role: BoardRole) throws(VerbError) {
+  /// - Throws: ``CommandError`` if there is no such peer, or it is not ours to say.
+  package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
     let peer = try peer(target)
     guard let replica, let member = MemberID(peer.bytes) else {
-      throw VerbError(.notConnected, "nobody is connected")
+      throw CommandError(.notConnected, "nobody is connected")
     }
     guard replica.isOwned else {
-      throw VerbError(
+      throw CommandError(
         .refused,
         "on this board everybody writes; a board made with `whiteboard-peer host --owned` has roles"
       )
     }
     guard replica.mayGrant else {
-      throw VerbError(.viewer, "only the owner of the board says who may write")
+      throw CommandError(.viewer, "only the owner of the board says who may write")
     }
     switch role {
     case .editor: replica.admit(member, for: .editor, isAsked: true, now: now)
     case .viewer:
       if replica.role(of: member)?.mayWrite ?? false {
         guard replica.revoke(member, now: now) else {
-          carryOutActions()
-          throw VerbError(.refused, "that is not yours to take back")
+          performActions()
+          throw CommandError(.refused, "that is not yours to take back")
         }
       } else {
         replica.admit(member, for: nil, isAsked: true, now: now)
       }
     }
-    carryOutActions()
+    performActions()
   }
 
   /// Takes back what a member was granted that is about to be removed.
   func revoke(_ peer: PeerID) {
     guard let replica, replica.mayGrant, let member = MemberID(peer.bytes) else { return }
     _ = replica.revoke(member, now: now)
-    carryOutActions()
+    performActions()
   }
 
   /// Waits for the host's word where we look on, so that what is done first is not refused for want of it.
   func untilRoleIsTold() async {
     guard let replica, replica.isOwned, !replica.role.mayWrite, !isRoleTold else { return }
-    _ = await wait(timeout: Self.roleWait) { $0.isRoleTold }
+    _ = await wait(timeout: Self.roleWait) { self.isRoleTold }
     isRoleTold = true
   }
 

@@ -15,7 +15,7 @@ extension Node {
     let state = keeper.state
     guard state != shownSaveState else { return }
     shownSaveState = state
-    sink.show(.saving(state))
+    runtime.sink.show(.saving(state))
     switch state {
     case .notSaved(let problem):
       guard problem.sentence != toldProblem?.sentence else { return }
@@ -42,20 +42,20 @@ extension Node {
   /// Saves unsaved work immediately, and reports the save state.
   ///
   /// - Throws: `not-saved` if some of the work is still not on disk.
-  func save(_ request: VerbRequest) async throws(VerbError) {
+  func save(_ request: CommandRequest) async throws(CommandError) {
     await saveNow()
     emit(.saveState(.init(keeper.state, request: request.request)))
-    if let problem = keeper.state.problem { throw VerbError(.notSaved, problem.sentence) }
+    if let problem = keeper.state.problem { throw CommandError(.notSaved, problem.sentence) }
   }
 
   /// Tries once to save everything.
   func saveNow() async {
-    _ = await wait { !$0.keeper.isWriting }
+    _ = await wait { !self.keeper.isWriting }
     if keeper.loss != nil { await keepKeyframe() }
     writeDocument()
-    _ = await wait { node in
-      !node.keeper.isWriting
-        && (node.keeper.isBehind || node.keeper.isClosed || node.keeper.state != .saving)
+    _ = await wait {
+      !self.keeper.isWriting
+        && (self.keeper.isBehind || self.keeper.isClosed || self.keeper.state != .saving)
     }
   }
 
@@ -167,11 +167,11 @@ extension Node {
   /// Checks that `quit` loses no work.
   ///
   /// - Throws: `not-saved` if it would.
-  func checkQuit() async throws(VerbError) {
+  func checkQuit() async throws(CommandError) {
     if keeper.state == .saving || keeper.state.wouldLoseWork { await saveNow() }
     guard keeper.state.wouldLoseWork else { return }
     isQuitRefused = true
-    throw VerbError(.notSaved, unsavedAdvice)
+    throw CommandError(.notSaved, unsavedAdvice)
   }
 
   private var unsavedAdvice: String {

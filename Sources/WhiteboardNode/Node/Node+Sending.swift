@@ -39,7 +39,7 @@ extension Node {
     for (way, recipients) in Dictionary(grouping: peers, by: way) {
       let load = queues[way]?.load
       queues[way]?.append(bytes, to: recipients, as: number)
-      if queues[way]?.load != load { wakeNow() }
+      if queues[way]?.load != load { runtime.wakeNow() }
     }
   }
 
@@ -60,7 +60,7 @@ extension Node {
       guard queues[way]?.number == number else { return }
       let load = queues[way]?.load
       queues[way]?.sent(message.bytes.count)
-      if queues[way]?.load != load { wakeNow() }
+      if queues[way]?.load != load { runtime.wakeNow() }
       changed()
     }
   }
@@ -87,8 +87,8 @@ extension Node {
   /// Waits until so little waits to be sent that more may be made, or until who should take it
   /// stands still: one peer must not stop the board of all.
   func roomToSend() async {
-    _ = await wait { node in
-      node.queues.values.allSatisfy {
+    _ = await wait {
+      self.queues.values.allSatisfy {
         $0.load == .light || $0.isStalled(for: SendQueue.standstill)
       }
     }

@@ -88,7 +88,7 @@ extension Node {
   private func serve(_ transport: PeerTransport) async throws {
     defer { closeQueues() }
     if let input {
-      spawn { node in await node.readLines(input) }
+      spawn { node in await node.readCommands(input) }
     }
     known = await acquaintances()
     browse(except: transport.peerID)
@@ -127,7 +127,7 @@ extension Node {
     self.replica = replica
     if let grant = ownGrant(of: board) {
       _ = replica.own(grant, now: now)
-      carryOutActions()
+      performActions()
     }
     if board.isOwned { roleChanged(replica.role) }
     isRoleTold = replica.role.mayWrite
@@ -139,8 +139,8 @@ extension Node {
     spawn { node in await node.storeMembership(of: session) }
     spawn { node in await node.sendDatagrams(session) }
     spawn { node in await node.keepTime() }
-    spawn { node in await node.carryOutVerbs() }
-    await untilEnding()
+    spawn { node in await node.runCommands() }
+    await runtime.untilEnding()
     await goodbye(session)
   }
 
@@ -150,8 +150,8 @@ extension Node {
     _ = try? lift()
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
     replica?.prepareToLeave(now: now)
-    carryOutActions()
-    let limit = limitOfGoodbye()
+    performActions()
+    let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).keys.sorted()
     while clock.now < limit, !reached.allSatisfy({ queues[way(to: $0)]?.isEmpty != false }) {
       try? await clock.sleep(for: .milliseconds(5))
@@ -159,19 +159,10 @@ extension Node {
     _ = await isConfirmed(by: reached, within: limit - clock.now)
     await finishDeliveries(before: limit)
     if case .run = configuration.script, ending == .asked, let firstFailure {
-      ending = .failed(firstFailure)
+      runtime.replaceEnding(.failed(firstFailure))
     }
     await session.leave(untilNextStart: comesBack)
     await closeDocument()
-  }
-
-  /// Returns the time until which pending messages may delay the end, which the first call sets.
-  ///
-  /// It is as long as a user would wait for a program to end.
-  func limitOfGoodbye() -> ContinuousClock.Instant {
-    let limit = goodbyeLimit ?? clock.now + .seconds(2)
-    goodbyeLimit = limit
-    return limit
   }
 
   private func closeQueues() {
@@ -211,7 +202,7 @@ extension Node {
   }
 
   private func untilEndingOrBegun() async {
-    _ = await wait { $0.isBegun }
+    _ = await wait { self.isBegun }
   }
 
   private func begun() {
@@ -413,7 +404,7 @@ extension Node {
       await discovery.browse(query) { events in
         for await event in events {
           node.discovered(event, own)
-          await node.room()
+          await node.runtime.room()
         }
       }
     }

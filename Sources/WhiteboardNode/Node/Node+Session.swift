@@ -43,14 +43,14 @@ extension Node {
     )
     async let isOver: Void = handleWaiting(session, signals, source)
     for await event in session.events {
-      switch incoming.append(event, now: uptime) {
+      switch incoming.append(event, now: runtime.uptime) {
       case .pass: break
       case .stopReading(let peer): session.setReading(false, from: peer)
       // A relayed member has no link of its own that could be stopped. It may be gone meanwhile.
       case .disconnect(let peer): try? await session.disconnect(peer, because: .tooFast)
       }
       source.yield()
-      _ = await wait { $0.incoming.hasRoom }
+      _ = await wait { self.incoming.hasRoom }
     }
     source.finish()
     await isOver
@@ -64,13 +64,13 @@ extension Node {
     var signal = signals.makeAsyncIterator()
     var work = 0.0
     while true {
-      switch incoming.next(now: uptime) {
+      switch incoming.next(now: runtime.uptime) {
       case .handle(let event, let peer):
         let caused = handleMeasured(event, session)
-        if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: uptime) }
+        if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: runtime.uptime) }
         keepTraffic()
         changed()
-        await room()
+        await runtime.room()
         await roomToKeep()
         // The next large message must not arrive before the output of this one is written (MSG-5).
         if let peer, incoming.resume(peer) { session.setReading(true, from: peer) }
@@ -79,14 +79,14 @@ extension Node {
         work = 0
         await Task.yield()
       case .wait(let due):
-        let timer = Task { [clock, start] in
+        let timer = Task { [clock = runtime.clock, start = runtime.start] in
           try await clock.sleep(until: start + due)
           source.yield()
         }
         if await signal.next(isolation: self) == nil { incoming.ignoresShares = true }
         timer.cancel()
       case .none:
-        incoming.trim(now: uptime)
+        incoming.trim(now: runtime.uptime)
         guard await signal.next(isolation: self) != nil else {
           if incoming.isEmpty { return }
           incoming.ignoresShares = true
@@ -99,18 +99,16 @@ extension Node {
   /// Handles an event.
   /// - Returns: The processor time that it took, in seconds, including an estimate for its output.
   private func handleMeasured(_ event: SessionEvent, _ session: Session) -> Double {
-    let (began, bytes) = (SystemTime.processorTime, pump.appendedBytes)
+    let (began, bytes) = (SystemTime.processorTime, runtime.emittedBytes)
     handle(event, session)
-    return SystemTime.processorTime - began + Double(pump.appendedBytes - bytes) * Self.workPerByte
+    return SystemTime.processorTime - began + Double(runtime.emittedBytes - bytes)
+      * Self.workPerByte
   }
 
   /// How many seconds of work the node does before it lets commands and other tasks run.
   private static let workAtOnce = 0.005
   /// The estimated processor time, in seconds, for writing a byte of output.
   private static let workPerByte = 40e-9
-
-  /// The time since the start of the node.
-  private var uptime: Duration { clock.now - start }
 
   private func handle(_ event: SessionEvent, _ session: Session) {
     switch event {
@@ -127,11 +125,11 @@ extension Node {
     case .message(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
       replica?.received(bytes, from: member, now: now)
-      carryOutActions()
+      performActions()
     case .datagram(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
       replica?.receivedDatagram(bytes, from: member, now: now)
-      carryOutActions()
+      performActions()
     case .datagramPath(let peer, let path):
       guard path == .link else { return }
       emit(
@@ -181,7 +179,7 @@ extension Node {
     keepName(peer.name.raw, of: id.text)
     if let member = MemberID(id.bytes) {
       replica?.peerJoined(member, now: now)
-      carryOutActions()
+      performActions()
       if id == session.hostPeer { wasReadmitted() }
       admit(peer)
     }
@@ -202,7 +200,7 @@ extension Node {
     members[peer]?.state = shown
     emit(.peerState(.init(peer: peer.text, name: members[peer]?.name ?? "", state: shown)))
     // One that takes nothing may be dropped, now that it is there.
-    wakeNow()
+    runtime.wakeNow()
   }
 
   private func left(_ peer: PeerID, _ reason: DepartureReason, _ session: Session) {
@@ -249,7 +247,7 @@ extension Node {
     guard members.removeValue(forKey: peer) != nil else { return }
     if let member = MemberID(peer.bytes) {
       replica?.peerLeft(member, now: now)
-      carryOutActions()
+      performActions()
     }
     participantSource.yield()
   }

@@ -41,7 +41,7 @@ extension Node {
   /// - Returns: The members that are synced and those that are not, and whether the condition held
   ///   in time.
   func waitUntilSynced(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
-    let deadline = clock.now + (timeout ?? .seconds(Int64(VerbParser.maximumSeconds)))
+    let deadline = clock.now + (timeout ?? .seconds(Int64(CommandParser.maximumSeconds)))
     beginProving()
     defer { endProving() }
     repeat {
@@ -49,7 +49,7 @@ extension Node {
       // silence.
       let moment = min(deadline - clock.now, .milliseconds(500))
       // The condition may have ended again before this task continued, as when a link broke.
-      guard await wait(timeout: moment, until: { $0.isSettled(scope) }), isSettled(scope) else {
+      guard await wait(timeout: moment, until: { self.isSettled(scope) }), isSettled(scope) else {
         continue
       }
       let asked = compared(scope)
@@ -63,7 +63,7 @@ extension Node {
       }
       // A member is leaving, or the session ended. Wait until that is reported.
       let left = deadline - clock.now
-      _ = await wait(timeout: left) { !$0.isSettled(scope) || $0.compared(scope) != asked }
+      _ = await wait(timeout: left) { !self.isSettled(scope) || self.compared(scope) != asked }
     } while ending == nil && clock.now < deadline
     return report(scope, isComplete: false)
   }
@@ -71,7 +71,7 @@ extension Node {
   private func beginProving() {
     syncWaits += 1
     replica?.proveEquality(true, now: now)
-    carryOutActions()
+    performActions()
   }
 
   private func endProving() {
@@ -88,7 +88,7 @@ extension Node {
   /// Whether no local work is pending, and each compared member has the same state.
   private func isSettled(_ scope: SyncScope) -> Bool {
     // Do not wait for application messages, since their recipients may be away for a long time.
-    guard let replica, verbsBeside == 0, scope == .connected || deliveries.isEmpty else {
+    guard let replica, concurrentCommands == 0, scope == .connected || deliveries.isEmpty else {
       return false
     }
     let peers = compared(scope)
@@ -140,7 +140,7 @@ extension Node {
   // MARK: - The end of a script
 
   /// Waits until every member has all changes of a script, and returns how the script ends.
-  func endOfScript() async -> Ending {
+  func endOfScript() async -> NodeRuntime.Ending {
     // Wait longer than for a lost peer, so that this ends in any case.
     let report = await waitUntilSynced(.everybody, timeout: configuration.lostAfter + .seconds(60))
     guard report.isComplete else {

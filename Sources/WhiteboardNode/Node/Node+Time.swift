@@ -4,59 +4,34 @@ import WhiteboardSync
 
 /// Timed work of the node, and its deadlines.
 extension Node {
-  /// Does what is due, for as long as the node runs; sleeps until then.
+  /// Performs timed work when it is due, for as long as the node runs.
   func keepTime() async {
     while ending == nil {
-      isWorkDue = false
       tellBacklogs()
       replica?.tick(now: now)
-      carryOutActions()
+      performActions()
       dropSlow()
       lookAfterDocument()
       changed()
-      await room()
-      await sleep()
+      await runtime.room()
+      await runtime.sleep(until: nextDue)
     }
   }
 
-  private func sleep() async {
-    guard ending == nil, !isWorkDue else { return }
-    // The clock of replicas is in milliseconds.
-    let due = max(nextDue, clock.now + .milliseconds(1))
-    let sleeper = wakeTimer.begin(until: due)
-    await withTaskCancellationHandler {
-      await sleeper.value
-    } onCancel: {
-      sleeper.cancel()
-    }
-    wakeTimer.end()
-  }
-
-  /// Sees that ``keepTime()`` wakes for what the replica has to do next.
+  /// Wakes ``keepTime()`` by the replica's next deadline.
   func planTime() {
-    if let deadline = replica?.nextDeadline { wakeTimer.wake(by: instant(deadline)) }
+    if let deadline = replica?.nextDeadline { runtime.wake(by: runtime.instant(deadline)) }
   }
 
-  /// Makes ``keepTime()`` check all deadlines now.
-  func wakeNow() {
-    isWorkDue = true
-    wakeTimer.wake(by: clock.now)
-  }
-
-  /// When something is due next.
+  /// The earliest deadline of the node.
   private var nextDue: ContinuousClock.Instant {
     var due = document == nil ? nextPurge : min(nextPurge, nextPresenceCheck)
     if let nextKeyframe { due = min(due, nextKeyframe) }
-    if let deadline = replica?.nextDeadline { due = min(due, instant(deadline)) }
+    if let deadline = replica?.nextDeadline { due = min(due, runtime.instant(deadline)) }
     for queue in queues.values {
       if let deadline = queue.nextDeadline(after: clock.now) { due = min(due, deadline) }
     }
     return due
-  }
-
-  /// The first moment at which `now` says that `uptime`.
-  private func instant(_ uptime: UInt64) -> ContinuousClock.Instant {
-    start + .milliseconds(Int64(clamping: uptime) - 1)
   }
 
   /// Tells the replica who takes what it is sent: who asks for answers and takes none would fill our

@@ -20,7 +20,7 @@ extension Node {
     guard let replica, replica.isAsking(forAsset: asset, from: member) else { return false }
     guard replica.hasRoom(forPhoto: asset, bytes: info.size) else {
       replica.leaveOutPhoto(asset, now: now)
-      carryOutActions()
+      performActions()
       return false
     }
     return true
@@ -144,7 +144,7 @@ extension Node {
     guard case .success(let resource) = result, let path = resource.path else {
       replica.assetFailed(id, from: member, now: now)
       emit(.resourceFinished(event))
-      carryOutActions()
+      performActions()
       return
     }
     if resource.sha256 == id.description,
@@ -163,13 +163,13 @@ extension Node {
       emit(.resourceFinished(event))
       replica.assetFailed(id, from: member, now: now)
     }
-    carryOutActions()
+    performActions()
   }
 
   /// Records the file of a photo that was found intact or was just written.
   func photoIsHere(_ id: AssetID, at path: String) {
     assetPaths[id] = path
-    sink.show(.photo(id))
+    runtime.sink.show(.photo(id))
   }
 
   /// Moves a received photo to where photos are, if its header is what an object of the board states.
@@ -198,7 +198,7 @@ extension Node {
 
   /// Reads a photo from a file of ours and keeps it where photos are.
   /// - Returns: What the board knows of it, and the size that it has there, upright.
-  func importPhoto(_ file: String) async throws(VerbError) -> (AssetReference, Size) {
+  func importPhoto(_ file: String) async throws(CommandError) -> (AssetReference, Size) {
     let bytes = try await Self.readPhoto(file, configuration.photos)
     let reference: AssetReference
     do throws(PhotoError) {
@@ -209,18 +209,18 @@ extension Node {
       let shown = TerminalText.quoted(file, limit: 256)
       switch error {
       case .unknownFormat:
-        throw VerbError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
+        throw CommandError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
       case .malformed:
-        throw VerbError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
+        throw CommandError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
       case .truncated:
-        throw VerbError(.notAPhoto, "\(shown) breaks off before the end of its picture")
+        throw CommandError(.notAPhoto, "\(shown) breaks off before the end of its picture")
       case .tooManyPixels:
-        throw VerbError(
+        throw CommandError(
           .tooBig,
           "\(shown) has too many pixels; at most \(BoardLimits.photoPixels) fit"
         )
       case .tooManyBytes:
-        throw VerbError(
+        throw CommandError(
           .tooBig,
           "\(shown) has no bytes, or more than \(BoardLimits.photoBytes)"
         )
@@ -235,13 +235,13 @@ extension Node {
   private static func readPhoto(
     _ file: String,
     _ converter: (any PhotoConverter)?
-  ) async throws(VerbError) -> [UInt8] {
+  ) async throws(CommandError) -> [UInt8] {
     let bytes = try FileReading.whole(file, limit: BoardLimits.photoBytes)
     guard let converter, PhotoHeader.isWebP(bytes) else { return bytes }
     do throws(PhotoConversionError) {
       return try converter.photo(ofWebP: bytes)
     } catch {
-      throw VerbError(
+      throw CommandError(
         .notAPhoto,
         "\(TerminalText.quoted(file, limit: 256)): \(TerminalText.cleaned(error.message))"
       )
@@ -249,16 +249,16 @@ extension Node {
   }
 
   /// Keeps the bytes of a photo where photos are, for what the next answer tells of.
-  func keepPhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(VerbError) {
+  func keepPhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
     do throws(BoardError) { try replica?.requireRoom(for: reference) } catch {
-      throw VerbError(error) { called($0) }
+      throw CommandError(error) { called($0) }
     }
     let path = assetPath(reference.id, reference.format)
     // Also where a file is there: it may be damaged.
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: path, isReplacing: true)
     } catch {
-      throw VerbError(.fileUnwritable, "the photo is not on the board: \(error.message)")
+      throw CommandError(.fileUnwritable, "the photo is not on the board: \(error.message)")
     }
     photoIsHere(reference.id, at: path)
     keepPhoto(reference.id, at: path, isAwaited: true)
@@ -274,7 +274,7 @@ extension Node {
       }
       node.closePhoto(id)
       node.replica?.assetSent(id, to: member, now: node.now)
-      node.carryOutActions()
+      node.performActions()
     }
   }
 
@@ -310,8 +310,8 @@ extension Node {
     _ file: String,
     named name: String,
     to peers: [PeerID]
-  ) async throws(VerbError) -> [String] {
-    guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+  ) async throws(CommandError) -> [String] {
+    guard let session else { throw CommandError(.notConnected, "nobody is connected") }
     try FileReading.check(file)
     var started: [ResourceTransfer] = []
     for peer in peers {
@@ -327,15 +327,15 @@ extension Node {
         )
         started.append(transfer)
       } catch {
-        throw VerbError(error)
+        throw CommandError(error)
       }
     }
-    var failure: VerbError?
+    var failure: CommandError?
     for transfer in started {
       do throws(SessionError) {
         _ = try await transfer.result()
       } catch {
-        failure = failure ?? VerbError(error)
+        failure = failure ?? CommandError(error)
       }
     }
     if let failure {
@@ -349,8 +349,8 @@ extension Node {
     _ file: String,
     named name: String,
     to peers: [PeerID]
-  ) async throws(VerbError) -> [String] {
-    guard let session else { throw VerbError(.notConnected, "nobody is connected") }
+  ) async throws(CommandError) -> [String] {
+    guard let session else { throw CommandError(.notConnected, "nobody is connected") }
     try FileReading.check(file)
     var ids: [String] = []
     for peer in peers {
@@ -364,12 +364,12 @@ extension Node {
     named name: String,
     to peer: PeerID,
     _ session: Session
-  ) async throws(VerbError) -> String {
+  ) async throws(CommandError) -> String {
     let stream: PeerStream
     do throws(SessionError) {
       stream = try await session.openStream(named: name, to: peer)
     } catch {
-      throw VerbError(error)
+      throw CommandError(error)
     }
     let id = stream.id.text
     transfers[id] = PendingTransfer(
@@ -382,7 +382,7 @@ extension Node {
       .streamOpened(.init(stream: id, direction: .outgoing, peer: peer.text, name: name))
     )
     var size: UInt64 = 0
-    var failure: VerbError?
+    var failure: CommandError?
     do {
       let reading = try FileReading(file)
       while let chunk = try await reading.next(upTo: 64 * 1024) {
@@ -393,12 +393,12 @@ extension Node {
       // The other side ends its direction when it has read ours to the end.
       for try await _ in stream.inbound {}
     } catch let error as SessionError {
-      failure = VerbError(error)
-    } catch let error as VerbError {
+      failure = CommandError(error)
+    } catch let error as CommandError {
       stream.reset(code: 0)
       failure = error
     } catch {
-      failure = VerbError(.internal, "the stream failed")
+      failure = CommandError(.internal, "the stream failed")
     }
     transfers[id] = nil
     emit(
@@ -454,7 +454,7 @@ extension Node {
           )
           offset += UInt64(piece.count)
         }
-        await room()
+        await runtime.room()
       }
       try await stream.finish()
     } catch {

@@ -8,29 +8,20 @@ import WhiteboardSync
 
 /// Discovery, a session and a replica as one: what every program of this product runs.
 ///
-/// Lines go in at a ``LineSource``, events come out at an ``EventSink``, in one order. Each verb is
+/// Commands go in from a ``CommandSource``, events come out at an ``EventSink``, in one order. Each command is
 /// answered by exactly one `done` or `error`. A sink that takes events slowly slows the node: it reads
 /// its session and its input no faster than its events are taken.
 package actor Node {
   let configuration: NodeConfiguration
-  let sink: any EventSink
-  let input: (any LineSource)?
-  let clock = ContinuousClock()
-  let start: ContinuousClock.Instant
+  let input: (any CommandSource)?
+  private let sink: any EventSink
+  /// Events, conditions, tasks, time, and the end.
+  private(set) lazy var runtime = NodeRuntime(self, sink: sink)
 
   /// What came from the session and waits to be handled.
   var incoming = IncomingEvents()
-  var pump = EventPump()
-  var ending: Ending?
   /// Whether the program serves the board again when it is next started.
   private(set) var comesBack = false
-  private var endWaiter: CheckedContinuation<Void, Never>?
-  /// The time until which pending messages may delay the end; nil until the node begins to end.
-  var goodbyeLimit: ContinuousClock.Instant?
-  /// Work that runs beside everything else; the node's group of tasks takes it from here.
-  let jobs: AsyncStream<Job>
-  private let jobSource: AsyncStream<Job>.Continuation
-
   // Where the board is kept.
   var document: BoardDocument?
   var keeper = PersistenceQueue()
@@ -61,11 +52,6 @@ package actor Node {
   var removal: Removal?
   /// Tells other programs that the board is open.
   var openBoard: OpenBoardFile?
-
-  // When something is due.
-  var wakeTimer = WakeTimer()
-  /// Whether something is due that no deadline tells of.
-  var isWorkDue = false
 
   // Who is there.
   var session: Session?
@@ -114,18 +100,14 @@ package actor Node {
   let participantSource: AsyncStream<Void>.Continuation
 
   // Pending work.
-  var verbs = VerbQueue()
+  var commands = CommandQueue()
   var isInputAtEnd = false
-  /// How many lines were read.
-  var lineCount = 0
-  var verbWaiter: CheckedContinuation<Void, Never>?
+  var commandWaiter: CheckedContinuation<Void, Never>?
   var readerWaiter: CheckedContinuation<Void, Never>?
-  var conditions: [Int: Condition] = [:]
-  var nextCondition = 0
   /// Application messages that are not confirmed yet.
   var deliveries = MessageDeliveries()
   /// The number of running transfers that are not answered yet.
-  var verbsBeside = 0
+  var concurrentCommands = 0
 
   // What is pending.
   var invitations: [String: PendingInvitation] = [:]
@@ -177,14 +159,6 @@ package actor Node {
   /// The first verb that failed, in a script that keeps going.
   var firstFailure: NodeError?
 
-  typealias Job = @Sendable (isolated Node) async -> Void
-
-  /// Why the node ends.
-  enum Ending: Equatable {
-    case asked
-    case failed(NodeError)
-  }
-
   /// A peer of the session.
   struct Member {
     var name: String
@@ -209,12 +183,6 @@ package actor Node {
   struct Datagram: Sendable {
     let bytes: [UInt8]
     let peers: [PeerID]
-  }
-
-  /// Somebody who waits for something to become true.
-  struct Condition {
-    let holds: (isolated Node) -> Bool
-    let continuation: CheckedContinuation<Bool, Never>
   }
 
   /// A question that `accept` or `decline` answers.
@@ -252,18 +220,17 @@ package actor Node {
   ///   - sink: Where events go.
   package init(
     _ configuration: NodeConfiguration,
-    input: (any LineSource)?,
+    input: (any CommandSource)?,
     sink: any EventSink
   ) {
     self.configuration = configuration
     ownName = configuration.displayName
     self.input = input
     self.sink = sink
-    start = clock.now
+    let start = ContinuousClock.now
     nextKeyframe = start
     nextPurge = start + .seconds(60)
     nextPresenceCheck = start + Self.presenceInterval
-    (jobs, jobSource) = AsyncStream.makeStream()
     (datagrams, datagramSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
     (participantChanges, participantSource) = AsyncStream.makeStream(
       bufferingPolicy: .bufferingNewest(1)
@@ -286,16 +253,17 @@ package actor Node {
       // Ends by itself at once; nobody waits for it.
       Task { await self.end(.asked) }
     }
-    await flush()
+    await runtime.flush()
     if case .failed(let error)? = ending {
       throw error
     }
   }
 
   private func live() async {
+    runtime.onEnd { self.finishWaiters() }
     await withDiscardingTaskGroup { group in
       group.addTask { await self.main() }
-      for await job in jobs {
+      for await job in runtime.jobs {
         group.addTask { await job(self) }
       }
       // What still runs belongs to a node that is over.
@@ -312,10 +280,8 @@ package actor Node {
     end(.asked)
   }
 
-  /// Has work run beside everything else, until it is over or the node is.
-  func spawn(_ job: @escaping Job) {
-    jobSource.yield(job)
-  }
+  /// Runs a job concurrently until it returns or the node is over.
+  func spawn(_ job: @escaping NodeRuntime.Job) { runtime.spawn(job) }
 
   private func main() async {
     do throws(NodeError) {
@@ -323,34 +289,20 @@ package actor Node {
     } catch {
       end(.failed(error))
     }
-    finishWaiters()
-    jobSource.finish()
+    runtime.finish()
+    runtime.finishJobs()
   }
 
   // MARK: - Ending
 
-  /// Has the node end; the first reason counts.
-  func end(_ reason: Ending) {
-    guard ending == nil else { return }
-    ending = reason
-    endWaiter?.resume()
-    endWaiter = nil
-    finishWaiters()
-  }
+  /// Why the node ends; nil while it does not.
+  var ending: NodeRuntime.Ending? { runtime.ending }
 
-  /// Waits until the node is to end.
-  func untilEnding() async {
-    guard ending == nil else { return }
-    await withCheckedContinuation { endWaiter = $0 }
-  }
+  /// Makes the node end. Only the first reason counts.
+  func end(_ reason: NodeRuntime.Ending) { runtime.end(reason) }
 
-  /// Nobody waits any longer for what will not come.
+  /// Resumes everything that waits for an answer that cannot come any more.
   private func finishWaiters() {
-    guard ending != nil else { return }
-    for condition in conditions.values {
-      condition.continuation.resume(returning: false)
-    }
-    conditions = [:]
     for invitation in invitations.values {
       if case .outgoing(let continuation) = invitation.kind {
         continuation.resume(returning: false)
@@ -358,105 +310,32 @@ package actor Node {
     }
     invitations = [:]
     endFileOffers()
-    verbWaiter?.resume()
-    verbWaiter = nil
+    commandWaiter?.resume()
+    commandWaiter = nil
     readerWaiter?.resume()
     readerWaiter = nil
-    wakeNow()
   }
 
-  // MARK: - Telling
+  // MARK: - Services of the runtime
 
-  /// Tells an event, after all those before it.
-  func emit(_ event: NodeEvent) {
-    pump.append(event)
-    deliver()
-  }
+  /// Handles that the sink has accepted events, or failed.
+  func delivered(_ failure: OutputError?) { runtime.delivered(failure) }
 
-  private func deliver() {
-    guard let events = pump.begin() else { return }
-    let sink = sink
-    // Ends when the sink has taken the events or failed; `flush` waits for it.
-    Task {
-      var failure: OutputError?
-      do throws(OutputError) {
-        try await sink.write(events)
-      } catch {
-        failure = error
-      }
-      self.delivered(failure)
-    }
-  }
+  /// Emits an event after all events before it.
+  func emit(_ event: NodeEvent) { runtime.emit(event) }
 
-  private func delivered(_ failure: OutputError?) {
-    for waiter in pump.end(failure) {
-      waiter.resume()
-    }
-    if let failure {
-      end(
-        failure.isReaderGone
-          ? .asked : .failed(NodeError(.inputOutput, "the output cannot be written to"))
-      )
-    }
-    deliver()
-  }
+  /// Checks the conditions that are waited for; to be called after every change of state.
+  func changed() { runtime.changed() }
 
-  /// Waits until events can be told again.
-  func room() async {
-    while !pump.hasRoom {
-      await withCheckedContinuation { pump.wait($0) }
-    }
-  }
-
-  /// Waits until every event has been told.
-  func flush() async {
-    while !pump.isIdle {
-      await withCheckedContinuation { pump.wait($0) }
-    }
-  }
-
-  // MARK: - Conditions
-
-  /// Something is not as it was: those who wait for it look again.
-  func changed() {
-    for (key, condition) in conditions where condition.holds(self) {
-      conditions[key] = nil
-      condition.continuation.resume(returning: true)
-    }
-  }
-
-  /// Waits until something is so.
+  /// Waits until a condition holds.
   ///
-  /// - Parameters:
-  ///   - timeout: How long at most; nil for as long as it takes.
-  ///   - holds: What is waited for; asked whenever anything changes.
-  /// - Returns: Whether it came to be so, before the time was over or the node was to end.
-  func wait(
-    timeout: Duration? = nil,
-    until holds: @escaping (isolated Node) -> Bool
-  ) async -> Bool {
-    guard ending == nil else { return false }
-    guard !holds(self) else { return true }
-    let key = nextCondition
-    nextCondition += 1
-    if let timeout {
-      spawn { node in
-        try? await node.clock.sleep(for: timeout)
-        node.conditions.removeValue(forKey: key)?.continuation.resume(returning: false)
-      }
-    }
-    return await withCheckedContinuation { continuation in
-      conditions[key] = Condition(holds: holds, continuation: continuation)
-    }
+  /// - Returns: True if the condition held; false if the time was over or the node ends.
+  func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
+    await runtime.wait(timeout: timeout, until: holds)
   }
 
-  // MARK: - Time
+  var clock: ContinuousClock { runtime.clock }
 
-  /// Both clocks now.
-  var now: Moment {
-    Moment(
-      wall: SystemTime.milliseconds,
-      uptime: UInt64((clock.now - start) / .milliseconds(1)) + 1
-    )
-  }
+  /// The current time on both clocks.
+  var now: Moment { runtime.now }
 }

@@ -177,16 +177,6 @@ package struct NodeConfiguration: Sendable {
   var boardsDirectory: String { dataDirectory + "/boards" }
 }
 
-/// Where a node reads its lines.
-package protocol LineSource: Sendable {
-  /// The next line, or nil at the end or when the task is cancelled.
-  ///
-  /// - Throws: ``InputError`` when nothing more can be read.
-  func next() async throws(InputError) -> LineReader.Line?
-}
-
-extension LineReader: LineSource {}
-
 /// Where a node tells what happens.
 package protocol EventSink: Sendable {
   /// Takes events in their order; returns when there is room for more.

@@ -31,8 +31,8 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
   func find(
     _ word: String,
     what: String,
-    missing: VerbError.Code
-  ) throws(VerbError) -> Value {
+    missing: CommandError.Code
+  ) throws(CommandError) -> Value {
     let lower = word.lowercased()
     if let exact = entries.first(where: { $0.id == lower }) {
       return exact.value
@@ -43,7 +43,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
         return starts[0].value
       }
       guard starts.isEmpty else {
-        throw VerbError(
+        throw CommandError(
           .ambiguous,
           "\(starts.count) of the \(what)s start with \(TerminalText.quoted(word)); give more of the id"
         )
@@ -55,7 +55,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
         return named[0].value
       }
       guard named.isEmpty else {
-        throw VerbError(
+        throw CommandError(
           .ambiguous,
           "\(named.count) \(what)s are called \(TerminalText.quoted(word)); give the id of one"
         )
@@ -69,6 +69,6 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
           let name = entry.names.first.map { TerminalText.cleaned($0, limit: 32) } ?? ""
           return name.isEmpty ? String(entry.id.prefix(8)) : "\(name) (\(entry.id.prefix(8)))"
         }.joined(separator: ", ")
-    throw VerbError(missing, "no \(what) is called \(TerminalText.quoted(word)); \(known)")
+    throw CommandError(missing, "no \(what) is called \(TerminalText.quoted(word)); \(known)")
   }
 }

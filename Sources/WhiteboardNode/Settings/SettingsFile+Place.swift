@@ -56,7 +56,7 @@ extension SettingsFile {
       throw NodeError(.noInput, "there is no file \(TerminalText.quoted(place.path, limit: 4096))")
     }
     let bytes: [UInt8]
-    do throws(VerbError) {
+    do throws(CommandError) {
       bytes = try FileReading.whole(place.path, limit: Self.maximumSize)
     } catch {
       throw NodeError(.badConfiguration, error.message)

@@ -81,7 +81,7 @@ extension Relay {
   private func invite(_ request: ControlRequest) async throws(NodeError) -> InvitationReport {
     let entry = try board(request)
     let node = try served(entry)
-    do throws(VerbError) {
+    do throws(CommandError) {
       let invited = try await node.invite(request.terms ?? InvitationTerms())
       return InvitationReport(
         board: entry.board,
@@ -101,7 +101,7 @@ extension Relay {
       throw NodeError(.usage, "somebody is an editor or a viewer")
     }
     let node = try served(entry)
-    do throws(VerbError) {
+    do throws(CommandError) {
       try await node.changeRole(of: request.peer ?? "", to: role)
     } catch {
       throw NodeError(.no, error.message)
@@ -113,7 +113,7 @@ extension Relay {
     var entry = try board(request)
     let node = try served(entry)
     let invited: NodeEvent.Invited?
-    do throws(VerbError) {
+    do throws(CommandError) {
       invited = try await node.kick(
         request.peer ?? "",
         reason: request.reason ?? "",

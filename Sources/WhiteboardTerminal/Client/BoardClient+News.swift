@@ -183,7 +183,7 @@ extension BoardClient {
   private mutating func finished(_ done: NodeEvent.Done) {
     guard let mark = done.request?.whole else { return }
     waiting.remove(mark)
-    if VerbName(rawValue: done.verb)?.changesBoard == true {
+    if CommandName(rawValue: done.verb)?.changesBoard == true {
       for (key, person) in people where person.silentSince != nil {
         people[key]?.waitingChanges += 1
       }

@@ -187,16 +187,16 @@ extension BoardClient {
       canvas.show(style)
       return []
     case nil: return []
-    case let word? where VerbName(rawValue: word) == nil && !word.hasPrefix("{"):
-      let known = VerbName.allCases.map(\.rawValue) + Self.ownCommands.map(\.name)
+    case let word? where CommandName(rawValue: word) == nil && !word.hasPrefix("{"):
+      let known = CommandName.allCases.map(\.rawValue) + Self.ownCommands.map(\.name)
       let nearest = Spelling.nearest(to: word, in: known)
       let advice = nearest.map { "did you mean \($0)?" } ?? ":help lists them"
       say("there is no command \(shown(word)); \(advice)", isBad: true)
       return []
     default:
       // The answer to a line that cannot be parsed would name no request.
-      do throws(VerbError) {
-        _ = try VerbParser.parse(line)
+      do throws(CommandError) {
+        _ = try CommandParser.parse(line)
       } catch {
         complain(error.message)
         return []
@@ -223,7 +223,9 @@ extension BoardClient {
   }
 
   /// Verbs whose last argument is a file.
-  private static let fileVerbs: Set<String> = ["photo", "export", "import", "resource", "save-as"]
+  private static let fileCommands: Set<String> = [
+    "photo", "export", "import", "resource", "save-as",
+  ]
 
   /// A path as the system takes it: `~` stands for the person's directory.
   private func path(_ text: String) -> String {
@@ -245,14 +247,14 @@ extension BoardClient {
     guard purpose == .command else { return [] }
     let words = editor.text.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count > 1 else {
-      offer(VerbName.allCases.map(\.rawValue) + Self.ownCommands.map(\.name), after: " ")
+      offer(CommandName.allCases.map(\.rawValue) + Self.ownCommands.map(\.name), after: " ")
       return []
     }
     switch words[0] {
     case "follow": offer(people.values.map { shown($0.name) }, after: "")
     case "pen-style": offer(DotStyle.allCases.map(\.rawValue), after: "")
-    case "help": offer(VerbName.allCases.map(\.rawValue), after: "")
-    case let verb where Self.fileVerbs.contains(String(verb)): return [.findFiles(editor.word)]
+    case "help": offer(CommandName.allCases.map(\.rawValue), after: "")
+    case let verb where Self.fileCommands.contains(String(verb)): return [.findFiles(editor.word)]
     default: offer(canvas.objects.map { String("\($0)".prefix { $0 != "-" }) }, after: " ")
     }
     return []

@@ -41,7 +41,7 @@ import Testing
 
   @Test func `every reason, error and state is in the document of lines`() throws {
     let words =
-      Self.reasons.map(\.word) + VerbError.Code.allCases.map(\.rawValue)
+      Self.reasons.map(\.word) + CommandError.Code.allCases.map(\.rawValue)
       + ["connecting", "connected", "suspect", "reconnecting", "lost", "ending"]
     #expect(try Set(words).subtracting(documented()) == [])
   }

@@ -38,7 +38,7 @@ struct EventLineTests {
   @Test("an error answers with code, message, verb and mark")
   func failure() {
     #expect(
-      line(.error(VerbError(.noSuchObject, "no", verb: "move", request: .word("m"))))
+      line(.error(CommandError(.noSuchObject, "no", verb: "move", request: .word("m"))))
         == #"{"v":1,"event":"error","code":"no-such-object","message":"no","request":"m","verb":"move"}"#
         + "\n"
     )
@@ -291,7 +291,7 @@ struct EventTextTests {
 
   @Test("a failure in a script carries its line")
   func lines() {
-    let error = VerbError(.noSuchObject, "no", verb: "move")
+    let error = CommandError(.noSuchObject, "no", verb: "move")
       .answering(verb: nil, request: nil, line: 3)
     #expect(EventText.line(.error(error)) == "! line 3: no")
     #expect(
@@ -304,9 +304,9 @@ struct EventTextTests {
 
   @Test("each verb is answered by a line, one that asks by what it is told")
   func answers() {
-    for name in VerbName.allCases {
+    for name in CommandName.allCases {
       let isTold = EventText.line(.done(.init(verb: name.rawValue, id: "1-a"))) == nil
-      let asks: Set<VerbName> = [
+      let asks: Set<CommandName> = [
         .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help,
         .profile, .invite, .save,
       ]
@@ -374,7 +374,8 @@ struct EventTextTests {
       String(decoding: EventLine.json(.done(done)), as: UTF8.self)
         .contains(#""skippedSteps":[{"reason":"overwritten","step":"scale"},"#)
     )
-    let error = VerbError(.nothingToUndo(skipped: [.init(label: "move", reason: .played)])) { _ in
+    let error = CommandError(.nothingToUndo(skipped: [.init(label: "move", reason: .played)])) {
+      _ in
       ""
     }
     #expect(error.code == .nothingToUndo)

@@ -18,9 +18,9 @@ struct CatchUpTests: NodeSuite {
   ) async -> (error: NodeError?, events: [NodeEvent]) {
     var configuration = configuration
     configuration.script = .run(keepsGoing: keepsGoing)
-    let feed = LineFeed()
-    for line in lines { await feed.push(line) }
-    await feed.finish()
+    let feed = CommandFeed()
+    for line in lines { feed.push(line) }
+    feed.finish()
     let scriptedNode = ScriptedNode()
     do throws(NodeError) {
       try await Node(configuration, input: feed, sink: scriptedNode).run()
@@ -297,13 +297,15 @@ struct CatchUpTests: NodeSuite {
 
   @Test("each command has a requirement: those that read or write the board wait for it")
   func requirements() {
-    for name in VerbName.allCases where name.changesBoard {
+    for name in CommandName.allCases where name.changesBoard {
       #expect(name.requirement == .board, "\(name)")
     }
-    for name: VerbName in [.objects, .export, .copy, .import, .digest, .checkpoint, .diff, .chat] {
+    for name: CommandName in [
+      .objects, .export, .copy, .import, .digest, .checkpoint, .diff, .chat,
+    ] {
       #expect(name.requirement == .board, "\(name)")
     }
-    for name: VerbName in [.help, .quit, .accept, .decline, .peers, .cancel, .leave, .wait] {
+    for name: CommandName in [.help, .quit, .accept, .decline, .peers, .cancel, .leave, .wait] {
       #expect(name.requirement == .nothing, "\(name)")
     }
   }
@@ -313,7 +315,7 @@ struct CatchUpTests: NodeSuite {
   @Test("[SYN-44] a peer alone is not synced, and the answer says that no other peer is connected")
   func alone() async throws {
     try await withHost { host in
-      do throws(VerbError) {
+      do throws(CommandError) {
         try await host.perform("wait synced timeout=0.2")
         Issue.record("it was synced without any other member")
       } catch {
@@ -353,7 +355,7 @@ struct CatchUpTests: NodeSuite {
         let joining = try await room.joining(ready)
         try await withMemberWithoutBoard("cy", ready, in: room) {
           try await host.perform("wait peers=1 timeout=30")
-          do throws(VerbError) {
+          do throws(CommandError) {
             try await host.perform("wait synced timeout=1")
             Issue.record("it was synced with a member that has no board")
           } catch {
@@ -409,8 +411,8 @@ struct CatchUpTests: NodeSuite {
         var configuration = try await room.joining(ready)
         configuration.script = .run(keepsGoing: false)
         let joining = configuration
-        let (feed, guest) = (LineFeed(), ScriptedNode())
-        await feed.push("objects")
+        let (feed, guest) = (CommandFeed(), ScriptedNode())
+        feed.push("objects")
         let ending = Task { () -> NodeError? in
           do throws(NodeError) {
             try await Node(joining, input: feed, sink: guest).run()
@@ -423,8 +425,8 @@ struct CatchUpTests: NodeSuite {
         await host.end()
         try await group.waitForAll()
         #expect(await guest.sees { if case .left = $0 { true } else { false } })
-        await feed.push("text 0,0 late")
-        await feed.finish()
+        feed.push("text 0,0 late")
+        feed.finish()
         let error = try #require(await ending.value, "it ended as if others had it")
         #expect(error.code == .timedOut)
         #expect(error.message.contains("have not reached any other member"), "\(error.message)")
@@ -435,5 +437,5 @@ struct CatchUpTests: NodeSuite {
 
 extension Node {
   /// Waits until a command is held.
-  fileprivate func untilHolding() async { _ = await wait { $0.isHolding } }
+  fileprivate func untilHolding() async { _ = await wait { self.isHolding } }
 }

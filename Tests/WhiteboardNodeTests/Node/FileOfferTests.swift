@@ -116,7 +116,7 @@ struct FileOfferTests: NodeSuite {
   func catchingUp() async throws {
     try await withPair(guestFiles: .ask) { room, host, guest in
       let file = try file(room)
-      var sends: [Task<VerbError.Code?, Never>] = []
+      var sends: [Task<CommandError.Code?, Never>] = []
       for number in 1...8 {
         sends.append(Task { await error(host, "resource \(file) --name file\(number)") })
         _ = try #require(await offer(guest, of: "file\(number)"))

@@ -80,7 +80,7 @@ struct HidingTests: NodeSuite {
       var asked = 0
     }
 
-    let feed = LineFeed()
+    let feed = CommandFeed()
     private let state = Mutex(State())
     private let told: AsyncStream<NodeEvent>
     private let telling: AsyncStream<NodeEvent>.Continuation
@@ -124,7 +124,7 @@ struct HidingTests: NodeSuite {
         state.asked += 1
         return "mark-\(state.asked)"
       }
-      await feed.push("\(line) request=\(mark)")
+      feed.push("\(line) request=\(mark)")
       for await event in told {
         switch event {
         case .done(let done) where done.request == .word(mark):

@@ -42,7 +42,7 @@ struct InvitationTests: NodeSuite {
   }
 
   private func message(_ scriptedNode: ScriptedNode, _ line: String) async -> String? {
-    do throws(VerbError) {
+    do throws(CommandError) {
       try await scriptedNode.perform(line)
       return nil
     } catch {

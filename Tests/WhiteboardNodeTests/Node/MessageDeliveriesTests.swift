@@ -18,8 +18,8 @@ import Testing
     return peer
   }
 
-  private func request(_ mark: String) -> VerbRequest {
-    VerbRequest(.send(bytes: [1], to: [], isUnreliable: false), request: .word(mark))
+  private func request(_ mark: String) -> CommandRequest {
+    CommandRequest(.send(bytes: [1], to: [], isUnreliable: false), request: .word(mark))
   }
 
   private func receipt(_ peers: [PeerID]) -> SendReceipt {

@@ -333,6 +333,6 @@ extension Node {
   ///
   /// Other facts than changes of the board may still be on their way to the disk after an answer.
   fileprivate func isSavedAndIdle() async -> Bool {
-    await wait(timeout: .seconds(20)) { $0.keeper.state == .saved && !$0.keeper.isWriting }
+    await wait(timeout: .seconds(20)) { self.keeper.state == .saved && !self.keeper.isWriting }
   }
 }

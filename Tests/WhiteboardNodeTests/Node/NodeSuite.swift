@@ -97,8 +97,8 @@ extension NodeSuite {
   func error(
     _ scriptedNode: ScriptedNode,
     _ line: String
-  ) async -> VerbError.Code? {
-    do throws(VerbError) {
+  ) async -> CommandError.Code? {
+    do throws(CommandError) {
       try await scriptedNode.perform(line)
       return nil
     } catch {

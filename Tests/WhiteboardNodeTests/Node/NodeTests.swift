@@ -376,8 +376,8 @@ struct NodeTests: NodeSuite {
         let text = try #require(await host.ready()?.addresses.first)
         let target = JoinTarget.address(try #require(HostPort(text)))
         let mute = await room.configuration(.join(target, patience: .seconds(1)), "mute")
-        let nothing = LineFeed()
-        await nothing.finish()
+        let nothing = CommandFeed()
+        nothing.finish()
         let isRefused: Bool
         do throws(NodeError) {
           try await Node(mute, input: nothing, sink: ScriptedNode()).run()
@@ -389,9 +389,9 @@ struct NodeTests: NodeSuite {
 
         var scripted = await room.configuration(.join(target, patience: .seconds(1)), "script")
         scripted.script = .run(keepsGoing: false)
-        let feed = LineFeed()
-        for line in ["text 0,0 one", "accept to-1"] { await feed.push(line) }
-        await feed.finish()
+        let feed = CommandFeed()
+        for line in ["text 0,0 one", "accept to-1"] { feed.push(line) }
+        feed.finish()
         let last = scripted
         group.addTask { try await Node(last, input: feed, sink: ScriptedNode()).run() }
         _ = try #require(await invitation(host, from: "script"))
@@ -472,9 +472,9 @@ struct NodeTests: NodeSuite {
             "run\(Int.random(in: 0...Int.max))"
           )
           joining.script = .run(keepsGoing: keepsGoing)
-          let feed = LineFeed()
-          for line in lines { await feed.push(line) }
-          await feed.finish()
+          let feed = CommandFeed()
+          for line in lines { feed.push(line) }
+          feed.finish()
           do throws(NodeError) {
             try await Node(joining, input: feed, sink: ScriptedNode()).run()
             return nil
@@ -518,11 +518,11 @@ struct NodeTests: NodeSuite {
           "ben"
         )
         joining.script = .run(keepsGoing: true)
-        let (scripted, feed) = (joining, LineFeed())
+        let (scripted, feed) = (joining, CommandFeed())
         // It is at its end, and would wait until somebody has all of it.
-        await feed.push("text 0,0 one")
-        await feed.push("wait objects=2 timeout=60")
-        await feed.finish()
+        feed.push("text 0,0 one")
+        feed.push("wait objects=2 timeout=60")
+        feed.finish()
         async let ended: NodeError.Code? = {
           do throws(NodeError) {
             try await Node(scripted, input: feed, sink: ScriptedNode()).run()

@@ -12,8 +12,8 @@ struct NameBookTests {
     return book
   }
 
-  private func find(_ word: String) -> Result<Int, VerbError> {
-    do throws(VerbError) {
+  private func find(_ word: String) -> Result<Int, CommandError> {
+    do throws(CommandError) {
       return .success(try book().find(word, what: "peer", missing: .noSuchPeer))
     } catch {
       return .failure(error)
@@ -31,7 +31,7 @@ struct NameBookTests {
 
   @Test("what more than one has is told, and so is what nobody has")
   func failures() {
-    #expect(throws: VerbError.self) { try find("abcd").get() }
+    #expect(throws: CommandError.self) { try find("abcd").get() }
     guard case .failure(let both) = find("abcd"), case .failure(let none) = find("zoe"),
       case .failure(let short) = find("abc"), case .failure(let names) = find("BEN")
     else {
@@ -47,15 +47,15 @@ struct NameBookTests {
 }
 
 @Suite
-struct VerbQueueTests {
+struct CommandQueueTests {
   @Test("lines come out in order, and only a first one that is due comes out of turn")
   func order() {
-    var queue = VerbQueue()
-    let wait = VerbRequest(.wait(.synced, timeout: nil))
-    let accept = VerbRequest(.accept(target: "1"))
+    var queue = CommandQueue()
+    let wait = CommandRequest(.wait(.synced, timeout: nil))
+    let accept = CommandRequest(.accept(target: "1"))
     queue.append(.request(wait))
     queue.append(.request(accept))
-    let isAccept: (Verb) -> Bool = { $0.name == .accept }
+    let isAccept: (Command) -> Bool = { $0.name == .accept }
     #expect(queue.takeFirst(where: isAccept) == nil)
     #expect(queue.takeFirst() == .request(wait))
     #expect(queue.takeFirst(where: isAccept) == accept)
@@ -65,28 +65,28 @@ struct VerbQueueTests {
 
   @Test("a verb that is due anywhere comes out alone, and the rest keep their order")
   func anywhere() {
-    var queue = VerbQueue()
-    for verb in [Verb.digest, .accept(target: "to-1"), .quit, .objects] {
-      queue.append(.request(VerbRequest(verb)))
+    var queue = CommandQueue()
+    for verb in [Command.digest, .accept(target: "to-1"), .quit, .objects] {
+      queue.append(.request(CommandRequest(verb)))
     }
     #expect(queue.contains { $0.answersInvitation })
-    #expect(queue.takeAny { verb, _ in verb.answersInvitation }?.verb == .accept(target: "to-1"))
+    #expect(queue.takeAny { verb, _ in verb.answersInvitation }?.command == .accept(target: "to-1"))
     #expect(!queue.contains { $0.answersInvitation })
     #expect(queue.takeAny { verb, isFirst in verb == .quit && isFirst } == nil)
-    #expect(queue.takeAny { verb, _ in verb == .objects }?.verb == .objects)
-    #expect(queue.takeFirst() == .request(VerbRequest(.digest)))
-    #expect(queue.takeAny { verb, isFirst in verb == .quit && isFirst }?.verb == .quit)
+    #expect(queue.takeAny { verb, _ in verb == .objects }?.command == .objects)
+    #expect(queue.takeFirst() == .request(CommandRequest(.digest)))
+    #expect(queue.takeAny { verb, isFirst in verb == .quit && isFirst }?.command == .quit)
     #expect(queue.isEmpty)
-    queue.append(.request(VerbRequest(.peers)))
-    #expect(queue.takeFirst() == .request(VerbRequest(.peers)))
+    queue.append(.request(CommandRequest(.peers)))
+    #expect(queue.takeFirst() == .request(CommandRequest(.peers)))
   }
 
   @Test("it is full at its capacity and has room again when one is taken")
   func capacity() {
-    var queue = VerbQueue()
-    for _ in 0..<VerbQueue.capacity {
+    var queue = CommandQueue()
+    for _ in 0..<CommandQueue.capacity {
       #expect(!queue.isFull)
-      queue.append(.request(VerbRequest(.digest)))
+      queue.append(.request(CommandRequest(.digest)))
     }
     #expect(queue.isFull)
     _ = queue.takeFirst()

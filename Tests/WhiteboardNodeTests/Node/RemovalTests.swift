@@ -19,7 +19,7 @@ struct RemovalTests: NodeSuite {
   }
 
   private func refusal(_ scriptedNode: ScriptedNode, _ line: String) async -> String? {
-    do throws(VerbError) {
+    do throws(CommandError) {
       try await scriptedNode.perform(line)
       return nil
     } catch {

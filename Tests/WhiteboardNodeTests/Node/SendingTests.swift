@@ -48,13 +48,13 @@ struct SendingTests: NodeSuite {
     }
   }
 
-  /// Begins a command, whose line is read when this returns.
+  /// Begins a command, which is in the node's input when this returns.
   private func begin(_ scriptedNode: ScriptedNode, _ line: String) async -> Task<
-    VerbError.Code?, Never
+    CommandError.Code?, Never
   > {
-    let count = await scriptedNode.lineCount
+    let count = await scriptedNode.requestCount
     let task = Task { await error(scriptedNode, line) }
-    while await scriptedNode.lineCount == count { await Task.yield() }
+    while await scriptedNode.requestCount == count { await Task.yield() }
     return task
   }
 
@@ -78,7 +78,7 @@ struct SendingTests: NodeSuite {
   func lost() async throws {
     try await withBarePeer(lostAfter: .milliseconds(200)) { _, host, transport, session in
       try await session.pause(true)
-      var requests: [Task<VerbError.Code?, Never>] = []
+      var requests: [Task<CommandError.Code?, Never>] = []
       for number in 0..<3 {
         requests.append(await begin(host, "send \(number)"))
       }
@@ -182,9 +182,6 @@ extension Session {
 }
 
 extension ScriptedNode {
-  /// How many lines its node has read.
-  fileprivate var lineCount: Int { get async { await node?.lineCount ?? 0 } }
-
   /// The number of executed commands that were answered.
   fileprivate func answered(_ verb: String) -> Int {
     events.count { if case .done(let done) = $0 { done.verb == verb } else { false } }

@@ -35,7 +35,7 @@ struct NoticeTests {
   func boxed(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
-    let failure = VerbError(
+    let failure = CommandError(
       .fileUnreadable,
       "\"\(Self.path)\" cannot be read: there is no such file"
     )

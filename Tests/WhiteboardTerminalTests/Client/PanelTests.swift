@@ -101,11 +101,11 @@ struct PanelTests {
   func help() throws {
     var desk = try Desk()
     #expect(desk.type(":help\r") == ["help"])
-    _ = desk.client.take(.note(.init(code: "help", message: VerbTable.text)))
+    _ = desk.client.take(.note(.init(code: "help", message: CommandTable.text)))
     let lines = desk.lines()
     #expect(!lines.contains { $0.contains(#"one a line:\n"#) })
     #expect(lines[1].contains("Commands") && desk.client.notice == nil)
-    #expect(lines.contains { $0.contains(VerbTable.text.lines[2]) })
+    #expect(lines.contains { $0.contains(CommandTable.text.lines[2]) })
   }
 
   @Test("the keys stand under headings, and all of them can be reached", arguments: sizes)

@@ -45,7 +45,7 @@ struct SavingTests {
     // A failed answer must not clear the warning.
     #expect(desk.type("u") == ["undo"])
     _ = desk.client.take(
-      .error(VerbError(.notSaved, "no").answering(verb: "undo", request: .number(1), line: nil))
+      .error(CommandError(.notSaved, "no").answering(verb: "undo", request: .number(1), line: nil))
     )
     desk.now += .seconds(60)
     _ = desk.tick()

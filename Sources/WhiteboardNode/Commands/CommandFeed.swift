@@ -1,0 +1,61 @@
+import NIOConcurrencyHelpers
+
+/// A queue through which a program passes commands to a node.
+package final class CommandFeed: CommandSource {
+  private struct State {
+    var inputs: [CommandInput] = []
+    var isFinished = false
+    var waiter: CheckedContinuation<CommandInput?, Never>?
+  }
+
+  private let state = NIOLockedValueBox(State())
+
+  /// Creates an empty feed.
+  package init() {}
+
+  /// Adds a command at the end; never waits, however many commands are queued.
+  package func push(_ request: CommandRequest) { push(.request(request)) }
+
+  /// Parses a line and adds its command; ignores an empty line.
+  package func push(_ line: String) {
+    guard let input = CommandInput(parsing: .line(Array(line.utf8))) else { return }
+    push(input)
+  }
+
+  private func push(_ input: CommandInput) {
+    let waiter = state.withLockedValue { state in
+      guard let waiter = state.waiter.take() else {
+        state.inputs.append(input)
+        return nil as CheckedContinuation<CommandInput?, Never>?
+      }
+      return waiter
+    }
+    waiter?.resume(returning: input)
+  }
+
+  /// Ends the input after the queued commands.
+  package func finish() {
+    let waiter = state.withLockedValue { state in
+      state.isFinished = true
+      return state.waiter.take()
+    }
+    waiter?.resume(returning: nil)
+  }
+
+  /// Returns the next command; nil after the last one, or if the task is canceled, which also ends the feed.
+  package func next() async -> CommandInput? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let next: CommandInput?? = state.withLockedValue { state in
+          guard state.inputs.isEmpty else { return state.inputs.removeFirst() }
+          guard !state.isFinished else { return .some(nil) }
+          state.waiter = continuation
+          return nil
+        }
+        if let next { continuation.resume(returning: next) }
+      }
+    } onCancel: {
+      finish()
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Whiteboard
+import WhiteboardRendering
+
+extension CommandError {
+  /// What the board refused, as the answer to a verb.
+  ///
+  /// - Parameters:
+  ///   - error: What the board refused.
+  ///   - name: What to call a member.
+  init(_ error: BoardError, name: (MemberID) -> String) {
+    switch error {
+    case .unknownObject(let id):
+      self.init(.noSuchObject, "there is no object \(id)")
+    case .notDeleted(let id):
+      self.init(.refused, "\(id) is not deleted")
+    case .nextToItself(let id):
+      self.init(.badArgument, "\(id) cannot lie in front of or behind itself")
+    case .held(let id, let member):
+      self.init(.held, "\(name(member)) has \(id) in hand; wait until it is free")
+    case .locked(let id):
+      self.init(.locked, "\(id) is locked; `unlock` it first")
+    case .unfinished(let id):
+      self.init(.held, "\(id) is still being drawn; wait until it is finished")
+    case .wrongKind(let id):
+      self.init(.wrongKind, "\(id) is of another kind than the verb is for")
+    case .outOfRange(let what):
+      self.init(.badArgument, "\(what) is out of range")
+    case .tooLong(let what):
+      self.init(.tooBig, "\(what) is longer than its limit")
+    case .empty:
+      self.init(.badArgument, "there is nothing in it")
+    case .stackFull:
+      self.init(.refused, "there is no room left between these two in the stack")
+    case .tooManyOperations:
+      self.init(.tooBig, "this is more than fits in one step")
+    case .nothingToUndo(let skipped):
+      self.init(.nothingToUndo, "Nothing to undo." + EventText.skipped(skipped))
+    case .nothingToRedo(let skipped):
+      self.init(.nothingToRedo, "Nothing to redo." + EventText.skipped(skipped))
+    case .gameRefused(let reason):
+      self.init(.gameRefused, CommandError.words(reason))
+    case .viewer:
+      self.init(.viewer, "you can only view this board")
+    case .boardFull:
+      self.init(.refused, "the board is full; delete something")
+    case .shareUsed:
+      self.init(
+        .refused,
+        "you have used half of the board, the most that one author may use while others use it; "
+          + "delete some of your objects and `purge` them"
+      )
+    case .photosUsed:
+      self.init(
+        .refused,
+        "your photos on this board would exceed \(BoardLimits.photoBytesPerAuthor >> 20) MiB, the most that "
+          + "one author may have; delete some of them and `purge` them"
+      )
+    case .clockExhausted:
+      self.init(
+        .refused,
+        "a cell has the greatest time possible, so it cannot be changed; `unlock` the object to replace it by a "
+          + "copy that can be changed"
+      )
+    }
+  }
+
+  private static func words(_ reason: GameError) -> String {
+    switch reason {
+    case .unknownGame: "this game is not known here"
+    case .malformedSetup: "this game makes no sense, and cannot be played"
+    case .foreignList: "this game was begun with another list of words, and cannot be played here"
+    case .unknownLanguage(let tag):
+      "there are no words of the language \(TerminalText.quoted(tag)) here; `set language en`"
+    case .malformedMove: "that is no move of this game"
+    case .unknownWord(let word): "\(TerminalText.quoted(word)) is not in the list of words"
+    case .repeatedWord(let word):
+      "you have guessed \(TerminalText.quoted(word)) before; try another word"
+    case .columnFull: "that column is full"
+    case .notYourTurn: "it is the other player's turn"
+    case .notAPlayer: "two others play this game"
+    case .gameOver: "the game is over for you"
+    case .tooManyMoves: "no more moves of yours count in this game"
+    case .moveInProgress: "one move at a time"
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// The verbs about people and what goes to them past the board.
+extension Node {
+  /// Answers, removes or leaves somebody, or says who we are.
+  func decide(_ request: CommandRequest) async throws(CommandError) {
+    switch request.command {
+    case .accept(let target, let isAlways):
+      if let file = fileOffer(target) {
+        return try answerOffer(file, isAccepted: true, isAlways: isAlways)
+      }
+      try checkNotEnded(target)
+      try await answer(try pendingInvitation(target), with: .accept, isAlways: isAlways)
+    case .decline(let target, let reason):
+      if let file = fileOffer(target) { return try answerOffer(file, isAccepted: false) }
+      try checkNotEnded(target)
+      try await answer(try pendingInvitation(target), with: .decline(reason: reason ?? ""))
+    case .continue:
+      try await continueAlone()
+    case .kick(let target, let reason, let withAdmitted, let keepsCode):
+      let invited = try await kick(
+        target,
+        reason: reason ?? "",
+        withAdmitted: withAdmitted,
+        keepsCode: keepsCode,
+        request: request.request
+      )
+      if let invited { emit(.invited(invited)) }
+    case .role(let target, let role):
+      try changeRole(of: target, to: role)
+    case .cancel(let target, let reason):
+      let (_, transfer) = try transfer(target)
+      switch transfer.kind {
+      case .resource(let id):
+        do throws(SessionError) {
+          try session?.cancelResource(id, reason: reason ?? "")
+        } catch {
+          throw CommandError(.noSuchTransfer, "the transfer is over")
+        }
+      case .stream(let stream): stream.reset(code: 0)
+      }
+    case .profile(let name, let icon):
+      try await changeProfile(name, icon, request)
+    default:
+      if let session {
+        await finishDeliveries(before: runtime.limitOfGoodbye())
+        await session.leave()
+      } else {
+        // There is nothing to stay for.
+        end(.asked)
+      }
+    }
+  }
+
+  /// Which question a word of `accept` or `decline` means.
+  func invitation(_ word: String) throws(CommandError) -> String {
+    var book = ReferenceResolver<String>()
+    for (id, invitation) in invitations {
+      book.add(id: id, names: [invitation.name, invitation.peer.text], value: id)
+    }
+    if word == "last", invitations.count == 1, let only = invitations.keys.first {
+      return only
+    }
+    do throws(CommandError) {
+      return try book.find(word, what: "invitation", missing: .noSuchInvitation)
+    } catch {
+      // The start of a peer's id serves as well.
+      let starts = invitations.filter {
+        word.utf8.count >= 4 && $0.value.peer.text.hasPrefix(word.lowercased())
+      }
+      guard let only = starts.keys.first, starts.count == 1 else { throw error }
+      return only
+    }
+  }
+
+  /// Which transfer a word of `cancel` means.
+  func transfer(_ word: String) throws(CommandError) -> (String, PendingTransfer) {
+    var book = ReferenceResolver<(String, PendingTransfer)>()
+    for (id, transfer) in transfers {
+      book.add(id: id, names: [transfer.name], value: (id, transfer))
+    }
+    return try book.find(word, what: "transfer", missing: .noSuchTransfer)
+  }
+
+  /// Goes by another name or icon from now on, and tells by which.
+  private func changeProfile(
+    _ name: String?,
+    _ icon: IconChange?,
+    _ request: CommandRequest
+  ) async throws(CommandError) {
+    if let settings = configuration.personalSettings {
+      do throws(DocumentError) {
+        try await settings.keep(name: name, icon: icon)
+      } catch {
+        throw CommandError(error)
+      }
+    }
+    if let name {
+      ownName = name
+      keepName(name, of: configuration.identity.peerID.text)
+    }
+    if let icon { ownIcon = icon.icon }
+    do throws(BoardError) {
+      try replica?.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
+    } catch {
+      throw refusal(error)
+    }
+    performActions()
+    emit(
+      .profile(
+        .init(
+          peer: replica?.board.member.description ?? "",
+          name: ownName,
+          icon: ownIcon?.emoji,
+          request: request.request
+        )
+      )
+    )
+  }
+
+  /// Which member a word means.
+  func peer(_ word: String) throws(CommandError) -> PeerID {
+    var book = ReferenceResolver<PeerID>()
+    for (peer, member) in members {
+      book.add(id: peer.text, names: [member.name], value: peer)
+    }
+    return try book.find(word, what: "peer", missing: .noSuchPeer)
+  }
+
+  /// Returns the present or former member that a word of a command names.
+  ///
+  /// - Parameters:
+  ///   - word: The start of an id, or a name.
+  ///   - others: Members that the word may name though they wrote nothing on this board.
+  /// - Returns: The member.
+  /// - Throws: `noSuchPeer` if no member or more than one matches.
+  func author(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
+    guard let board = replica?.board else { throw CommandError(.ending, "the board is closed") }
+    var book = ReferenceResolver<MemberID>()
+    // Members that wrote nothing count too: the name of one of two must not mean the other.
+    let present = members.keys.compactMap { MemberID($0.bytes) }
+    for member in Set(board.authors.values).union(others).union(present) {
+      let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
+      let name = member == board.member ? ownName : present ?? keptNames[member.description]
+      book.add(id: member.description, names: name.map { [$0] } ?? [], value: member)
+    }
+    return try book.find(word, what: "author", missing: .noSuchPeer)
+  }
+
+  /// Permanently removes all objects that an author created, except settings.
+  ///
+  /// Other commands and changes run in between.
+  func purge(author word: String) async throws(CommandError) -> CommandOutcome {
+    let author = try author(word)
+    var count = 0
+    while true {
+      let removed = try onBoard { (board) throws(BoardError) in
+        try board.purge(madeBy: author, atMost: 1000)
+      }
+      count += removed
+      guard removed == 1000 else { return CommandOutcome(count: count) }
+      await runtime.room()
+      await roomToKeep()
+      await Task.yield()
+    }
+  }
+
+  /// Whom words mean; everybody, where there are none.
+  func recipients(_ names: [String]) throws(CommandError) -> [PeerID] {
+    guard !members.isEmpty else {
+      throw CommandError(.notConnected, "nobody is connected; `wait peers=1` waits for somebody")
+    }
+    guard !names.isEmpty else { return members.keys.sorted() }
+    var peers: [PeerID] = []
+    for name in names {
+      let peer = try peer(name)
+      if !peers.contains(peer) {
+        peers.append(peer)
+      }
+    }
+    return peers
+  }
+
+  /// Sends an application message as a datagram, without confirmation.
+  func sendDatagram(_ bytes: [UInt8], to names: [String]) throws(CommandError) {
+    let peers = try recipients(names)
+    guard bytes.count <= CommandParser.maximumDatagramLength else {
+      throw CommandError(
+        .tooBig,
+        "a message without --unreliable may be as long; with it, at most "
+          + "\(CommandParser.maximumDatagramLength) bytes fit"
+      )
+    }
+    replica?.sendData(
+      bytes,
+      to: peers.compactMap { MemberID($0.bytes) },
+      isReliable: false,
+      now: now
+    )
+    performActions()
+  }
+}

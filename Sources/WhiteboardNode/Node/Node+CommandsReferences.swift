@@ -1,0 +1,139 @@
+import Whiteboard
+
+/// Resolving the object references of a command.
+extension Node {
+  /// Which objects a verb may name.
+  enum Nameable {
+    /// Objects on the board, and groups.
+    case present
+    /// Deleted objects.
+    case deleted
+  }
+
+  /// Throws where an alias names something already.
+  func check(_ alias: ObjectAlias?) throws(CommandError) {
+    guard let alias, let id = aliases[alias], isNameable(id, as: .present) else { return }
+    throw CommandError(.aliasTaken, "\(alias) is the name of \(id) already")
+  }
+
+  /// Records a new object, as `last` and under its alias.
+  func made(_ id: ObjectID, _ alias: ObjectAlias?) {
+    lastObject = id
+    if let alias {
+      aliases[alias] = id
+    }
+  }
+
+  /// The objects that references name, each once, in the order in which they were named.
+  ///
+  /// - Throws: `noSuchObject`, `ambiguous`.
+  func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
+    var ids: [ObjectID] = []
+    var known: Set<ObjectID> = []
+    for reference in references {
+      let named = reference == .selected ? try objectsInHand() : [try resolve(reference)]
+      for id in named where known.insert(id).inserted {
+        ids.append(id)
+      }
+    }
+    return ids
+  }
+
+  /// The one object that a reference names.
+  ///
+  /// - Throws: `noSuchObject`, `ambiguous`.
+  func resolve(
+    _ reference: ObjectReference,
+    among nameable: Nameable = .present
+  ) throws(CommandError) -> ObjectID {
+    switch reference {
+    case .last:
+      guard let lastObject else {
+        throw CommandError(.noSuchObject, "nothing has been made here yet, so there is no last")
+      }
+      return lastObject
+    case .selected:
+      let ids = try objectsInHand()
+      guard ids.count == 1 else {
+        throw CommandError(.ambiguous, "you have \(ids.count) objects in hand; this verb takes one")
+      }
+      return ids[0]
+    case .alias(let alias):
+      guard let id = aliases[alias] else {
+        throw CommandError(
+          .noSuchObject,
+          "nothing here is called \(alias); `objects` lists the ids"
+        )
+      }
+      return id
+    case .id:
+      guard let id = ObjectID(reference.description) else {
+        throw missing(reference, among: nameable)
+      }
+      guard isNameable(id, as: nameable) else { throw absence(of: id, as: nameable) }
+      return id
+    case .sequence(let sequence):
+      let known = (replica?.board.state.records.keys.filter { $0.dot.sequence == sequence } ?? [])
+        .filter { isNameable($0, as: .present) || isNameable($0, as: .deleted) }.sorted()
+      let found = known.filter { isNameable($0, as: nameable) }
+      guard let id = found.first else {
+        if let other = known.first { throw absence(of: other, as: nameable) }
+        throw missing(reference, among: nameable)
+      }
+      guard found.count == 1 else {
+        throw CommandError(
+          .ambiguous,
+          "\(found.count) objects start with \(sequence); give one whole: "
+            + found.prefix(4).map(\.description).joined(separator: ", ")
+        )
+      }
+      return id
+    }
+  }
+
+  private func missing(_ reference: ObjectReference, among nameable: Nameable) -> CommandError {
+    switch nameable {
+    case .present:
+      CommandError(.noSuchObject, "there is no object \(reference); `objects` lists the ids")
+    case .deleted:
+      CommandError(.noSuchObject, "there is no deleted object \(reference)")
+    }
+  }
+
+  /// Returns the error for an object that is not among the ones that can be named.
+  func absence(of id: ObjectID, as nameable: Nameable) -> CommandError {
+    if nameable == .deleted, isNameable(id, as: .present) {
+      return CommandError(.refused, "\(id) is not deleted")
+    }
+    let state = replica?.board.state
+    if isNameable(id, as: .deleted) {
+      return state?.record(id)?.kind == .group
+        ? CommandError(.noSuchObject, "the group \(id) was taken apart or deleted")
+        : CommandError(.noSuchObject, "\(id) is deleted; `undelete` brings it back")
+    }
+    guard let state, state.record(id) == nil, state.context.contains(id.dot) else {
+      return CommandError(.noSuchObject, "there is no object \(id); `objects` lists the ids")
+    }
+    return CommandError(
+      .noSuchObject,
+      "there is no object \(id); if there was one, it was removed for good"
+    )
+  }
+
+  private func objectsInHand() throws(CommandError) -> [ObjectID] {
+    let ids = replica?.board.selectedIDs ?? []
+    guard !ids.isEmpty else {
+      throw CommandError(.noSuchObject, "nothing is in your hand; `select` takes something")
+    }
+    return ids
+  }
+
+  private func isNameable(_ id: ObjectID, as nameable: Nameable) -> Bool {
+    guard let state = replica?.board.state, let record = state.record(id), let kind = record.kind
+    else { return false }
+    switch nameable {
+    case .present: return state.isVisible(id) && (kind.isShown || kind == .group)
+    case .deleted: return record.isDeleted && (kind.isShown || kind == .group)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Synchronization
+
+@testable import Whiteboard
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+/// Somebody at a board of their own, who uses the terminal or writes lines.
+actor Hand: EventSink {
+  private let feed = CommandFeed()
+  private var node: Node?
+  private var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
+  private let changes = Mutex<[BoardChange]>([])
+  private var now = Duration.zero
+  private var asked = 0
+  private var answered = 0
+  private var isReady = false
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private(set) var errors: [String] = []
+  private(set) var listed: [NodeEvent.ObjectDescription] = []
+  private(set) var chat: [String] = []
+
+  func run(_ configuration: NodeConfiguration) async throws {
+    let node = Node(configuration, input: feed, sink: self)
+    self.node = node
+    defer { wake() }
+    try await node.run()
+  }
+
+  func end() async { await node?.requestEnd() }
+
+  // MARK: - What a person does
+
+  /// Keys and mouse as a terminal sends them, ^ for Escape; each has its effect before the next.
+  func type(_ text: String) async {
+    await untilReady()
+    var parser = InputParser()
+    let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
+    for event in events {
+      // Slowly enough for no two clicks to be one double click.
+      now += .seconds(1)
+      await carryOut(client.take(event, now: now) + client.tick(now: now))
+    }
+  }
+
+  private func carryOut(_ actions: [BoardClient.Action]) async {
+    var isAnswered = false
+    for case .verb(let line) in actions {
+      feed.push(line)
+      isAnswered = isAnswered || line.contains(" request=")
+    }
+    if isAnswered { await settle() }
+  }
+
+  /// A line of a script or of a program.
+  func write(_ line: String) async {
+    await untilReady()
+    feed.push(line)
+    await settle()
+  }
+
+  /// All that is on the board, in the words of those who ask for it.
+  func look() async -> [NodeEvent.ObjectDescription] {
+    await write("objects")
+    return listed
+  }
+
+  // MARK: - What the node tells
+
+  /// Until all that was said has been done.
+  private func settle() async {
+    asked += 1
+    feed.push("peers request=settled-\(asked)")
+    while answered < asked { await withCheckedContinuation { waiters.append($0) } }
+  }
+
+  private func untilReady() async {
+    while !isReady { await withCheckedContinuation { waiters.append($0) } }
+  }
+
+  private func wake() {
+    (isReady, answered) = (true, .max)
+    for waiter in waiters { waiter.resume() }
+    waiters = []
+  }
+
+  func write(_ events: [NodeEvent]) async throws(OutputError) {
+    for change in changes.withLock({ changes in
+      defer { changes = [] }
+      return changes
+    }) {
+      client.take(change)
+    }
+    for event in events {
+      // The user of the client did not ask for this list, which would cover the board.
+      if case .peers = event { continue }
+      // What the client asks for to begin with changes nothing.
+      _ = client.take(event)
+      switch event {
+      case .ready: isReady = true
+      case .done(let done):
+        if case .word(let word)? = done.request, word.hasPrefix("settled-") { answered += 1 }
+      case .error(let failure): errors.append("\(failure.verb ?? ""): \(failure.message)")
+      case .objects(let objects): listed = objects.objects
+      case .chat(let line): chat.append(line.text)
+      default: break
+      }
+    }
+    for waiter in waiters { waiter.resume() }
+    waiters = []
+  }
+
+  nonisolated func show(_ change: BoardChange) { changes.withLock { $0.append(change) } }
+}
