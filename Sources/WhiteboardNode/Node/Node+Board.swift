@@ -42,9 +42,9 @@ extension Node {
   private func carryOut(_ action: ReplicaAction) {
     switch action {
     case .send(let bytes, let recipients):
-      queue(bytes, for: peers(recipients))
+      outbox.send(bytes, to: peers(recipients))
     case .sendDatagram(let bytes, let recipients):
-      datagramSource.yield(Datagram(bytes: bytes, peers: peers(recipients)))
+      outbox.sendDatagram(bytes, to: peers(recipients))
     case .objectAdded(let snapshot, let member):
       shown[snapshot.id] = snapshot
       shownGames[snapshot.id] = view(snapshot)

@@ -3,6 +3,15 @@ import WhiteboardSync
 
 /// Application messages, which are answered when their recipients have confirmed them.
 extension Node {
+  /// Creates the outbox of this node.
+  func makeOutbox() -> Outbox {
+    Outbox(runtime, logger: configuration.logger) {
+      self.accepted($0, $1)
+    } handleSent: {
+      self.keepTraffic()
+    }
+  }
+
   /// Queues an application message; later commands run before it is answered.
   func send(
     _ bytes: [UInt8],
@@ -16,11 +25,12 @@ extension Node {
     let message = SyncMessage.application(bytes).encode()
     let number = deliveries.add(request, byteCount: message.count, to: peers)
     performActions()
-    queue(message, for: peers, as: number)
+    outbox.send(message, to: peers, as: number)
   }
 
   /// Records that the session accepted a message, and asks its recipients to confirm it.
-  func taken(_ number: Int, _ receipt: SendReceipt, _ session: Session) {
+  func accepted(_ number: Int, _ receipt: SendReceipt) {
+    guard let session else { return }
     for peer in deliveries.taken(number, receipt) {
       spawn { node in await node.confirmMessages(to: peer, session) }
     }

@@ -107,7 +107,7 @@ extension Node {
         }
       }
       await runtime.room()
-      await roomToSend()
+      await outbox.room()
       await roomToKeep()
     }
   }

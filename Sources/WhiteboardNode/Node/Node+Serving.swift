@@ -137,7 +137,9 @@ extension Node {
     reportFoundMembers(to: session)
     spawn { node in await node.followSession(session) }
     spawn { node in await node.storeMembership(of: session) }
-    spawn { node in await node.sendDatagrams(session) }
+    spawn { node in
+      await node.outbox.sendDatagrams(by: session) { node.members[$0]?.isReached == true }
+    }
     spawn { node in await node.keepTime() }
     spawn { node in await node.runCommands() }
     await runtime.untilEnding()
@@ -153,7 +155,7 @@ extension Node {
     performActions()
     let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).keys.sorted()
-    while clock.now < limit, !reached.allSatisfy({ queues[way(to: $0)]?.isEmpty != false }) {
+    while clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {
       try? await clock.sleep(for: .milliseconds(5))
     }
     _ = await isConfirmed(by: reached, within: limit - clock.now)
@@ -166,10 +168,7 @@ extension Node {
   }
 
   private func closeQueues() {
-    for way in Array(queues.keys) {
-      queues[way]?.close()
-    }
-    datagramSource.finish()
+    outbox.close()
     participantSource.finish()
   }
 

@@ -161,17 +161,16 @@ extension Node {
   private func joined(_ peer: Peer, _ session: Session) {
     let isNew = members[peer.id] == nil
     // A process that took another's place is owed nothing of what that one was.
-    leaveQueue(peer.id)
+    outbox.leave(peer.id)
     endDeliveries(to: peer.id, reason: DepartureReason.restarted.word)
     members[peer.id] = Member(
       name: peer.name.raw,
       state: .connected,
       address: peer.address?.description,
-      way: peer.relay ?? peer.id,
       since: clock.now
     )
     lostMembers[peer.id] = nil
-    enterQueue(peer, session)
+    outbox.join(peer, session)
     hasMet = true
     let id = peer.id
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
@@ -243,7 +242,7 @@ extension Node {
   }
 
   private func forget(_ peer: PeerID) {
-    leaveQueue(peer)
+    outbox.leave(peer)
     guard members.removeValue(forKey: peer) != nil else { return }
     if let member = MemberID(peer.bytes) {
       replica?.peerLeft(member, now: now)

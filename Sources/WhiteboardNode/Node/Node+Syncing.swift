@@ -94,7 +94,7 @@ extension Node {
     let peers = compared(scope)
     guard scope == .everybody || !peers.isEmpty else { return false }
     let ids = peers.compactMap { MemberID($0.bytes) }
-    return peers.allSatisfy { isSynced(with: $0, scope) && queues[way(to: $0)]?.isEmpty != false }
+    return peers.allSatisfy { isSynced(with: $0, scope) && outbox.isEmpty(to: $0) }
       && !replica.isExchangingAssets(with: ids)
   }
 

@@ -7,10 +7,10 @@ extension Node {
   /// Performs timed work when it is due, for as long as the node runs.
   func keepTime() async {
     while ending == nil {
-      tellBacklogs()
+      reportBacklogs()
       replica?.tick(now: now)
       performActions()
-      dropSlow()
+      if let session { outbox.dropSlowPeers(of: session) { members[$0]?.isReached == true } }
       lookAfterDocument()
       changed()
       await runtime.room()
@@ -28,28 +28,17 @@ extension Node {
     var due = document == nil ? nextPurge : min(nextPurge, nextPresenceCheck)
     if let nextKeyframe { due = min(due, nextKeyframe) }
     if let deadline = replica?.nextDeadline { due = min(due, runtime.instant(deadline)) }
-    for queue in queues.values {
-      if let deadline = queue.nextDeadline(after: clock.now) { due = min(due, deadline) }
-    }
+    if let deadline = outbox.nextDeadline(after: clock.now) { due = min(due, deadline) }
     return due
   }
 
-  /// Tells the replica who takes what it is sent: who asks for answers and takes none would fill our
-  /// memory with them.
-  private func tellBacklogs() {
+  /// Reports to the replica which members have a backlog, so that they get no further answers.
+  ///
+  /// Otherwise a member that requests answers and accepts none would fill the memory.
+  private func reportBacklogs() {
     for peer in members.keys {
-      guard let member = MemberID(peer.bytes), let queue = queues[way(to: peer)] else { continue }
-      replica?.memberIsBacklogged(member, queue.load > .light)
-    }
-  }
-
-  /// Disconnects peers that are there and take nothing; they may come back and catch up.
-  private func dropSlow() {
-    guard let session else { return }
-    for (way, queue) in queues where members[way]?.isReached == true && queue.isTooSlow {
-      queues[way]?.close()
-      // It may be gone by itself meanwhile.
-      spawn { _ in try? await session.disconnect(way, because: .tooSlow) }
+      guard let member = MemberID(peer.bytes) else { continue }
+      replica?.memberIsBacklogged(member, outbox.load(to: peer) > .light)
     }
   }
 }

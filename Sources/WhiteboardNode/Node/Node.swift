@@ -17,6 +17,8 @@ package actor Node {
   private let sink: any EventSink
   /// Events, conditions, tasks, time, and the end.
   private(set) lazy var runtime = NodeRuntime(self, sink: sink)
+  /// Messages and datagrams on their way to the members.
+  private(set) lazy var outbox = makeOutbox()
 
   /// What came from the session and waits to be handled.
   var incoming = IncomingEvents()
@@ -87,15 +89,9 @@ package actor Node {
   var members: [PeerID: Member] = [:]
   /// What members said that they go by.
   var profiles: [PeerID: MemberLook] = [:]
-  /// What waits to be sent, by the peer whose link it takes.
-  var queues: [PeerID: SendQueue] = [:]
-  /// How many of them there were.
-  var nextQueue = 0
   var nearby = Nearby()
   /// The name of a board that another program announces with our key.
   var ownBoard: String?
-  let datagrams: AsyncStream<Datagram>
-  let datagramSource: AsyncStream<Datagram>.Continuation
   let participantChanges: AsyncStream<Void>
   let participantSource: AsyncStream<Void>.Continuation
 
@@ -164,8 +160,6 @@ package actor Node {
     var name: String
     var state: NodeEvent.PeerState.State
     var address: String?
-    /// The peer whose link messages to it take, from when it joined until it leaves.
-    var way: PeerID
     /// The time at which the member joined.
     var since: ContinuousClock.Instant
 
@@ -177,12 +171,6 @@ package actor Node {
   struct MemberLook: Equatable {
     let name: String
     let icon: String?
-  }
-
-  /// A datagram on its way out.
-  struct Datagram: Sendable {
-    let bytes: [UInt8]
-    let peers: [PeerID]
   }
 
   /// A question that `accept` or `decline` answers.
@@ -231,7 +219,6 @@ package actor Node {
     nextKeyframe = start
     nextPurge = start + .seconds(60)
     nextPresenceCheck = start + Self.presenceInterval
-    (datagrams, datagramSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
     (participantChanges, participantSource) = AsyncStream.makeStream(
       bufferingPolicy: .bufferingNewest(1)
     )
@@ -298,7 +285,7 @@ package actor Node {
   /// Why the node ends; nil while it does not.
   var ending: NodeRuntime.Ending? { runtime.ending }
 
-  /// Makes the node end. Only the first reason counts.
+  /// Makes the node end, for the first reason that is given.
   func end(_ reason: NodeRuntime.Ending) { runtime.end(reason) }
 
   /// Resumes everything that waits for an answer that cannot come any more.

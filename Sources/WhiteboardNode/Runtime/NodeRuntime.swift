@@ -59,7 +59,7 @@ final class NodeRuntime {
 
   // MARK: - The end
 
-  /// Makes the node end. Only the first reason counts.
+  /// Makes the node end, for the first reason that is given.
   func end(_ reason: Ending) {
     guard ending == nil else { return }
     ending = reason
