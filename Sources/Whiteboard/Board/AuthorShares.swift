@@ -1,14 +1,14 @@
-/// How much of a board each author uses, so that one alone cannot fill it (BRD-38).
+/// The share of a board that each author uses, so that no author alone can fill it (BRD-38).
 ///
-/// Worked out only where it matters: on a board that holds as much as one author may use.
+/// The shares are computed only when the board holds about as much as one author may use.
 struct AuthorShares {
-  /// How much an author uses, or how much an edit would add to that.
+  /// The amount that an author uses, or that an edit would add.
   struct Usage {
-    /// Objects that they created.
+    /// The number of objects that the author created.
     var objects = 0
-    /// Cells that they wrote last.
+    /// The number of cells that the author was the last to write.
     var cells = 0
-    /// Bytes of the values of these cells.
+    /// The number of bytes in the values of these cells.
     var bytes = 0
 
     static func += (usage: inout Usage, more: Usage) {
@@ -18,14 +18,17 @@ struct AuthorShares {
     }
   }
 
-  /// The usage of each author at the last look, and what was added since; nil before the first one.
+  /// The usage of each author: counted at the last recount, plus what was admitted since.
+  ///
+  /// Nil before the first count.
   private var usage: [MemberID: Usage]?
-  /// After how many refusals the next look is taken, since a look takes long.
+  /// The number of refusals after which the usage is counted again, because counting is slow.
   private var patience = 1
   private var refusals = 0
 
-  /// Returns whether an author may write these operations, and counts them if so.
-  /// - Complexity: O(1) for almost all calls, O(*n*) in the cells of the board for the others.
+  /// Returns whether an author may write these operations, and adds them to the author's usage if
+  /// so.
+  /// - Complexity: O(1) for almost all calls, O(*n*) in the cells of the board for the rest.
   mutating func admit(
     _ operations: some Sequence<Operation>,
     of author: MemberID,
@@ -37,7 +40,7 @@ struct AuthorShares {
     if more.isEmpty { return true }
     if usage == nil { usage = Self.look(at: state, authors) }
     if fits(more, of: author) { return true }
-    // What was purged or overwritten since no longer counts.
+    // Count again: cells that were purged or overwritten since the last count no longer count.
     refusals += 1
     guard refusals >= patience else { return false }
     refusals = 0
@@ -91,7 +94,9 @@ extension BoardState {
 }
 
 extension AuthorShares.Usage {
-  /// What operations add at most; deleting and purging add nothing, for they make room.
+  /// Counts the most that operations can add.
+  ///
+  /// Deletions and purges add nothing, because they free space.
   init(_ operations: some Sequence<Operation>) {
     self.init()
     for operation in operations where operation.property != .deleted && !operation.property.isPurge
@@ -102,6 +107,6 @@ extension AuthorShares.Usage {
     }
   }
 
-  /// Whether it is nothing.
+  /// Whether the usage includes no cells.
   var isEmpty: Bool { cells == 0 }
 }

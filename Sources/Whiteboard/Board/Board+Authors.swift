@@ -1,10 +1,10 @@
 extension Board {
-  /// Whose an incarnation is, or nil where no record told.
+  /// Returns the member to which an incarnation belongs; nil if its author record is unknown.
   public func member(of incarnation: Incarnation) -> MemberID? { authors[incarnation] }
 
-  /// The member who won the selection of an object, present or not (BRD-22).
+  /// Returns the member that has an object selected (BRD-22); nil if the object is not selected.
   ///
-  /// The cell names a member; where somebody else wrote it, it counts as none.
+  /// The member may be offline. A selection counts only if the member that it names also wrote it.
   public func selection(of id: ObjectID) -> MemberID? {
     guard let record = state.record(id), let member = record.selection,
       let cell = record[.selection], authors[cell.dot.incarnation] == member
@@ -12,10 +12,11 @@ extension Board {
     return member
   }
 
-  /// Selects an object for our own member.
+  /// Selects an object for the local member.
   func writeSelection(of id: ObjectID) throws(BoardError) {
     guard selection(of: id) != member else { return }
-    // The cell may name the member already, written by somebody else: then it counts as none.
+    // Another member may have written a cell that names the local member; such a cell does not
+    // count, so write it again.
     try gesture { () throws(BoardError) in
       try stage(id, .selection, .bytes(member.bytes))
     }

@@ -1,13 +1,15 @@
-/// The chat, whose lines are objects that users do not see on the board (BRD-21).
+/// The chat.
+///
+/// Its lines are objects that are not shown on the board (BRD-21).
 extension Board {
-  /// Adds a line to the chat.
+  /// Adds a chat line with the name and icon of a profile.
   /// - Throws: `empty`, `tooLong`, `boardFull`.
   @discardableResult
   public func say(_ text: String, as profile: Profile) throws(BoardError) -> ObjectID {
     try say(text, name: profile.name, icon: profile.icon.emoji)
   }
 
-  /// Adds a line without an icon to the chat.
+  /// Adds a chat line without an icon.
   /// - Throws: `empty`, `tooLong`, `boardFull`.
   @discardableResult
   public func say(_ text: String, as name: String? = nil) throws(BoardError) -> ObjectID {
@@ -24,8 +26,8 @@ extension Board {
       guard !text.isEmpty else { throw .empty }
       guard text.utf8.count <= BoardLimits.chatBytes else { throw .tooLong("chat") }
       guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
-      // The line follows every line that its author has seen, even if clocks are wrong (BRD-31). No
-      // line can follow one that has the last possible time.
+      // The new line sorts after every line that its author has seen, even if clocks are wrong
+      // (BRD-31). No line can sort after one that has the last possible time.
       let id = try create(.chat, after: latestLine.flatMap { $0.canBeFollowed ? $0 : nil })
       try stage(id, .chatAuthor, .bytes(member.bytes))
       if let name { try stage(id, .chatName, .text(name)) }
@@ -36,12 +38,13 @@ extension Board {
     }
   }
 
-  /// Returns the chat line with this id, or nil; a line whose author field is not its signer does
-  /// not count.
+  /// Returns the chat line with this id, or nil.
+  ///
+  /// A line whose author field names a member other than its signer does not count.
   public func chatLine(_ id: ObjectID) -> ChatLine? {
     guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
       let line = record.chatLine, let time = record[.kind]?.time,
-      // Whose the incarnation is was signed; whose the line is was only written (AUT-3).
+      // A signature proves the incarnation's member; the author field is only a claim (AUT-3).
       member(of: id.dot.incarnation).map({ $0 == line.author }) ?? true
     else { return nil }
     return ChatLine(
@@ -55,7 +58,9 @@ extension Board {
     )
   }
 
-  /// The chat in its order, the same on every replica of equal context.
+  /// The chat lines in order.
+  ///
+  /// The order is the same on all replicas that have seen the same edits.
   public var chat: [ChatLine] {
     state.storedIDs.compactMap { chatLine($0) }
       .sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }

@@ -1,6 +1,6 @@
-/// New texts, strokes and photos.
+/// Creating texts, strokes and photos.
 extension Board {
-  /// Creates a text in front of everything.
+  /// Creates a text in front of all objects.
   /// - Throws: `outOfRange`, `tooLong`, `boardFull`.
   @discardableResult
   public func createText(
@@ -20,7 +20,9 @@ extension Board {
     }
   }
 
-  /// Begins a stroke in front of everything; `appendInk` and `endDrawing` follow.
+  /// Begins a stroke in front of all objects.
+  ///
+  /// Call `appendInk` and then `endDrawing` to complete the stroke.
   /// - Throws: `outOfRange`, `boardFull`.
   public func beginDrawing(
     lineWidth: Double = 5,
@@ -35,10 +37,13 @@ extension Board {
     }
   }
 
-  /// Commits more points of a stroke of our own, in pieces of at most `BoardLimits.pointsPerChunk`.
+  /// Commits more points of a stroke that this replica is drawing, in chunks of at most
+  /// `BoardLimits.pointsPerChunk`.
   ///
-  /// `first` is how many points were committed before.
-  ///
+  /// - Parameters:
+  ///   - points: The points to add.
+  ///   - id: The stroke.
+  ///   - first: The number of points that were committed before.
   /// - Throws: `wrongKind`, `tooLong`, `unknownObject`, `boardFull`.
   public func appendInk(
     _ points: some RandomAccessCollection<InkPoint>,
@@ -51,7 +56,7 @@ extension Board {
     }
   }
 
-  /// Stages points of a stroke, in pieces.
+  /// Stages points of a stroke, in chunks of at most `BoardLimits.pointsPerChunk`.
   func stageInk(
     _ points: some RandomAccessCollection<InkPoint>,
     to id: ObjectID,
@@ -70,7 +75,7 @@ extension Board {
     }
   }
 
-  /// Finishes a stroke of our own that has `count` points.
+  /// Finishes a stroke of `count` points that this replica is drawing.
   /// - Throws: `wrongKind`, `unknownObject`, `boardFull`.
   public func endDrawing(_ id: ObjectID, count: Int) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -79,7 +84,7 @@ extension Board {
     }
   }
 
-  /// Creates a whole stroke at once.
+  /// Creates a complete stroke.
   /// - Throws: `empty`, `outOfRange`, `tooLong`, `boardFull`.
   @discardableResult
   public func createDrawing(
@@ -101,9 +106,12 @@ extension Board {
     guard id.dot.incarnation == incarnation, !record.isFinished else { throw .wrongKind(id) }
   }
 
-  /// Creates a photo in front of everything; its bytes travel apart.
+  /// Creates a photo in front of all objects.
   ///
-  /// Without a `size` its longest side is 200 board units, and its pixels lie upright.
+  /// The photo's bytes are transferred separately.
+  ///
+  /// Without a `size`, the longest side of the photo is 200 board units, and the photo is not
+  /// rotated.
   ///
   /// - Throws: `outOfRange`, `boardFull`.
   @discardableResult

@@ -1,17 +1,18 @@
-/// Copies of objects.
+/// Copying objects.
 extension Board {
-  /// Copies objects, and groups with all in them, in front of everything.
+  /// Copies objects, and groups with all objects in them, in front of all objects.
   ///
-  /// A copy is of the same kind and has all that its original shows: text as one run, the ink that is
-  /// committed as a finished stroke, what was erased, the photo by reference, the game as it began
-  /// without its moves. Where all in a group is copied the copies make a group of their own; a copy
-  /// of some of it belongs to none. Nobody has selected a copy.
+  /// A copy has the same kind and appearance as its original: a text is one run, a drawing is a
+  /// finished stroke with the committed points and the erasures, a photo refers to the same asset,
+  /// and a game starts again without its moves. If all objects of a group are copied, the copies
+  /// form a new group; otherwise the copies belong to no group. Copies are not selected.
   ///
   /// - Parameters:
-  ///   - ids: what to copy; held and locked objects may be copied.
-  ///   - offset: how far the copies are from their originals.
-  /// - Returns: the copy of each object, and of each group that was copied with them.
-  /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`; then nothing is copied.
+  ///   - ids: The objects and groups to copy. Objects that are held or locked can be copied.
+  ///   - offset: The distance of each copy from its original.
+  /// - Returns: The copy of each object, and of each group that was copied as a whole.
+  /// - Throws: `unknownObject`, `outOfRange`, `tooManyOperations`, `boardFull`. If it throws,
+  ///   nothing is copied.
   @discardableResult
   public func duplicate(
     _ ids: [ObjectID],
@@ -31,7 +32,7 @@ extension Board {
         try copyCells(of: record, to: copy, by: offset)
       }
       for (original, copy) in copies.sorted(by: { $0.key < $1.key }) {
-        // A group within it of which one object is left is not copied.
+        // An inner group that shows only one object is not copied.
         let copied = state.groups(of: original).lazy.compactMap { copies[$0] }.first
         guard let copied else { continue }
         try stage(copy, .group, .dot(copied.dot))
@@ -40,7 +41,7 @@ extension Board {
     }
   }
 
-  /// The groups of several objects of which all are among these.
+  /// Returns the groups of two or more shown objects whose objects are all in `objects`.
   private func groups(within objects: Set<ObjectID>) -> Set<ObjectID> {
     let around = Set(objects.flatMap { state.groups(of: $0) })
     let whole = state.contents(of: around).filter { _, contents in

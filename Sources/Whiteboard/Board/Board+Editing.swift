@@ -1,12 +1,14 @@
-/// Changes of what objects look like, where they are and who has them.
+/// Changing the appearance, place and selection of objects.
 ///
-/// Each is one gesture: all of it, or, where one object is held or locked, none.
+/// Each method is one gesture: if any of the objects is held or locked, no object is changed.
 extension Board {
-  // MARK: - Looks
+  // MARK: - Appearance
 
-  /// Gives an object, or all objects of a group, a colour, `0xRRGGBBAA`; nil for the one that it has
-  /// by itself.
-  /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for a photo, which has none.
+  /// Sets the color of an object, or of all objects of a group.
+  /// - Parameters:
+  ///   - color: The color as `0xRRGGBBAA`; nil for the default color of the kind of object.
+  ///   - id: The object or group.
+  /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for a photo, which has no color.
   public func setColor(_ color: UInt32?, of id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
       for id in try targets([id]) {
@@ -18,8 +20,9 @@ extension Board {
     }
   }
 
-  /// Gives a drawing, or all drawings of a group, a line width in board units.
-  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` for what is no drawing.
+  /// Sets the line width of a drawing, or of all drawings of a group, in board units.
+  /// - Throws: `unknownObject`, `held`, `locked`, `outOfRange`, `wrongKind` if an object is not a
+  ///   drawing.
   public func setLineWidth(_ width: Double, of id: ObjectID) throws(BoardError) {
     let value = try FixedPoint.lineWidth(width)
     try gesture { () throws(BoardError) in
@@ -32,8 +35,8 @@ extension Board {
 
   /// Locks an object, or all objects of a group, against changes, or unlocks them (BRD-27).
   ///
-  /// To unlock an object with a frozen cell replaces it (BRD-36), even if the frozen cell is a
-  /// selection.
+  /// Unlocking an object that has a frozen cell replaces the object with a new one (BRD-36), even
+  /// if the frozen cell is the selection.
   /// - Throws: `unknownObject`, `held`.
   public func setLocked(_ id: ObjectID, _ isLocked: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -51,7 +54,7 @@ extension Board {
 
   // MARK: - Place
 
-  /// Moves objects by so much.
+  /// Moves objects by `offset`, in board units.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func move(_ ids: [ObjectID], by offset: Point) throws(BoardError) {
     try transform(ids) { (id, record) throws(BoardError) in
@@ -64,12 +67,12 @@ extension Board {
     }
   }
 
-  /// Makes objects `factor` times as large, and their distances from `pivot` with them.
+  /// Scales objects, and their distances from `pivot`, by `factor`.
   /// - Parameters:
   ///   - ids: The objects and groups.
-  ///   - factor: How much larger they become.
-  ///   - pivot: The place that stays where it is.
-  ///   - isLineWidthKept: Whether lines stay as wide as they show.
+  ///   - factor: The factor; 2 doubles the size.
+  ///   - pivot: The place that does not move.
+  ///   - isLineWidthKept: Whether lines keep the width at which they are shown.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func scale(
     _ ids: [ObjectID],
@@ -85,7 +88,7 @@ extension Board {
       )
       try write(id, .scale, try FixedPoint.scale(record.scale * factor))
       if isLineWidthKept, record.kind == .drawing {
-        // A line is as wide as its own width, scaled.
+        // A line is shown at its own width times the scale of the object.
         let width = record.lineWidth / factor
         let least = 1 / FixedPoint.unit
         let kept = min(max(width, least), BoardLimits.lineWidth)
@@ -95,7 +98,7 @@ extension Board {
     }
   }
 
-  /// Turns objects by so many radians clockwise around `pivot`, to the nearest 1/4096 turn.
+  /// Rotates objects around `pivot` by `radians` clockwise, rounded to the nearest 1/4096 turn.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func rotate(
     _ ids: [ObjectID],
@@ -130,8 +133,8 @@ extension Board {
 
   // MARK: - Selection
 
-  /// Selects objects for ourselves; those that were selected before stay so (BRD-22).
-  /// - Throws: `unknownObject`, `held`; then none is selected.
+  /// Adds objects to the selection of the local member (BRD-22).
+  /// - Throws: `unknownObject`, `held`. If it throws, the selection does not change.
   public func select(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
       for id in try targets(ids) {
@@ -141,7 +144,7 @@ extension Board {
     }
   }
 
-  /// Ends the selection of objects, ours or one whose holder is not here.
+  /// Deselects objects that the local member selected, or whose holder is offline.
   /// - Throws: `unknownObject`, `held`.
   public func deselect(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -153,7 +156,7 @@ extension Board {
     }
   }
 
-  /// Ends every selection of ours.
+  /// Deselects all objects that the local member selected.
   public func deselectAll() throws(BoardError) {
     try gesture { () throws(BoardError) in
       for id in state.storedIDs.sorted() where selection(of: id) == member {
@@ -162,6 +165,6 @@ extension Board {
     }
   }
 
-  /// The objects that we hold, from back to front.
+  /// The objects that the local member holds, from back to front.
   public var selectedIDs: [ObjectID] { objectIDs.filter { holder(of: $0) == member } }
 }

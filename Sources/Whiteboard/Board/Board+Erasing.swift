@@ -1,15 +1,17 @@
-/// Rubbing out parts of strokes (BRD-29).
+/// Erasing parts of strokes (BRD-29).
 extension Board {
-  /// Erases parts of a stroke; a stroke with no remaining parts is deleted.
+  /// Erases parts of a stroke.
+  ///
+  /// A stroke with no remaining parts is deleted.
   /// - Parameters:
-  ///   - id: the stroke.
-  ///   - spans: the parts, in 1/16 of the distance from one point to the next.
+  ///   - id: The stroke.
+  ///   - spans: The parts to erase, in 1/16 of the distance from one point to the next.
   /// - Throws: `unknownObject`, `wrongKind`, `held`, `locked`, `unfinished`, `outOfRange` for a
-  ///   span beyond the stroke or of length zero, `tooLong` if the stroke was erased too often.
+  ///   span beyond the stroke or of length zero, `tooLong` if the stroke has too many erasures.
   public func erase(_ id: ObjectID, spans: [ClosedRange<Int>]) throws(BoardError) {
     try requireErasable(id)
     let points = state.record(id)?.points.count ?? 0
-    // A single point goes with the first step.
+    // A stroke of one point is erased by its first step.
     let end = max(1, (points - 1) * StrokeSpans.steps)
     guard
       spans.allSatisfy({
@@ -19,16 +21,17 @@ extension Board {
     try gesture("erase") { () throws(BoardError) in _ = try erase(StrokeSpans(spans), of: id) }
   }
 
-  /// Erases what lies under an eraser that moves along a path, of all strokes that it touches; one of
-  /// which nothing is left is deleted.
+  /// Erases everything under an eraser that moves along a path.
   ///
-  /// What touches is the middle of the line. Strokes that are held, locked or being drawn by others
-  /// are passed over.
+  /// A stroke with no remaining parts is deleted.
+  ///
+  /// The eraser touches a stroke if it reaches the middle of the line. The method skips strokes
+  /// that are locked, held by another member, or still being drawn by another member.
   ///
   /// - Parameters:
-  ///   - path: the places of the eraser, one at least.
-  ///   - radius: half its width, in board units.
-  /// - Returns: the strokes of which something went, from back to front.
+  ///   - path: The places of the eraser, at least one.
+  ///   - radius: Half the width of the eraser, in board units.
+  /// - Returns: The strokes of which the eraser removed a part, from back to front.
   /// - Throws: `outOfRange`, `empty`, `tooLong`, `tooManyOperations`, `boardFull`.
   @discardableResult
   public func erase(along path: [Point], radius: Double) throws(BoardError) -> [ObjectID] {
@@ -52,14 +55,15 @@ extension Board {
     try requireTransformable(id)
   }
 
-  /// Whether anything that showed went.
+  /// Erases parts of a stroke and returns whether a visible part was removed.
   private func erase(_ spans: StrokeSpans, of id: ObjectID) throws(BoardError) -> Bool {
     guard let record = state.record(id) else { return false }
     let before = record.erased
     let count = record.points.count
     let rest = before.union(spans).rest(ofPoints: count)
-    // A stroke that shows nothing could be neither seen nor taken hold of; two who erased a half
-    // each may have left one. What of ours is still being drawn has more to come.
+    // Delete a stroke with no visible parts, because users can neither see nor select it. Two
+    // members who each erased one half may have left such a stroke. But a stroke that this replica
+    // is still drawing will get more points.
     let isBeingDrawn = !record.isFinished && id.dot.incarnation == incarnation
     guard !rest.isEmpty || spans.ranges.isEmpty || isBeingDrawn else {
       try stage(id, .deleted, .unsigned(1))
@@ -93,7 +97,8 @@ struct Eraser {
     self.radius = radius / placement.scale
   }
 
-  /// The parts of the stroke that it passes over, to the nearest step, and one step at least.
+  /// The parts of the stroke under the eraser, rounded to the nearest step and at least one step
+  /// long.
   var spans: StrokeSpans {
     guard let around = path.map({ Rectangle($0.from, $0.to) }).reduced({ $0.union($1) }) else {
       return StrokeSpans()
@@ -117,7 +122,9 @@ struct Eraser {
     return StrokeSpans(joined(parts).map(span))
   }
 
-  /// The parts, those that touch put together: else each would be rounded up to a step.
+  /// Merges parts that touch.
+  ///
+  /// Otherwise each of them would be rounded up to a step.
   private func joined(_ parts: [ClosedRange<Double>]) -> [ClosedRange<Double>] {
     parts.sorted { $0.lowerBound < $1.lowerBound }
       .reduce(into: []) { joined, part in
@@ -141,7 +148,7 @@ struct Eraser {
 }
 
 extension Array {
-  /// All elements put together, or nil if there is none.
+  /// Combines all elements from left to right; nil if the array is empty.
   fileprivate func reduced(_ combine: (Element, Element) -> Element) -> Element? {
     guard let first else { return nil }
     return dropFirst().reduce(first, combine)

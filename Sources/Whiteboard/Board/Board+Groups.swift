@@ -1,24 +1,25 @@
-/// Objects that are held together (BRD-26).
+/// Groups of objects (BRD-26).
 ///
-/// Wherever ids are taken in a list, that of a group means all objects in it, however deep.
+/// In every list of ids, the id of a group means all objects in that group and in the groups inside
+/// it.
 extension Board {
-  /// The groups around an object, innermost first.
+  /// Returns the groups that contain an object, innermost first.
   public func groups(of id: ObjectID) -> [ObjectID] { state.groups(of: id) }
 
-  /// The objects in a group and in the groups in it, from back to front.
-  /// - Complexity: O(*n* log *n*) in the objects of the board, if there are any in the group.
+  /// Returns the objects in a group and in the groups inside it, from back to front.
+  /// - Complexity: O(*n* log *n*) in the objects of the board; O(1) if the group is empty.
   public func members(ofGroup group: ObjectID) -> [ObjectID] {
     let members = Set(state.contents(of: [group])[group] ?? [])
     guard !members.isEmpty else { return [] }
     return objectIDs.filter(members.contains)
   }
 
-  /// Makes one group of objects and groups.
+  /// Groups objects and groups.
   ///
-  /// What belongs to the same group before, all of it, makes a group within that group; else each
-  /// leaves the group it was in.
+  /// If all of them belong to the same group, the new group is created inside that group. Otherwise
+  /// each of them leaves its group.
   ///
-  /// - Returns: the group's id.
+  /// - Returns: The id of the new group.
   /// - Throws: `empty`, `unknownObject`, `held`, `locked`, `boardFull`.
   @discardableResult
   public func group(_ ids: [ObjectID]) throws(BoardError) -> ObjectID {
@@ -35,8 +36,10 @@ extension Board {
     }
   }
 
-  /// Ends a group; what was in it belongs to the group around it, if there is one.
-  /// - Throws: `unknownObject` where it is none, `held`, `locked`.
+  /// Dissolves a group.
+  ///
+  /// Its objects move to the enclosing group, if there is one.
+  /// - Throws: `unknownObject` if `group` is not a group, `held`, `locked`.
   public func ungroup(_ group: ObjectID) throws(BoardError) {
     try gesture("ungroup") { () throws(BoardError) in
       guard state.isGroup(group) else { throw .unknownObject(group) }
@@ -49,8 +52,10 @@ extension Board {
     }
   }
 
-  /// The objects that these ids mean, each once: a group means the objects in it.
-  /// - Throws: `unknownObject` where one is neither an object nor a group.
+  /// Returns the objects with these ids, each once.
+  ///
+  /// The id of a group means the objects in it.
+  /// - Throws: `unknownObject` if an id is neither an object nor a group.
   func targets(_ ids: [ObjectID]) throws(BoardError) -> [ObjectID] {
     let contents = state.contents(of: Set(ids.filter(state.isGroup)))
     var seen: Set<ObjectID> = []
@@ -68,7 +73,7 @@ extension Board {
     return result
   }
 
-  /// The groups among these ids and all groups in them.
+  /// Returns the groups among these ids and all groups inside them.
   func groups(among ids: [ObjectID]) -> [ObjectID] {
     let groups = ids.filter(state.isGroup)
     let inside = state.contents(of: Set(groups)).values.joined().filter(state.isGroup)

@@ -1,18 +1,20 @@
-/// Which objects a rectangle selects.
+/// The condition under which a rectangle selects an object.
 public enum RectangleMode: Hashable, Sendable {
-  /// Objects that share a point with the area.
+  /// Selects objects that share a point with the rectangle.
   case touching
-  /// Objects that lie completely inside the area.
+  /// Selects objects that lie completely inside the rectangle.
   case inside
 }
 
-/// What is where. Groups and locks make no difference here.
+/// Finding objects by place.
 ///
-/// A stroke is where its line is, with its width and without what was erased of it; everything else is
-/// its box, turned and scaled.
+/// Groups and locks are ignored.
+///
+/// A stroke covers its line, with the line's width and without erased parts. Every other object
+/// covers its rotated and scaled box.
 extension Board {
-  /// The objects at a place or at most `tolerance` away, from front to back.
-  /// - Complexity: O(*n* log *n*) in the objects, and the points of the strokes that are near.
+  /// Returns the objects at a place or at most `tolerance` away from it, from front to back.
+  /// - Complexity: O(*n* log *n*) in the objects of the board, plus the points of nearby strokes.
   public func objects(at place: Point, tolerance: Double = 0) -> [ObjectID] {
     guard place.isFinite, tolerance >= 0 else { return [] }
     return objectIDs.reversed().filter { id in
@@ -26,8 +28,8 @@ extension Board {
     }
   }
 
-  /// The objects that touch a rectangle, or lie in it, from front to back.
-  /// - Complexity: as `objects(at:tolerance:)`.
+  /// Returns the objects that touch a rectangle or lie inside it, from front to back.
+  /// - Complexity: The same as `objects(at:tolerance:)`.
   public func objects(in rectangle: Rectangle, mode: RectangleMode) -> [ObjectID] {
     guard rectangle.isFinite else { return [] }
     return objectIDs.reversed().filter { id in
@@ -52,7 +54,8 @@ extension Board {
     }
   }
 
-  /// The rectangle around objects, and around all objects of groups; nil if none is shown.
+  /// Returns the rectangle around objects and around all objects of groups; nil if none of them is
+  /// shown.
   public func bounds(of ids: [ObjectID]) -> Rectangle? {
     let targets = (try? targets(ids.filter { state.isShown($0) || state.isGroup($0) })) ?? []
     return targets.reduce(nil) { (whole: Rectangle?, id) in
@@ -64,7 +67,9 @@ extension Board {
 }
 
 extension ObjectRecord {
-  /// Returns where the object is shown; `points` are those of a drawing.
+  /// Returns the place, size and rotation at which the object is shown.
+  ///
+  /// `points` are the points of a drawing.
   func placement(points: [InkPoint]?) -> Placement {
     let frame = frame(points: points)
     return Placement(
@@ -75,7 +80,9 @@ extension ObjectRecord {
     )
   }
 
-  /// The straight pieces of a stroke that show, on the board; a point is a piece of no length.
+  /// Returns the visible pieces of a stroke, in board coordinates.
+  ///
+  /// A single point is a segment of length zero.
   fileprivate func shownLines(_ ink: [InkPoint], _ placement: Placement) -> [Segment] {
     guard let middle = InkBounds(ink)?.center else { return [] }
     let places = ink.map {

@@ -1,22 +1,25 @@
-/// Objects that come from a file.
+/// Adding objects from a file.
 extension Board {
-  /// Puts objects on the board, in front of everything and in their order, as one step of undo.
+  /// Adds objects in front of all objects, in their order, as one undo step.
   ///
-  /// What does not fit in one batch goes out as several. Not for use inside a gesture.
+  /// If the objects do not fit in one batch, they are sent in several. Do not call this method
+  /// inside a gesture.
   ///
   /// - Parameters:
-  ///   - drafts: the objects from back to front.
-  ///   - groups: for each group the one around it, which stands before it in the list.
-  ///   - settings: what the board has from now on where it had none of its own.
-  /// - Returns: the objects that were made, in their order.
-  /// - Throws: `outOfRange`, `tooLong`, `empty`, `viewer`, `boardFull`; nothing is made.
+  ///   - drafts: The objects to add, from back to front.
+  ///   - groups: For each new group, the index of the enclosing group, which comes earlier in the
+  ///     list; nil if there is none.
+  ///   - settings: The settings to apply to the board if it has none of its own.
+  /// - Returns: The new objects, in their order.
+  /// - Throws: `outOfRange`, `tooLong`, `empty`, `viewer`, `boardFull`. If it throws, nothing is
+  ///   added.
   @discardableResult
   package func add(
     _ drafts: [ObjectDraft],
     groups: [Int?] = [],
     settings: BoardSettings = BoardSettings()
   ) throws(BoardError) -> [ObjectID] {
-    precondition(!isInGesture, "an import is gestures of its own")
+    precondition(!isInGesture, "objects must not be added inside a gesture")
     var plan = ImportPlan(groups)
     for draft in drafts { try plan.add(draft) }
     guard !isReadOnly else { throw .viewer }
@@ -38,7 +41,9 @@ extension Board {
     }
   }
 
-  /// Takes settings that nobody has set here; those that are none stay away.
+  /// Applies each setting that the board does not have yet.
+  ///
+  /// Invalid values are skipped.
   private func fill(_ new: BoardSettings) {
     let old = settings
     if old.title == nil, let title = new.title { try? setTitle(title) }
@@ -63,9 +68,11 @@ extension Board {
   }
 }
 
-/// Returns the writes that add the objects of a file to the board; every value is checked.
+/// A plan of the writes that add the objects of a file to the board.
+///
+/// Every value was checked.
 private struct ImportPlan {
-  /// One operation.
+  /// One write of the plan.
   enum Change {
     case create(ObjectKind)
     case raise
@@ -74,7 +81,7 @@ private struct ImportPlan {
     case run(Value)
     case erasure(Value)
 
-    /// How many bytes it writes, or a few more.
+    /// An upper bound on the number of bytes that the change writes.
     var length: Int {
       switch self {
       case .create, .raise, .join: BoardLimits.zIndexBytes
@@ -83,9 +90,11 @@ private struct ImportPlan {
     }
   }
 
-  /// The operations in order, each with the place of its object: first groups, then objects.
+  /// The changes in order, each with the index of its object.
+  ///
+  /// Groups come first, then objects.
   private(set) var changes: [(place: Int, change: Change)] = []
-  /// How many groups and objects there are.
+  /// The number of groups and objects that the plan creates.
   private(set) var objectCount = 0
 
   init(_ groups: [Int?]) {

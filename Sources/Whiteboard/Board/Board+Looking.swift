@@ -1,6 +1,7 @@
-/// The objects that users see.
+/// Reading the objects that are shown on the board.
 extension Board {
-  /// The object of this id as the class that fits it, or nil if users see none.
+  /// Returns the object with this id, as an instance of the class for its kind; nil if it is not
+  /// shown on the board.
   public func object(_ id: ObjectID) -> WhiteboardObject? {
     guard state.isShown(id), let kind = state.record(id)?.kind else { return nil }
     switch kind {
@@ -12,8 +13,9 @@ extension Board {
     }
   }
 
-  /// The ids of the objects that users see, from back to front; chat lines, groups and settings are
-  /// not among them.
+  /// The ids of the objects that are shown on the board, from back to front.
+  ///
+  /// Chat lines, groups and settings are not included.
   /// - Complexity: O(*n* log *n*).
   public var objectIDs: [ObjectID] {
     state.storedIDs.lazy.filter(state.isShown)
@@ -24,13 +26,13 @@ extension Board {
       .map(\.id)
   }
 
-  /// The objects that users see, from back to front.
+  /// The objects that are shown on the board, from back to front.
   public var objects: [WhiteboardObject] { objectIDs.compactMap { object($0) } }
 
-  /// Snapshots of the objects that users see, from back to front.
+  /// Snapshots of the objects that are shown on the board, from back to front.
   public var snapshots: [ObjectSnapshot] { objectIDs.compactMap { snapshot($0) } }
 
-  /// The object as a value, or nil if users see none.
+  /// Returns a snapshot of the object; nil if the object is not shown on the board.
   public func snapshot(_ id: ObjectID) -> ObjectSnapshot? {
     guard state.isShown(id), let record = state.record(id), let kind = record.kind
     else { return nil }

@@ -1,17 +1,20 @@
-/// Deleting, bringing back, and removing for good (BRD-23, SYN-8).
+/// Deleting, undeleting and purging objects (BRD-23, SYN-8).
 extension Board {
-  /// Deletes an object, or a group with all in it; edits that others make meanwhile are kept in it,
-  /// unseen.
+  /// Deletes an object, or a group with all objects in it.
+  ///
+  /// Other members' later edits of the object are still merged, although it is not shown.
   /// - Throws: `unknownObject`, `held`, `locked`.
   public func delete(_ id: ObjectID) throws(BoardError) { try delete([id]) }
 
-  /// Deletes objects, and groups with all in them: all of them, or none.
+  /// Deletes objects, and groups with all objects in them.
   ///
-  /// An object that cannot be marked as deleted any more is purged (BRD-36).
+  /// If one of them cannot be deleted, none is.
+  ///
+  /// An object whose `deleted` cell is frozen is purged instead (BRD-36).
   /// - Throws: `unknownObject`, `held`, `locked`.
   public func delete(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      // The locks are asked before anything goes.
+      // Check all locks before any object is deleted.
       let targets = try targets(ids)
       for id in targets { try requireWritable(id) }
       for id in targets + groups(among: ids) {
@@ -24,11 +27,11 @@ extension Board {
     }
   }
 
-  /// Brings a deleted object back, or a deleted group with all that was deleted with it.
+  /// Restores a deleted object, or a deleted group with all objects that were deleted with it.
   ///
-  /// A lock does not keep it away: nobody could open it.
+  /// A locked object is restored too, because users cannot unlock a deleted object.
   ///
-  /// - Throws: `unknownObject` where it is not here, or purged; `notDeleted`; `held`.
+  /// - Throws: `unknownObject` if the object is unknown or purged; `notDeleted`; `held`.
   public func undelete(_ id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
       guard let record = state.record(id), let kind = record.kind, kind.isShown || kind == .group
@@ -49,28 +52,30 @@ extension Board {
     }
   }
 
-  /// Removes an object that is deleted, or that has a frozen cell (BRD-36), for good and on every
-  /// replica (SYN-8).
-  /// - Throws: `unknownObject` where it is not here, or purged; `notDeleted`.
+  /// Permanently removes an object from every replica (SYN-8).
+  ///
+  /// The object must be deleted or have a frozen cell (BRD-36).
+  /// - Throws: `unknownObject` if the object is unknown or purged; `notDeleted`.
   public func purge(_ id: ObjectID) throws(BoardError) {
     guard let record = state.record(id), record.kind != nil else { throw .unknownObject(id) }
     guard record.isDeleted || isFrozen(id) else { throw .notDeleted(id) }
     try write(id, .purge, .none)
   }
 
-  /// Removes objects that a member made, for good and on every replica, whether or not they are
-  /// deleted, locked or held (SYN-8).
+  /// Permanently removes objects of one author from every replica (SYN-8).
+  ///
+  /// This includes objects that are locked, held, or not deleted.
   ///
   /// - Parameters:
-  ///   - author: Who made them, under whatever incarnations.
-  ///   - most: How many at once, at most as many as a batch has operations.
-  /// - Returns: How many were removed; fewer than `most` if none is left.
+  ///   - author: The member whose objects are removed; all incarnations of the member count.
+  ///   - most: The maximum number of objects to remove; at most `BoardLimits.operationsPerBatch`.
+  /// - Returns: The number of objects removed. If it is less than `most`, none is left.
   /// - Throws: `viewer`.
-  /// - Complexity: O(*n*) in the objects that are stored.
+  /// - Complexity: O(*n*) in the stored objects.
   package func purge(madeBy author: MemberID, atMost most: Int) throws(BoardError) -> Int {
     var ids: [ObjectID] = []
     for id in state.storedIDs where authors[id.dot.incarnation] == author {
-      // Settings objects may hold what others set.
+      // A settings object may hold values that other members set.
       guard let kind = state.record(id)?.kind, kind != .settings else { continue }
       ids.append(id)
     }
@@ -82,7 +87,8 @@ extension Board {
     return removed.count
   }
 
-  /// The objects that one gesture deleted, that of `deletion` included, ascending.
+  /// Returns the objects that were deleted by the same gesture as the cell `deletion`, by ascending
+  /// id.
   private func deleted(with deletion: Cell) -> [ObjectID] {
     var cells: [(id: ObjectID, cell: Cell)] = []
     for id in state.storedIDs {
@@ -94,8 +100,9 @@ extension Board {
     }
     cells.sort { $0.cell.dot < $1.cell.dot }
     guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
-    // Objects whose last write lay far ahead were deleted at separate times (BRD-32). Such a
-    // deletion belongs to the gesture of its neighbors.
+    // A deletion that overwrites a time far ahead of the wall clock gets another time than the rest
+    // of its gesture (BRD-32). So it is assigned to the gesture that wrote the deletions with
+    // neighboring sequence numbers.
     let latest = wallClock + BoardLimits.drift
     let isFar = cells.map { $0.cell.time.milliseconds > latest }
     let isNext = cells.indices.map {
@@ -117,10 +124,11 @@ extension Board {
   }
 }
 
-/// The times since which this replica has seen objects as deleted, by a monotonic clock.
+/// The times at which this replica first saw each object as deleted, by a monotonic clock.
 ///
-/// The time of the deletion itself is useless if the wall clock of its author was wrong. An object
-/// deleted by a clock in 1970 would be purged at once, and one deleted by a clock in 2046 never.
+/// The time in the deletion cannot be used, because the wall clock of its author may be wrong. An
+/// object deleted by a clock in 1970 would be purged at once, and one deleted by a clock in 2046
+/// would stay for decades.
 public struct DeletionAges: Sendable {
   private struct Sighting {
     let deletion: Dot
@@ -129,18 +137,18 @@ public struct DeletionAges: Sendable {
 
   private var seen: [ObjectID: Sighting] = [:]
 
-  /// Creates the ages for a board that was not inspected yet.
+  /// Creates the record of ages for a board that was not inspected yet.
   public init() {}
 
-  /// Records the objects that are deleted now, and returns those deleted for
-  /// `BoardLimits.purgeDelay`.
+  /// Records the objects that are deleted now, and returns those that this replica has seen as
+  /// deleted for at least `BoardLimits.purgeDelay`.
   ///
   /// - Parameters:
   ///   - board: The board.
-  ///   - uptime: Milliseconds of a clock that never goes back.
-  ///   - kept: The objects that a local undo would bring back.
-  /// - Returns: The ids of the objects that may be purged, ascending.
-  /// - Complexity: O(*n* log *n*) in the objects that are stored.
+  ///   - uptime: The time in milliseconds, by a clock that never goes back.
+  ///   - kept: The objects that a local undo may restore.
+  /// - Returns: The ids of the objects that may be purged, in ascending order.
+  /// - Complexity: O(*n* log *n*) in the stored objects.
   public mutating func purgeable(
     on board: Board,
     at uptime: UInt64,
@@ -161,9 +169,10 @@ public struct DeletionAges: Sendable {
 }
 
 extension Cell {
-  /// The difference between time and sequence.
+  /// The difference between the time and the sequence number.
   ///
-  /// It is the same for all cells of one batch, and for the batches of one author within one
-  /// millisecond, because sequences and times increase together (BRD-11).
+  /// Times and sequence numbers increase together within a batch (BRD-11). So the offset is the
+  /// same for all cells of one batch, and for the batches that one author writes within one
+  /// millisecond.
   fileprivate var offset: UInt64 { time.rawValue &- dot.sequence }
 }

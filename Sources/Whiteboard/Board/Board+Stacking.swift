@@ -1,28 +1,30 @@
-/// Where to put objects in the stack.
+/// A new position for objects in the stack.
 public enum StackMove: Hashable, Sendable {
-  /// In front of all others.
+  /// In front of all other objects.
   case front
-  /// Behind all others.
+  /// Behind all other objects.
   case back
-  /// In front of the next one.
+  /// One position toward the front.
   case forward
-  /// Behind the one before.
+  /// One position toward the back.
   case backward
-  /// Right in front of this one, or of all in this group.
+  /// Directly in front of this object, or of all objects in this group.
   case above(ObjectID)
-  /// Right behind this one, or behind all in this group.
+  /// Directly behind this object, or behind all objects in this group.
   case below(ObjectID)
 }
 
-/// What is in front of what (BRD-13).
+/// The stacking order of objects (BRD-13).
 extension Board {
-  /// Moves objects in the stack; they keep their order among themselves.
+  /// Moves objects in the stack.
   ///
-  /// Only they are written, each at most once, and their neighbors where no place is left between two
-  /// (BRD-34).
+  /// They keep their order relative to each other.
   ///
-  /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` if there is no place left
-  ///   and neither neighbor may be changed.
+  /// Each moved object is written at most once. Neighbors are written only if no z index is left
+  /// between two of them (BRD-34).
+  ///
+  /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` if no z index is left
+  ///   and neither neighbor can be changed.
   public func reorder(_ ids: [ObjectID], _ move: StackMove) throws(BoardError) {
     try gesture { () throws(BoardError) in
       let moving = Set(try targets(ids))
@@ -75,7 +77,8 @@ extension Board {
     }
   }
 
-  /// The objects that `id` names to lie next to, without those that are moved there.
+  /// Returns the objects that `id` names as the new neighbors, without the objects that are being
+  /// moved.
   private func neighbours(
     _ id: ObjectID,
     _ moving: Set<ObjectID>
@@ -86,7 +89,8 @@ extension Board {
     return staying
   }
 
-  /// Each moving one changes places with the one before it, where that one stays.
+  /// Returns the order after each moving object has changed places with the object before it,
+  /// unless that object is moving too.
   private static func stepped(
     _ order: some Sequence<ObjectID>,
     _ moving: Set<ObjectID>
@@ -100,13 +104,13 @@ extension Board {
   }
 }
 
-/// The stack as it will be, with the places that are written for it.
+/// The new stacking order, with the z indexes that must be written to reach it.
 private struct Stack {
-  /// The objects, from back to front.
+  /// The objects in their new order, from back to front.
   let order: [ObjectID]
   let state: BoardState
   let jitter: UInt8
-  /// The new places.
+  /// The new z indexes.
   private(set) var written: [ObjectID: [UInt8]] = [:]
 
   init(order: [ObjectID], state: BoardState, jitter: UInt8) {
@@ -115,14 +119,15 @@ private struct Stack {
     self.jitter = jitter
   }
 
-  /// Gives some objects in a row places, where theirs are not right already.
+  /// Assigns z indexes to adjacent objects if their current ones are not in order.
   ///
-  /// If none is left between the neighbors, these get new places too, ever more of them (BRD-34).
+  /// If no z index is left between the neighbors, neighbors get new z indexes too: twice as many in
+  /// each step, until there is room (BRD-34).
   ///
   /// - Parameters:
-  ///   - row: Where the objects are in ``order``.
+  ///   - row: The positions of the objects in ``order``.
   ///   - isMovable: Whether a neighbor may be changed.
-  /// - Returns: Whether there were places.
+  /// - Returns: Whether there was room for all of them.
   mutating func place(_ row: Range<Int>, isMovable: (ObjectID) -> Bool) -> Bool {
     let stack = max(0, row.lowerBound - 1)..<min(order.count, row.upperBound + 1)
     guard zip(stack, stack.dropFirst()).contains(where: { !isBehind($0, $1) }) else { return true }

@@ -1,20 +1,23 @@
-/// Replacing objects whose cells hold the greatest time there is (BRD-36).
+/// Replacing objects that have a frozen cell: one whose time is so great that no write can follow
+/// it (BRD-36).
 extension Board {
-  /// Whether no write can follow that of a cell.
+  /// Returns whether the time of this property's cell is so great that no write can follow it.
   func isFrozen(_ property: Property, of id: ObjectID) -> Bool {
     state.record(id)?[property].map { !$0.time.canBeFollowed } ?? false
   }
 
-  /// Whether no write can follow that of a cell which any member may write.
+  /// Returns whether the object has a frozen cell among the cells that any member may write.
   func isFrozen(_ id: ObjectID) -> Bool {
     state.record(id)?.entries.contains {
       $0.property.right == .anyone && !$0.cell.time.canBeFollowed
     } ?? false
   }
 
-  /// Purges an object and creates one with the same content, which is not locked, deleted or selected.
+  /// Purges an object and creates one with the same content that is not locked, deleted or
+  /// selected.
   ///
-  /// It is part of the gesture under way. Undo leaves it: a purge cannot be undone.
+  /// The changes are part of the current gesture. Undo does not revert them, because a purge cannot
+  /// be undone.
   /// - Throws: `tooManyOperations`, `tooLong`, `boardFull`.
   func replaceFrozen(_ id: ObjectID) throws(BoardError) {
     guard let record = state.record(id), let kind = record.kind else { throw .unknownObject(id) }

@@ -1,41 +1,52 @@
-/// One replica's board: the agreed cells, and the local edits that add to them.
+/// The board of one replica: the state that replicas agree on, and the methods to edit it.
 ///
-/// Not `Sendable`: it lives in one isolation, as do the `WhiteboardObject`s that look at it;
-/// `ObjectSnapshot`s leave it. Local edits apply at once and leave as batches (`takeBatches`).
+/// A board is not `Sendable`: it and its `WhiteboardObject`s stay in one isolation.
+/// `ObjectSnapshot`s can leave that isolation. Local edits apply immediately; `takeBatches` returns
+/// them for sending.
 public final class Board {
-  /// The author of local edits: another from the next gesture on, where somebody claimed dots of
-  /// this one that were never written (BRD-25).
-  public private(set) var incarnation: Incarnation
-  /// The dots of all local edits, under each incarnation that this board had.
-  package private(set) var written = DotSet()
-  /// Who makes them.
-  public let member: MemberID
-  /// The board's cells: the agreed ones, and inside a gesture the edits that it has made so far.
+  /// The author of local edits.
   ///
-  /// The context knows nothing of those edits until the gesture ends.
+  /// If a peer claims dots of this incarnation that were never written, a new incarnation begins
+  /// with the next gesture (BRD-25).
+  public private(set) var incarnation: Incarnation
+  /// The dots of all local edits, by each incarnation that this board had.
+  package private(set) var written = DotSet()
+  /// The member that makes the local edits.
+  public let member: MemberID
+  /// The cells of the board.
+  ///
+  /// Inside a gesture, they include the edits that the gesture has made so far.
+  ///
+  /// The context does not include these edits until the gesture ends.
   public var state: BoardState {
-    // A getter would copy the state for each reading; this accessor lends it.
+    // A getter would copy the state for each access; this accessor yields it without a copy.
     _read {
       showStaged()
       yield cells
     }
   }
-  /// The wall clock, in milliseconds since 1970; its owner moves it.
+  /// The wall clock, in milliseconds since 1970.
+  ///
+  /// The owner of the board updates it.
   public var wallClock: UInt64
-  /// The other members who are present and were heard lately: whose selections hold.
+  /// The other members that are online and sent data recently.
+  ///
+  /// Only their selections hold objects.
   public var presentMembers: Set<MemberID> = []
-  /// The incarnations of members who are present: who may yet finish a stroke.
+  /// The incarnations of members that are online and may therefore still finish a stroke.
   public var presentIncarnations: Set<Incarnation> = []
-  /// Whose each incarnation is, ours and all that records told of (AUT-3).
+  /// The member of each incarnation: the local incarnations, and those whose author records are
+  /// known (AUT-3).
   public var authors: [Incarnation: MemberID] = [:]
-  /// How much of the board each author uses.
+  /// The share of the board that each author uses.
   private var shares = AuthorShares()
-  /// Whether local edits are refused, since what is written here would count nowhere (AUT-4).
+  /// Whether local edits are refused, because the local member is a viewer and no peer would accept
+  /// them (AUT-4).
   public var isReadOnly = false
-  /// The assets whose bytes are here.
+  /// The assets whose bytes are stored locally.
   public var assets: Set<AssetID> = []
 
-  /// The agreed state and, after `showStaged`, the edits of the gesture under way.
+  /// The agreed state and, after `showStaged`, the edits of the current gesture.
   private var cells = BoardState()
   private var clock = HybridClock()
   private var changes = ChangeLog()
@@ -43,13 +54,17 @@ public final class Board {
   private var outgoing: [Batch] = []
   private var staging: Staging?
   private var draft: GestureDraft?
-  /// What of ours can be undone and redone.
+  /// The local steps that can be undone and redone.
   var history = UndoStack()
-  /// The greatest place in the stack that was ever seen; new objects go above it.
+  /// The greatest z index seen so far.
+  ///
+  /// New objects go in front of it.
   private var top: [UInt8]?
-  /// The latest time of a chat line that was ever seen; new lines follow it (BRD-31).
+  /// The latest time of any chat line seen so far.
+  ///
+  /// New lines follow it (BRD-31).
   private(set) var latestLine: HybridTime?
-  /// Every incarnation that this board had.
+  /// All incarnations that this board had.
   private var incarnations: Set<Incarnation>
   private let newIncarnation: () -> Incarnation
 
@@ -62,19 +77,23 @@ public final class Board {
     let firstSequence: UInt64
     var label: String?
     var operations: [Operation] = []
-    /// Where among the operations each cell is written.
+    /// The index in `operations` of the write of each cell.
     var indices: [Address: Int] = [:]
-    /// The number of objects that it creates.
+    /// The number of objects that the gesture creates.
     var createdCount = 0
-    /// For each operation the time that it must be later than.
+    /// For each operation, a time that the operation's own time must exceed.
     var floors: [HybridTime?] = []
     var valueBytes = 0
   }
 
-  /// An empty board, to be filled by local edits and by what `receive` is given.
+  /// Creates an empty board.
   ///
-  /// `newIncarnation` makes another incarnation of the same member where one is needed (BRD-25); others
-  /// must not be able to foretell it.
+  /// - Parameters:
+  ///   - incarnation: The first author of local edits.
+  ///   - member: The local member.
+  ///   - wallClock: The wall clock, in milliseconds since 1970.
+  ///   - newIncarnation: Creates another incarnation of the same member when one is needed
+  ///     (BRD-25). Other members must not be able to predict the result.
   public init(
     incarnation: Incarnation,
     member: MemberID,
@@ -92,15 +111,17 @@ public final class Board {
     self.wallClock = wallClock
   }
 
-  // MARK: - What comes in
+  // MARK: - Receiving
 
-  /// Applies a batch from elsewhere, whatever it says: agreement first (SYN-3).
-  /// - Throws: `BoardError.boardFull`; nothing is applied.
+  /// Applies a batch from a peer, even if it breaks the rules for local edits, so that all replicas
+  /// agree (SYN-3).
+  /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
   public func receive(_ batch: Batch) throws(BoardError) {
     try receive(batch, purgingWithin: [:])
   }
 
-  /// Applies a batch without the purges of objects behind these sequences.
+  /// Applies a batch, but ignores purges of objects whose sequence number is greater than the one
+  /// given for their incarnation.
   package func receive(
     _ batch: Batch,
     purgingWithin last: [Incarnation: UInt64]
@@ -114,18 +135,20 @@ public final class Board {
     )
   }
 
-  /// Checks that the author of a batch does not use too much of the board (BRD-38).
+  /// Throws an error if a batch would exceed its author's share of the board (BRD-38).
   /// - Throws: `shareUsed`.
   package func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
     guard shares.admit(batch.operations, of: author, to: cells, authors) else { throw .shareUsed }
   }
 
-  /// Joins a catch-up answer.
+  /// Merges a peer's answer to a catch-up request.
   ///
-  /// Where replicas diverged, `comparesAll` merges each of its cells, whatever was seen (SYN-42), and
-  /// in the buckets `replacing` what its sender no longer has goes (AUT-15).
-  ///
-  /// - Throws: `BoardError.boardFull`; nothing is applied.
+  /// - Parameters:
+  ///   - difference: The answer.
+  ///   - comparesAll: Whether to merge every cell of the answer, even if its dot is in the context.
+  ///     This repairs replicas that diverged (SYN-42).
+  ///   - replacing: The buckets in which cells are removed that the sender no longer has (AUT-15).
+  /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
   public func receive(
     _ difference: Difference,
     comparesAll: Bool = false,
@@ -146,9 +169,10 @@ public final class Board {
     }
   }
 
-  /// Removes incarnations from the context that have neither an object nor a cell here (BRD-37).
-  /// - Parameter isKnown: Whether to keep an incarnation in any case.
-  /// - Returns: The number of removed incarnations, and of unknown ones that stay.
+  /// Removes incarnations that have neither an object nor a cell on this board from the context
+  /// (BRD-37).
+  /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
+  /// - Returns: The number of incarnations that were removed, and of unknown ones that stay.
   package func forgetEmptyIncarnations(
     unless isKnown: (Incarnation) -> Bool
   ) -> (forgotten: Int, kept: Int) {
@@ -156,13 +180,15 @@ public final class Board {
     return cells.forgetEmpty(unless: isKnown)
   }
 
-  /// Has what incarnations wrote count up to these sequences only (AUT-14).
+  /// Ignores everything that these incarnations wrote after the given sequence numbers (AUT-14).
   package func limit(_ limits: [Incarnation: UInt64]) {
     hideStaged()
     cells.limit(limits, changes: &changes)
   }
 
-  /// Shows another state from a recording, for viewing only; the changes are not reported.
+  /// Shows another state, from a recording.
+  ///
+  /// The board becomes read-only, and the changes are not reported.
   package func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
     hideStaged()
     cells = state
@@ -171,17 +197,19 @@ public final class Board {
     changes = ChangeLog()
   }
 
-  /// The local batches made since the last call, in order; each goes to every peer.
+  /// Returns the local batches made since the last call, in order.
+  ///
+  /// The caller sends each to every peer.
   public func takeBatches() -> [Batch] {
     defer { outgoing = [] }
     return outgoing
   }
 
-  /// What became of which object since the last call, local edits and received ones alike.
+  /// Returns the changes of objects since the last call, by local edits and by received ones.
   public func takeChanges() -> [ObjectChange] {
     defer { changes = ChangeLog() }
     guard !changes.isEmpty else { return [] }
-    // The edits of a gesture under way are not applied yet.
+    // Hide the edits of the current gesture, which are not applied yet.
     hideStaged()
     if changes.touchesSettings(in: cells) {
       haveSettingsChanged = true
@@ -189,7 +217,9 @@ public final class Board {
     return changes.changes(in: cells)
   }
 
-  /// Whether the settings may be others than at the last call, as far as `takeChanges` was called.
+  /// Returns whether the settings may have changed since the last call.
+  ///
+  /// Only changes that `takeChanges` has returned count.
   public func takeSettingsChange() -> Bool {
     defer { haveSettingsChanged = false }
     return haveSettingsChanged
@@ -197,12 +227,14 @@ public final class Board {
 
   // MARK: - Gestures
 
-  /// Makes the edits of `body` one batch: all of them, or none where it throws.
+  /// Runs `body` and makes its edits one batch.
   ///
-  /// Inside `body` the board reads as if each edit were applied at once. Batches and changes come out
-  /// when the outermost gesture ends. A gesture inside a gesture is part of it. It is one step for
-  /// `undo`; `label` says what it is, in a word, and without one its first change does, or the label
-  /// of the gesture inside that makes it.
+  /// If `body` throws, none of the edits is made.
+  ///
+  /// Inside `body` the board reads as if each edit were applied immediately. Batches and changes
+  /// come out when the outermost gesture ends; an inner gesture is part of the outer one. A gesture
+  /// is one undo step. Its label is `label`, or else the label of the inner gesture that makes the
+  /// first change, or else a word for that change.
   public func gesture<Result, Failure: Error>(
     _ label: String? = nil,
     _ body: () throws(Failure) -> Result
@@ -226,11 +258,11 @@ public final class Board {
     }
   }
 
-  /// Shows the edits of the gesture under way in the board's cells.
+  /// Applies the edits of the current gesture to the board's cells.
   private func showStaged() {
     guard let staging, (draft?.shownCount ?? 0) < staging.operations.count else { return }
     var next = draft ?? GestureDraft(clock, wall: wallClock, over: cells)
-    // Not kept in two places, so that nothing is copied.
+    // Clear the property first, so that the draft has one reference and is not copied.
     draft = nil
     for index in next.shownCount..<staging.operations.count {
       next.show(
@@ -243,27 +275,28 @@ public final class Board {
     draft = next
   }
 
-  /// Makes the board's cells the agreed ones again.
+  /// Restores the agreed state in the board's cells.
   private func hideStaged() {
     draft?.hide(from: &cells)
     draft = nil
   }
 
-  /// Whether local edits were made, or are made, under this incarnation.
+  /// Returns whether this incarnation is, or was, the author of local edits.
   package func isOwn(_ incarnation: Incarnation) -> Bool {
     incarnations.contains(incarnation)
   }
 
-  /// Takes a new incarnation where the context holds dots of ours that we never wrote (BRD-25).
+  /// Begins a new incarnation if the context holds dots of the current one that this replica never
+  /// wrote (BRD-25).
   ///
-  /// A purge of what never was, or an answer's context, can claim any of them. The claim counts, as
-  /// everywhere, and others would skip what we wrote under such a dot. So we write elsewhere.
+  /// A peer can claim such a dot by purging an object that never existed, or in the context of an
+  /// answer. The claim counts on every replica: peers would skip an edit written under that dot.
   func leaveClaimedIncarnation() {
     guard state.context[incarnation] != written[incarnation] else { return }
     beginIncarnation()
   }
 
-  /// Has what is written from now on be of another incarnation of ours.
+  /// Begins a new incarnation of the local member for all further edits.
   package func beginIncarnation() {
     repeat {
       incarnation = newIncarnation()
@@ -272,8 +305,8 @@ public final class Board {
     authors[incarnation] = member
   }
 
-  /// Applies what was staged: as one batch, or as several if it overwrites times that lie far ahead
-  /// of the wall clock (BRD-32).
+  /// Applies the staged operations as one batch, or as several if they overwrite times that are far
+  /// ahead of the wall clock (BRD-32).
   private func commit() {
     guard let staged = staging else { return }
     hideStaged()
@@ -309,11 +342,12 @@ public final class Board {
     outgoing += batches
   }
 
-  /// Writes a batch of a recording again, under its own incarnation, as if it were made here now.
+  /// Replays a batch of a recording under its own incarnation, as if it were made on this board
+  /// now.
   ///
-  /// It is no step for `undo`.
+  /// The batch is not an undo step.
   ///
-  /// - Throws: `boardFull`; nothing is written.
+  /// - Throws: `boardFull`. If it throws, nothing is written.
   package func reenact(_ batch: Batch) throws(BoardError) {
     try receive(batch)
     incarnation = batch.author
@@ -323,21 +357,22 @@ public final class Board {
     outgoing.append(batch)
   }
 
-  /// Whether edits are part of a gesture that goes on.
+  /// Whether a gesture is in progress.
   var isInGesture: Bool { staging != nil }
 
-  /// The dot that the next staged operation will have.
+  /// Returns the dot of the next operation that is staged.
   func nextDot() -> Dot {
     guard let staging else { preconditionFailure("operations are staged inside a gesture") }
     return Dot(incarnation, staging.firstSequence + UInt64(staging.operations.count))
   }
 
-  /// Adds an operation to the gesture under way.
+  /// Adds an operation to the current gesture.
   /// - Parameters:
-  ///   - id: the object.
-  ///   - property: the property; an earlier operation of the gesture on it is replaced.
-  ///   - value: the value.
-  ///   - earlier: a time that this write must follow, in addition to that of the cell it
+  ///   - id: The object.
+  ///   - property: The property. An earlier operation of the gesture on the same property is
+  ///     replaced.
+  ///   - value: The value.
+  ///   - earlier: A time that this write must follow, in addition to that of the cell that it
   ///     overwrites.
   /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
   func stage(
@@ -364,9 +399,9 @@ public final class Board {
       staged.valueBytes + value.length <= BoardLimits.batchBytes * 3 / 4
     else { throw .tooManyOperations }
     let count = staged.operations.count + 1
-    // What the cells show of the gesture already is counted once.
+    // The draft's edits are already in `cells`; do not count them twice.
     let shown = draft?.growth ?? BoardGrowth()
-    // A purge makes room, also on a board that is full.
+    // A purge frees space, so it is allowed on a full board too.
     guard
       property.isPurge
         || cells.hasRoom(
@@ -387,8 +422,10 @@ public final class Board {
     staged.valueBytes += value.length
   }
 
-  /// Stages a move of a game whose time is later than `latest`: it follows what its author saw,
-  /// also beside a clock that runs ahead (GAM-4).
+  /// Stages a move of a game whose time is later than `latest`.
+  ///
+  /// So the move follows every move that its author has seen, even if another clock runs ahead
+  /// (GAM-4).
   func stageMove(
     _ id: ObjectID,
     after latest: HybridTime?,
@@ -399,9 +436,12 @@ public final class Board {
     try stage(id, .move(dot), .bytes(try bytes(dot)), after: latest)
   }
 
-  // MARK: - What may be edited
+  // MARK: - Checking edits
 
-  /// Who holds an object: the winner of its selection, where present (design: selection is a lease).
+  /// Returns the member that holds an object: the one that has it selected, if that member is
+  /// online.
+  ///
+  /// A selection is a lease, which ends when its member leaves.
   public func holder(of id: ObjectID) -> MemberID? {
     guard let winner = selection(of: id),
       winner == member || presentMembers.contains(winner)
@@ -409,25 +449,25 @@ public final class Board {
     return winner
   }
 
-  /// Throws where a local edit of the object is refused.
+  /// Throws an error if a local edit of the object is refused.
   func requireWritable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
     try requireSelectable(id, asKind: kind)
     if let record = state.record(id), record.isLocked { throw .locked(id) }
   }
 
-  /// Throws where a local change of the object's selection, or of its lock, is refused.
+  /// Throws an error if a local change of the object's selection or lock is refused.
   func requireSelectable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
     guard state.isShown(id), let record = state.record(id) else { throw .unknownObject(id) }
     if let kind, record.kind != kind { throw .wrongKind(id) }
     try requireFree(id)
   }
 
-  /// Throws where another member holds the object.
+  /// Throws `held` if another member holds the object.
   func requireFree(_ id: ObjectID) throws(BoardError) {
     if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
   }
 
-  /// Throws if the gesture under way has a move of this game already (GAM-11).
+  /// Throws an error if the current gesture already has a move of this game (GAM-11).
   func requireNoMove(of id: ObjectID) throws(BoardError) {
     let hasMove =
       staging?.operations.contains {
@@ -436,7 +476,7 @@ public final class Board {
     if hasMove { throw .gameRefused(.moveInProgress) }
   }
 
-  /// Throws where a local move, scaling or rotation is refused.
+  /// Throws an error if a local move, scaling or rotation of the object is refused.
   func requireTransformable(_ id: ObjectID) throws(BoardError) {
     try requireWritable(id)
     if let record = state.record(id), record.kind == .drawing, !record.isFinished,
@@ -446,15 +486,15 @@ public final class Board {
     }
   }
 
-  /// Writes one cell; one that already holds the value is left as it is.
+  /// Writes one cell, unless it already holds the value.
   func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
     guard state.record(id)?[property]?.value != value else { return }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
 
-  // MARK: - Staging what is created
+  // MARK: - Staging new objects
 
-  /// Stages the create operation of an object, whose time is later than `earlier`.
+  /// Stages the create operation of an object, at a time later than `earlier`.
   func create(
     _ kind: ObjectKind,
     after earlier: HybridTime? = nil
@@ -467,12 +507,12 @@ public final class Board {
     return id
   }
 
-  /// Stages a place in front of everything.
+  /// Stages a z index that places the object in front of all objects.
   func stageZIndex(_ id: ObjectID) throws(BoardError) {
     let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
     let zIndex = ZIndex.above(top, jitter: jitter)
     try stage(id, .zIndex, .bytes(zIndex))
-    // What the same gesture creates next goes above it.
+    // The next object that the same gesture creates goes in front of this one.
     noteZIndex(.zIndex, .bytes(zIndex))
   }
 
@@ -483,7 +523,7 @@ public final class Board {
     }
   }
 
-  /// Records the z-index and the time of a chat line that later edits must follow.
+  /// Records the z index, or the time of a chat line, that later edits must follow.
   private func note(_ property: Property, _ value: Value, _ time: HybridTime) {
     noteZIndex(property, value)
     guard property.isKind, value == .unsigned(ObjectKind.chat.rawValue) else { return }

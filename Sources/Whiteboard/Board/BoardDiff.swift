@@ -1,21 +1,21 @@
-/// What differs between two states of a board, as its users see them.
+/// The differences between two states of a board, as users see them.
 ///
-/// Chat lines, groups and settings are in it beside the objects. Of a deleted object only that it is
-/// gone shows; selections do not count.
+/// Chat lines, groups and settings are included. A deleted object appears only as removed.
+/// Selections are ignored.
 public struct BoardDiff: Hashable, Sendable {
-  /// The fate of an object.
+  /// The way in which an object differs.
   public enum Fate: String, Hashable, Sendable {
-    /// It is in the later state only.
+    /// The object is in the later state only.
     case added
-    /// It is in the earlier state only.
+    /// The object is in the earlier state only.
     case removed
-    /// It is in both and reads differently.
+    /// The object is in both states, with different properties.
     case changed
   }
 
-  /// One property that reads differently.
+  /// One property that differs.
   public struct Field: Hashable, Sendable {
-    /// Its key in the JSON of objects.
+    /// The property's key in the JSON of objects.
     public let name: String
     /// The value before, as JSON; nil if the object has no such property.
     public let before: String?
@@ -25,18 +25,19 @@ public struct BoardDiff: Hashable, Sendable {
 
   /// One object that differs.
   public struct Change: Hashable, Sendable {
-    /// The fate of the object.
+    /// The way in which the object differs.
     public let fate: Fate
-    /// The object.
+    /// The id of the object.
     public let id: ObjectID
     /// The kind of object.
     public let kind: ObjectKind
-    /// The properties: all that it has of an object added or removed, else those that changed.
+    /// The properties that changed; all properties if the object was added or removed.
     public let fields: [Field]
 
-    /// The change as one line of JSON; what could control a terminal is escaped.
+    /// The change as one line of JSON, with control characters escaped.
     ///
-    /// The keys are `change`, `id`, `type`, and `before` and `after`, objects of properties.
+    /// The keys are `change`, `id`, `type`, and the objects `before` and `after` with the
+    /// properties.
     public var json: String {
       var json = JSONObject()
       json.add("change", string: fate.rawValue)
@@ -59,11 +60,11 @@ public struct BoardDiff: Hashable, Sendable {
   /// The objects that differ, by ascending id.
   public let changes: [Change]
 
-  /// Whether both states read the same.
+  /// Whether the two states have no differences.
   public var isEmpty: Bool { changes.isEmpty }
 
-  /// Compares the objects of `earlier` with those of `later`.
-  /// - Complexity: O(*n* log *n*) in the cells of both.
+  /// Returns the differences between `earlier` and `later`.
+  /// - Complexity: O(*n* log *n*) in the cells of both states.
   public static func between(_ earlier: BoardState, _ later: BoardState) -> BoardDiff {
     var changes: [Change] = []
     for id in Set(earlier.records.keys).union(later.records.keys).sorted() {
@@ -102,9 +103,10 @@ public struct BoardDiff: Hashable, Sendable {
 }
 
 extension ObjectRecord {
-  /// What users see of the object, by its keys in JSON, in their order.
+  /// The properties of the object that users see, as JSON keys and values in a fixed order.
   ///
-  /// It does not depend on when the cells were written, or by whom; a default counts as written.
+  /// They do not depend on the time or the author of the writes. A default value is listed as if it
+  /// had been written.
   fileprivate var content: [(name: String, json: String)] {
     let isShown = kind?.isShown ?? false
     var content: [(name: String, json: String)] = []
@@ -134,7 +136,7 @@ extension ObjectRecord {
     return content + cellContent(isShown: isShown)
   }
 
-  /// The properties that have no default and read as their cells are.
+  /// The properties without a default that are listed with the raw value of their cells.
   private func cellContent(isShown: Bool) -> [(name: String, json: String)] {
     var content: [(name: String, json: String)] = []
     var erased: Set<String> = []
@@ -159,13 +161,13 @@ extension ObjectRecord {
 }
 
 extension Property {
-  /// The key under which a cell of this property is shown as it is, or nil if it is read
-  /// otherwise, or shows nothing.
+  /// Returns the key under which the raw value of this property is listed; nil if it is listed in
+  /// another way, or not at all.
   fileprivate func contentName(isShown: Bool) -> String? {
     switch self {
     case .kind, .deleted, .selection, .chatAuthor, .chatText, .purge: return nil
     case .position, .scale, .angle, .size, .zIndex, .lineWidth, .lock, .end:
-      // What no reader shows of a group or of settings shows as a number.
+      // Groups and settings do not use this property, so list it by number.
       return isShown ? nil : "property-\(number)"
     case .color: return "color"
     case .asset: return "asset"
@@ -193,7 +195,7 @@ extension Property {
 }
 
 extension Value {
-  /// The bare value as JSON: bytes as hexadecimal digits, a dot as its text.
+  /// The raw value as JSON: bytes as hexadecimal digits, a dot as its text.
   fileprivate var json: String {
     switch self {
     case .none: "null"

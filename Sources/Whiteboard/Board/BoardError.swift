@@ -1,48 +1,61 @@
-/// Why a local change was refused; nothing of it was applied.
+/// The reason why a local change was refused.
+///
+/// No part of it was applied.
 public enum BoardError: Error, Hashable, Sendable {
-  /// There is no such object, or it is deleted.
+  /// There is no such object, or the object is deleted.
   case unknownObject(ObjectID)
-  /// It is not deleted: there is nothing to bring back, or to remove for good.
+  /// The object is not deleted, so that it can be neither undeleted nor purged.
   case notDeleted(ObjectID)
-  /// It would lie right in front of, or behind, itself.
+  /// The object would be placed directly in front of or behind itself.
   case nextToItself(ObjectID)
-  /// A member who is present has selected it.
+  /// Another member that is online has the object selected.
   case held(ObjectID, by: MemberID)
-  /// It is locked: only its lock and its selection can be changed.
+  /// The object is locked.
+  ///
+  /// Only its lock and its selection can be changed.
   case locked(ObjectID)
-  /// Its author, who is present, is still drawing it.
+  /// The author of the stroke is online and still drawing it.
   case unfinished(ObjectID)
-  /// The object has no such property.
+  /// The object does not have the property that was to be changed.
   case wrongKind(ObjectID)
-  /// A number is not one, or beyond its limits; which one is named.
+  /// A number is outside its limits or not a number.
+  ///
+  /// The associated value names it.
   case outOfRange(String)
-  /// A text is longer than its limit; which one is named.
+  /// A text, a path or another item is longer than its limit.
+  ///
+  /// The associated value names it.
   case tooLong(String)
-  /// A stroke has no points, a chat line no words, a group no members.
+  /// A stroke without points, a chat line without text, or a group without members.
   case empty
-  /// There is no room for another place between two objects in the stack: both have to be moved
-  /// apart first.
+  /// No z index is left between two objects in the stack.
+  ///
+  /// Move one of them first.
   case stackFull
-  /// One gesture has more operations than fit in a batch.
+  /// A gesture has more operations than fit in one batch.
   case tooManyOperations
-  /// No step of ours can be undone; `skipped` has the steps that are there, the latest first.
+  /// No local step can be undone.
+  ///
+  /// `skipped` lists the steps on the undo stack, the latest first.
   case nothingToUndo(skipped: [SkippedStep] = [])
-  /// No step of ours can be redone; `skipped` has the steps that are there, the next one first.
+  /// No local step can be redone.
+  ///
+  /// `skipped` lists the steps on the redo stack, the next one first.
   case nothingToRedo(skipped: [SkippedStep] = [])
-  /// The board holds all the objects it may hold.
+  /// The board has reached its size limit.
   case boardFull
-  /// We use as much of the board as one author may while others use it too.
+  /// The local member uses as much of the board as one author may use while others write on it too.
   case shareUsed
-  /// The photos of one author on a board would exceed their limit.
+  /// The photos of one author on the board would exceed their limit.
   case photosUsed
-  /// The cell was written with the greatest time there is and cannot be overwritten.
+  /// The time of the cell is so great that no write can follow it.
   case clockExhausted
-  /// We only look on.
+  /// The local member is a viewer and cannot edit.
   case viewer
-  /// A game refuses it, and why.
+  /// A game refused the move or its setup, for the given reason.
   case gameRefused(GameError)
 
-  /// The stable code of this error.
+  /// The stable error code, such as `unknown-object`.
   public var code: String {
     switch self {
     case .unknownObject: "unknown-object"

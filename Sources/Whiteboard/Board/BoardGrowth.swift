@@ -1,20 +1,20 @@
-/// How much more a board holds after something was applied to it.
+/// The amounts by which a board grows when a batch or an answer is applied.
 package struct BoardGrowth: Hashable, Sendable {
-  /// Objects, orphans included.
+  /// The number of additional objects, including orphans.
   package var objects = 0
-  /// Cells.
+  /// The number of additional cells.
   package var cells = 0
-  /// Bytes of their values.
+  /// The number of additional bytes in values.
   package var bytes = 0
-  /// Incarnations in the context.
+  /// The number of additional incarnations in the context.
   package var incarnations = 0
-  /// Ranges in the context.
+  /// The number of additional ranges in the context.
   package var ranges = 0
 }
 
-/// The size limits, which apply to the board after the change (BRD-30).
+/// Checks of the storage limits, which apply to the board after a change (BRD-30).
 extension BoardState {
-  /// Whether so much more can be kept; asks for the most that it could become.
+  /// Returns whether the board has room for these additional amounts, which are upper bounds.
   package func hasRoom(
     objects: Int,
     cells: Int,
@@ -39,7 +39,9 @@ extension BoardState {
     )
   }
 
-  /// Whether a batch fits; only near a limit is it looked at closely.
+  /// Returns whether a batch fits.
+  ///
+  /// The exact growth is computed only near a limit.
   func hasRoom(for batch: Batch) -> Bool {
     let count = batch.operations.count
     var bytes = 0
@@ -53,7 +55,9 @@ extension BoardState {
     ) || hasRoom(for: growth(with: batch))
   }
 
-  /// Whether an answer fits that purges these objects; only near a limit is it looked at closely.
+  /// Returns whether an answer fits that purges these objects.
+  ///
+  /// The exact growth is computed only near a limit.
   func hasRoom(
     for difference: Difference,
     without purged: [ObjectID],
@@ -74,7 +78,7 @@ extension BoardState {
     ) || hasRoom(for: growth(with: difference, without: purged, comparingAll: comparingAll))
   }
 
-  /// An object while a batch is tried on it.
+  /// The simulated state of an object while the growth of a batch is computed.
   private struct Trial {
     let known: ObjectRecord?
     var isHere: Bool
@@ -111,8 +115,8 @@ extension BoardState {
     }
   }
 
-  /// What applying a batch would add, exactly.
-  /// - Complexity: O(*n*) in the operations, about.
+  /// Returns the exact growth of the board if a batch is applied.
+  /// - Complexity: About O(*n*) in the operations.
   package func growth(with batch: Batch) -> BoardGrowth {
     var trials: [ObjectID: Trial] = [:]
     var seen = DotSet()
@@ -150,8 +154,8 @@ extension BoardState {
     return growth
   }
 
-  /// What merging an answer that purges these objects would add, exactly.
-  /// - Complexity: O(*n*) in its cells.
+  /// Returns the exact growth of the board if an answer that purges these objects is merged.
+  /// - Complexity: O(*n*) in the cells of the answer.
   package func growth(
     with difference: Difference,
     without purged: [ObjectID],
@@ -159,12 +163,12 @@ extension BoardState {
   ) -> BoardGrowth {
     var growth = BoardGrowth()
     (growth.incarnations, growth.ranges) = context.growth(with: difference.context)
-    // Orphans that come into the context without having been created go as well (SYN-4).
+    // Orphans whose id enters the context without a create operation are removed too (SYN-4).
     var gone = Set(purged)
     for id in orphans where difference.context.contains(id.dot) { gone.insert(id) }
     for entry in difference.entries {
       let known = record(entry.object)
-      // Seen and not here: it was purged, and nothing of it is kept.
+      // An id in the context without an object was purged, and none of its cells is stored.
       if known == nil, context.contains(entry.object.dot) { continue }
       var added = BoardGrowth(objects: known == nil ? 1 : 0)
       var isMerged = false

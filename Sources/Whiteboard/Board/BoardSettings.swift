@@ -1,15 +1,17 @@
-/// What belongs to a board as a whole and is shared by all (BRD-28).
+/// The settings of a board as a whole, shared by all members (BRD-28).
 public struct BoardSettings: Hashable, Sendable {
-  /// Its title; text from a peer.
+  /// The board's title: unchecked text from a peer.
   public var title: String?
-  /// Its background, `0xRRGGBBAA`.
+  /// The board's background color, `0xRRGGBBAA`.
   public var background: UInt32?
-  /// The spacing of its grid in board units; nil for no grid.
+  /// The spacing of the board's grid in board units; nil if there is no grid.
   public var grid: Double?
-  /// The language of its games, a BCP 47 tag.
+  /// The language of the board's games, as a BCP 47 tag.
   public var language: String?
 
-  /// Settings, each of which may have been set or not.
+  /// Creates settings.
+  ///
+  /// Nil means not set.
   public init(
     title: String? = nil,
     background: UInt32? = nil,
@@ -24,23 +26,26 @@ public struct BoardSettings: Hashable, Sendable {
 }
 
 extension BoardState {
-  /// The cell of a setting that counts: of those of its shape on all settings objects, the greatest.
+  /// Returns the cell of a setting in effect: the one with the greatest stamp, of those that hold a
+  /// value of the right type, on all settings objects.
   fileprivate func settingCell(_ property: Property) -> Cell? { settings.winner(property) }
 
-  /// Whether a cell of a settings object was written later than those of all the others, whatever
-  /// their shape.
+  /// Returns whether no other settings object has a later cell of this property, whatever type of
+  /// value it holds.
   func isLatestSetting(_ cell: Cell?, _ property: Property) -> Bool {
     guard let latest = settings.latest(property) else { return true }
     return cell.map { !latest.beats($0) } ?? false
   }
 
-  /// The settings objects that are here and not deleted, ascending.
+  /// The settings objects that are stored and not deleted, by ascending id.
   /// - Complexity: O(*n*).
   package var settingsIDs: [ObjectID] { settings.objects.elements }
 }
 
 extension Board {
-  /// The settings of the board; what nobody set, or what is beyond its limits, is nil.
+  /// The settings of the board.
+  ///
+  /// A setting is nil if it was never set or is outside its limits.
   public var settings: BoardSettings {
     BoardSettings(
       title: text(.title, upTo: BoardLimits.titleBytes),
@@ -55,14 +60,14 @@ extension Board {
 
   /// The board's title.
   public var title: String? { settings.title }
-  /// The board's background, `0xRRGGBBAA`.
+  /// The board's background color, `0xRRGGBBAA`.
   public var background: UInt32? { settings.background }
-  /// The spacing of the board's grid in board units.
+  /// The spacing of the board's grid in board units; nil if there is no grid.
   public var grid: Double? { settings.grid }
-  /// The language of the board's games.
+  /// The language of the board's games, as a BCP 47 tag.
   public var language: String? { settings.language }
 
-  /// Names the board; nil takes the name away.
+  /// Sets the board's title; nil removes it.
   /// - Throws: `tooLong`, `boardFull`.
   public func setTitle(_ title: String?) throws(BoardError) {
     let title = PlainText.line(title ?? "")
@@ -70,13 +75,13 @@ extension Board {
     try set(.title, .text(title))
   }
 
-  /// Gives the board a background, `0xRRGGBBAA`.
+  /// Sets the board's background color, `0xRRGGBBAA`.
   /// - Throws: `boardFull`.
   public func setBackground(_ color: UInt32) throws(BoardError) {
     try set(.background, .unsigned(UInt64(color)))
   }
 
-  /// Gives the board a grid of so many board units; nil takes it away.
+  /// Sets the spacing of the board's grid in board units; nil removes the grid.
   /// - Throws: `outOfRange`, `boardFull`.
   public func setGrid(_ spacing: Double?) throws(BoardError) {
     guard let spacing else { return try set(.grid, .unsigned(0)) }
@@ -84,8 +89,8 @@ extension Board {
     try set(.grid, .unsigned(UInt64(max(1, (spacing * FixedPoint.unit).rounded()))))
   }
 
-  /// Says which language the board's games are in, as a BCP 47 tag; nil takes it away.
-  /// - Throws: `tooLong`, `outOfRange` for what is no tag, `boardFull`.
+  /// Sets the language of the board's games, as a BCP 47 tag; nil removes it.
+  /// - Throws: `tooLong`, `outOfRange` if `tag` has characters that no tag has, `boardFull`.
   public func setLanguage(_ tag: String?) throws(BoardError) {
     let tag = tag ?? ""
     guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }
@@ -102,18 +107,19 @@ extension Board {
     try gesture { () throws(BoardError) in
       let known = state.settings.objects.least
       if known != nil, present?.value == value { return }
-      // The latest cell has the greatest time: if a write can follow it, so it can the others.
+      // The latest cell has the greatest time: if a write can follow it, it can follow the others
+      // too.
       guard state.settings.latest(property)?.time.canBeFollowed ?? true else {
         return try replaceFrozenSettings(property, value)
       }
       let settings = if let known { known } else { try create(.settings) }
-      // The cell that it has to beat may be another settings object's.
+      // The cell in effect, which this write must follow, may belong to another settings object.
       try stage(settings, property, value, after: present?.time)
     }
   }
 
-  /// Purges the settings objects with frozen cells, and writes the settings that they held to
-  /// another one (BRD-36).
+  /// Purges the settings objects that have frozen cells, and copies their settings to another
+  /// settings object (BRD-36).
   private func replaceFrozenSettings(
     _ property: Property,
     _ value: Value

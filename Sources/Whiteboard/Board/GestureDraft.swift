@@ -1,40 +1,42 @@
-/// The edits of a gesture under way, shown in a board's cells until the gesture ends.
+/// The edits of the current gesture, which are shown in a board's cells until the gesture ends.
 ///
-/// It remembers the objects as they were, so that the agreed cells can be restored before anything is
-/// applied. The cost depends on the edits, not on the size of the board.
+/// The draft stores the previous state of each object that the gesture touches, so that the board
+/// can be restored before the edits are applied. The cost depends on the edits, not on the size of
+/// the board.
 struct GestureDraft {
-  /// The number of operations that the cells show.
+  /// The number of operations that are shown in the cells.
   private(set) var shownCount = 0
-  /// What the board holds more because of them.
+  /// The amounts by which these operations increase the size of the board.
   private(set) var growth = BoardGrowth()
 
   /// The time of the first operation if the gesture ended now.
   private let base: UInt64
   private let (objectCount, cellCount, valueBytes): (Int, Int, Int)
-  /// Each object that was touched, as it was before; nil if it was not stored.
+  /// The state of each touched object before the gesture; nil if the object was not stored.
   private var originals: [ObjectID: BoardState.StoredObject?] = [:]
-  /// These objects in the order of the first touches.
+  /// The touched objects, in the order in which they were first touched.
   private var touched: [ObjectID] = []
 
-  /// A draft without edits.
+  /// Creates a draft without edits.
   /// - Parameters:
-  ///   - clock: The clock that will give the operations their times.
+  ///   - clock: The clock that will assign times to the operations.
   ///   - wall: The wall clock, in milliseconds since 1970.
-  ///   - cells: The agreed cells.
+  ///   - cells: The agreed state of the board.
   init(_ clock: HybridClock, wall: UInt64, over cells: borrowing BoardState) {
     var clock = clock
     base = clock.next(wall: wall, after: [nil])?.first?.time.rawValue ?? 0
     (objectCount, cellCount, valueBytes) = (cells.objectCount, cells.cellCount, cells.valueBytes)
   }
 
-  /// The cells of an object before the gesture; nil if the gesture did not touch or created it.
+  /// Returns the cells of an object before the gesture; nil if the gesture did not touch or created
+  /// it.
   func original(of id: ObjectID) -> ObjectRecord? { originals[id]??.record }
 
-  /// Shows the next operation.
+  /// Shows the next operation in the board's cells.
   /// - Parameters:
-  ///   - operation: The operation, on a cell that the gesture did not write before.
-  ///   - dot: The dot that it will have.
-  ///   - floor: The time that it must be later than.
+  ///   - operation: The operation. The gesture must not have written its cell before.
+  ///   - dot: The dot that the operation will have.
+  ///   - floor: A time that the operation's time must exceed.
   ///   - cells: The board's cells.
   mutating func show(
     _ operation: Operation,
@@ -65,7 +67,7 @@ struct GestureDraft {
     measure(cells)
   }
 
-  /// Shows another value in a cell that the gesture wrote before.
+  /// Replaces the value in a cell that the gesture wrote before.
   mutating func rewrite(_ operation: Operation, in cells: inout BoardState) {
     guard let cell = cells.record(operation.object)?[operation.property],
       cell.value != operation.value
@@ -78,7 +80,7 @@ struct GestureDraft {
     measure(cells)
   }
 
-  /// Makes the cells what they were before the gesture.
+  /// Restores the cells to their state before the gesture.
   func hide(from cells: inout BoardState) {
     for id in touched.reversed() { cells.store(originals[id] ?? nil, as: id) }
   }

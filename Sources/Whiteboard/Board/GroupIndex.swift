@@ -1,8 +1,8 @@
-/// The objects of a board by the group that their cells name, whether that group is here or not
-/// (BRD-26).
+/// An index of the objects on a board by the group that their cells name, whether or not that group
+/// exists (BRD-26).
 ///
-/// With the index, finding the members of a group costs O(log *n*) in the objects in groups, and O(1)
-/// for each member.
+/// Finding the members of a group costs O(log *n*) in the objects in groups, plus O(1) for each
+/// member.
 struct GroupIndex: Sendable {
   private struct Entry: Sendable {
     let group: ObjectID
@@ -15,7 +15,7 @@ struct GroupIndex: Sendable {
 
   private var entries = ChunkedSortedArray<Entry>()
 
-  /// Returns the objects whose cells name this group, ascending.
+  /// Returns the objects whose cells name this group, by ascending id.
   func members(of group: ObjectID) -> [ObjectID] {
     var members: [ObjectID] = []
     var position = entries.position { $0.group < group }

@@ -1,21 +1,22 @@
-/// Which groups hold which objects (BRD-26).
+/// Reading which group an object belongs to (BRD-26).
 extension BoardState {
-  /// Whether it is a group that is here and not deleted.
+  /// Returns whether the object is a group that is stored and not deleted.
   package func isGroup(_ id: ObjectID) -> Bool {
     isVisible(id) && record(id)?.kind == .group
   }
 
-  /// The group that the object's own cell names, and the cell, while that group is here.
+  /// Returns the group that an object's `group` cell names, and the cell; nil if that group does
+  /// not exist.
   package func groupCell(of id: ObjectID) -> (group: ObjectID, cell: Cell)? {
     guard let cell = record(id)?[.group], case .dot(let dot) = cell.value, isGroup(ObjectID(dot))
     else { return nil }
     return (ObjectID(dot), cell)
   }
 
-  /// The groups around an object, innermost first, at most `BoardLimits.groupDepth`.
+  /// Returns the groups that contain an object, innermost first, at most `BoardLimits.groupDepth`.
   ///
-  /// Where groups form a ring, its cell of the greatest stamp counts as absent: everywhere the same. A
-  /// ring that is longer than what is looked at is none.
+  /// If groups form a ring, the cell in the ring with the greatest stamp counts as absent, so all
+  /// replicas agree. A ring longer than `BoardLimits.groupDepth` is not detected.
   package func groups(of id: ObjectID) -> [ObjectID] {
     var path = [id]
     var cells: [Cell] = []
@@ -31,11 +32,11 @@ extension BoardState {
     return Array(path.dropFirst())
   }
 
-  /// The objects that users see, and the groups, within each of these groups, by ascending id.
-  /// - Complexity: O(*n* log *n*) in the objects within them.
+  /// Returns the shown objects and the groups inside each of these groups, by ascending id.
+  /// - Complexity: O(*n* log *n*) in the objects inside the groups.
   package func contents(of groups: Set<ObjectID>) -> [ObjectID: [ObjectID]] {
     var contents: [ObjectID: [ObjectID]] = [:]
-    // A ring of groups is cut at one place, which only the way up from each object tells.
+    // Ask each object for its groups: only that path shows at which cell a ring of groups is cut.
     for id in objects(below: groups.filter(isGroup)) where isShown(id) || isGroup(id) {
       for group in self.groups(of: id) where groups.contains(group) {
         contents[group, default: []].append(id)
@@ -44,8 +45,10 @@ extension BoardState {
     return contents
   }
 
-  /// The objects whose cells lead to one of these groups, through at most
-  /// `BoardLimits.groupDepth` groups that are here, by ascending id.
+  /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, by
+  /// ascending id.
+  ///
+  /// Rings are not cut.
   /// - Complexity: O(*n* log *n*) in these objects.
   func objects(below groups: Set<ObjectID>) -> [ObjectID] {
     var found: Set<ObjectID> = []
@@ -64,6 +67,6 @@ extension BoardState {
     return found.sorted()
   }
 
-  /// The ids of all objects that are stored, in no order.
+  /// The ids of all stored objects, in no particular order.
   package var storedIDs: [ObjectID] { Array(records.keys) }
 }

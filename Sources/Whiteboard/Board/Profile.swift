@@ -1,40 +1,46 @@
-/// How a person shows to others: a name and an icon, which prove nothing.
+/// The name and the icon under which a user appears to others.
 ///
-/// Equal where both are, and then of equal hash.
+/// They are not verified.
+///
+/// Two profiles are equal if both parts are equal.
 public struct Profile: Hashable, Sendable {
-  /// The name; from a peer, any text.
+  /// The display name.
+  ///
+  /// From a peer, it can be any text.
   public var name: String
-  /// The icon.
+  /// The icon that is shown with the name.
   public var icon: ProfileIcon
 
-  /// A profile of its parts.
+  /// Creates a profile.
   public init(name: String, icon: ProfileIcon) {
     self.name = name
     self.icon = icon
   }
 }
 
-/// The icons that a person can choose from; each is one emoji.
+/// The icons from which a user can choose.
+///
+/// Each is one emoji.
 public enum ProfileIcon: String, CaseIterable, Hashable, Sendable {
-  /// A halo.
+  /// A smiling face with a halo.
   case angel = "😇"
-  /// Eyes like hearts.
+  /// A face with heart-shaped eyes.
   case heart = "😍"
-  /// Sweating.
+  /// A hot, sweating face.
   case hot = "🥵"
-  /// With a thermometer.
+  /// A face with a thermometer.
   case sick = "🤒"
-  /// Horns.
+  /// A face with horns.
   case devil = "😈"
   /// A ghost.
   case ghost = "👻"
-  /// Freezing.
+  /// A freezing face.
   case cold = "🥶"
   /// A face in clouds.
   case foggy = "😶‍🌫️"
-  /// A pile.
+  /// A pile of poop.
   case poop = "💩"
 
-  /// The emoji.
+  /// The emoji of the icon.
   public var emoji: String { rawValue }
 }

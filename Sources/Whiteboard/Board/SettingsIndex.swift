@@ -1,40 +1,41 @@
-/// The visible settings objects of a board, and their cells of each setting in the order of their
-/// stamps (BRD-28).
+/// An index of the visible settings objects of a board, with the cells of each setting sorted by
+/// stamp (BRD-28).
 ///
-/// Any member may create settings objects. With the index, reading or writing a setting costs the
-/// same however many there are: O(log *n*) in them.
+/// Any member may create settings objects. With the index, reading or writing a setting costs O(log
+/// *n*) in the number of settings objects.
 struct SettingsIndex: Sendable {
   private struct Entry: Sendable {
     let object: ObjectID
     let cell: Cell
 
-    /// Whether the cell loses to that of another entry.
+    /// Returns whether the cell loses to that of another entry.
     func isBefore(_ other: Entry) -> Bool {
       if other.cell.beats(cell) { return true }
       return object < other.object && !cell.beats(other.cell)
     }
   }
 
-  /// The cells of one setting: those of the shape that it has, and the others.
+  /// The cells of one setting: those with a value of the right type, and the others.
   private struct Cells: Sendable {
     var legal = ChunkedSortedArray<Entry>()
     var others = ChunkedSortedArray<Entry>()
   }
 
-  /// The settings of a board.
+  /// The properties that are settings of a board.
   static let properties: [Property] = [.title, .background, .grid, .language]
 
-  /// The ids of the objects, ascending.
+  /// The ids of the settings objects, in ascending order.
   private(set) var objects = ChunkedSortedArray<ObjectID>()
   private var cells = Array(repeating: Cells(), count: SettingsIndex.properties.count)
 
-  /// Returns the cell of a setting that counts: the greatest one whose value has the shape of the
-  /// setting, or nil.
+  /// Returns the cell of a setting in effect: the one with the greatest stamp among those with a
+  /// value of the right type; nil if there is none.
   func winner(_ property: Property) -> Cell? {
     Self.properties.firstIndex(of: property).flatMap { cells[$0].legal.last?.cell }
   }
 
-  /// Returns the greatest cell of a setting, whatever its shape, or nil.
+  /// Returns the cell of a setting with the greatest stamp, whatever type of value it holds; nil if
+  /// there is none.
   func latest(_ property: Property) -> Cell? {
     guard let index = Self.properties.firstIndex(of: property) else { return nil }
     guard let other = cells[index].others.last?.cell else { return cells[index].legal.last?.cell }
@@ -42,7 +43,7 @@ struct SettingsIndex: Sendable {
     return legal.beats(other) ? legal : other
   }
 
-  /// Adds an object, if users see it and it is a settings object.
+  /// Adds an object if it is a visible settings object.
   mutating func insert(_ id: ObjectID, _ record: ObjectRecord) {
     guard record.isVisible, record.kind == .settings else { return }
     objects.insert(id, at: objects.position { $0 < id })
@@ -78,7 +79,7 @@ struct SettingsIndex: Sendable {
 }
 
 extension Property {
-  /// The shape of the values of a setting, or nil if the property is none.
+  /// The type of the setting's values; nil if the property is not a setting.
   fileprivate var settingShape: UInt8? {
     switch self {
     case .title, .language: Value.text("").shape
@@ -87,10 +88,10 @@ extension Property {
     }
   }
 
-  /// Whether the property, on a settings object, is a setting of the board.
+  /// Whether the property is a setting of the board when it is written to a settings object.
   package var isSetting: Bool { settingShape != nil }
 
-  /// Whether a write may change what the indexes of the settings and the groups have of an object.
+  /// Whether a write of this property may affect the indexes of settings and groups.
   var concernsIndexes: Bool {
     switch number {
     case Property.deleted.number, Property.kind.number, Property.group.number,

@@ -1,32 +1,37 @@
-/// A place in the stack of objects: bytes that compare byte by byte, a prefix first, higher in front
-/// (BRD-13, BRD-34).
+/// Arithmetic on z indexes, which order the objects in the stack (BRD-13, BRD-34).
 ///
-/// Between any two places that differ there is room for another, as long as neither ends in zeros;
-/// ours never do. Each ends with a byte that keeps apart what two people put at one place at once.
+/// Z indexes are compared byte by byte, and a prefix comes before a longer one. Greater ones are in
+/// front. There is room for another z index between any two that differ, unless one of them ends in
+/// zero bytes. Those that this program writes never do: they end with a jitter byte, which differs
+/// if two replicas write at the same place at once.
 package enum ZIndex {
-  /// The most bytes of a place that is written here (BRD-34).
+  /// The maximum number of bytes in a z index that this program writes (BRD-34).
   package static let longest = 32
-  /// How many bytes 0xFF, or 0, a place may begin with and still be followed (BRD-34).
+  /// The maximum number of bytes 0xFF, or 0, with which a z index may begin and still get a
+  /// neighbor on that side (BRD-34).
   private static let mostEqual = 8
   private static let first: UInt32 = 0x8000_0000
 
-  /// Whether new objects go in front of a place: one that leaves no short place there is passed over.
+  /// Returns whether new objects go in front of a z index.
+  ///
+  /// They do not if it leaves no short z index in front of it.
   package static func isFollowed(_ place: [UInt8]) -> Bool {
     place.count <= BoardLimits.zIndexBytes && leading(0xFF, of: place) <= mostEqual
   }
 
-  /// A place in front of everything at or below `top`, with a byte that keeps writers apart.
+  /// Returns a z index in front of `top`, ending with `jitter`.
   ///
-  /// - Precondition: ``isFollowed(_:)`` for `top`.
+  /// - Precondition: ``isFollowed(_:)`` is true for `top`.
   package static func above(_ top: [UInt8]?, jitter: UInt8) -> [UInt8] {
     guard let top else { return counted(first, jitter: jitter) }
-    // Four bytes count up; the last, never zero, leaves room below for places between. The byte that
-    // is counted first is below 0xFF, so that the sum fits.
+    // Increment the number in the four bytes after the leading 0xFF bytes. The first of them is
+    // less than 0xFF, so the sum does not overflow. The jitter byte, which is never zero, leaves
+    // room for z indexes in between.
     let equal = leading(0xFF, of: top)
     return Array(top[..<equal]) + counted(number(in: top, at: equal) + 1, jitter: jitter)
   }
 
-  /// A place behind `bottom`, or nil where there is no short one.
+  /// Returns a z index behind `bottom`; nil if there is no short one.
   package static func below(_ bottom: [UInt8]?, jitter: UInt8) -> [UInt8]? {
     guard let bottom else { return counted(first, jitter: jitter) }
     let equal = leading(0, of: bottom)
@@ -34,12 +39,12 @@ package enum ZIndex {
     return Array(bottom[..<equal]) + counted(number(in: bottom, at: equal) - 1, jitter: jitter)
   }
 
-  /// A place between two, or nil where there is none of at most ``longest`` bytes.
+  /// Returns a z index between two others; nil if there is none of at most ``longest`` bytes.
   /// - Parameters:
-  ///   - lower: the place behind; nil for none.
-  ///   - upper: the place in front; nil for none.
-  ///   - jitter: what keeps writers apart.
-  /// - Returns: the place.
+  ///   - lower: The z index behind; nil for none.
+  ///   - upper: The z index in front; nil for none.
+  ///   - jitter: The last byte, which differs between replicas.
+  /// - Returns: The z index.
   package static func between(
     _ lower: [UInt8]?,
     _ upper: [UInt8]?,
@@ -54,7 +59,7 @@ package enum ZIndex {
       let low = index < lower.count ? Int(lower[index]) : 0
       var high = 256
       if let bound = upper {
-        // All of the upper one is used up: nothing fits between.
+        // The upper z index has no more bytes, so nothing fits between the two.
         guard index < bound.count else { return nil }
         high = Int(bound[index])
       }
@@ -67,8 +72,8 @@ package enum ZIndex {
     return nil
   }
 
-  /// Returns the given number of positions between two others, ascending and far apart, or nil if
-  /// they do not fit.
+  /// Returns `count` z indexes between two others, ascending and evenly spread; nil if they do not
+  /// fit.
   package static func spread(
     _ count: Int,
     between lower: [UInt8]?,
@@ -93,7 +98,7 @@ package enum ZIndex {
       }
       return lower == nil ? places.reversed() : places
     }
-    // The middle one first, so that places stay short.
+    // Choose the middle one first, so that the z indexes stay short.
     let before = (count - 1) / 2
     guard let middle = between(lower, upper, jitter: jitter),
       let behind = spread(before, between: lower, and: middle, jitter: jitter),
@@ -102,7 +107,7 @@ package enum ZIndex {
     return behind + [middle] + inFront
   }
 
-  /// Whether `lhs` is behind `rhs`.
+  /// Returns whether an object with the z index `lhs` is behind one with `rhs`.
   package static func isBehind(_ lhs: [UInt8], _ rhs: [UInt8]) -> Bool {
     lhs.lexicographicallyPrecedes(rhs)
   }
@@ -111,7 +116,9 @@ package enum ZIndex {
     place.prefix { $0 == byte }.count
   }
 
-  /// The four bytes at an offset as a number; bytes that are missing are 0.
+  /// Returns the four bytes at an offset as a number.
+  ///
+  /// Missing bytes count as 0.
   private static func number(in place: [UInt8], at offset: Int) -> UInt32 {
     (offset..<offset + 4).reduce(0) { ($0 << 8) | ($1 < place.count ? UInt32(place[$1]) : 0) }
   }

@@ -1,8 +1,12 @@
-/// RFC 4648 base32 in lower case without padding, in its canonical form only.
+/// Base32 coding of bytes (RFC 4648), in lower case and without padding.
+///
+/// Only the canonical form is accepted.
 package enum Base32 {
   private static let alphabet: [UInt8] = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-  /// The text of `bytes`; the bits that fill the last character are zero.
+  /// Returns the base32 text of `bytes`.
+  ///
+  /// Unused bits of the last character are zero.
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count * 8 + 4) / 5)
@@ -23,7 +27,7 @@ package enum Base32 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The `count` bytes that `text` stands for, or nil if it is not their canonical form.
+  /// Decodes `count` bytes; nil if `text` is not their canonical base32 text.
   package static func decode(_ text: some StringProtocol, count: Int) -> [UInt8]? {
     let characters = text.utf8
     guard characters.count == (count * 8 + 4) / 5 else { return nil }

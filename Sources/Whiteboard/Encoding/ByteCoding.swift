@@ -1,37 +1,38 @@
-/// Reads the binary forms of `Protocol/board.md` from bytes that may be hostile.
+/// A reader of the binary formats of `Protocol/board.md` that is safe for hostile input.
 ///
-/// Every read throws instead of going beyond the end, and no read allocates more than there is. The
-/// small reads are inlined into the decoders of other modules, which do little else.
+/// A read past the end throws, and no read allocates more than the remaining bytes. The small reads
+/// are inlined into the decoders of other modules, because those decoders spend most of their time
+/// in them.
 package struct ByteReader {
   @usableFromInline let bytes: [UInt8]
   @usableFromInline var offset: Int
 
-  /// A reader at `offset`, which must lie within `bytes`.
+  /// Creates a reader that starts at `offset`, which must lie within `bytes`.
   @inlinable package init(_ bytes: [UInt8], from offset: Int = 0) {
     self.bytes = bytes
     self.offset = min(offset, bytes.count)
   }
 
-  /// How many bytes are left.
+  /// The number of bytes that were not read yet.
   @inlinable package var remaining: Int { bytes.count - offset }
 
   /// The offset of the next byte.
   @inlinable package var position: Int { offset }
 
-  /// The next byte.
+  /// Reads the next byte.
   @inlinable package mutating func byte() throws(CodecError) -> UInt8 {
     guard offset < bytes.count else { throw .truncated }
     offset += 1
     return bytes[offset - 1]
   }
 
-  /// The next ULEB128 number in its shortest form.
+  /// Reads a ULEB128 number, which must have its shortest form.
   @inlinable package mutating func varint() throws(CodecError) -> UInt64 {
     let first = try byte()
     return first < 0x80 ? UInt64(first) : try varint(after: first)
   }
 
-  /// The rest of a number of two bytes or more.
+  /// Reads the rest of a ULEB128 number of two or more bytes.
   @usableFromInline mutating func varint(after first: UInt8) throws(CodecError) -> UInt64 {
     var result = UInt64(first & 0x7F)
     var shift: UInt64 = 7
@@ -48,7 +49,9 @@ package struct ByteReader {
     }
   }
 
-  /// The next number, at most `limit`; `what` names it in the error.
+  /// Reads a number that is at most `limit`.
+  ///
+  /// `what` names it in the error.
   @inlinable package mutating func varint(
     upTo limit: UInt64,
     _ what: String
@@ -58,7 +61,7 @@ package struct ByteReader {
     return number
   }
 
-  /// The next count, at most `limit` and at most one for each byte that is left.
+  /// Reads a count that is at most `limit` and at most the number of remaining bytes.
   @inlinable package mutating func count(upTo limit: Int, _ what: String) throws(CodecError) -> Int
   {
     let number = try varint(upTo: UInt64(limit), what)
@@ -66,13 +69,13 @@ package struct ByteReader {
     return Int(number)
   }
 
-  /// The next signed number, zigzag.
+  /// Reads a signed number in zigzag coding.
   @inlinable package mutating func zigzag() throws(CodecError) -> Int64 {
     let number = try varint()
     return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
   }
 
-  /// The next 8 bytes, most significant first.
+  /// Reads a number of 8 bytes, most significant byte first.
   @inlinable package mutating func fixed64() throws(CodecError) -> UInt64 {
     guard remaining >= 8 else { throw .truncated }
     var result: UInt64 = 0
@@ -81,7 +84,7 @@ package struct ByteReader {
     return result
   }
 
-  /// The next 4 bytes, most significant first.
+  /// Reads a number of 4 bytes, most significant byte first.
   package mutating func fixed32() throws(CodecError) -> UInt32 {
     guard remaining >= 4 else { throw .truncated }
     var result: UInt32 = 0
@@ -90,7 +93,9 @@ package struct ByteReader {
     return result
   }
 
-  /// The next incarnation; zero is reserved.
+  /// Reads an incarnation.
+  ///
+  /// Zero is reserved.
   @inlinable package mutating func incarnation() throws(CodecError) -> Incarnation {
     guard let incarnation = Incarnation(exactly: try fixed64()) else {
       throw .reserved("incarnation")
@@ -98,49 +103,49 @@ package struct ByteReader {
     return incarnation
   }
 
-  /// The next sequence number.
+  /// Reads a sequence number.
   @inlinable package mutating func sequence() throws(CodecError) -> UInt64 {
     let number = try varint(upTo: BoardLimits.sequence, "sequence")
     guard number >= 1 else { throw .overLimit("sequence") }
     return number
   }
 
-  /// The next `count` bytes.
+  /// Reads `count` bytes.
   package mutating func take(_ count: Int) throws(CodecError) -> [UInt8] {
     guard count >= 0, count <= remaining else { throw .truncated }
     offset += count
     return Array(bytes[(offset - count)..<offset])
   }
 
-  /// All that is left.
+  /// Reads all remaining bytes.
   package mutating func rest() -> [UInt8] {
     defer { offset = bytes.count }
     return Array(bytes[offset...])
   }
 
-  /// Throws where anything is left.
+  /// Throws `trailingBytes` if any bytes are left.
   package func finish() throws(CodecError) {
     guard remaining == 0 else { throw .trailingBytes }
   }
 }
 
-/// Writes the binary forms of `Protocol/board.md`.
+/// A writer of the binary formats of `Protocol/board.md`.
 package struct ByteWriter {
   /// The bytes written so far.
   @inlinable package var bytes: [UInt8] { written }
 
   @usableFromInline var written: [UInt8] = []
 
-  /// An empty writer.
+  /// Creates an empty writer.
   package init() {}
 
-  /// An empty writer that has room for so many bytes.
+  /// Creates an empty writer with space reserved for `capacity` bytes.
   package init(capacity: Int) { written.reserveCapacity(capacity) }
 
-  /// Adds one byte.
+  /// Appends one byte.
   @inlinable package mutating func byte(_ byte: UInt8) { written.append(byte) }
 
-  /// Adds a number as ULEB128 in its shortest form.
+  /// Appends a number as ULEB128 in its shortest form.
   @inlinable package mutating func varint(_ number: UInt64) {
     var rest = number
     while rest >= 0x80 {
@@ -150,7 +155,7 @@ package struct ByteWriter {
     written.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// Adds a count or a length.
+  /// Appends a count or a length.
   @inlinable package mutating func count(_ number: Int) { varint(UInt64(number)) }
 
   /// Appends a signed number in zigzag coding.
@@ -158,23 +163,23 @@ package struct ByteWriter {
     varint(UInt64(bitPattern: (number << 1) ^ (number >> 63)))
   }
 
-  /// Adds 8 bytes, most significant first.
+  /// Appends a number of 8 bytes, most significant byte first.
   package mutating func fixed64(_ number: UInt64) {
-    // The bytes are copied within the closure, and none of their addresses leaves it.
+    // Safe: the closure copies the bytes and lets no pointer escape.
     withUnsafeBytes(of: number.bigEndian) { written.append(contentsOf: $0) }
   }
 
-  /// Adds 4 bytes, most significant first.
+  /// Appends a number of 4 bytes, most significant byte first.
   package mutating func fixed32(_ number: UInt32) {
     for shift in stride(from: UInt32(24), through: 0, by: -8) {
       written.append(UInt8(truncatingIfNeeded: number >> shift))
     }
   }
 
-  /// Adds an incarnation.
+  /// Appends an incarnation.
   package mutating func incarnation(_ incarnation: Incarnation) { fixed64(incarnation.rawValue) }
 
-  /// Adds bytes as they are.
+  /// Appends bytes without a length.
   package mutating func raw(_ more: some Sequence<UInt8>) { written.append(contentsOf: more) }
 
   /// Appends bytes without a length.

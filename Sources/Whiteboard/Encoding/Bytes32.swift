@@ -1,11 +1,11 @@
-/// Thirty-two bytes in place: the storage of hashes and of member ids.
+/// A value of 32 bytes that is stored inline, for hashes and member ids.
 public struct Bytes32: Hashable, Comparable, Sendable {
   private let words: [4 of UInt64]
 
-  /// The value of exactly 32 bytes, or nil.
+  /// Creates a value; nil if `bytes` does not have exactly 32 bytes.
   public init?(_ bytes: some Collection<UInt8>) { self.init(Array(bytes)) }
 
-  /// The value of exactly 32 bytes, or nil.
+  /// Creates a value; nil if `bytes` does not have exactly 32 bytes.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == 32 else { return nil }
     var words: [4 of UInt64] = [0, 0, 0, 0]
@@ -13,7 +13,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
     self.words = words
   }
 
-  /// The 32 bytes.
+  /// The value as an array of 32 bytes.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(32)
@@ -28,13 +28,13 @@ public struct Bytes32: Hashable, Comparable, Sendable {
   /// The bytes as 64 lower-case hexadecimal digits.
   public var hex: String { Hexadecimal.encode(bytes) }
 
-  /// Whether all 32 bytes are equal.
+  /// Returns whether all 32 bytes are equal.
   public static func == (lhs: Bytes32, rhs: Bytes32) -> Bool {
     lhs.words[0] == rhs.words[0] && lhs.words[1] == rhs.words[1]
       && lhs.words[2] == rhs.words[2] && lhs.words[3] == rhs.words[3]
   }
 
-  /// Orders byte by byte.
+  /// Compares two values byte by byte.
   public static func < (lhs: Bytes32, rhs: Bytes32) -> Bool {
     for index in 0..<4 where lhs.words[index] != rhs.words[index] {
       return lhs.words[index] < rhs.words[index]
@@ -42,17 +42,17 @@ public struct Bytes32: Hashable, Comparable, Sendable {
     return false
   }
 
-  /// Feeds all 32 bytes.
+  /// Hashes all 32 bytes.
   public func hash(into hasher: inout Hasher) {
     for index in 0..<4 { hasher.combine(words[index]) }
   }
 }
 
-/// Lower-case hexadecimal.
+/// Coding of bytes as lower-case hexadecimal digits.
 package enum Hexadecimal {
   private static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
-  /// The text of `bytes`, two digits each.
+  /// Returns the text of `bytes`, two digits for each byte.
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     for byte in bytes {
@@ -62,7 +62,7 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of lower-case digits, or nil.
+  /// Decodes lower-case hexadecimal digits; nil if `text` is malformed.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
@@ -84,32 +84,32 @@ package enum Hexadecimal {
   }
 }
 
-/// The id of a member: the 32 bytes of a peer's id, opaque to the board.
+/// The id of a member: the 32 bytes of its peer id, which the board does not interpret.
 public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The bytes.
+  /// The 32 bytes of the id.
   public let value: Bytes32
 
-  /// The member of exactly 32 bytes, or nil.
+  /// Creates an id; nil if `bytes` does not have exactly 32 bytes.
   public init?(_ bytes: some Collection<UInt8>) { self.init(Array(bytes)) }
 
-  /// The member of exactly 32 bytes, or nil.
+  /// Creates an id; nil if `bytes` does not have exactly 32 bytes.
   public init?(_ bytes: [UInt8]) {
     guard let value = Bytes32(bytes) else { return nil }
     self.value = value
   }
 
-  /// The member of a canonical text of 52 base32 characters, or nil.
+  /// Creates an id from its canonical text of 52 base32 characters; nil if `text` is malformed.
   public init?(_ text: String) {
     guard let bytes = Base32.decode(text, count: 32) else { return nil }
     self.init(bytes)
   }
 
-  /// The 32 bytes.
+  /// The id as an array of 32 bytes.
   public var bytes: [UInt8] { value.bytes }
 
   /// The text form: 52 lower-case base32 characters.
   public var description: String { Base32.encode(value.bytes) }
 
-  /// Orders byte by byte.
+  /// Compares two ids byte by byte.
   public static func < (lhs: MemberID, rhs: MemberID) -> Bool { lhs.value < rhs.value }
 }

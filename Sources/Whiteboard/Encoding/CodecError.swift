@@ -1,27 +1,28 @@
-/// The reason why bytes were refused; `code` is the word in `Protocol/board.md` and its vectors.
+/// The reason why bytes were refused; `code` is its word in `Protocol/board.md` and the test
+/// vectors.
 public enum CodecError: Error, Hashable, Sendable {
-  /// The bytes end before the form does.
+  /// The bytes end too early.
   case truncated
-  /// Bytes follow the end of the form.
+  /// Bytes follow the end of the encoded item.
   case trailingBytes
-  /// A varint is longer than its number needs, or than 64 bits.
+  /// A varint is longer than its number needs, or exceeds 64 bits.
   case varint
-  /// A number or a length is beyond the limit for it.
+  /// The named number or length exceeds its limit.
   case overLimit(String)
-  /// The form is legal but not the canonical one.
+  /// The named item is valid, but not in its canonical form.
   case notCanonical(String)
-  /// A value, class, flag or kind that is reserved was used.
+  /// The named item has a reserved value.
   case reserved(String)
-  /// Text is not UTF-8.
+  /// The bytes of a text are not UTF-8.
   case notText
-  /// A property was written by an operation that has no right to write it.
+  /// The named property was written by an operation without the right to write it.
   case notTheAuthor(String)
-  /// Two parts of one form contradict each other.
+  /// The named part contradicts another part.
   case inconsistent(String)
   /// The checksum does not match.
   case checksum
 
-  /// The stable word for this error.
+  /// The stable code of this error, such as `truncated`.
   public var code: String {
     switch self {
     case .truncated: "truncated"

@@ -1,6 +1,8 @@
-/// Games: objects whose state is a fold of the moves that lie on the board (`Protocol/games.md`).
+/// Games: objects whose state is computed from the moves on the board (`Protocol/games.md`).
 extension Board {
-  /// Begins a Wordle in front of everything; `random` draws the answer.
+  /// Creates a Wordle in front of all objects.
+  ///
+  /// `random` chooses the answer.
   /// - Throws: `gameRefused(.unknownLanguage)`, `outOfRange`, `boardFull`.
   public func createWordle(
     at center: Point,
@@ -18,9 +20,14 @@ extension Board {
     }
   }
 
-  /// Begins a Connect Four in front of everything: for the first two who play, or for us and
-  /// `opponent`.
-  /// - Throws: `gameRefused(.malformedSetup)` where the opponent is ourselves, `outOfRange`,
+  /// Creates a Connect Four in front of all objects.
+  ///
+  /// - Parameters:
+  ///   - center: The center of the game.
+  ///   - opponent: The member that plays against the local member; nil if the first two members who
+  ///     make a move play.
+  /// - Returns: The id of the game.
+  /// - Throws: `gameRefused(.malformedSetup)` if the opponent is the local member, `outOfRange`,
   ///   `boardFull`.
   @discardableResult
   public func createConnectFour(
@@ -49,13 +56,14 @@ extension Board {
     try stage(id, .game, .text(name))
   }
 
-  /// Makes a move.
+  /// Makes a move in a game.
   ///
-  /// A move is no change of the object's form: it can be made while another member holds the
-  /// object, but not while the object is locked. It cannot be undone. A gesture has at most one move
-  /// of a game.
+  /// A move does not change the object's appearance: a member can make one while another member
+  /// holds the object, but not while the object is locked. A move cannot be undone. A gesture
+  /// contains at most one move of each game.
   ///
-  /// - Throws: `unknownObject`, `wrongKind`, `locked`, `gameRefused`, `boardFull`, `clockExhausted`.
+  /// - Throws: `unknownObject`, `wrongKind`, `locked`, `gameRefused`, `boardFull`,
+  ///   `clockExhausted`.
   public func play(_ id: ObjectID, _ move: GameMove) throws(BoardError) {
     guard state.isVisible(id), let record = state.record(id) else { throw .unknownObject(id) }
     guard record.kind == .game else { throw .wrongKind(id) }
@@ -67,7 +75,7 @@ extension Board {
       try stageMove(id, after: after) { dot throws(BoardError) in
         try judged { () throws(GameError) in
           let bytes = try game.encode(move, by: member, as: dot)
-          // It is tried where it will count: after what it follows.
+          // Try the move at the position that it will have: after the move that it follows.
           var next = game
           let time = after ?? HybridTime(0)
           try next.apply(PlacedMove(dot: dot, time: time, member: member, bytes: bytes))
@@ -77,7 +85,7 @@ extension Board {
     }
   }
 
-  /// The state that a move of ours would be folded into.
+  /// Returns the state of the game to which the next move of the local member applies.
   private func nextState(
     _ id: ObjectID,
     _ record: ObjectRecord
@@ -95,8 +103,8 @@ extension Board {
     do throws(GameError) { return try body() } catch { throw .gameRefused(error) }
   }
 
-  /// Makes the move that `text` says: a word, or a column's number or `resign`.
-  /// - Throws: as `play(_:_:)`.
+  /// Makes the move that `text` describes: a word, a column number, or `resign`.
+  /// - Throws: The same errors as `play(_:_:)`.
   public func play(_ id: ObjectID, _ text: String) throws(BoardError) {
     guard state.isVisible(id), let record = state.record(id) else { throw .unknownObject(id) }
     guard record.kind == .game else { throw .wrongKind(id) }
@@ -107,9 +115,10 @@ extension Board {
     try play(id, move)
   }
 
-  /// The game as `member` is shown it, or nil where there is none.
+  /// Returns the game as `member` sees it; nil if `id` is not a game.
   ///
-  /// With `isRevealing` it shows what others' play would give away before the member is done, too.
+  /// If `isRevealing` is true, the view includes spoilers about other members' play even before
+  /// `member` has finished.
   ///
   /// - Complexity: O(*n* log *n*) in the number of moves.
   public func gameView(
@@ -150,7 +159,7 @@ extension Board {
 }
 
 extension ObjectRecord {
-  /// Which game it is.
+  /// The name of the game, such as `wordle`; nil if the cell is missing or malformed.
   package var gameName: String? {
     guard case .text(let name)? = self[.game]?.value,
       name.utf8.count <= BoardLimits.gameNameBytes
@@ -158,15 +167,16 @@ extension ObjectRecord {
     return name
   }
 
-  /// How the game begins.
+  /// The encoded setup of the game; nil if the cell is missing or malformed.
   package var setup: [UInt8]? {
     guard case .bytes(let bytes)? = self[.setup]?.value, bytes.count <= BoardLimits.setupBytes
     else { return nil }
     return bytes
   }
 
-  /// The moves that are looked at (GAM-3), in no order; those of incarnations that are nobody's yet
-  /// are left out.
+  /// Returns the moves of the game that are read (GAM-3), in no particular order.
+  ///
+  /// Moves of incarnations without a known member are left out.
   package func moves(by member: (Incarnation) -> MemberID?) -> [PlacedMove] {
     var result: [PlacedMove] = []
     var author: (incarnation: Incarnation, member: MemberID?, count: Int)?
@@ -179,7 +189,7 @@ extension ObjectRecord {
       guard let author, let member = author.member,
         author.count <= BoardLimits.gameMovesPerIncarnation
       else { continue }
-      // A value of another shape is a move that makes no sense.
+      // A value that is not bytes counts as a malformed move.
       var bytes: [UInt8] = []
       if case .bytes(let value) = cell.value { bytes = value }
       result.append(PlacedMove(dot: cell.dot, time: cell.time, member: member, bytes: bytes))
@@ -189,16 +199,18 @@ extension ObjectRecord {
 }
 
 extension GameObject {
-  /// Which game it is, or nil where no cell says; text from a peer.
+  /// The name of the game; nil if the object has no valid name.
+  ///
+  /// The name is unchecked text from a peer.
   public var game: String? { record.gameName }
-  /// Who won, the best first.
+  /// The winners of the game, the best first.
   public var winners: [GameWinner] { view(for: board.member)?.winners ?? [] }
 
-  /// The game as `member` is shown it; see `Board.gameView(_:for:isRevealing:)`.
+  /// Returns the game as `member` sees it; see `Board.gameView(_:for:isRevealing:)`.
   public func view(for member: MemberID, isRevealing: Bool = false) -> GameView? {
     board.gameView(id, for: member, isRevealing: isRevealing)
   }
 
-  /// Makes a move; see `Board.play(_:_:)`.
+  /// Makes a move in this game; see `Board.play(_:_:)`.
   public func play(_ move: GameMove) throws(BoardError) { try board.play(id, move) }
 }

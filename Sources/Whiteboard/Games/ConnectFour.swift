@@ -1,20 +1,20 @@
-/// Four in a row for two; everyone else looks on (GAM-9, GAM-10).
+/// A game of Connect Four for two players; other members watch (GAM-9, GAM-10).
 package struct ConnectFour: Game {
   package static let name = "connect-four"
-  /// Columns of the grid.
+  /// The number of columns in the grid.
   package static let columns = 7
-  /// Rows of the grid.
+  /// The number of rows in the grid.
   package static let rows = 6
-  /// The size of a new one, in board units.
+  /// The size of a new game, in board units.
   static let size = Size(width: 140, height: 128)
   private static let version: UInt8 = 1
   private static let resignation: UInt8 = 0xFF
 
-  /// Who may take a seat; nil for everyone.
+  /// The members who may play; nil if any two members may.
   private let invited: [MemberID]?
-  /// Red, then yellow.
+  /// The players so far: red, then yellow.
   private var players: [MemberID] = []
-  /// The seat of the disc in each position, column by column from the bottom.
+  /// The player (0 or 1) of each disc, column by column from the bottom.
   private var stacks = [[Int]](repeating: [], count: columns)
   private var discCount = 0
   private var last: HybridTime?
@@ -35,7 +35,8 @@ package struct ConnectFour: Game {
     }
   }
 
-  /// How a game begins: for the first two, or for the two that are named.
+  /// Returns the encoded setup of a game, for the given players or for the first two members who
+  /// make a move.
   static func setup(between players: (MemberID, MemberID)?) -> [UInt8] {
     [version] + (players.map { $0.0.bytes + $0.1.bytes } ?? [])
   }
@@ -77,7 +78,7 @@ package struct ConnectFour: Game {
     return stacks[column][row]
   }
 
-  /// The places of all rows of four and more that a disc is part of.
+  /// Returns the places of all lines of four or more discs of one color through a place.
   private func fours(through place: ConnectFourView.Place) -> Set<ConnectFourView.Place> {
     let own = seat(place.column, place.row)
     var result: Set<ConnectFourView.Place> = []

@@ -1,14 +1,14 @@
-/// A Connect Four as one member is shown it.
+/// A game of Connect Four as one member sees it.
 public struct ConnectFourView: Hashable, Sendable {
-  /// How it ended, or not.
+  /// The result of the game so far.
   public enum Outcome: Hashable, Sendable {
-    /// It goes on.
+    /// The game is still in progress.
     case playing
-    /// Four in a row.
+    /// A member won with four in a row.
     case won(by: MemberID)
-    /// The grid is full.
+    /// The grid is full and no member won.
     case drawn
-    /// A player gave up.
+    /// A player resigned.
     case resigned(by: MemberID)
 
     var code: String {
@@ -23,33 +23,33 @@ public struct ConnectFourView: Hashable, Sendable {
 
   /// A place of the grid, counted from 0: columns from the left, rows from the bottom.
   public struct Place: Hashable, Comparable, Sendable {
-    /// From the left.
+    /// The column, counted from the left.
     public let column: Int
-    /// From the bottom.
+    /// The row, counted from the bottom.
     public let row: Int
 
-    /// Orders by column, then by row.
+    /// Compares two places by column, then by row.
     public static func < (lhs: Place, rhs: Place) -> Bool {
       lhs.column == rhs.column ? lhs.row < rhs.row : lhs.column < rhs.column
     }
   }
 
-  /// The member that sees this view.
+  /// The member who sees this view.
   public let member: MemberID
-  /// Red, then yellow; those who have made a move.
+  /// The players who have made a move: red, then yellow.
   public let players: [MemberID]
-  /// The two who may play, where the game names them.
+  /// The two members who may play; nil if any two may.
   public let invited: [MemberID]?
-  /// Whose turn it is; nil if the seat is free, or the game over.
+  /// The player whose turn it is; nil if that player has not joined yet or the game is over.
   public let turn: MemberID?
-  /// The discs of each column from the bottom: 0 red, 1 yellow.
+  /// The discs of each column from the bottom: 0 for red, 1 for yellow.
   public let stacks: [[Int]]
-  /// How it stands.
+  /// The result of the game so far.
   public let outcome: Outcome
-  /// The places of the four that won.
+  /// The places of the winning line, empty if there is none.
   public let line: [Place]
 
-  /// The grid from the top: `R`, `Y` and `.`, one text for each row.
+  /// The rows of the grid from the top, as texts of `R`, `Y` and `.`.
   public var grid: [String] {
     (0..<ConnectFour.rows).reversed().map { row in
       stacks.map { row < $0.count ? ($0[row] == 0 ? "R" : "Y") : "." }.joined()
@@ -78,7 +78,7 @@ public struct ConnectFourView: Hashable, Sendable {
     switch outcome {
     case .playing: turn.map { "It is \(name($0))'s turn." } ?? "A seat is free."
     case .won(let member): "\(name(member)) has won."
-    case .drawn: "Nobody has won."
+    case .drawn: "The game is a draw."
     case .resigned(let member): "\(name(member)) has given up."
     }
   }

@@ -1,58 +1,63 @@
-/// One move of a game as it lies on the board: who made it, when, and its bytes.
+/// One move of a game: the operation that made it, its time, its member, and its bytes.
 package struct PlacedMove: Hashable, Comparable, Sendable {
-  /// The operation that made it.
+  /// The dot of the operation that made the move.
   package let dot: Dot
-  /// When, by its author's hybrid clock.
+  /// The time of the move, by its author's hybrid clock.
   package let time: HybridTime
-  /// Whose incarnation that operation is of.
+  /// The member that made the move.
   package let member: MemberID
-  /// The move in the game's own format.
+  /// The move in the binary format of its game.
   package let bytes: [UInt8]
 
-  /// Orders by stamp, then by sequence: the order in which moves count (GAM-3).
+  /// Compares two moves by stamp, then by sequence number: the order in which moves are applied
+  /// (GAM-3).
   package static func < (lhs: PlacedMove, rhs: PlacedMove) -> Bool {
     lhs.time == rhs.time ? lhs.dot < rhs.dot : lhs.time < rhs.time
   }
 }
 
-/// The state of one game: a value that moves are folded into, in their order.
+/// The state of one game, to which moves are applied in order.
 ///
-/// It knows nothing but its setup and its moves, so that replicas with the same cells have the same
-/// state. A move that throws leaves the state as it was.
+/// The state depends only on the setup and the moves, so replicas with the same cells have the same
+/// state. A move that throws does not change the state.
 package protocol Game: Sendable {
-  /// The name in the game's cell.
+  /// The name of the game, as in the `game` cell of its object.
   static var name: String { get }
 
-  /// The state before the first move.
+  /// Creates the state before the first move.
   /// - Throws: `malformedSetup`, `foreignList`.
   init(setup: [UInt8], of id: ObjectID) throws(GameError)
 
-  /// Makes a move, or throws why it is ignored.
+  /// Applies a move.
+  ///
+  /// Throws the reason if the move must be ignored.
   mutating func apply(_ move: PlacedMove) throws(GameError)
 
-  /// The bytes of a move that `member` makes by the operation `dot`.
+  /// Returns the bytes of a move that `member` makes with the operation `dot`.
   ///
-  /// Checked is the form, and that it does not cost its member a turn for nothing; whether it is this
-  /// member's to make is for `apply(_:)`.
+  /// This method checks the format of the move, and that it does not waste a turn of the member.
+  /// `apply(_:)` checks whether the member may make the move.
   func encode(_ move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8]
 
-  /// The time of the latest move that one of `member` has to follow (GAM-4).
+  /// Returns the time of the latest move that a new move of `member` must follow (GAM-4).
   func lastTime(before member: MemberID) -> HybridTime?
 
-  /// The winners, the best first.
+  /// The winners of the game, the best first.
   var winners: [GameWinner] { get }
 
-  /// Returns the view for `member`; `isRevealing` includes what would spoil the game for others.
+  /// Returns the view for `member`.
+  ///
+  /// If `isRevealing` is true, the view includes spoilers.
   func detail(for member: MemberID, isRevealing: Bool) -> GameView.Detail
 }
 
-/// The games that are known here.
+/// The games that this program supports.
 package enum GameRegistry {
-  /// Their types.
+  /// The types of the supported games.
   package static let games: [any Game.Type] = [Wordle.self, ConnectFour.self]
 
-  /// The state before the first move of the game of this name.
-  /// - Throws: `unknownGame`, or what the game makes of its setup.
+  /// Returns the state of a game before its first move.
+  /// - Throws: `unknownGame`, or an error about the setup.
   package static func start(
     _ name: String,
     setup: [UInt8],
@@ -63,16 +68,20 @@ package enum GameRegistry {
   }
 }
 
-/// A game after all its moves: what every replica with these cells agrees on.
+/// The result of applying all moves of a game.
+///
+/// Replicas with the same cells compute the same result.
 package struct GameFold: Sendable {
-  /// The state.
+  /// The state of the game after all moves.
   package private(set) var game: any Game
-  /// How many moves counted.
+  /// The number of moves that counted.
   package private(set) var acceptedCount = 0
   /// The moves that do not count, in order.
   package private(set) var ignored: [IgnoredMove] = []
 
-  /// Folds `moves`, in any order, into the state before the first.
+  /// Applies `moves` in their order to the state before the first move.
+  ///
+  /// The array may be unsorted.
   package init(_ start: any Game, moves: [PlacedMove]) {
     game = start
     for move in moves.sorted() {
@@ -86,47 +95,48 @@ package struct GameFold: Sendable {
   }
 }
 
-/// A move that does not count, on any replica.
+/// A move that does not count on any replica.
 public struct IgnoredMove: Hashable, Sendable {
-  /// The operation that made it.
+  /// The dot of the operation that made the move.
   public let dot: Dot
   /// The member that made the move.
   public let member: MemberID
-  /// The reason why it does not count.
+  /// The reason why the move does not count.
   public let reason: GameError
 }
 
 /// The reason why a local move is refused, a remote move is ignored, or a game is not judged.
 public enum GameError: Error, Hashable, Sendable {
-  /// No game of this name is known here.
+  /// This program does not support a game of this name.
   case unknownGame
   /// The setup of the game is not valid.
   case malformedSetup
-  /// The game was begun with another word list.
+  /// The game uses a word list that this program does not have.
   case foreignList
-  /// There is no word list of this language here.
+  /// This program has no word list for the language.
   case unknownLanguage(String)
-  /// It is no move of this game.
+  /// The text or bytes are not a move of this game.
   case malformedMove
-  /// It is no word of the list.
+  /// The word is not in the word list.
   case unknownWord(String)
-  /// This member has guessed the word before: it counts where it arrives, and is refused where it is
-  /// made.
+  /// The member has guessed the word before.
+  ///
+  /// A local repetition is refused, but one from a peer counts.
   case repeatedWord(String)
   /// The column is full.
   case columnFull
   /// It is the other player's turn.
   case notYourTurn
-  /// Others play; this member looks on.
+  /// The member is not one of the two players.
   case notAPlayer
-  /// The game is over, or is for this member.
+  /// The game is over for this member or for all members.
   case gameOver
-  /// This incarnation has made all the moves that count.
+  /// This incarnation has made the maximum number of moves.
   case tooManyMoves
-  /// The gesture has a move of this game already, which comes first.
+  /// The current gesture already has a move of this game.
   case moveInProgress
 
-  /// The stable word for this error.
+  /// The stable code of this error, such as `unknown-game`.
   public var code: String {
     switch self {
     case .unknownGame: "unknown-game"

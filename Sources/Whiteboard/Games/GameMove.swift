@@ -1,13 +1,15 @@
-/// A move as a player makes it.
+/// A move of a game, as the player enters it.
 public enum GameMove: Hashable, Sendable {
-  /// A word, in Wordle.
+  /// A guessed word, in Wordle.
   case guess(String)
-  /// A disc into a column, 1 to 7 from the left, in Connect Four.
+  /// A disc dropped into a column, numbered 1 to 7 from the left, in Connect Four.
   case drop(column: Int)
-  /// Giving up, in Connect Four.
+  /// A resignation, in Connect Four.
   case resign
 
-  /// The move that `text` says in the game `name`, or nil: a word, or a column's number or `resign`.
+  /// Creates the move that `text` describes in the game `name`; nil if there is no such move.
+  ///
+  /// In Wordle, `text` is a word. In Connect Four, it is a column number or `resign`.
   public init?(_ text: String, in name: String) {
     switch name {
     case Wordle.name: self = .guess(text)

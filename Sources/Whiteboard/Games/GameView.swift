@@ -1,26 +1,32 @@
-/// A game as one member is shown it: a value that may leave the board's isolation.
+/// A game as one member sees it.
+///
+/// The value can leave the board's isolation.
 public struct GameView: Hashable, Sendable {
-  /// The details of a particular game.
+  /// The part of the view that depends on the kind of game.
   public enum Detail: Hashable, Sendable {
-    /// It is kept and forwarded, but not judged here, and why.
+    /// This program cannot judge the game, for the given reason.
+    ///
+    /// It still stores and forwards it.
     case notJudged(GameError)
-    /// A Wordle.
+    /// The view of a Wordle.
     case wordle(WordleView)
-    /// A Connect Four.
+    /// The view of a Connect Four.
     case connectFour(ConnectFourView)
   }
 
-  /// The game's object.
+  /// The id of the game's object.
   public let id: ObjectID
-  /// Which game it is; text from a peer.
+  /// The name of the game: unchecked text from a peer.
   public let name: String
-  /// How it stands.
+  /// The state of the game.
   public let detail: Detail
-  /// The winners, the best first; the same on every replica with an equal context.
+  /// The winners, the best first.
+  ///
+  /// Replicas with equal contexts agree on them.
   public let winners: [GameWinner]
-  /// How many moves counted.
+  /// The number of moves that counted.
   public let moveCount: Int
-  /// The moves that did not count.
+  /// The moves that did not count, with the reasons.
   public let ignoredMoves: [IgnoredMove]
 
   /// The view as one line of JSON (GAM-8).
@@ -39,13 +45,15 @@ public struct GameView: Hashable, Sendable {
     return json.text
   }
 
-  /// A few lines for people; without the game's name, which is a peer's.
+  /// The view as a few lines of text, without the game's name, which is unchecked text from a peer.
   public var text: [String] { text { $0.shortText } }
 
-  /// A few lines for people, in which members go by what `name` calls them.
+  /// Returns the view as a few lines of text.
+  ///
+  /// `name` returns the name to show for a member.
   public func text(naming name: (MemberID) -> String) -> [String] {
     switch detail {
-    case .notJudged(let reason): ["This game is not judged here: \(reason.code)."]
+    case .notJudged(let reason): ["This program cannot judge this game: \(reason.code)."]
     case .wordle(let view):
       view.text(naming: name)
         + winners.enumerated().map { index, winner in
@@ -56,11 +64,11 @@ public struct GameView: Hashable, Sendable {
   }
 }
 
-/// A member who won a game.
+/// A winner of a game.
 public struct GameWinner: Hashable, Sendable {
-  /// The member.
+  /// The member that won.
   public let member: MemberID
-  /// With how many tries, where the game counts them.
+  /// The number of tries that the member needed; nil if the game does not count tries.
   public let tries: Int?
 
   var json: String {
@@ -72,6 +80,6 @@ public struct GameWinner: Hashable, Sendable {
 }
 
 extension MemberID {
-  /// The first eight characters: for display only.
+  /// The first eight characters of the id, for display only.
   package var shortText: String { String(description.prefix(8)) }
 }

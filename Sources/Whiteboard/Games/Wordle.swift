@@ -1,11 +1,12 @@
-/// Wordle for a whole board: everyone has six tries at one word (GAM-5 to GAM-7).
+/// A game of Wordle for a whole board: each member has six tries to guess one word (GAM-5 to
+/// GAM-7).
 package struct Wordle: Game {
   package static let name = "wordle"
-  /// The letters of a word.
+  /// The number of letters in a word.
   package static let letters = 5
-  /// The tries of each member.
+  /// The number of tries of each member.
   package static let tries = 6
-  /// The size of a new one, in board units.
+  /// The size of a new game, in board units.
   static let size = Size(width: 120, height: 128)
   private static let version: UInt8 = 1
 
@@ -38,7 +39,7 @@ package struct Wordle: Game {
     self.answer = answer
   }
 
-  /// How a game begins whose answer is drawn by `random`.
+  /// Returns the encoded setup of a game whose answer `random` chooses.
   static func setup(of id: ObjectID, using random: inout some RandomNumberGenerator) -> [UInt8] {
     let answer = WordleList.answers[Int.random(in: 0..<WordleList.answers.count, using: &random)]
     return setup(of: id, answer: answer)
@@ -71,11 +72,11 @@ package struct Wordle: Game {
     let player = players[member]
     guard let word = WordleWord(Array(text.lowercased().utf8)), WordleList.words.contains(word)
     else {
-      // Who has no try left hears that, whatever the word.
+      // A member without any tries left gets `gameOver`, even for an unknown word.
       if player?.isDone ?? false { throw .gameOver }
       throw .unknownWord(text)
     }
-    // It would count (GAM-7), and tell nothing new.
+    // A repeated guess would use up a try (GAM-7) and reveal nothing new.
     if let player, !player.isDone, player.guesses.contains(word) { throw .repeatedWord(word.text) }
     return WordleCipher(id, move: dot).encipher(word)
   }
@@ -119,7 +120,7 @@ package struct Wordle: Game {
     )
   }
 
-  /// A key shows the best that any guess found out about its letter.
+  /// Updates the keyboard: a key shows the best mark that any guess got for its letter.
   private static func press(
     _ guess: WordleWord,
     _ marks: [WordleMark],
@@ -131,10 +132,11 @@ package struct Wordle: Game {
     }
   }
 
-  /// What a guess found out (GAM-7).
+  /// Returns the marks of a guess (GAM-7).
   ///
-  /// Letters in their places are marked first; the others share what is left of the answer from left
-  /// to right, so that a letter is never found more often than the answer has it.
+  /// Letters in the right position are marked first. The other letters are matched from left to
+  /// right with the rest of the answer. So a letter is never marked more often than the answer
+  /// contains it.
   package static func marks(of guess: [UInt8], for answer: [UInt8]) -> [WordleMark] {
     var marks = [WordleMark](repeating: .absent, count: guess.count)
     var left: [UInt8: Int] = [:]
@@ -154,11 +156,11 @@ package struct Wordle: Game {
   }
 }
 
-/// The words of `WordleWords`, taken apart once.
+/// The words of `WordleWords`, parsed once.
 enum WordleList {
-  /// Those that answers are drawn from.
+  /// The words from which answers are chosen.
   static let answers: [WordleWord] = words(of: WordleWords.answers)
-  /// All that may be guessed.
+  /// All words that may be guessed.
   static let words: Set<WordleWord> = Set(answers).union(words(of: WordleWords.others))
 
   private static func words(of text: StaticString) -> [WordleWord] {

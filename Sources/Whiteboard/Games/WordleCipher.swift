@@ -1,8 +1,10 @@
-/// Five letters a to z, in the lower 40 bits: the first letter in the highest.
+/// A word of five letters from a to z, in the lower 40 bits.
+///
+/// The first letter is in the highest of these bits.
 struct WordleWord: Hashable, Sendable {
   let bits: UInt64
 
-  /// The word of exactly five small letters, or nil.
+  /// Creates a word; nil unless `letters` are exactly five lower-case letters.
   init?(_ letters: some Collection<UInt8>) {
     guard letters.count == Wordle.letters,
       letters.allSatisfy({ $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") })
@@ -10,7 +12,7 @@ struct WordleWord: Hashable, Sendable {
     bits = letters.reduce(0) { ($0 << 8) | UInt64($1) }
   }
 
-  /// The five letters.
+  /// The five letters, as ASCII.
   var letters: [UInt8] {
     (0..<Wordle.letters).map { UInt8(truncatingIfNeeded: bits >> (32 - 8 * UInt64($0))) }
   }
@@ -18,30 +20,31 @@ struct WordleWord: Hashable, Sendable {
   var text: String { String(decoding: letters, as: UTF8.self) }
 }
 
-/// Hides a word from looking (GAM-6).
+/// A cipher that hides a word from a casual look (GAM-6).
 ///
-/// It is no secret: the key is made of what everybody has.
+/// It keeps no secret, because the key is computed from public data.
 struct WordleCipher {
   private static let domain: UInt64 = 0x776F_7264_6C65_2D31
   private let key: UInt64
 
-  /// The key of the answer of a game.
+  /// Creates the cipher for the answer of a game.
   init(_ id: ObjectID) {
     key = Self.taken(Self.taken(0, Self.domain), id.dot)
   }
 
-  /// The key of the guess that the operation `dot` makes in a game.
+  /// Creates the cipher for the guess that the operation `dot` makes in a game.
   init(_ id: ObjectID, move dot: Dot) {
     key = Self.taken(WordleCipher(id).key, dot)
   }
 
-  /// Eight bytes: the letters and a check of 24 bits, under the key.
+  /// Returns the eight bytes that hide a word: its letters and a check value of 24 bits, encrypted
+  /// with the key.
   func encipher(_ word: WordleWord) -> [UInt8] {
     let hidden = ((word.bits << 24) | check(word)) ^ SplitMix.mix(key)
     return (0..<8).map { UInt8(truncatingIfNeeded: hidden >> (56 - 8 * UInt64($0))) }
   }
 
-  /// The word that eight bytes hide, or nil if they are none of this key.
+  /// Returns the word that eight bytes hide; nil if they were not made with this key.
   func decipher(_ bytes: some Collection<UInt8>) -> WordleWord? {
     guard bytes.count == 8 else { return nil }
     let shown = bytes.reduce(0) { ($0 << 8) | UInt64($1) } ^ SplitMix.mix(key)
@@ -65,7 +68,7 @@ struct WordleCipher {
   }
 }
 
-/// The mixing function of SYN-41.
+/// The `mix` function of SYN-41.
 private enum SplitMix {
   static func mix(_ number: UInt64) -> UInt64 {
     var mixed = number &+ 0x9E37_79B9_7F4A_7C15

@@ -1,13 +1,13 @@
-/// The mark of one letter of a guess.
+/// The mark of one letter in a guess.
 public enum WordleMark: Int, Hashable, Comparable, Sendable {
-  /// Not in the answer, or not so often.
+  /// The letter is not in the answer, or not as often as in the guess.
   case absent
-  /// In the answer, elsewhere.
+  /// The letter is in the answer, at another position.
   case misplaced
-  /// In its place.
+  /// The letter is at the right position.
   case correct
 
-  /// One character: `-`, `~`, `=`.
+  /// The mark as one character: `-`, `~` or `=`.
   public var symbol: String {
     switch self {
     case .absent: "-"
@@ -16,20 +16,20 @@ public enum WordleMark: Int, Hashable, Comparable, Sendable {
     }
   }
 
-  /// Orders by how much is found out.
+  /// Compares two marks by how much they reveal.
   public static func < (lhs: WordleMark, rhs: WordleMark) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
-/// A Wordle as one member is shown it.
+/// A game of Wordle as one member sees it.
 public struct WordleView: Hashable, Sendable {
-  /// One guess.
+  /// One guess with its marks.
   public struct Row: Hashable, Sendable {
-    /// The word, or nil if it would give the answer away to the one who looks.
+    /// The guessed word; nil if it could reveal the answer to the member who sees this view.
     public let word: String?
-    /// The marks, letter by letter.
+    /// The mark of each letter.
     public let marks: [WordleMark]
 
-    /// The marks as five characters.
+    /// The marks as a text of five characters.
     public var symbols: String { marks.map(\.symbol).joined() }
 
     var json: String {
@@ -40,15 +40,15 @@ public struct WordleView: Hashable, Sendable {
     }
   }
 
-  /// One member who has guessed.
+  /// One member that has made a guess.
   public struct Player: Hashable, Sendable {
-    /// The member.
+    /// The member that made the guesses.
     public let member: MemberID
-    /// The guesses, in their order.
+    /// The member's guesses, in order.
     public let rows: [Row]
-    /// Whether the last of them is the answer.
+    /// Whether the last guess is the answer.
     public let hasWon: Bool
-    /// Whether there are no tries left.
+    /// Whether the member has found the answer or has no tries left.
     public let isDone: Bool
 
     var json: String {
@@ -65,12 +65,12 @@ public struct WordleView: Hashable, Sendable {
   public let member: MemberID
   /// The members that have guessed, in the order of their first guesses.
   public let players: [Player]
-  /// The best that is known of each letter that this member has tried.
+  /// The best mark of each letter that this member has tried.
   public let keyboard: [String: WordleMark]
-  /// The answer, once this member is done.
+  /// The answer; nil until this member has finished.
   public let answer: String?
 
-  /// The guesses of the member who looks.
+  /// The guesses of the member who sees this view.
   public var rows: [Row] { players.first { $0.member == member }?.rows ?? [] }
 
   func add(to json: inout JSONObject) {

@@ -1,8 +1,10 @@
-/// The words of `Protocol/Wordle.txt`, five letters each, one after the other; its licence is beside it.
+/// The words of `Protocol/Wordle.txt`, five letters each, without separators.
 ///
-/// Written from that file; a test compares both.
+/// The license is in `Protocol/Wordle.LICENSE.md`.
+///
+/// This file is generated from that list. A test compares the two.
 enum WordleWords {
-  /// The words that answers are drawn from, ascending.
+  /// The words from which answers are chosen, in ascending order.
   static let answers: StaticString =
     """
     abaciabackabateabbeyabbotabhorabideablerabodeabortaboutaboveabuseabyssacingacorn\
@@ -140,7 +142,7 @@ enum WordleWords {
     xxxivxxxixxxxviyachtyearnyeastyieldyodelyokelyoungyouthzebrazombi
     """
 
-  /// The words that may be guessed besides, ascending.
+  /// The other words that may be guessed, in ascending order.
   static let others: StaticString =
     """
     aaliiabacaabaftabampabaseabashabeamabeleabetsabiesabmhoabohmabutsabuzzabysmacari\

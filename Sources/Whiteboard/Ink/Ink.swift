@@ -1,21 +1,21 @@
 /// One point of a stroke, in 1/16 of a board unit.
 public struct InkPoint: Hashable, Sendable {
-  /// To the right, in 1/16 of a board unit.
+  /// The horizontal coordinate, in 1/16 of a board unit.
   public let x: Int32
-  /// Down, in 1/16 of a board unit.
+  /// The vertical coordinate, in 1/16 of a board unit.
   public let y: Int32
-  /// How hard the pen was pressed, or 0 where that is not known.
+  /// The pressure of the pen; 0 if unknown.
   public let pressure: UInt8
 
-  /// A point of coordinates that are already quantised.
+  /// Creates a point from coordinates in 1/16 of a board unit.
   public init(x: Int32, y: Int32, pressure: UInt8 = 0) {
     self.x = x
     self.y = y
     self.pressure = pressure
   }
 
-  /// The point nearest to a place on the board.
-  /// - Throws: `BoardError.outOfRange` beyond the board.
+  /// Creates the point nearest to a place on the board.
+  /// - Throws: `BoardError.outOfRange` if the place is outside the board.
   public init(_ point: Point, pressure: UInt8 = 0) throws(BoardError) {
     self.init(
       x: try FixedPoint.inkCoordinate(point.x),
@@ -24,17 +24,18 @@ public struct InkPoint: Hashable, Sendable {
     )
   }
 
-  /// The place on the board.
+  /// The place of the point, in board units.
   public var point: Point {
     Point(x: Double(x) / FixedPoint.ink, y: Double(y) / FixedPoint.ink)
   }
 }
 
-/// The binary form of some points in a row (BRD-15).
+/// The binary format of consecutive points of a stroke (BRD-15).
 package enum InkCoding {
   private static let bound = Int64(BoardLimits.coordinate * FixedPoint.ink)
 
-  /// Writes the points: a head of count and pressure flag, then differences.
+  /// Encodes points: the count and a pressure flag, then the difference of each point from the one
+  /// before.
   package static func encode(_ points: some Collection<InkPoint>) -> [UInt8] {
     let hasPressure = points.contains { $0.pressure != 0 }
     var writer = ByteWriter()
@@ -55,7 +56,7 @@ package enum InkCoding {
     return writer.bytes
   }
 
-  /// Reads at most `limit` points that fill `bytes` from the reader's place on.
+  /// Decodes at most `limit` points.
   package static func decode(
     _ reader: inout ByteReader,
     upTo limit: Int
@@ -93,7 +94,7 @@ package enum InkCoding {
     return sum
   }
 
-  /// The points of a committed piece, or nil if its value is not one.
+  /// Returns the points of a committed chunk; nil if `value` is malformed.
   package static func points(of value: Value) -> [InkPoint]? {
     guard case .bytes(let bytes) = value else { return nil }
     var reader = ByteReader(bytes)

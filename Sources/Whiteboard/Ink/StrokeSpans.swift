@@ -1,18 +1,24 @@
-/// Parts of a stroke, in 1/16 of the way from one point to the next: point *i* is at 16 *i* (BRD-29).
+/// A set of parts of a stroke, in 1/16 of the distance from one point to the next: point *i* is at
+/// 16 *i* (BRD-29).
 ///
-/// A span holds both its ends. Spans are kept ascending, apart from each other, each of a length above
-/// zero; the union of two sets is what either erased, so that erasers never come in each other's way.
+/// A span includes both its ends. The spans are sorted, do not touch, and are longer than zero. The
+/// union of two sets contains what either of them erased, so members who erase the same stroke at
+/// once do not conflict.
 package struct StrokeSpans: Hashable, Sendable {
-  /// Steps from one point to the next.
+  /// The number of steps from one point to the next.
   package static let steps = 16
 
-  /// The spans, ascending; no two touch.
+  /// The spans in ascending order.
+  ///
+  /// No two of them touch.
   package private(set) var ranges: [ClosedRange<Int>] = []
 
-  /// No part at all.
+  /// Creates a set without spans.
   package init() {}
 
-  /// Creates the union of `spans`; spans of length zero are ignored.
+  /// Creates the union of `spans`.
+  ///
+  /// Spans of length zero are ignored.
   package init(_ spans: some Sequence<ClosedRange<Int>>) {
     for span in spans.sorted(by: { $0.lowerBound < $1.lowerBound })
     where span.lowerBound < span.upperBound {
@@ -24,10 +30,12 @@ package struct StrokeSpans: Hashable, Sendable {
     }
   }
 
-  /// Returns the union of both.
+  /// Returns the union of both sets.
   package func union(_ other: StrokeSpans) -> StrokeSpans { StrokeSpans(ranges + other.ranges) }
 
-  /// Returns the rest of a stroke of `count` points; a single point is `0...0`.
+  /// Returns the parts of a stroke of `count` points that are not in the set.
+  ///
+  /// A single point is `0...0`.
   package func rest(ofPoints count: Int) -> [ClosedRange<Int>] {
     guard count > 0 else { return [] }
     let end = (count - 1) * Self.steps
@@ -42,7 +50,7 @@ package struct StrokeSpans: Hashable, Sendable {
     return rest + [start...end]
   }
 
-  /// The lines along `points` that are left.
+  /// Returns the lines along `points` that are not in the set.
   package func rest(of points: [Point]) -> [[Point]] {
     rest(ofPoints: points.count).map { span in
       var line = [Self.place(span.lowerBound, on: points)]
@@ -64,9 +72,9 @@ package struct StrokeSpans: Hashable, Sendable {
     return Point(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
   }
 
-  // MARK: - The value of the cell
+  // MARK: - Coding of the cells
 
-  /// The values that hold these spans, each of as many as one value may hold.
+  /// The cell values that encode the spans, with at most `BoardLimits.erasureSpans` in each.
   package var values: [Value] {
     stride(from: 0, to: ranges.count, by: BoardLimits.erasureSpans).map { first in
       var writer = ByteWriter()
@@ -80,7 +88,7 @@ package struct StrokeSpans: Hashable, Sendable {
     }
   }
 
-  /// The spans of a value, or nil if it is not of the form.
+  /// Decodes the spans of a cell value; nil if the value is malformed.
   package static func decode(_ value: Value) -> [ClosedRange<Int>]? {
     guard case .bytes(let bytes) = value, !bytes.isEmpty else { return nil }
     var reader = ByteReader(bytes)

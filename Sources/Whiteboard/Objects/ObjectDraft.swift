@@ -1,33 +1,36 @@
-/// An object from a file that is not on a board yet.
+/// An object read from a file that is not on a board yet.
 package struct ObjectDraft: Hashable, Sendable {
-  /// The kind of object, and the content of that kind.
+  /// The content of an object, which also determines its kind.
   package enum Content: Hashable, Sendable {
-    /// Words; without a size they have the box that words have by themselves.
+    /// A text.
+    ///
+    /// Without a size, it has the default size of texts.
     case text(String, size: Size?)
-    /// A finished stroke, in which something may be erased.
+    /// A finished stroke, of which parts may be erased.
     case drawing([InkPoint], lineWidth: Double, erased: StrokeSpans)
-    /// A photo, whose bytes are kept apart.
+    /// A photo, whose bytes are stored separately.
     case photo(AssetReference, size: Size)
-    /// A game as it begins.
+    /// A game before its first move.
     case game(String, setup: [UInt8], size: Size)
   }
 
   /// The content of the object.
   package var content: Content
-  /// Its centre; nil for that of the points where they are.
+  /// The center of the object; nil for the center of a drawing's points, or of the board.
   package var center: Point?
-  /// How much larger than its size it shows.
+  /// The factor by which the object is shown larger than its size.
   package var scale = 1.0
-  /// Radians clockwise.
+  /// The rotation in radians, clockwise.
   package var angle = 0.0
-  /// Its colour, `0xRRGGBBAA`, where it has one of its own.
+  /// The color, `0xRRGGBBAA`; nil if the object has no color of its own.
   package var color: UInt32?
-  /// Whether it is locked.
+  /// Whether the object is locked.
   package var isLocked = false
-  /// The innermost group that it belongs to, by its place in the list of groups.
+  /// The index of the innermost group that contains the object, in the list of groups.
   package var group: Int?
 
-  /// An object as large as it was made, upright, unlocked, in no group and of no colour of its own.
+  /// Creates an object that is neither scaled, rotated, locked nor grouped, and has no color of its
+  /// own.
   package init(_ content: Content, at center: Point? = nil) {
     self.content = content
     self.center = center
@@ -43,7 +46,7 @@ package struct ObjectDraft: Hashable, Sendable {
     }
   }
 
-  /// The size before scaling, and the centre.
+  /// The center, and the size before scaling.
   package var frame: (center: Point, size: Size) {
     switch content {
     case .text(_, let size): (center ?? .zero, size ?? ObjectDefaults.size(of: .text))
@@ -56,7 +59,7 @@ package struct ObjectDraft: Hashable, Sendable {
     }
   }
 
-  /// The rectangle around its turned box.
+  /// The bounding rectangle of the rotated box.
   package var bounds: Rectangle {
     let steps = (try? FixedPoint.angleSteps(angle)) ?? 0
     let (center, size) = frame
@@ -64,7 +67,7 @@ package struct ObjectDraft: Hashable, Sendable {
       .bounds
   }
 
-  /// Moves it by so much.
+  /// Moves the object by `offset`.
   package mutating func move(by offset: Point) {
     let center = frame.center
     self.center = Point(x: center.x + offset.x, y: center.y + offset.y)
@@ -72,6 +75,6 @@ package struct ObjectDraft: Hashable, Sendable {
 }
 
 extension Point {
-  /// The middle of every board.
+  /// The center of every board.
   fileprivate static var zero: Point { Point(x: 0, y: 0) }
 }

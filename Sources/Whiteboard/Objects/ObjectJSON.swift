@@ -1,7 +1,8 @@
 extension ObjectSnapshot {
-  /// The object as one line of JSON, with AirplaIN's field names where it has them (BRD-19).
+  /// The object as one line of JSON, with the field names of AirplaIN if it has such a field
+  /// (BRD-19).
   ///
-  /// Characters that could control a terminal are escaped.
+  /// Control characters are escaped, so that the line is safe to print to a terminal.
   public var json: String {
     var json = JSONObject()
     json.add("id", string: id.description)
@@ -40,7 +41,7 @@ extension ObjectSnapshot {
 }
 
 extension ChatLine {
-  /// The line as one line of JSON: `id`, `author`, `name`, `icon`, `text`, `sentAt`.
+  /// The chat line as one line of JSON: `id`, `author`, `name`, `icon`, `text`, `sentAt`.
   public var json: String {
     var json = JSONObject()
     json.add("id", string: id.description)
@@ -53,16 +54,18 @@ extension ChatLine {
   }
 }
 
-/// Writes one JSON object, its keys in the order they are added.
+/// A writer of one JSON object.
+///
+/// The keys keep the order in which they are added.
 package struct JSONObject {
   private var members: [String] = []
 
   package init() {}
 
-  /// The whole object.
+  /// The JSON text of the object.
   package var text: String { "{" + members.joined(separator: ",") + "}" }
 
-  /// Adds a string, or null.
+  /// Adds a string; nil adds `null`.
   package mutating func add(_ key: String, string: String?) {
     members.append(Self.quoted(key) + ":" + (string.map(Self.quoted) ?? "null"))
   }
@@ -72,29 +75,29 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":" + Self.number(number))
   }
 
-  /// Adds a truth value.
+  /// Adds a Boolean.
   package mutating func add(_ key: String, _ isTrue: Bool) {
     members.append(Self.quoted(key) + ":" + (isTrue ? "true" : "false"))
   }
 
-  /// Adds a list of finite numbers.
+  /// Adds an array of finite numbers.
   package mutating func add(_ key: String, _ numbers: [Double]) {
     members.append(Self.quoted(key) + ":" + Self.list(numbers))
   }
 
-  /// Adds a list of points, each `[x,y]`.
+  /// Adds an array of points, each as `[x,y]`.
   package mutating func add(_ key: String, points: [Point]) {
     let list = points.map { Self.list([$0.x, $0.y]) }.joined(separator: ",")
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
-  /// Adds a list of strings.
+  /// Adds an array of strings.
   package mutating func add(_ key: String, strings: [String]) {
     let list = strings.map(Self.quoted).joined(separator: ",")
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
-  /// Adds a list of parts of a stroke, each `[start,end]` in points.
+  /// Adds an array of spans of a stroke, each as `[start,end]` counted in points.
   package mutating func add(_ key: String, spans: [ClosedRange<Int>]) {
     let steps = Double(StrokeSpans.steps)
     let list = spans.map {
@@ -103,31 +106,31 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":[" + list.joined(separator: ",") + "]")
   }
 
-  /// Adds a value that is JSON already.
+  /// Adds a value that is already JSON.
   package mutating func add(_ key: String, json: String) {
     members.append(Self.quoted(key) + ":" + json)
   }
 
-  /// Adds a list of values that are JSON already.
+  /// Adds an array of values that are already JSON.
   package mutating func add(_ key: String, list: [String]) {
     add(key, json: "[" + list.joined(separator: ",") + "]")
   }
 
-  /// A list of finite numbers.
+  /// Returns a JSON array of finite numbers.
   package static func list(_ numbers: [Double]) -> String {
     "[" + numbers.map(number).joined(separator: ",") + "]"
   }
 
-  /// A finite number.
+  /// Returns a finite number as JSON.
   package static func number(_ number: Double) -> String {
     if let whole = Int64(exactly: number) { return String(whole) }
     return number.description
   }
 
-  /// A JSON string.
+  /// Returns a JSON string.
   ///
-  /// Escaped, beyond what JSON asks for, are the characters that could drive a
-  /// terminal, and those that are invisible (``InvisibleText``).
+  /// In addition to the escapes that JSON requires, control characters and invisible characters
+  /// (``InvisibleText``) are escaped, so that the string is safe to print to a terminal.
   package static func quoted(_ text: String) -> String {
     var result = "\""
     InvisibleText.scan(text) { scalar, isInvisible in
@@ -145,7 +148,7 @@ package struct JSONObject {
     return result + "\""
   }
 
-  /// One escape, or the two of a code point beyond U+FFFF.
+  /// Returns the `\u` escape of a code point; two escapes for a code point beyond U+FFFF.
   private static func escaped(_ scalar: Unicode.Scalar) -> String {
     scalar.utf16.map { unit in
       let digits = String(unit, radix: 16)
@@ -154,15 +157,15 @@ package struct JSONObject {
   }
 }
 
-/// Times in the format of RFC 3339.
+/// Formatting of times as RFC 3339.
 package enum Timestamp {
-  /// Milliseconds since 1970 as UTC with milliseconds, such as `2026-11-21T09:30:00.125Z`.
+  /// Returns a time in UTC with milliseconds, such as `2026-11-21T09:30:00.125Z`.
   package static func text(milliseconds: UInt64) -> String {
-    // The year stays within four digits, whatever a peer claims.
+    // Clamp the time so that the year has four digits, even if a peer sent a greater time.
     let clamped = min(milliseconds, 253_402_300_799_999)
     let days = Int64(clamped / 86_400_000)
     let rest = clamped % 86_400_000
-    // Days to a civil date, counting years from March 0000 in eras of 400 years.
+    // Convert days to a civil date. Years are counted from March 0000, in eras of 400 years.
     let shifted = days + 719_468
     let era = shifted / 146_097
     let dayOfEra = shifted % 146_097

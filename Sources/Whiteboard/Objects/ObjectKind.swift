@@ -1,27 +1,31 @@
-/// The kind of an object; objects of unknown kinds are stored, forwarded and listed (BRD-3).
+/// The kind of an object.
+///
+/// Objects of unknown kinds are stored, forwarded and listed (BRD-3).
 public struct ObjectKind: RawRepresentable, Hashable, Sendable {
-  /// The kind's number on the wire.
+  /// The number of the kind in the protocol.
   public let rawValue: UInt64
 
-  /// The kind of this number, known or not.
+  /// Creates a kind from its number, which may be unknown.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// Words.
+  /// A text object.
   public static let text = ObjectKind(rawValue: 1)
-  /// A stroke.
+  /// A drawing: one stroke.
   public static let drawing = ObjectKind(rawValue: 2)
-  /// A picture.
+  /// A photo.
   public static let photo = ObjectKind(rawValue: 3)
-  /// A game.
+  /// A game, such as Wordle.
   public static let game = ObjectKind(rawValue: 4)
-  /// A line of the chat, which is no object to its users.
+  /// A chat line, which is not shown on the board.
   public static let chat = ObjectKind(rawValue: 5)
-  /// A group of objects; users do not see it as an object (BRD-26).
+  /// A group of objects, which is not shown on the board (BRD-26).
   public static let group = ObjectKind(rawValue: 6)
-  /// The settings of a board; users do not see them as an object (BRD-28).
+  /// The settings of the board, which are not shown as an object (BRD-28).
   public static let settings = ObjectKind(rawValue: 7)
 
-  /// Whether users see objects of this kind on the board: kinds that nobody here knows count too.
+  /// Whether objects of this kind are shown on the board.
+  ///
+  /// Unknown kinds are shown too.
   public var isShown: Bool { self != .chat && self != .group && self != .settings }
 
   /// The kind's name in JSON.

@@ -1,5 +1,6 @@
-/// How cells are read: a cell that is absent, or not of the shape its property has, reads as the
-/// default (BRD-18).
+/// Reading the cells of an object.
+///
+/// An absent cell, or one with a value of the wrong type, reads as the default (BRD-18).
 extension ObjectRecord {
   package var kind: ObjectKind? {
     guard case .unsigned(let number)? = self[.kind]?.value else { return nil }
@@ -11,7 +12,7 @@ extension ObjectRecord {
     return number != 0
   }
 
-  /// Whether only its lock and its selection can be changed here (BRD-27).
+  /// Whether the object is locked: only its lock and its selection can be changed locally (BRD-27).
   package var isLocked: Bool {
     guard case .unsigned(let number)? = self[.lock]?.value else { return false }
     return number != 0
@@ -29,13 +30,13 @@ extension ObjectRecord {
 
   package var angle: Double { FixedPoint.radians(angleSteps) }
 
-  /// The angle in 1/4096 turn, less than a turn.
+  /// The angle in steps of 1/4096 turn, less than a full turn.
   package var angleSteps: UInt64 {
     guard case .unsigned(let steps)? = self[.angle]?.value else { return 0 }
     return steps % 4096
   }
 
-  /// The centre, wherever it comes from.
+  /// The center of the object, from its cells or from its points.
   package var center: Point { frame(points: kind == .drawing ? points : nil).center }
 
   package var zIndex: [UInt8] {
@@ -62,7 +63,7 @@ extension ObjectRecord {
     return true
   }
 
-  /// What all erasures together erased, of those that are looked at (BRD-29).
+  /// The erased parts of the stroke: the union of all erasures within the limits (BRD-29).
   package var erased: StrokeSpans {
     var spans: [ClosedRange<Int>] = []
     var bytes = 0
@@ -76,10 +77,10 @@ extension ObjectRecord {
 
   package var text: String { TextTree.onlyRun(of: self) ?? TextTree(self).text }
 
-  /// The committed points: the pieces that follow on each other from the first point.
+  /// The committed points: the chunks that continue each other from the first point.
   package var points: [InkPoint] {
     var points: [InkPoint] = []
-    // Asked for one by one: pieces that follow on nothing are not looked at, however many there are.
+    // Look up one chunk at a time, so that any number of disconnected chunks costs nothing.
     while let piece = self[.ink(first: UInt64(points.count))],
       let more = InkCoding.points(of: piece.value), !more.isEmpty,
       points.count + more.count <= BoardLimits.pointsPerStroke
@@ -89,7 +90,7 @@ extension ObjectRecord {
     return points
   }
 
-  /// Centre and size, where cells tell them.
+  /// Returns the center and the size from the cells or the points; defaults if there are none.
   package func frame(points: [InkPoint]?) -> (center: Point, size: Size) {
     var size = ObjectDefaults.size(of: kind)
     var center = Point(x: 0, y: 0)
@@ -127,7 +128,7 @@ extension ObjectRecord {
   }
 }
 
-/// The extent of a stroke's points.
+/// The bounding box of a stroke's points.
 package struct InkBounds {
   private let x: ClosedRange<Int32>
   private let y: ClosedRange<Int32>
@@ -159,11 +160,11 @@ package struct InkBounds {
   }
 }
 
-/// What stands where no cell says otherwise (BRD-18).
+/// The values that are used if no cell has one (BRD-18).
 package enum ObjectDefaults {
-  /// Of a stroke, in board units.
+  /// The line width of a stroke, in board units.
   package static let lineWidth: Double = 5
-  /// The longest side of a new photo, in board units.
+  /// The length of the longest side of a new photo, in board units.
   package static let photoSide: Double = 200
 
   package static func size(of kind: ObjectKind?) -> Size {
@@ -177,16 +178,17 @@ package enum ObjectDefaults {
 }
 
 extension BoardState {
-  /// Whether it is created, not deleted, and of a kind that users see on the board.
+  /// Returns whether the object is created, not deleted, and of a kind that is shown on the board.
   public func isShown(_ id: ObjectID) -> Bool {
     isVisible(id) && record(id)?.kind?.isShown ?? false
   }
 }
 
 extension ObjectRecord {
-  /// Whether users see an object of these cells: created, not deleted, and complete as a chat line.
+  /// Whether an object with these cells is visible: created, not deleted and, if it is a chat line,
+  /// complete.
   ///
-  /// Asked whenever a cell is written that may decide it (`Property.decidesVisibility`).
+  /// Computed again after each write that may change it (`Property.decidesVisibility`).
   var cellsAreVisible: Bool {
     guard let kind, !isDeleted else { return false }
     return kind != .chat || chatLine != nil

@@ -1,12 +1,13 @@
 /// The position and extent of an object, for drawing and pointing.
 extension ObjectSnapshot {
-  /// How it is turned.
+  /// The rotation of the object.
   package var rotation: Rotation { Rotation(steps: (try? FixedPoint.angleSteps(angle)) ?? 0) }
 
-  /// The rectangle around its turned box.
+  /// The bounding rectangle of the rotated box.
   package var bounds: Rectangle { placement.bounds }
 
-  /// Whether it shows at a place or at most so far away, as `Board.objects(at:tolerance:)` has it.
+  /// Returns whether the object covers a place or is at most `tolerance` away, as
+  /// `Board.objects(at:tolerance:)` does.
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement
     guard placement.distance(to: place) <= tolerance else { return false }
@@ -14,7 +15,7 @@ extension ObjectSnapshot {
     let reach = tolerance / scale + (lineWidth ?? 0) / 2
     let own = placement.offset(of: place)
     return visibleLines.contains { line in
-      // A line of one point is a dot.
+      // A line of one point is drawn as a dot.
       zip(line, line.dropFirst() + line.suffix(line.count == 1 ? 1 : 0)).contains {
         Segment(from: $0, to: $1).distance(to: own) <= reach
       }

@@ -1,77 +1,84 @@
-/// An object as it was at one moment: a value that may leave the board's isolation.
+/// The state of an object at one moment, as a value that can leave the board's isolation.
 ///
-/// Text in it comes from peers: it can hold anything, and is not for printing to a terminal as it is.
+/// Its texts are unchecked text from peers. Do not print them to a terminal without escaping them.
 public struct ObjectSnapshot: Hashable, Sendable {
-  /// The object.
+  /// The id of the object.
   public let id: ObjectID
   /// The kind of object.
   public let kind: ObjectKind
-  /// Its centre, in board units.
+  /// The center of the object, in board units.
   public let centerPosition: Point
-  /// Its size before scaling.
+  /// The size of the object before scaling, in board units.
   public let size: Size
-  /// How much larger than `size` it shows.
+  /// The factor by which the object is shown larger than `size`.
   public let scale: Double
-  /// Radians clockwise, from 0 up to a full turn.
+  /// The rotation in radians clockwise, from 0 up to a full turn.
   public let angle: Double
-  /// The present member that has selected it.
+  /// The member that has the object selected, if that member is online.
   public let selectedBy: MemberID?
-  /// Its place in the stack; compares byte by byte, higher in front.
+  /// The z index.
+  ///
+  /// Objects with a greater z index, compared byte by byte, are in front.
   public let zIndex: [UInt8]
-  /// Milliseconds since 1970 of the latest write, the selection aside.
+  /// The time of the latest write other than of the selection, in milliseconds since 1970.
   public let updatedAt: UInt64
-  /// The color, `0xRRGGBBAA`, if the object has its own.
+  /// The color, `0xRRGGBBAA`; nil if the object has no color of its own.
   public let color: UInt32?
-  /// The words of a text.
+  /// The text of a text object.
   public let text: String?
-  /// The committed points of a drawing, where they were drawn; to show them, see `shown(_:)`.
+  /// The committed points of a drawing, in the places where they were drawn; to show them, see
+  /// `shown(_:)`.
   public let ink: [InkPoint]?
-  /// The line width of a drawing.
+  /// The line width of a drawing, in board units.
   public let lineWidth: Double?
   /// Whether a drawing's author has finished it.
   public let isFinished: Bool?
   /// The erased parts of a drawing.
   package let erased: StrokeSpans?
-  /// The groups around it, innermost first.
+  /// The groups that contain the object, innermost first.
   public let groups: [ObjectID]
-  /// Whether it is locked.
+  /// Whether the object is locked.
   public let isLocked: Bool
-  /// Which game a game is; text from a peer.
+  /// The name of a game: unchecked text from a peer.
   public let game: String?
-  /// A photo's bytes, by reference.
+  /// The reference to a photo's bytes.
   public let asset: AssetReference?
-  /// Whether a photo's bytes are here.
+  /// Whether a photo's bytes are stored locally.
   public let isAssetAvailable: Bool?
 
-  /// A drawing's points relative to its centre, neither scaled nor rotated, in board units.
+  /// The points of a drawing relative to its center, neither scaled nor rotated, in board units.
   public var points: [Point]? {
     guard let ink else { return nil }
     guard let center = InkBounds(ink)?.center else { return [] }
     return ink.map { Point(x: $0.point.x - center.x, y: $0.point.y - center.y) }
   }
 
-  /// The parts of a drawing that were erased, in 1/16 of the way from one point to the next, so that
-  /// point *i* is at 16 *i*.
+  /// The erased parts of a drawing, in 1/16 of the distance from one point to the next: point *i*
+  /// is at 16 *i*.
   public var erasedSpans: [ClosedRange<Int>]? { erased?.ranges }
 
-  /// The parts of a drawing that are left, as `erasedSpans`; a single point is `0...0`.
+  /// The visible parts of a drawing, in the same unit as `erasedSpans`.
+  ///
+  /// A single point is `0...0`.
   public var visibleSpans: [ClosedRange<Int>]? {
     guard let ink else { return nil }
     return (erased ?? StrokeSpans()).rest(ofPoints: ink.count)
   }
 
-  /// The lines of a drawing that are left, as `points`; a line of one point is a dot.
+  /// The visible lines of a drawing, in the same coordinates as `points`.
+  ///
+  /// A line of one point is a dot.
   public var visibleLines: [[Point]]? {
     guard let points else { return nil }
     return (erased ?? StrokeSpans()).rest(of: points)
   }
 
-  /// Where a point shows that is given relative to the centre, neither scaled nor rotated.
+  /// Returns the place on the board at which a point of the object is shown.
   /// - Parameters:
-  ///   - offset: the point relative to the centre.
-  ///   - sine: the sine of `angle`.
-  ///   - cosine: the cosine of `angle`.
-  /// - Returns: the place on the board.
+  ///   - offset: The point relative to the center, neither scaled nor rotated.
+  ///   - sine: The sine of `angle`.
+  ///   - cosine: The cosine of `angle`.
+  /// - Returns: The place on the board.
   public func shown(_ offset: Point, sine: Double, cosine: Double) -> Point {
     Point(
       x: centerPosition.x + scale * (offset.x * cosine - offset.y * sine),
@@ -82,18 +89,20 @@ public struct ObjectSnapshot: Hashable, Sendable {
 
 /// One line of the chat.
 public struct ChatLine: Hashable, Sendable {
-  /// The line's object.
+  /// The id of the line's object.
   public let id: ObjectID
-  /// The author, according to the line.
+  /// The author that the line names.
   public let author: MemberID
-  /// The name its author went by; text from a peer.
+  /// The author's display name when the line was written: unchecked text from a peer.
   public let name: String?
-  /// The icon its author went by: one emoji, or whatever text a peer sent.
+  /// The author's icon when the line was written: usually one emoji, but a peer can send any text.
   public let icon: String?
-  /// The text, which may come from another peer.
+  /// The text of the line, which may come from a peer.
   public let text: String
-  /// Milliseconds since 1970 by its author's wall clock.
+  /// The time of sending by the author's wall clock, in milliseconds since 1970.
   public let sentAt: UInt64
-  /// Its place in the order: lines are sorted by this, then by id.
+  /// The hybrid time of the line.
+  ///
+  /// Lines are sorted by this time, then by id.
   public let time: HybridTime
 }

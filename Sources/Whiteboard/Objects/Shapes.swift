@@ -1,22 +1,22 @@
-/// A rectangle on the board whose sides lie along the axes.
+/// A rectangle on the board with horizontal and vertical sides.
 public struct Rectangle: Hashable, Sendable {
-  /// The corner of the least x and y.
+  /// The corner with the least x and y.
   public let least: Point
-  /// The corner of the greatest x and y.
+  /// The corner with the greatest x and y.
   public let greatest: Point
 
-  /// The rectangle between two opposite corners, in whatever order.
+  /// Creates the rectangle between two opposite corners, given in any order.
   public init(_ corner: Point, _ opposite: Point) {
     least = Point(x: min(corner.x, opposite.x), y: min(corner.y, opposite.y))
     greatest = Point(x: max(corner.x, opposite.x), y: max(corner.y, opposite.y))
   }
 
-  /// The middle.
+  /// The center of the rectangle.
   public var center: Point {
     Point(x: (least.x + greatest.x) / 2, y: (least.y + greatest.y) / 2)
   }
 
-  /// The least rectangle that holds both.
+  /// Returns the smallest rectangle that contains both rectangles.
   public func union(_ other: Rectangle) -> Rectangle {
     Rectangle(
       Point(x: min(least.x, other.least.x), y: min(least.y, other.least.y)),
@@ -24,13 +24,13 @@ public struct Rectangle: Hashable, Sendable {
     )
   }
 
-  /// Whether both have a point in common, the edges included.
+  /// Returns whether the rectangles have a point in common, including their edges.
   public func touches(_ other: Rectangle) -> Bool {
     least.x <= other.greatest.x && other.least.x <= greatest.x && least.y <= other.greatest.y
       && other.least.y <= greatest.y
   }
 
-  /// Whether all of `other` lies in this one, the edges included.
+  /// Returns whether `other` lies completely inside this rectangle, including its edges.
   public func contains(_ other: Rectangle) -> Bool {
     least.x <= other.least.x && other.greatest.x <= greatest.x && least.y <= other.least.y
       && other.greatest.y <= greatest.y
@@ -42,7 +42,7 @@ public struct Rectangle: Hashable, Sendable {
     ]
   }
 
-  /// This one with `margin` more on every side.
+  /// Returns the rectangle extended by `margin` on every side.
   func widened(by margin: Double) -> Rectangle {
     Rectangle(
       Point(x: least.x - margin, y: least.y - margin),
@@ -63,19 +63,20 @@ extension Point {
   var isFinite: Bool { x.isFinite && y.isFinite }
 }
 
-/// A turn clockwise (y is down), in the steps in which angles are kept.
+/// A rotation clockwise (y points down), in steps of 1/4096 turn.
 ///
-/// Computed with nothing but the four operations, so that every machine has the same bits.
+/// The sine and cosine are computed with basic arithmetic only, so that every machine gets the same
+/// bits.
 package struct Rotation: Hashable, Sendable {
-  /// The sine.
+  /// The sine of the angle.
   package let sine: Double
-  /// The cosine.
+  /// The cosine of the angle.
   package let cosine: Double
 
-  /// The turn by `steps` of 1/4096 turn.
+  /// Creates the rotation by `steps` of 1/4096 turn.
   package init(steps: UInt64) {
     let step = steps % 4096
-    // Within an eighth of a turn the series converges in few terms.
+    // Within an eighth of a turn, the series converges after few terms.
     let inQuarter = step % 1024
     let isMirrored = inQuarter > 512
     let angle = FixedPoint.radians(isMirrored ? 1024 - inQuarter : inQuarter)
@@ -89,8 +90,7 @@ package struct Rotation: Hashable, Sendable {
     }
   }
 
-  /// The sum of every other term of the exponential series, with changing signs: from the first one
-  /// the cosine, from the second one the sine.
+  /// Returns the sum of the Taylor series of the cosine (`first` = 0) or sine (`first` = 1).
   private static func series(_ angle: Double, from first: Int) -> Double {
     var term = first == 1 ? angle : 1
     var sum = term
@@ -112,7 +112,7 @@ package struct Rotation: Hashable, Sendable {
   }
 }
 
-/// The placement of an object: its box, rotated and scaled, and the transform to board coordinates.
+/// The placement of an object on the board: its rotated and scaled box.
 struct Placement {
   let center: Point
   let scale: Double
@@ -128,13 +128,14 @@ struct Placement {
     halfHeight = size.height * scale / 2
   }
 
-  /// The place on the board of what lies at `offset` from the centre, neither scaled nor turned.
+  /// Returns the place on the board of a point of the object, given by its offset from the center
+  /// before scaling and rotation.
   func shown(_ offset: Point) -> Point {
     let turned = rotation.turned(offset)
     return Point(x: center.x + scale * turned.x, y: center.y + scale * turned.y)
   }
 
-  /// The offset from the centre, neither scaled nor turned, of a place on the board.
+  /// Returns the offset of a place on the board from the center, before scaling and rotation.
   func offset(of place: Point) -> Point {
     let turned = upright(place)
     return Point(x: turned.x / scale, y: turned.y / scale)
@@ -144,7 +145,7 @@ struct Placement {
     rotation.turnedBack(Point(x: place.x - center.x, y: place.y - center.y))
   }
 
-  /// The rectangle around the turned box.
+  /// The bounding rectangle of the rotated box.
   var bounds: Rectangle {
     let x = rotation.cosine.magnitude * halfWidth + rotation.sine.magnitude * halfHeight
     let y = rotation.sine.magnitude * halfWidth + rotation.cosine.magnitude * halfHeight
@@ -154,13 +155,14 @@ struct Placement {
     )
   }
 
-  /// How far a place is from the box; zero inside.
+  /// Returns the distance of a place from the box; zero inside the box.
   func distance(to place: Point) -> Double {
     Rectangle(Point(x: -halfWidth, y: -halfHeight), Point(x: halfWidth, y: halfHeight))
       .distance(to: upright(place))
   }
 
-  /// Whether the box and a rectangle have a point in common: no side of either separates them.
+  /// Returns whether the box and a rectangle have a point in common, by the separating axis
+  /// theorem.
   func touches(_ rectangle: Rectangle) -> Bool {
     guard bounds.touches(rectangle) else { return false }
     let middle = upright(rectangle.center)
@@ -172,7 +174,7 @@ struct Placement {
   }
 }
 
-/// The straight way from one place to another.
+/// A straight line from one place to another.
 struct Segment {
   let from: Point
   let to: Point
@@ -192,7 +194,7 @@ struct Segment {
     return (x * x + y * y).squareRoot()
   }
 
-  /// The part of the way, 0 to 1, along which a linear function is within bounds.
+  /// Returns the part of a segment, from 0 to 1, on which a linear function is within bounds.
   private static func part(
     _ start: Double,
     _ slope: Double,
@@ -215,10 +217,10 @@ struct Segment {
     )
   }
 
-  /// The part of the way, 0 to 1, that is within `radius` of another segment.
+  /// Returns the part of the segment, from 0 to 1, that is within `radius` of another segment.
   ///
-  /// What is within it is a disc at each end and a band between them, which together are convex, so
-  /// that the parts within each make one part.
+  /// The area within `radius` is a disc at each end and a band between them. It is convex, so the
+  /// parts inside each of these shapes form one part.
   func part(within radius: Double, of other: Segment) -> ClosedRange<Double>? {
     var parts = [part(within: radius, of: other.from), part(within: radius, of: other.to)]
     let axis = other.step

@@ -1,35 +1,35 @@
 /// The identifier of an asset: the SHA-256 of its bytes.
 public struct AssetID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The hash.
+  /// The SHA-256 of the asset's bytes.
   public let value: Bytes32
 
-  /// The id of exactly 32 bytes, or nil.
+  /// Creates an id; nil if `bytes` does not have exactly 32 bytes.
   public init?(_ bytes: some Collection<UInt8>) {
     guard let value = Bytes32(bytes) else { return nil }
     self.value = value
   }
 
-  /// The id of 64 lower-case hexadecimal digits, or nil.
+  /// Creates an id from its text form; nil unless `hex` is 64 lower-case hexadecimal digits.
   public init?(hex: String) {
     guard let bytes = Hexadecimal.decode(hex) else { return nil }
     self.init(bytes)
   }
 
-  /// The 32 bytes.
+  /// The 32 bytes of the hash.
   public var bytes: [UInt8] { value.bytes }
 
   /// The text form: 64 lower-case hexadecimal digits.
   public var description: String { value.hex }
 
-  /// Orders byte by byte.
+  /// Compares two ids byte by byte.
   public static func < (lhs: AssetID, rhs: AssetID) -> Bool { lhs.value < rhs.value }
 }
 
-/// The image formats that a photo may have.
+/// An image format that photos can have.
 public enum PhotoFormat: UInt8, Hashable, Sendable {
-  /// JPEG.
+  /// The JPEG format.
   case jpeg = 1
-  /// PNG.
+  /// The PNG format.
   case png = 2
 
   /// The format's name: `jpeg` or `png`.
@@ -38,19 +38,19 @@ public enum PhotoFormat: UInt8, Hashable, Sendable {
 
 /// A photo object's reference to its bytes, which are transferred separately (BRD-16).
 public struct AssetReference: Hashable, Sendable {
-  /// The SHA-256 of the bytes.
+  /// The id of the asset: the SHA-256 of the bytes.
   public let id: AssetID
-  /// The format.
+  /// The image format of the photo.
   public let format: PhotoFormat
-  /// How many bytes there are.
+  /// The number of bytes in the photo's file.
   public let byteCount: Int
-  /// Pixels across.
+  /// The width of the image in pixels.
   public let width: Int
-  /// Pixels down.
+  /// The height of the image in pixels.
   public let height: Int
 
-  /// A reference to bytes whose header was read.
-  /// - Throws: `PhotoError` beyond the limits.
+  /// Creates a reference to photo bytes whose header was read.
+  /// - Throws: `PhotoError.tooManyBytes` if `byteCount` is 0 or more than `BoardLimits.photoBytes`.
   public init(id: AssetID, byteCount: Int, header: PhotoHeader) throws(PhotoError) {
     guard byteCount >= 1, byteCount <= BoardLimits.photoBytes else { throw .tooManyBytes }
     self.id = id
@@ -85,12 +85,13 @@ public struct AssetReference: Hashable, Sendable {
 }
 
 extension AssetReference {
-  /// Whether an image with this header has the format and the size that the reference states.
+  /// Returns whether an image with this header has the format and the size that the reference
+  /// states.
   package func hasHeader(_ header: PhotoHeader) -> Bool {
     header.format == format && header.width == width && header.height == height
   }
 
-  /// The size that a new photo has whose pixels lie so, in board units.
+  /// Returns the size, in board units, of a new photo whose pixels have this orientation.
   package func size(_ orientation: PhotoOrientation) -> Size {
     let longest = Double(max(width, height))
     let (across, down) = (

@@ -1,45 +1,49 @@
-/// How the pixels of a JPEG lie: what a camera that was turned wrote into the file (Exif, tag 0x0112).
+/// The orientation of a JPEG's pixels, which a rotated camera writes into the file (Exif tag
+/// 0x0112).
 package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
-  /// As they are shown.
+  /// The pixels are in the right orientation.
   case upright = 1
-  /// Mirrored left to right.
+  /// The pixels are mirrored left to right.
   case mirrored
-  /// Turned by half a turn.
+  /// The pixels are rotated by half a turn.
   case halfTurn
-  /// Mirrored top to bottom.
+  /// The pixels are mirrored top to bottom.
   case flipped
-  /// Mirrored along the diagonal from the top left.
+  /// The pixels are mirrored along the diagonal from the top left.
   case transposed
-  /// To be shown turned by a quarter clockwise.
+  /// The pixels must be rotated by a quarter turn clockwise.
   case quarterTurn
-  /// Mirrored along the diagonal from the top right.
+  /// The pixels are mirrored along the diagonal from the top right.
   case transversed
-  /// To be shown turned by a quarter counterclockwise.
+  /// The pixels must be rotated by a quarter turn counterclockwise.
   case quarterTurnBack
 
-  /// Whether width and height change places where the photo is shown.
+  /// Whether the photo is shown with its width and height exchanged.
   package var isSideways: Bool { rawValue >= 5 }
 }
 
 extension PhotoHeader {
-  /// How the pixels of a photo lie, as its file says; `upright` where it says nothing or nonsense.
+  /// Returns the orientation that a photo's file states; `upright` if there is none or it is
+  /// invalid.
   ///
-  /// Only a JPEG's Exif segment is looked at.
+  /// Only the Exif segment of a JPEG is read.
   package static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
     orientationPlace(in: bytes)?.orientation ?? .upright
   }
 
-  /// The file, saying that its pixels lie upright: for readers of which some turn a photo as it says and
-  /// some do not.
+  /// Returns the file with its stated orientation set to upright.
+  ///
+  /// Use this for programs that may ignore the orientation in a file.
   package static func upright(_ bytes: [UInt8]) -> [UInt8] {
     guard let (_, place) = orientationPlace(in: bytes) else { return bytes }
     var bytes = bytes
-    // Two bytes in either order: what they are not is zero.
+    // The number has two bytes in either byte order. The byte that is not zero holds the
+    // orientation.
     for index in place where bytes[index] != 0 { bytes[index] = PhotoOrientation.upright.rawValue }
     return bytes
   }
 
-  /// What a file says of its pixels, and in which of its bytes.
+  /// Returns the orientation that a file states, and the range of bytes that state it.
   private static func orientationPlace(
     in bytes: [UInt8]
   ) -> (orientation: PhotoOrientation, place: Range<Int>)? {
@@ -64,7 +68,7 @@ extension PhotoHeader {
     return nil
   }
 
-  /// The orientation that an Exif segment names in its first directory.
+  /// Returns the orientation in the first directory of an Exif segment.
   private static func orientation(
     exif segment: ArraySlice<UInt8>
   ) -> (orientation: PhotoOrientation, place: Range<Int>)? {

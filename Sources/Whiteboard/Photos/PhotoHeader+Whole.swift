@@ -1,10 +1,10 @@
-/// Whether a photo is there to its end, seen without decoding it.
+/// Checking whether a photo's file is complete, without decoding the image.
 extension PhotoHeader {
-  /// Reads the header of a photo of which all bytes are here.
+  /// Reads the header of a photo, and checks that its file is complete.
   ///
-  /// What the parts between header and end hold is not looked at, nor what follows the end.
+  /// The data between the header and the end is not checked. Data after the end is ignored.
   ///
-  /// - Throws: as `init(reading:)`, and `truncated` if the picture has no end.
+  /// - Throws: The same errors as `init(reading:)`, and `truncated` if the image has no end.
   /// - Complexity: O(chunks) for a PNG, O(bytes) for a JPEG.
   public init(ofWhole bytes: [UInt8]) throws(PhotoError) {
     try self.init(reading: bytes)
@@ -16,11 +16,11 @@ extension PhotoHeader {
     guard isWhole else { throw .truncated }
   }
 
-  /// Whether chunks with a picture among them follow on each other up to `IEND`.
+  /// Returns whether a PNG has an unbroken sequence of chunks with image data up to `IEND`.
   private static func hasPNGEnd(_ bytes: [UInt8]) -> Bool {
     var offset = 8
     var hasPicture = false
-    // A length, a name, so many bytes, and a checksum.
+    // A chunk is a length, a name, that number of bytes, and a checksum.
     while bytes.count - offset >= 12 {
       let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
       guard length <= bytes.count - offset - 12 else { return false }
@@ -32,13 +32,14 @@ extension PhotoHeader {
     return false
   }
 
-  /// Whether segments and scans follow on each other up to the end-of-image marker.
+  /// Returns whether a JPEG has an unbroken sequence of segments and scans up to the end-of-image
+  /// marker.
   private static func hasJPEGEnd(_ bytes: [UInt8]) -> Bool {
     var offset = 2
     var hasScan = false
     while offset < bytes.count {
       guard bytes[offset] == 0xFF else {
-        // Only the bytes of a scan stand outside of segments.
+        // Only the data of a scan is outside of segments.
         guard hasScan else { return false }
         offset += 1
         continue

@@ -1,17 +1,17 @@
-/// The reason why bytes are not an acceptable photo.
+/// The reason why a file is not an acceptable photo.
 public enum PhotoError: Error, Hashable, Sendable {
-  /// Neither JPEG nor PNG.
+  /// The file is neither JPEG nor PNG.
   case unknownFormat
-  /// The header breaks off or contradicts its format.
+  /// The header is incomplete or breaks the rules of its format.
   case malformed
-  /// The data ends before the end of the picture.
+  /// The file ends before the end of the image.
   case truncated
-  /// A side of no pixels, or more pixels than `BoardLimits.photoPixels`.
+  /// A side has no pixels, or the image has more pixels than `BoardLimits.photoPixels`.
   case tooManyPixels
-  /// No bytes, or more than `BoardLimits.photoBytes`.
+  /// The file is empty, or larger than `BoardLimits.photoBytes`.
   case tooManyBytes
 
-  /// The stable word for this error.
+  /// The stable code of this error, such as `photo-format`.
   public var code: String {
     switch self {
     case .unknownFormat: "photo-format"
@@ -23,17 +23,18 @@ public enum PhotoError: Error, Hashable, Sendable {
   }
 }
 
-/// The format and the size of a photo, read from its header before anything decodes it (BRD-17).
+/// The format and the size of a photo, read from its header before the photo is decoded (BRD-17).
 public struct PhotoHeader: Hashable, Sendable {
-  /// The format.
+  /// The image format.
   public let format: PhotoFormat
-  /// Pixels across.
+  /// The width of the image in pixels.
   public let width: Int
-  /// Pixels down.
+  /// The height of the image in pixels.
   public let height: Int
 
-  /// A header of known numbers.
-  /// - Throws: `PhotoError.tooManyPixels` beyond the limits.
+  /// Creates a header from its fields.
+  /// - Throws: `PhotoError.tooManyPixels` if a side has no pixels or the image exceeds
+  ///   `BoardLimits.photoPixels`.
   public init(format: PhotoFormat, width: Int, height: Int) throws(PhotoError) {
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
     guard width >= 1, height >= 1, !overflow, pixels <= BoardLimits.photoPixels else {
@@ -46,8 +47,8 @@ public struct PhotoHeader: Hashable, Sendable {
 
   /// Reads the header of a photo.
   ///
-  /// A PNG needs its first 33 bytes. A JPEG needs all up to its frame header, which may follow
-  /// hundreds of kilobytes of metadata: give it the whole file.
+  /// A PNG needs its first 33 bytes. A JPEG needs all bytes up to its frame header, which may
+  /// follow hundreds of kilobytes of metadata, so pass the whole file.
   /// - Complexity: O(1) for a PNG, O(segments) for a JPEG.
   public init(reading bytes: [UInt8]) throws(PhotoError) {
     if bytes.starts(with: Self.pngBeginning) {
@@ -59,12 +60,15 @@ public struct PhotoHeader: Hashable, Sendable {
     }
   }
 
-  /// Whether bytes begin as a photo does, whatever follows.
+  /// Returns whether a file begins like a JPEG or PNG.
+  ///
+  /// The rest of the file is not checked.
   public static func isPhoto(_ bytes: [UInt8]) -> Bool {
     bytes.starts(with: pngBeginning) || bytes.starts(with: jpegBeginning)
   }
 
-  /// Whether bytes begin as those of a WebP do, which no board takes and some programs make a photo of.
+  /// Returns whether a file begins like a WebP, a format that boards do not accept but that can be
+  /// converted.
   package static func isWebP(_ bytes: [UInt8]) -> Bool {
     bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
   }
@@ -73,7 +77,8 @@ public struct PhotoHeader: Hashable, Sendable {
   private static let jpegBeginning: [UInt8] = [0xFF, 0xD8]
 
   private init(png bytes: [UInt8]) throws(PhotoError) {
-    // A length of 13, "IHDR", width, height, then depth, colour, compression, filter, interlace.
+    // The header: a length of 13, "IHDR", width, height, then depth, color, compression, filter and
+    // interlace.
     guard bytes.count >= 33, Array(bytes[8..<16]) == [0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
     else { throw .malformed }
     func number(_ at: Int) -> Int { bytes[at..<(at + 4)].reduce(0) { $0 << 8 | Int($1) } }
@@ -109,7 +114,7 @@ public struct PhotoHeader: Hashable, Sendable {
         )
         return
       case 0x00, 0x01, 0xD0...0xDA:
-        // A scan, an end, a restart or padding before any frame header.
+        // A scan, end, restart or padding marker is not allowed before the frame header.
         throw .malformed
       default:
         offset += 1 + length

@@ -1,70 +1,76 @@
-/// The cells of a board and what its replica has seen: everything that replicas agree on.
+/// The state of a board on one replica: its cells, and the context of what the replica has seen.
 ///
-/// A value with a join: `apply` and `merge` may run in any order and any number of times, and states
-/// of equal context are equal (SYN-1, SYN-2). There is no queue of operations that wait.
+/// `apply` and `merge` can run in any order and any number of times. States with equal contexts are
+/// equal (SYN-1, SYN-2). No operation has to wait for another.
 public struct BoardState: Sendable {
-  /// What has been seen.
+  /// The context: a record of all operations that this replica has seen.
   public private(set) var context = Context()
-  /// Objects of which cells are here and the create operation is not.
+  /// The objects that have cells, but whose create operation has not arrived yet.
   package private(set) var orphans: Set<ObjectID> = []
-  /// The objects by the group that their cells name.
+  /// An index of the objects by the group that their `group` cell names.
   private(set) var groups = GroupIndex()
-  /// The visible settings objects and their settings.
+  /// An index of the visible settings objects and their settings.
   private(set) var settings = SettingsIndex()
-  /// How many cells there are.
+  /// The number of cells on the board.
   public private(set) var cellCount = 0
-  /// How many bytes their values have.
+  /// The number of bytes in the values of all cells.
   public private(set) var valueBytes = 0
-  /// Grows whenever a batch or an answer was applied that told something new.
+  /// A number that increases whenever a batch or an answer adds something new.
   public private(set) var revision: UInt64 = 0
 
-  /// The last sequences that count of incarnations whose rights were taken back (AUT-14).
+  /// For each incarnation whose rights were revoked, the last sequence number that still counts
+  /// (AUT-14).
   package private(set) var limits: [Incarnation: UInt64] = [:]
 
-  // Objects by place: an id, its cells and its mark in the latest change log. The places have no
-  // order that means anything; where one is freed the last object moves there.
+  // Parallel arrays: for each object its id, its cells, and its mark in the latest change log.
+  // Their order has no meaning. When an object is removed, the last one takes its index.
   private var ids: [ObjectID] = []
   private var cells: [ObjectRecord] = []
   private var marks: [UInt32] = []
   private var table = ObjectTable()
 
-  /// An empty board.
+  /// Creates an empty board.
   public init() {}
 
-  /// How many objects are stored, the deleted ones and the orphans included.
+  /// The number of stored objects, including deleted ones and orphans.
   public var objectCount: Int { ids.count }
 
-  /// All objects and their cells, in no order.
+  /// All objects and their cells, in no particular order.
   package var records: ObjectRecords { ObjectRecords(keys: ids, values: cells) }
 
-  /// The cells of an object, or nil where there is none, or it was purged.
+  /// Returns the cells of an object; nil if the object is unknown or was purged.
   package func record(_ id: ObjectID) -> ObjectRecord? {
     guard let place = table.find(id, in: ids) else { return nil }
     return cells[place]
   }
 
-  /// Whether users see the object: created, not deleted, and, where it is a chat line, complete.
+  /// Returns whether users can see the object: it was created, is not deleted and, if it is a chat
+  /// line, is complete.
   public func isVisible(_ id: ObjectID) -> Bool {
     guard let place = table.find(id, in: ids) else { return false }
     return cells[place].isVisible
   }
 
-  /// Whether changes tell of it: what users see on the board or in the chat.
+  /// Returns whether changes of the object are reported: those of objects on the board and of chat
+  /// lines.
   func isTold(_ id: ObjectID) -> Bool {
     guard let place = table.find(id, in: ids) else { return false }
     return cells[place].isTold
   }
 
-  /// The same of an object that is likely at a place still.
+  /// Returns whether changes of the object are reported.
+  ///
+  /// `place` is the index at which the object probably still is.
   func isTold(_ id: ObjectID, near place: Int) -> Bool {
     place < ids.count && ids[place] == id ? cells[place].isTold : isTold(id)
   }
 
-  /// Applies one batch, whole; what it holds that was seen before changes nothing (SYN-3).
+  /// Applies all operations of a batch, except those that were seen before (SYN-3).
   ///
-  /// `changes` collects what became of which object.
+  /// `changes` records the objects that changed.
   ///
-  /// - Throws: `BoardError.boardFull` where it would pass the storage limits; nothing is applied.
+  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. Then nothing is
+  ///   applied.
   public mutating func apply(
     _ batch: Batch,
     changes: inout ChangeLog
@@ -72,7 +78,8 @@ public struct BoardState: Sendable {
     try apply(batch, purgingWithin: [:], changes: &changes)
   }
 
-  /// Applies one batch without the purges of objects behind these sequences.
+  /// Applies a batch, but ignores purges of objects whose sequence number is greater than the one
+  /// given for their incarnation.
   package mutating func apply(
     _ batch: Batch,
     purgingWithin last: [Incarnation: UInt64],
@@ -83,17 +90,17 @@ public struct BoardState: Sendable {
     changes.reserve(batch.operations.count)
     let sequences = batch.sequences
     let mayBeSeen = context.overlaps(sequences, of: batch.author)
-    // What this batch purged. Added to the context together at its end: one by one, in descending
-    // order, each would move all the ranges after it.
+    // The ids that this batch purged. They enter the context together at the end, because inserting
+    // them one by one in descending order would move all later ranges each time.
     var purged = DotSet()
     for index in batch.operations.indices {
       let operation = batch.operations[index]
       let dot = batch.dot(at: index)
       if mayBeSeen, context.contains(dot) { continue }
-      // Seen and not here is the tombstone. It may be the dot of a later operation of this batch.
+      // A purged id may be the dot of a later operation of this batch, which must then be ignored.
       if !purged.isEmpty, purged.contains(dot) { continue }
       if operation.property.isPurge {
-        // What does not count has no place in the context.
+        // An id beyond the limit of its incarnation must not enter the context.
         guard counts(operation.object.dot), operation.object.dot.isWithin(last) else { continue }
         remove(operation.object, changes: &changes)
         purged.insert(operation.object.dot)
@@ -116,19 +123,18 @@ public struct BoardState: Sendable {
     }
     if !purged.isEmpty { context.formUnion(purged) }
     guard !orphans.isEmpty else { return }
-    // A dot that was seen and created nothing never will: what hangs on it is dropped everywhere.
-    // Only dots of this batch came in, so that only they are looked at.
+    // An object whose dot is in the context without a create operation will never be created, so
+    // every replica drops its cells. Only the dots of this batch are new.
     for index in batch.operations.indices {
       let id = ObjectID(batch.dot(at: index))
       if orphans.contains(id) { remove(id, changes: &changes) }
     }
   }
 
-  /// Returns everything that a replica with the context `since` lacks; with an empty context,
-  /// everything.
+  /// Returns everything that a replica with the context `since` lacks.
   ///
-  /// Objects in `buckets` (bit *i* for bucket *i*) are included with all cells, whatever the
-  /// context (SYN-42).
+  /// If `since` is empty, that is the whole state. Objects in `buckets` (bit *i* for bucket *i*)
+  /// are included with all cells, whatever the context (SYN-42).
   /// - Complexity: O(cells), and O(*n* log *n*) in the objects.
   public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)
@@ -149,13 +155,17 @@ public struct BoardState: Sendable {
     return difference
   }
 
-  /// Joins the whole of another replica's answer (SYN-5, SYN-6).
+  /// Merges an answer of another replica (SYN-5, SYN-6).
   ///
-  /// `changes` collects what became of which object. In a repair `comparingAll` has each cell compared
-  /// with the one that is here, also where its dot was seen (SYN-42). Of the objects in the buckets
-  /// `replacing` the cells that the sender has seen and no longer has go first: it holds them all.
-  ///
-  /// - Throws: `BoardError.boardFull` where it would pass the storage limits; nothing is applied.
+  /// - Parameters:
+  ///   - difference: The answer.
+  ///   - comparingAll: Whether to compare each cell with the stored one, even if its dot is in the
+  ///     context. This repairs replicas that diverged (SYN-42).
+  ///   - replacing: The buckets in which stored cells are removed first if the sender has seen them
+  ///     and no longer has them. The answer must contain all cells of these buckets.
+  ///   - changes: Records the objects that changed.
+  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. Then nothing is
+  ///   applied.
   public mutating func merge(
     _ difference: Difference,
     comparingAll: Bool = false,
@@ -163,7 +173,7 @@ public struct BoardState: Sendable {
     changes: inout ChangeLog
   ) throws(BoardError) {
     let difference = counted(of: difference)
-    // Seen by the sender and not living there: purged, which is final.
+    // An id in the sender's context, but not among its living objects, was purged, which is final.
     let purged = ids.filter {
       difference.context.contains($0.dot) && !difference.living.contains($0.dot)
     }
@@ -200,9 +210,10 @@ public struct BoardState: Sendable {
     for id in orphans where context.contains(id.dot) { remove(id, changes: &changes) }
   }
 
-  // MARK: - What was taken back
+  // MARK: - Revoked rights
 
-  /// Has what incarnations wrote count up to these sequences only, whenever it came or comes (AUT-14).
+  /// Ignores everything that these incarnations wrote after the given sequence numbers, whether it
+  /// has already arrived or arrives later (AUT-14).
   package mutating func limit(_ limits: [Incarnation: UInt64], changes: inout ChangeLog) {
     guard limits != self.limits else { return }
     self.limits = limits
@@ -217,11 +228,12 @@ public struct BoardState: Sendable {
     revision += 1
   }
 
-  /// Removes incarnations from the context that have neither an object nor a cell here.
+  /// Removes incarnations that have neither an object nor a cell on this board from the context.
   ///
-  /// - Parameter isKnown: Whether to keep an incarnation in any case.
-  /// - Returns: The number of removed incarnations, and of unknown ones that stay.
-  /// - Complexity: O(*n*) in the cells if an incarnation is unknown, else in the incarnations.
+  /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
+  /// - Returns: The number of incarnations that were removed, and of unknown ones that stay.
+  /// - Complexity: O(*n*) in the cells if an incarnation is unknown; otherwise O(*n*) in the
+  ///   incarnations.
   package mutating func forgetEmpty(
     unless isKnown: (Incarnation) -> Bool
   ) -> (forgotten: Int, kept: Int) {
@@ -241,7 +253,7 @@ public struct BoardState: Sendable {
 
   private func counts(_ dot: Dot) -> Bool { limits.isEmpty || dot.isWithin(limits) }
 
-  /// What counts of a batch, or nil where nothing does.
+  /// Returns the part of a batch within the limit of its incarnation; nil if there is none.
   private func counted(of batch: Batch) -> Batch? {
     guard !limits.isEmpty, let last = limits[batch.author], batch.sequences.upperBound > last
     else { return batch }
@@ -254,13 +266,15 @@ public struct BoardState: Sendable {
     )
   }
 
-  /// What counts of an answer.
+  /// Returns the part of an answer within the limits of its incarnations.
   private func counted(of difference: Difference) -> Difference {
     limits.isEmpty ? difference : difference.limited(to: limits)
   }
 
-  /// Drops cells; objects stay, with no cells if need be.
-  /// - Returns: Whether there were any.
+  /// Removes the cells for which `isDropped` returns true.
+  ///
+  /// Objects stay, even if they have no cells left.
+  /// - Returns: Whether any cell was removed.
   private mutating func drop(
     _ changes: inout ChangeLog,
     where isDropped: (ObjectID, PropertyCell) -> Bool
@@ -296,7 +310,7 @@ public struct BoardState: Sendable {
     for id in ids.filter({ record($0)?.count == 0 }) { remove(id, changes: &changes) }
   }
 
-  /// Writes a cell that was not seen; whether it changed anything.
+  /// Writes a cell that was not seen before, and returns whether the board changed.
   @discardableResult
   private mutating func write(
     _ cell: Cell,
@@ -305,7 +319,7 @@ public struct BoardState: Sendable {
     changes: inout ChangeLog
   ) -> Bool {
     let known = table.find(id, in: ids)
-    // Seen and not here is what a purge leaves: it beats every later write (SYN-8).
+    // An id in the context without an object was purged, which beats every later write (SYN-8).
     if known == nil, context.contains(id.dot) { return false }
     let place = known ?? append(id)
     let entry = changes.place(of: id, at: place, &marks[place])
@@ -327,15 +341,17 @@ public struct BoardState: Sendable {
     return true
   }
 
-  /// Adds an object that is not here, with what was not seen of it; whether there was anything.
+  /// Adds an unknown object with those of its cells that were not seen before.
+  ///
+  /// Returns whether there were any.
   private mutating func add(
     _ entry: Difference.Entry,
     comparingAll: Bool,
     isReplacing: Bool,
     changes: inout ChangeLog
   ) -> Bool {
-    // Seen and not here is what a purge leaves: it beats every later write (SYN-8). It is the sender's to
-    // say so where what is here is replaced.
+    // An id in the context without an object was purged, which beats every later write (SYN-8). In
+    // a replaced bucket, the sender decides which objects exist.
     guard isReplacing || !context.contains(entry.object.dot) else { return false }
     let seen = comparingAll ? Context() : context
     let unseen =
@@ -355,13 +371,13 @@ public struct BoardState: Sendable {
     return true
   }
 
-  /// Adds an object with these cells to the indexes.
+  /// Adds an object with these cells to the indexes of groups and settings.
   private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
     settings.insert(id, record)
     groups.insert(id, record)
   }
 
-  /// Removes an object with these cells from the indexes.
+  /// Removes an object with these cells from the indexes of groups and settings.
   private mutating func unlist(_ id: ObjectID, _ record: ObjectRecord) {
     settings.remove(id, record)
     groups.remove(id, record)
@@ -404,20 +420,20 @@ public struct BoardState: Sendable {
     marks.removeLast()
   }
 
-  // MARK: - What a gesture shows
+  // MARK: - Showing a gesture
 
-  /// An object as it is stored, with its mark in the latest change log.
+  /// A stored object with its mark in the latest change log.
   struct StoredObject: Sendable {
     let record: ObjectRecord
     fileprivate let mark: UInt32
   }
 
-  /// An object as it is stored now; nil if it is not.
+  /// Returns an object as it is stored now; nil if it is not stored.
   func stored(_ id: ObjectID) -> StoredObject? {
     table.find(id, in: ids).map { StoredObject(record: cells[$0], mark: marks[$0]) }
   }
 
-  /// Makes an object what it was, or removes it, unknown to change logs.
+  /// Restores an object to an earlier state, or removes it, without recording a change.
   mutating func store(_ object: StoredObject?, as id: ObjectID) {
     let known = table.find(id, in: ids)
     if let known {
@@ -439,7 +455,7 @@ public struct BoardState: Sendable {
     setOrphan(id, object.record)
   }
 
-  /// Writes a cell, whatever is there, unknown to the context and to change logs.
+  /// Overwrites a cell unconditionally, without adding to the context or recording a change.
   mutating func overwrite(_ property: Property, of id: ObjectID, with cell: Cell) {
     let place = table.find(id, in: ids) ?? append(id)
     let (count, bytes) = (cells[place].count, cells[place].valueBytes)
@@ -456,20 +472,20 @@ public struct BoardState: Sendable {
   }
 }
 
-/// The objects of a board with their cells, in no order.
+/// The objects of a board with their cells, in no particular order.
 package struct ObjectRecords: Sequence {
-  /// The ids.
+  /// The ids of the objects.
   package let keys: [ObjectID]
-  /// The cells of each.
+  /// The cells of each object, at the same index as its id.
   package let values: [ObjectRecord]
 
-  /// Whether there are none.
+  /// Whether there are no objects.
   package var isEmpty: Bool { keys.isEmpty }
 
-  /// How many there are.
+  /// The number of objects.
   package var count: Int { keys.count }
 
-  /// Begins a walk over them.
+  /// Returns an iterator over the objects and their cells.
   package func makeIterator() -> AnyIterator<(key: ObjectID, value: ObjectRecord)> {
     var next = 0
     return AnyIterator {

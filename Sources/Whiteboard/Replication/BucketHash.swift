@@ -1,20 +1,21 @@
-/// The cheap hash by which replicas of equal context notice that their cells differ (SYN-41).
+/// A fast hash with which replicas of equal context detect that their cells differ (SYN-41).
 ///
-/// It finds faults. Who forges cells of equal sums is found out when the context next changes; only
-/// the digest is proof.
+/// The hash detects faults, not forgeries. Cells that were forged to have equal sums are detected
+/// when the context next changes. Only the digest proves that cells are equal.
 package struct BucketHash {
-  /// How many buckets the objects of a board fall into.
+  /// The number of buckets into which the objects of a board are divided.
   package static let buckets = 16
-  /// The hash so far.
+  /// The hash of the words combined so far.
   package private(set) var value: UInt64 = 0
 
-  /// A hash of nothing.
+  /// Creates the hash of no words.
   package init() {}
 
-  /// Takes a word in.
+  /// Adds a word to the hash.
   package mutating func combine(_ word: UInt64) { value = Self.mix(value ^ word) }
 
-  /// The step of SplitMix64: each bit of the number changes about half of the result's.
+  /// Returns `number` mixed by one step of SplitMix64: each bit of it changes about half of the
+  /// result's bits.
   package static func mix(_ number: UInt64) -> UInt64 {
     var mixed = number &+ 0x9E37_79B9_7F4A_7C15
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -24,7 +25,7 @@ package struct BucketHash {
 }
 
 extension ObjectID {
-  /// The bucket that the object belongs to, from 0.
+  /// The bucket to which the object belongs, from 0.
   package var bucket: Int {
     let mixed = BucketHash.mix(dot.incarnation.rawValue ^ BucketHash.mix(dot.sequence))
     return Int(mixed % UInt64(BucketHash.buckets))

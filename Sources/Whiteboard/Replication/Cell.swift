@@ -1,26 +1,27 @@
-/// One property of one object: its value and the write that won it.
+/// One property of one object: its value, and the time and dot of the write that won.
 public struct Cell: Hashable, Sendable {
-  /// The value.
+  /// The value of the property.
   public let value: Value
-  /// When it was written.
+  /// The time of the write.
   public let time: HybridTime
-  /// The operation that wrote it.
+  /// The dot of the operation that wrote the value.
   public let dot: Dot
 
-  /// A cell of its parts.
+  /// Creates a cell.
   @inlinable public init(value: Value, time: HybridTime, dot: Dot) {
     self.value = value
     self.time = time
     self.dot = dot
   }
 
-  /// The stamp that decides between writes.
+  /// The stamp by which writes of one cell are compared.
   public var stamp: Stamp { Stamp(time: time, incarnation: dot.incarnation) }
 
-  /// Whether this write beats `other`: by time, then incarnation, then sequence number (BRD-5).
+  /// Returns whether this write beats `other`: by time, then incarnation, then sequence number
+  /// (BRD-5).
   ///
-  /// Only a breach can make two writes of one dot; then the greater value wins, so that replicas
-  /// agree all the same.
+  /// Two writes can have the same dot only if a peer breaks the protocol. Then the greater value
+  /// wins, so that replicas still agree.
   public func beats(_ other: Cell) -> Bool {
     if time != other.time { return time > other.time }
     if dot != other.dot { return dot > other.dot }
@@ -28,30 +29,30 @@ public struct Cell: Hashable, Sendable {
   }
 }
 
-/// A cell together with the property it holds.
+/// A cell together with its property.
 public struct PropertyCell: Hashable, Sendable {
-  /// The property.
+  /// The property that the cell holds.
   public let property: Property
-  /// Its cell.
+  /// The cell with the value of the property.
   public var cell: Cell
 
-  /// A cell of this property.
+  /// Creates a cell of a property.
   @inlinable public init(_ property: Property, _ cell: Cell) {
     self.property = property
     self.cell = cell
   }
 }
 
-/// One change: the write of one cell, or the purge of one object.
+/// One change of a board: the write of one cell, or the purge of one object.
 public struct Operation: Hashable, Sendable {
-  /// The object it is about.
+  /// The object that the operation changes.
   public let object: ObjectID
-  /// The property it writes, or `Property.purge`.
+  /// The property that the operation writes, or `Property.purge`.
   public let property: Property
-  /// The value that it writes.
+  /// The value that the operation writes.
   public let value: Value
 
-  /// An operation of its parts.
+  /// Creates an operation.
   @inlinable public init(_ object: ObjectID, _ property: Property, _ value: Value) {
     self.object = object
     self.property = property
@@ -59,22 +60,23 @@ public struct Operation: Hashable, Sendable {
   }
 }
 
-/// The operations of one replica that travel and apply together (BRD-11).
+/// A batch of operations of one replica that are sent and applied together (BRD-11).
 ///
-/// The operation at index *i* has the dot (`author`, `firstSequence` + *i*) and the time
-/// `time` + *i*.
+/// The operation at index *i* has the dot (`author`, `firstSequence` + *i*) and the time `time` +
+/// *i*.
 public struct Batch: Hashable, Sendable {
-  /// The author.
+  /// The incarnation that wrote the operations.
   public let author: Incarnation
   /// The sequence number of the first operation.
   public let firstSequence: UInt64
   /// The time of the first operation.
   public let time: HybridTime
-  /// The operations; at least one, at most `BoardLimits.operationsPerBatch`.
+  /// The operations, from 1 to `BoardLimits.operationsPerBatch`.
   public let operations: [Operation]
 
-  /// A batch of its parts.
-  /// - Throws: `CodecError` if it is empty, too long, or breaks a rule that decoders enforce.
+  /// Creates a batch and checks it.
+  /// - Throws: `CodecError` if the batch is empty or too long, or breaks a rule that decoders
+  ///   enforce.
   public init(
     author: Incarnation,
     firstSequence: UInt64,
@@ -96,7 +98,7 @@ public struct Batch: Hashable, Sendable {
     for index in operations.indices { try operations[index].validate(as: dot(at: index)) }
   }
 
-  /// A batch of parts that a decoder has checked one by one.
+  /// Creates a batch from operations that a decoder has already checked.
   package init(
     validated operations: [Operation],
     author: Incarnation,
@@ -109,22 +111,23 @@ public struct Batch: Hashable, Sendable {
     self.operations = operations
   }
 
-  /// The sequence numbers of the operations.
+  /// The range of sequence numbers of the operations.
   public var sequences: ClosedRange<UInt64> {
     firstSequence...(firstSequence + UInt64(operations.count - 1))
   }
 
-  /// The dot of the operation at `index`.
+  /// Returns the dot of the operation at `index`.
   public func dot(at index: Int) -> Dot { Dot(author, firstSequence + UInt64(index)) }
 }
 
 extension Operation {
-  /// Throws where an operation of this dot may not exist: BRD-10, and the shapes of BRD-9.
+  /// Throws an error if an operation with this dot breaks the rules of BRD-10, or has a value of
+  /// the wrong type (BRD-9).
   package func validate(as dot: Dot) throws(CodecError) {
     try Self.validate(object, property, value, as: dot)
   }
 
-  /// Throws where an operation of these parts and this dot may not exist.
+  /// Throws an error if an operation with these parts breaks a rule.
   static func validate(
     _ object: ObjectID,
     _ property: Property,

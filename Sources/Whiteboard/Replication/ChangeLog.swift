@@ -1,53 +1,59 @@
-/// The change of one object.
+/// A reported change of one object.
 public enum ObjectChange: Hashable, Sendable {
-  /// It appeared: created, restored, or complete at last.
+  /// The object became visible: it was created, undeleted, or completed.
   case added(ObjectID)
-  /// Something other than its selection changed.
+  /// A property of the object other than its selection changed.
   case changed(ObjectID)
-  /// It went: deleted or purged.
+  /// The object was deleted or purged.
   case removed(ObjectID)
-  /// Its selection changed.
+  /// The selection of the object changed.
   case selected(ObjectID)
 }
 
-/// Collects, over one or more batches applied to one board, which objects changed and how.
+/// A record of which objects of a board changed, and how, while batches are applied.
 public struct ChangeLog: Sendable {
   private struct Entry {
     let object: ObjectID
-    /// The index of the object on the board at that time.
+    /// The index of the object on the board when the entry was added.
     let place: UInt32
-    /// Whether users saw it before; nil while nothing changed that decides it.
+    /// Whether the object was visible before; nil until a change may affect its visibility.
     var wasVisible: Bool?
     var content = false
     var selection = false
-    /// Whether a cell changed that decides whether it is a group, and in which group it is.
+    /// Whether a cell changed that decides the object's group, or whether the object is a group.
     var grouping = false
-    /// Whether it was a group that went.
+    /// Whether the object was a group and was removed.
     var wasGroup = false
-    /// Whether it held settings of the board that went.
+    /// Whether the object held settings of the board and was removed.
     var wasSettings = false
   }
 
-  /// In the order of the first touches.
+  /// The entries, in the order in which objects first changed.
   private var entries: [Entry] = []
 
-  /// A log of nothing.
+  /// Creates an empty log.
   public init() {}
 
-  /// Whether nothing was touched.
+  /// Whether no object changed.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// Makes room for as many objects more.
+  /// Reserves space for `more` objects if the log is empty.
   mutating func reserve(_ more: Int) {
-    // Only in the beginning: afterwards the array grows as it should.
+    // Reserve only at the start; later, the array should grow geometrically.
     if entries.isEmpty { entries.reserveCapacity(more) }
   }
 
-  /// The place here of an object that is about to change, which `mark` tells the next time; `place` is
-  /// its place on the board.
+  /// Returns the index of the entry of an object that is about to change, and adds the entry if
+  /// needed.
   ///
-  /// A mark that another log left is known by the object that is at its place here, so that marks
-  /// need not be taken back.
+  /// `mark` caches the index between calls. A mark that an earlier log left is recognized because
+  /// the entry at its index belongs to another object, so old marks need no reset.
+  ///
+  /// - Parameters:
+  ///   - id: The object.
+  ///   - place: The index of the object on the board.
+  ///   - mark: The cached index.
+  /// - Returns: The index of the entry.
   mutating func place(of id: ObjectID, at place: Int, _ mark: inout UInt32) -> Int {
     let known = Int(mark)
     if known < entries.count, entries[known].object == id { return known }
@@ -56,7 +62,7 @@ public struct ChangeLog: Sendable {
     return entries.count - 1
   }
 
-  /// Records the visibility of an object before a change that affects it.
+  /// Records the visibility of an object before a change that may affect it.
   mutating func visibilityWillChange(at place: Int, _ isVisible: Bool) {
     if entries[place].wasVisible == nil { entries[place].wasVisible = isVisible }
   }
@@ -77,7 +83,7 @@ public struct ChangeLog: Sendable {
     if kind == .settings { entries[place].wasSettings = true }
   }
 
-  /// Whether objects that hold settings of the board were touched.
+  /// Returns whether an object that holds settings of the board changed.
   func touchesSettings(in state: BoardState) -> Bool {
     entries.contains {
       $0.wasSettings
@@ -85,9 +91,11 @@ public struct ChangeLog: Sendable {
     }
   }
 
-  /// What changed from the first touch to `state`, in the order of the first touches.
+  /// Returns the changes from the first recorded one to `state`, in the order in which objects
+  /// first changed.
   ///
-  /// Where a group changed, so did the objects in it: users are not told of the group itself.
+  /// If a group changed, the objects in it are reported as changed. The group itself is not
+  /// reported.
   public func changes(in state: BoardState) -> [ObjectChange] {
     var result: [ObjectChange] = []
     result.reserveCapacity(entries.count)
@@ -98,7 +106,7 @@ public struct ChangeLog: Sendable {
       let wasVisible = entry.wasVisible ?? isVisible
       if !isVisible {
         if wasVisible { result.append(.removed(id)) }
-        // A group itself is never told.
+        // Groups are not reported themselves.
         if entry.grouping, entry.wasGroup || state.record(id)?.kind == .group {
           groups.insert(id)
         }
@@ -122,7 +130,7 @@ public struct ChangeLog: Sendable {
 }
 
 extension Property {
-  /// Whether a write may decide whether users see the object; where in doubt, it may.
+  /// Whether a write of this property may affect the visibility of an object; true if in doubt.
   var decidesVisibility: Bool {
     switch number {
     case 0...2, 4...6, 9, 10, 64, 128...131: false

@@ -1,28 +1,29 @@
-/// Elements in ascending order, kept in pieces of bounded length, so that an insertion costs the same
-/// wherever it is.
+/// A sorted array, stored in pieces of bounded length so that all insertions have a similar cost.
 ///
-/// What the order is, its user knows and says with each search. Nearly always all is in the first
-/// piece, which therefore is not one of an array of pieces.
+/// The caller defines the order and passes it with each search. In nearly all cases there is only
+/// the first piece, which is therefore stored outside the array of pieces.
 struct ChunkedSortedArray<Element: Sendable>: Sendable {
   /// The position of an element, or the position at which it would be inserted.
   struct Position: Hashable {
-    /// 0 for the first piece.
+    /// The index of the piece; 0 for the first one.
     fileprivate var piece: Int
     fileprivate var index: Int
   }
 
   private var first: [Element] = []
-  /// None is empty.
+  /// The pieces after the first one.
+  ///
+  /// None of them is empty.
   private var rest: [[Element]] = []
   /// The number of elements.
   private(set) var count = 0
-  /// How long a piece is at most.
+  /// The maximum number of elements in a piece.
   private var pieceLength: Int { 256 }
 
-  /// Nothing.
+  /// Creates an empty collection.
   init() {}
 
-  /// Elements that ascend.
+  /// Creates a collection from elements in ascending order.
   init(_ elements: [Element]) {
     count = elements.count
     guard count > pieceLength else {
@@ -35,17 +36,17 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     }
   }
 
-  /// The first element, or nil.
+  /// The first element; nil if there are no elements.
   var least: Element? { first.first }
 
-  /// The last element, or nil.
+  /// The last element; nil if there are no elements.
   var last: Element? { rest.last?.last ?? first.last }
 
-  /// All elements.
+  /// All elements in ascending order.
   /// - Complexity: O(*n*) if there is more than one piece.
   var elements: [Element] { rest.isEmpty ? first : first + rest.joined() }
 
-  /// The place of the first element that is not before.
+  /// Returns the position of the first element for which `isBefore` is false.
   /// - Complexity: O(log *n*).
   func position(where isBefore: (Element) -> Bool) -> Position {
     if rest.isEmpty || !isBefore(first[first.count - 1]) {
@@ -61,7 +62,8 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
   }
 
   private func partition(_ piece: [Element], _ isBefore: (Element) -> Bool) -> Int {
-    // A few neighbours are in memory that is read at one go, which jumping about in it is not.
+    // For a few elements, a linear search is faster than a binary search, because they share cache
+    // lines.
     if piece.count <= 8 { return piece.firstIndex { !isBefore($0) } ?? piece.count }
     var low = 0
     var high = piece.count
@@ -72,14 +74,14 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     return low
   }
 
-  /// The element at a place, or nil if that is the end.
+  /// The element at a position; nil if the position is the end.
   subscript(position: Position) -> Element? {
     if position.piece == 0 { return position.index < first.count ? first[position.index] : nil }
     let index = position.index
     return index < rest[position.piece - 1].count ? rest[position.piece - 1][index] : nil
   }
 
-  /// Returns the next position.
+  /// Returns the position after `position`.
   func position(after position: Position) -> Position {
     let length = position.piece == 0 ? first.count : rest[position.piece - 1].count
     return position.index + 1 < length || position.piece == rest.count
@@ -87,7 +89,9 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
       : Position(piece: position.piece + 1, index: 0)
   }
 
-  /// Changes the element at a place in place; nil if that is the end.
+  /// Calls `body` to modify the element at a position in place.
+  ///
+  /// Returns nil if the position is the end.
   mutating func update<Result>(
     _ position: Position,
     _ body: (inout Element) -> Result?
@@ -99,14 +103,16 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     return position.index < rest[piece].count ? body(&rest[piece][position.index]) : nil
   }
 
-  /// Changes the greatest element in place; nil if there is none.
+  /// Calls `body` to modify the last element in place.
+  ///
+  /// Returns nil if there are no elements.
   mutating func updateLast<Result>(_ body: (inout Element) -> Result?) -> Result? {
     if rest.isEmpty { return first.isEmpty ? nil : body(&first[first.count - 1]) }
     let piece = rest.count - 1
     return body(&rest[piece][rest[piece].count - 1])
   }
 
-  /// Puts an element in front of the one at a place.
+  /// Inserts an element before the one at a position.
   mutating func insert(_ element: Element, at position: Position) {
     count += 1
     if position.piece == 0 {
@@ -125,7 +131,9 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     }
   }
 
-  /// Removes the element at a place that has one.
+  /// Removes the element at a position.
+  ///
+  /// The position must have one.
   mutating func remove(at position: Position) {
     count -= 1
     if position.piece > 0 {

@@ -1,11 +1,13 @@
-/// The name of one operation: its author's incarnation and its place in that author's sequence.
+/// The unique name of one operation: the incarnation of its author, and a sequence number.
 public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The author of the operation.
+  /// The incarnation that wrote the operation.
   public let incarnation: Incarnation
-  /// The operation's number, counted from 1; at most `BoardLimits.sequence`.
+  /// The sequence number of the operation, from 1 to `BoardLimits.sequence`.
   public let sequence: UInt64
 
-  /// A dot of parts that are known to be in range.
+  /// Creates a dot.
+  ///
+  /// The sequence number must be in range.
   @inlinable public init(_ incarnation: Incarnation, _ sequence: UInt64) {
     precondition(
       sequence >= 1 && sequence <= BoardLimits.sequence,
@@ -15,15 +17,16 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
     self.sequence = sequence
   }
 
-  /// The text form, `SEQ-INCARNATION`.
+  /// The dot as text, `SEQ-INCARNATION`.
   public var description: String { "\(sequence)-\(incarnation)" }
 
-  /// Whether it is not behind the last sequence of its incarnation, if that is among these.
+  /// Returns whether the sequence number is at most the one given for its incarnation, if there is
+  /// one.
   package func isWithin(_ last: [Incarnation: UInt64]) -> Bool {
     last[incarnation].map { sequence <= $0 } ?? true
   }
 
-  /// Orders by incarnation, then by sequence number.
+  /// Compares two dots by incarnation, then by sequence number.
   @inlinable public static func < (lhs: Dot, rhs: Dot) -> Bool {
     lhs.incarnation == rhs.incarnation
       ? lhs.sequence < rhs.sequence : lhs.incarnation < rhs.incarnation
@@ -32,13 +35,13 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
 
 /// The name of an object: the dot of the operation that created it (BRD-2).
 public struct ObjectID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The dot of the create operation.
+  /// The dot of the operation that created the object.
   public let dot: Dot
 
-  /// The id of the object that the operation `dot` creates.
+  /// Creates the id of the object that the operation `dot` creates.
   @inlinable public init(_ dot: Dot) { self.dot = dot }
 
-  /// The id of a canonical text `SEQ-INCARNATION`, or nil.
+  /// Creates an id from its canonical text `SEQ-INCARNATION`; nil if `text` is malformed.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let first = parts[0].utf8.first, first != UInt8(ascii: "0"),
@@ -49,9 +52,9 @@ public struct ObjectID: Hashable, Comparable, Sendable, CustomStringConvertible 
     self.init(Dot(incarnation, sequence))
   }
 
-  /// The text form, `SEQ-INCARNATION`.
+  /// The id as text, `SEQ-INCARNATION`.
   public var description: String { dot.description }
 
-  /// Orders by incarnation, then by sequence number.
+  /// Compares two ids by incarnation, then by sequence number.
   @inlinable public static func < (lhs: ObjectID, rhs: ObjectID) -> Bool { lhs.dot < rhs.dot }
 }

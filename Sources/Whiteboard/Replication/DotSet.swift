@@ -2,42 +2,42 @@
 public struct SequenceRanges: Sendable {
   private var pieces = ChunkedSortedArray<ClosedRange<UInt64>>()
 
-  /// The empty set.
+  /// Creates an empty set.
   public init() {}
 
-  /// The set of ranges that ascend and do not touch.
+  /// Creates a set from ascending ranges that do not touch.
   package init(ascending ranges: [ClosedRange<UInt64>]) { pieces = ChunkedSortedArray(ranges) }
 
-  /// The ranges, ascending.
-  /// - Complexity: O(*n*) where there are hundreds of them.
+  /// The ranges in ascending order.
+  /// - Complexity: O(*n*) if there are hundreds of ranges.
   public var ranges: [ClosedRange<UInt64>] { pieces.elements }
 
-  /// How many ranges there are.
+  /// The number of ranges in the set.
   public var rangeCount: Int { pieces.count }
 
-  /// The greatest number, or nil.
+  /// The greatest number in the set; nil if the set is empty.
   var last: UInt64? { pieces.last?.upperBound }
 
-  /// Whether `sequence` is in the set.
-  /// - Complexity: O(log *n*) in the number of ranges, O(1) where there is one.
+  /// Returns whether `sequence` is in the set.
+  /// - Complexity: O(log *n*) in the number of ranges, O(1) if there is one.
   public func contains(_ sequence: UInt64) -> Bool { contains(sequence...sequence) }
 
-  /// Whether every number of `range` is in the set.
+  /// Returns whether every number of `range` is in the set.
   public func contains(_ range: ClosedRange<UInt64>) -> Bool {
     guard let found = pieces[position(endingAtOrAfter: range.lowerBound)] else { return false }
     return found.lowerBound <= range.lowerBound && found.upperBound >= range.upperBound
   }
 
-  /// Whether any number of `range` is in the set.
+  /// Returns whether any number of `range` is in the set.
   public func overlaps(_ range: ClosedRange<UInt64>) -> Bool {
     guard let found = pieces[position(endingAtOrAfter: range.lowerBound)] else { return false }
     return found.lowerBound <= range.upperBound
   }
 
-  /// Adds a range.
-  /// - Complexity: O(log *n*), plus the number of ranges that it covers.
+  /// Adds a range to the set.
+  /// - Complexity: O(log *n*), plus the number of ranges that `range` covers.
   public mutating func insert(_ range: ClosedRange<UInt64>) {
-    // Nearly always an author continues its last range.
+    // In nearly all cases an author continues its last range.
     let isExtension: Bool? = pieces.updateLast { last in
       guard last.upperBound + 1 == range.lowerBound else { return nil }
       last = last.lowerBound...range.upperBound
@@ -60,8 +60,8 @@ public struct SequenceRanges: Sendable {
     _ = pieces.update(position) { $0 = merged }
   }
 
-  /// Adds every number of `other`.
-  /// - Complexity: O(*n* + *m*), however the ranges interleave.
+  /// Adds every number of `other` to the set.
+  /// - Complexity: O(*n* + *m*) for any two sets.
   public mutating func formUnion(_ other: SequenceRanges) {
     guard pieces.count > 0 else {
       self = other
@@ -90,15 +90,15 @@ public struct SequenceRanges: Sendable {
     pieces = ChunkedSortedArray(merged)
   }
 
-  /// Removes every number after `last`.
+  /// Removes every number greater than `last` from the set.
   mutating func removeAll(after last: UInt64) {
     let kept = ranges.prefix { $0.lowerBound <= last }
     pieces = ChunkedSortedArray(kept.map { $0.lowerBound...min($0.upperBound, last) })
   }
 
-  /// Returns the number of ranges after adding `other`.
+  /// Returns the number of ranges that the set would have after adding `other`.
   ///
-  /// Adjacent ranges join; each join reduces the number by one.
+  /// Adjacent ranges are merged; each merge reduces the number by one.
   /// - Complexity: O(*m* log *n*), and one step for each range that `other` covers.
   package func rangeCount(with other: SequenceRanges) -> Int {
     var touches = 0
@@ -112,7 +112,7 @@ public struct SequenceRanges: Sendable {
     return pieces.count + other.rangeCount - touches
   }
 
-  /// Whether every number of `other` is in the set.
+  /// Returns whether every number of `other` is in the set.
   public func isSuperset(of other: SequenceRanges) -> Bool {
     other.ranges.allSatisfy { contains($0) }
   }
@@ -125,32 +125,32 @@ public struct SequenceRanges: Sendable {
 }
 
 extension SequenceRanges: Hashable {
-  /// Whether both hold the same numbers.
+  /// Returns whether both sets have the same numbers.
   public static func == (lhs: SequenceRanges, rhs: SequenceRanges) -> Bool {
     lhs.rangeCount == rhs.rangeCount && lhs.ranges == rhs.ranges
   }
 
-  /// Feeds the ranges.
+  /// Hashes the ranges of the set.
   public func hash(into hasher: inout Hasher) { hasher.combine(ranges) }
 }
 
-/// A set of dots, kept as ranges for each incarnation.
+/// A set of dots, stored as ranges of sequence numbers for each incarnation.
 public struct DotSet: Sendable {
-  // The incarnations that have any dot, in no order that means anything, and the ranges of each.
+  // The incarnations that have a dot in the set, in no particular order, and the ranges of each.
   private var authors: [Incarnation] = []
   private var sets: [SequenceRanges] = []
-  /// The places of the incarnations, where they are more than are looked through.
+  /// The index of each incarnation; empty if there are few enough to search `authors`.
   private var places: [Incarnation: Int] = [:]
-  /// How many ranges there are in all.
+  /// The number of ranges of all incarnations together.
   public private(set) var rangeCount = 0
 
-  /// Few enough to compare with each faster than to hash one.
+  /// The number of incarnations up to which a linear search is faster than hashing.
   private static var few: Int { 8 }
 
-  /// The empty set.
+  /// Creates an empty set.
   public init() {}
 
-  /// The set of dots that ascend.
+  /// Creates a set from dots in ascending order.
   package init(ascending dots: some Sequence<Dot>) {
     var author: Incarnation?
     var ranges: [ClosedRange<UInt64>] = []
@@ -189,42 +189,42 @@ public struct DotSet: Sendable {
     authors.count <= Self.few ? authors.firstIndex(of: incarnation) : places[incarnation]
   }
 
-  /// Whether there is no dot in the set.
+  /// Whether the set has no dots.
   public var isEmpty: Bool { authors.isEmpty }
 
-  /// How many incarnations have a dot in the set.
+  /// The number of incarnations that have a dot in the set.
   public var incarnationCount: Int { authors.count }
 
-  /// The incarnations, ascending.
+  /// The incarnations that have a dot in the set, in ascending order.
   /// - Complexity: O(*n* log *n*).
   public var incarnations: [Incarnation] { authors.sorted() }
 
-  /// Whether any dot of an incarnation is in the set.
+  /// Returns whether any dot of an incarnation is in the set.
   public func contains(_ incarnation: Incarnation) -> Bool { place(of: incarnation) != nil }
 
-  /// Whether `dot` is in the set.
+  /// Returns whether `dot` is in the set.
   public func contains(_ dot: Dot) -> Bool {
     guard let place = place(of: dot.incarnation) else { return false }
     return sets[place].contains(dot.sequence)
   }
 
-  /// Whether any of one incarnation's dots in `range` is in the set.
+  /// Returns whether any dot of an incarnation with a sequence number in `range` is in the set.
   func overlaps(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) -> Bool {
     guard let place = place(of: incarnation) else { return false }
     return sets[place].overlaps(range)
   }
 
-  /// The ranges of one incarnation.
+  /// The sequence numbers of one incarnation in the set.
   public subscript(incarnation: Incarnation) -> SequenceRanges {
     place(of: incarnation).map { sets[$0] } ?? SequenceRanges()
   }
 
-  /// Adds one dot.
+  /// Adds one dot to the set.
   public mutating func insert(_ dot: Dot) {
     insert(dot.sequence...dot.sequence, of: dot.incarnation)
   }
 
-  /// Adds a range of one incarnation's dots.
+  /// Adds the dots of one incarnation with sequence numbers in `range`.
   public mutating func insert(_ range: ClosedRange<UInt64>, of incarnation: Incarnation) {
     guard let place = place(of: incarnation) else {
       append(SequenceRanges(ascending: [range]), of: incarnation)
@@ -235,8 +235,8 @@ public struct DotSet: Sendable {
     rangeCount += sets[place].rangeCount
   }
 
-  /// Removes the dots of one incarnation after `last`.
-  /// - Returns: Whether there were any.
+  /// Removes the dots of one incarnation with sequence numbers greater than `last`.
+  /// - Returns: Whether any dot was removed.
   mutating func removeAll(after last: UInt64, of incarnation: Incarnation) -> Bool {
     guard let place = place(of: incarnation) else { return false }
     let before = sets[place]
@@ -257,7 +257,7 @@ public struct DotSet: Sendable {
     return true
   }
 
-  /// Removes all dots of some incarnations.
+  /// Removes all dots of these incarnations.
   /// - Complexity: O(*n*) in the incarnations.
   mutating func removeAll(of removed: Set<Incarnation>) {
     let kept = zip(authors, sets).filter { !removed.contains($0.0) }
@@ -266,19 +266,19 @@ public struct DotSet: Sendable {
     for (incarnation, ranges) in kept { append(ranges, of: incarnation) }
   }
 
-  /// The greatest sequence of one incarnation, or nil.
+  /// Returns the greatest sequence number of an incarnation in the set; nil if it has none.
   package func last(of incarnation: Incarnation) -> UInt64? {
     place(of: incarnation).flatMap { sets[$0].last }
   }
 
-  /// Adds every dot of `other`.
+  /// Adds every dot of `other` to the set.
   public mutating func formUnion(_ other: DotSet) {
     for place in other.authors.indices {
       formUnion(other.sets[place], of: other.authors[place])
     }
   }
 
-  /// Adds ranges of one incarnation's dots.
+  /// Adds the dots of one incarnation with sequence numbers in `ranges`.
   package mutating func formUnion(_ ranges: SequenceRanges, of incarnation: Incarnation) {
     guard let place = place(of: incarnation) else {
       append(ranges, of: incarnation)
@@ -289,7 +289,7 @@ public struct DotSet: Sendable {
     rangeCount += sets[place].rangeCount
   }
 
-  /// How many incarnations and ranges there would be more with `other` added.
+  /// Returns how many incarnations and ranges the set would gain by adding `other`.
   package func growth(with other: DotSet) -> (incarnations: Int, ranges: Int) {
     var growth = (incarnations: 0, ranges: 0)
     for (incarnation, ranges) in zip(other.authors, other.sets) {
@@ -303,7 +303,7 @@ public struct DotSet: Sendable {
     return growth
   }
 
-  /// Whether every dot of `other` is in the set.
+  /// Returns whether every dot of `other` is in the set.
   public func isSuperset(of other: DotSet) -> Bool {
     zip(other.authors, other.sets).allSatisfy { incarnation, ranges in
       place(of: incarnation).map { sets[$0].isSuperset(of: ranges) } ?? false
@@ -312,7 +312,7 @@ public struct DotSet: Sendable {
 }
 
 extension DotSet: Hashable {
-  /// Whether both hold the same dots.
+  /// Returns whether both sets have the same dots.
   public static func == (lhs: DotSet, rhs: DotSet) -> Bool {
     lhs.rangeCount == rhs.rangeCount && lhs.authors.count == rhs.authors.count
       && zip(lhs.authors, lhs.sets).allSatisfy { incarnation, ranges in
@@ -320,7 +320,7 @@ extension DotSet: Hashable {
       }
   }
 
-  /// Feeds the ranges by ascending incarnation.
+  /// Hashes the ranges of each incarnation, in ascending order of incarnation.
   public func hash(into hasher: inout Hasher) {
     for incarnation in incarnations {
       hasher.combine(incarnation)
@@ -329,6 +329,8 @@ extension DotSet: Hashable {
   }
 }
 
-/// What has been seen: the version vector (the ranges that start at 1) and the cloud of dots
-/// beyond its gaps (the others), in one set (BRD-4).
+/// The dots of all operations that a replica has seen (BRD-4).
+///
+/// One set holds the version vector (the ranges that start at 1) and the cloud of dots beyond gaps
+/// (all other ranges).
 public typealias Context = DotSet

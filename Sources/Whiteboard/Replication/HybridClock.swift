@@ -1,9 +1,10 @@
-/// A hybrid time: milliseconds since 1970 in the upper 48 bits, a counter in the lower 16.
+/// A time of the hybrid clock: milliseconds since 1970 in the upper 48 bits, a counter in the lower
+/// 16.
 public struct HybridTime: Hashable, Comparable, Sendable {
-  /// Both parts as one number, at most `BoardLimits.time`.
+  /// The milliseconds and the counter as one number, at most `BoardLimits.time`.
   public let rawValue: UInt64
 
-  /// A time of known bits; beyond the limit is a broken invariant.
+  /// Creates a time from its bits, which must not exceed `BoardLimits.time`.
   @inlinable public init(_ rawValue: UInt64) {
     precondition(rawValue <= BoardLimits.time, "a hybrid time has 63 bits")
     self.rawValue = rawValue
@@ -12,23 +13,23 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   /// The milliseconds since 1970.
   @inlinable public var milliseconds: UInt64 { rawValue >> 16 }
 
-  /// The counter that distinguishes times in one millisecond; at most 65,535.
+  /// The counter that distinguishes times within one millisecond; at most 65,535.
   @inlinable public var counter: UInt64 { rawValue & 0xFFFF }
 
-  /// Whether a batch of any length can be later than this.
+  /// Whether every batch, even the longest, can have a later time.
   var canBeFollowed: Bool {
     rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
   }
 
-  /// Orders by milliseconds, then by counter.
+  /// Compares two times by milliseconds, then by counter.
   public static func < (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
-/// The order of two writes of one cell: first by time, then by author (BRD-5).
+/// The key by which two writes of one cell are compared: first the time, then the author (BRD-5).
 public struct Stamp: Hashable, Comparable, Sendable {
   /// The time of the write, by its author's hybrid clock.
   public let time: HybridTime
-  /// The author of the write.
+  /// The incarnation that wrote the cell.
   public let incarnation: Incarnation
 
   /// Creates a stamp from its two parts.
@@ -37,21 +38,23 @@ public struct Stamp: Hashable, Comparable, Sendable {
     self.incarnation = incarnation
   }
 
-  /// Orders by time, then by incarnation.
+  /// Compares two stamps by time, then by incarnation.
   public static func < (lhs: Stamp, rhs: Stamp) -> Bool {
     lhs.time == rhs.time ? lhs.incarnation < rhs.incarnation : lhs.time < rhs.time
   }
 }
 
-/// The clock that assigns times to local writes; the caller passes the wall time.
+/// The hybrid logical clock that assigns times to local writes.
 ///
-/// It stays within `BoardLimits.drift` of the wall clock, even if remote times lie further ahead
-/// (BRD-7). A write that must be later than such a time gets a separate time, which does not
-/// advance the clock (BRD-32).
+/// The caller passes the wall time.
+///
+/// The clock stays within `BoardLimits.drift` of the wall clock, even if it observes remote times
+/// that are further ahead (BRD-7). A write that must follow such a time gets a separate time, which
+/// does not advance the clock (BRD-32).
 public struct HybridClock: Sendable {
-  /// Consecutive operations that are sent as one batch.
+  /// A sequence of operations that are sent as one batch.
   public struct Run: Hashable, Sendable {
-    /// The number of operations.
+    /// The number of operations in the batch.
     public let count: Int
     /// The time of the first operation; each further operation is one later.
     public let time: HybridTime
@@ -64,18 +67,17 @@ public struct HybridClock: Sendable {
 
   /// Assigns times to operations that are written together.
   ///
-  /// Operations whose floors lie near the wall clock get consecutive times, even if other
-  /// operations come between them. An operation whose floor lies further ahead than
+  /// Operations whose floors are near the wall clock get consecutive times, even if there are other
+  /// operations between them. An operation whose floor is ahead of the wall clock by more than
   /// `BoardLimits.drift` gets a time just above its floor, and therefore a separate batch.
   /// - Parameters:
   ///   - wall: The wall clock, in milliseconds since 1970.
-  ///   - floors: For each operation, the time that it must be later than, such as the time of the
+  ///   - floors: For each operation, the time that its time must exceed, such as the time of the
   ///     cell it overwrites (BRD-6); nil if there is none.
-  /// - Returns: The batches in which the operations go out, in their order; nil if no legal time is
-  ///   left.
+  /// - Returns: The batches to send, in order; nil if no legal time is left.
   public mutating func next(wall: UInt64, after floors: [HybridTime?]) -> [Run]? {
     let limit = Self.limit(wall)
-    // The wall clock was ahead and was set back. Do not stay ahead because of its earlier times.
+    // The wall clock was set back. Do not keep the times that it had before.
     if last > limit { last = 0 }
     var base = max(last + 1, Self.time(wall))
     for case let floor? in floors where floor.rawValue < limit {
@@ -100,13 +102,15 @@ public struct HybridClock: Sendable {
     return runs
   }
 
-  /// Advances to a remote time, unless it lies further ahead of `wall` than the limit (BRD-7).
+  /// Advances the clock to a remote time, unless that is too far ahead of `wall` (BRD-7).
   public mutating func observe(_ time: HybridTime, wall: UInt64) {
     if time.rawValue <= Self.limit(wall) { last = max(last, time.rawValue) }
   }
 
-  /// Finds the leading operations whose floors lie within `BoardLimits.drift` of each other, so
-  /// that the common time moves no operation further ahead than that.
+  /// Returns the end of the leading operations whose floors are within `BoardLimits.drift` of each
+  /// other, and their common time.
+  ///
+  /// So the common time is at most `BoardLimits.drift` later than any operation requires.
   private static func farRun(
     _ floors: ArraySlice<HybridTime?>,
     _ limit: UInt64
@@ -126,9 +130,9 @@ public struct HybridClock: Sendable {
     floor.map { $0.rawValue >= limit } ?? false
   }
 
-  /// The latest time that is accepted as plausible.
+  /// Returns the latest time that is accepted as plausible.
   private static func limit(_ wall: UInt64) -> UInt64 {
-    // The wall clock may have any value.
+    // The sum can overflow, because the wall clock may have any value.
     let (sum, isTooMuch) = wall.addingReportingOverflow(BoardLimits.drift)
     return time(isTooMuch ? .max : sum)
   }

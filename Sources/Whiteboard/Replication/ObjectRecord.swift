@@ -1,28 +1,31 @@
 /// The cells of one object, sorted by property.
 ///
-/// They are kept in pieces of bounded length, so that a write costs the same in whatever order the
-/// properties come.
+/// The cells are stored in pieces of bounded length, so that the cost of a write does not depend on
+/// the order in which properties are written.
 package struct ObjectRecord: Sendable {
-  /// One cell and its property.
+  /// A cell together with its property.
   package typealias Entry = PropertyCell
 
   private var pieces = ChunkedSortedArray<Entry>()
-  /// How many bytes the values have.
+  /// The number of bytes in the values of the cells.
   package private(set) var valueBytes = 0
-  /// The milliseconds of the latest write, the selection aside.
+  /// The time of the latest write other than of the selection, in milliseconds since 1970.
   ///
-  /// The time of a cell never goes back, so that the greatest time ever is the greatest time here.
+  /// The time of a cell never decreases, so the greatest time of any write is that of a current
+  /// cell.
   package private(set) var updatedAt: UInt64 = 0
 
-  /// Whether users see the object.
+  /// Whether the object is created, not deleted and, if it is a chat line, complete.
   package private(set) var isVisible = false
-  /// Whether changes tell of it: what users see on the board or in the chat.
+  /// Whether changes of the object are reported: those of objects on the board and of chat lines.
   package private(set) var isTold = false
 
-  /// An object without cells.
+  /// Creates an object without cells.
   package init() {}
 
-  /// An object of cells that ascend, which it shares with whoever made them.
+  /// Creates an object from cells in ascending order.
+  ///
+  /// The array is shared with the caller, not copied.
   init(ascending entries: [Entry]) {
     pieces = ChunkedSortedArray(entries)
     for entry in entries {
@@ -34,24 +37,24 @@ package struct ObjectRecord: Sendable {
     decideVisibility()
   }
 
-  /// What became of a write.
+  /// The result of a write.
   package enum Outcome {
-    /// There was no such cell.
+    /// The object had no cell for this property.
     case added
-    /// It beat the cell that was there.
+    /// The write beat the existing cell.
     case won
-    /// The cell that was there beat it.
+    /// The existing cell beat the write.
     case beaten
   }
 
-  /// How many cells there are.
+  /// The number of cells.
   package var count: Int { pieces.count }
 
-  /// The cells, ascending.
-  /// - Complexity: O(*n*) where there are hundreds of them.
+  /// The cells in ascending order of property.
+  /// - Complexity: O(*n*) if there are hundreds of cells.
   package var entries: [Entry] { pieces.elements }
 
-  /// The cell of a property, or nil.
+  /// The cell of a property; nil if there is none.
   /// - Complexity: O(log *n*).
   package subscript(property: Property) -> Cell? {
     guard let entry = pieces[position(of: property)], entry.property == property else {
@@ -60,14 +63,14 @@ package struct ObjectRecord: Sendable {
     return entry.cell
   }
 
-  /// Writes a cell where it beats the one that is there.
-  /// - Complexity: O(log *n*), and a move of at most one piece.
+  /// Writes a cell if it beats the existing one.
+  /// - Complexity: O(log *n*), plus moving at most one piece.
   package mutating func write(_ cell: Cell, at property: Property) -> Outcome {
     put(cell, at: property) { cell.beats($0) }
   }
 
-  /// Writes a cell, whatever is there.
-  /// - Complexity: as ``write(_:at:)``.
+  /// Writes a cell unconditionally.
+  /// - Complexity: The same as ``write(_:at:)``.
   mutating func overwrite(_ property: Property, with cell: Cell) {
     _ = put(cell, at: property) { _ in true }
   }
@@ -98,7 +101,7 @@ package struct ObjectRecord: Sendable {
     isTold = isVisible && (kind.map { $0.isShown || $0 == .chat } ?? false)
   }
 
-  /// The cells whose property has this number, ascending: the first `limit` at most.
+  /// Returns the first cells, at most `limit`, whose property has this number, in ascending order.
   package func entries(of number: UInt16, upTo limit: Int) -> [Entry] {
     var result: [Entry] = []
     var position = pieces.position { $0.property.number < number }

@@ -1,14 +1,16 @@
-/// Finds the place of an object by its id: an open hash table of places, beside the ids in an array.
+/// An open-addressing hash table that finds the index of an object in an array of ids.
 ///
-/// Ids come from others, who could choose many that fall on one place. So the hash has a seed that
-/// they do not know, another in each run of the program; nothing that leaves a board depends on it.
+/// Peers choose ids and could choose many with the same hash. So the hash has a secret seed that
+/// differs in each run of the program. The seed does not affect anything that leaves the board.
 struct ObjectTable: Sendable {
   private let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
 
-  /// 0 for a free place, else 1 + the place in the array; twice as many as there are ids, at least.
+  /// 0 for a free slot; otherwise 1 + the index in the array.
+  ///
+  /// At least half of the slots are free.
   private var places: [UInt32] = []
 
-  /// The place of an id among `ids`, or nil.
+  /// Returns the index of an id in `ids`; nil if it is not there.
   func find(_ id: ObjectID, in ids: [ObjectID]) -> Int? {
     guard !places.isEmpty else { return nil }
     let mask = places.count - 1
@@ -21,7 +23,7 @@ struct ObjectTable: Sendable {
     }
   }
 
-  /// Makes room for as many ids, where there is none yet.
+  /// Reserves space for `count` ids if the table is empty.
   mutating func reserve(_ count: Int) {
     guard places.isEmpty, count > 0 else { return }
     var size = 16
@@ -29,7 +31,7 @@ struct ObjectTable: Sendable {
     places = Array(repeating: 0, count: size)
   }
 
-  /// Adds the last id of `ids`, which is new.
+  /// Adds the last id of `ids`, which must be new.
   mutating func appended(to ids: [ObjectID]) {
     if ids.count * 2 > places.count {
       places = Array(repeating: 0, count: max(16, places.count * 2))
@@ -46,12 +48,15 @@ struct ObjectTable: Sendable {
     places[probe] = UInt32(place + 1)
   }
 
-  /// Forgets the id at a place of `ids`, whose last one moves there; tell before that is done.
+  /// Removes the id at index `place` of `ids`.
+  ///
+  /// Call this before the last id moves to that index.
   mutating func willSwapRemove(_ place: Int, of ids: [ObjectID]) {
     let mask = places.count - 1
     var hole = probe(of: place, ids, mask)
     var next = (hole + 1) & mask
-    // What was pushed on by the one that goes moves back, so that searches may end at a free place.
+    // Move back the entries that had to avoid the removed one, because a search ends at a free
+    // slot.
     while places[next] != 0 {
       let home = hash(ids[Int(places[next]) - 1]) & mask
       if (next - home) & mask >= (next - hole) & mask {
@@ -66,7 +71,7 @@ struct ObjectTable: Sendable {
     }
   }
 
-  /// Where the table says `place`, on the way that the id of that place takes.
+  /// Returns the slot that holds `place`, searching from the hash of the id at that index.
   private func probe(of place: Int, _ ids: [ObjectID], _ mask: Int) -> Int {
     var probe = hash(ids[place]) & mask
     while places[probe] != UInt32(place + 1) { probe = (probe + 1) & mask }

@@ -1,16 +1,16 @@
-/// Which aspect of an object a cell is: a number, and for some numbers a qualifier (BRD-8).
+/// The name of a cell within its object: a number and, for some numbers, a qualifier (BRD-8).
 ///
-/// The number alone tells which kind of qualifier follows, so that properties nobody here knows
-/// can be kept and forwarded.
+/// The number alone determines the kind of qualifier, so that a program can store and forward
+/// properties that it does not know.
 public struct Property: Hashable, Comparable, Sendable {
   /// The property's number, at most `BoardLimits.property`.
   public let number: UInt16
   @usableFromInline let high: UInt64
   @usableFromInline let low: UInt64
 
-  /// The data that follows a property's number.
+  /// The kind of qualifier that follows a property's number.
   public enum Qualification: UInt8, Sendable {
-    /// Nothing.
+    /// No qualifier.
     case none = 0
     /// A number, such as the index of a stroke's first point.
     case number = 1
@@ -18,48 +18,48 @@ public struct Property: Hashable, Comparable, Sendable {
     case dot = 2
   }
 
-  /// How the numbers of this range are qualified, or nil if the range is reserved.
+  /// Returns the kind of qualifier for a property number; nil if the number is reserved.
   @inlinable public static func qualification(of number: UInt16) -> Qualification? {
     Qualification(rawValue: UInt8((number >> 6) & 3))
   }
 
-  /// A property without a qualifier.
+  /// Creates a property without a qualifier.
   @inlinable public init(_ number: UInt16) {
-    precondition(Self.qualification(of: number) == Qualification.none, "a plain property")
+    precondition(Self.qualification(of: number) == Qualification.none, "a qualifier is missing")
     self.number = number
     high = 0
     low = 0
   }
 
-  /// A property qualified by a number.
+  /// Creates a property with a number as its qualifier.
   @inlinable public init(_ number: UInt16, index: UInt64) {
-    precondition(Self.qualification(of: number) == .number, "a numbered property")
+    precondition(Self.qualification(of: number) == .number, "the index is not allowed")
     self.number = number
     high = index
     low = 0
   }
 
-  /// A property qualified by a dot.
+  /// Creates a property with a dot as its qualifier.
   @inlinable public init(_ number: UInt16, dot: Dot) {
-    precondition(Self.qualification(of: number) == .dot, "a dotted property")
+    precondition(Self.qualification(of: number) == .dot, "the dot is not allowed")
     self.number = number
     high = dot.incarnation.rawValue
     low = dot.sequence
   }
 
-  /// The number that qualifies the property, or nil.
+  /// The number that qualifies the property; nil if it has no number.
   @inlinable public var index: UInt64? {
     Self.qualification(of: number) == .number ? high : nil
   }
 
-  /// The dot that qualifies the property, or nil.
+  /// The dot that qualifies the property; nil if it has no dot.
   @inlinable public var dot: Dot? {
     guard Self.qualification(of: number) == .dot, let incarnation = Incarnation(exactly: high)
     else { return nil }
     return Dot(incarnation, low)
   }
 
-  /// Orders by number, then by qualifier.
+  /// Compares two properties by number, then by qualifier.
   @inlinable public static func < (lhs: Property, rhs: Property) -> Bool {
     if lhs.number != rhs.number { return lhs.number < rhs.number }
     if lhs.high != rhs.high { return lhs.high < rhs.high }
@@ -68,51 +68,51 @@ public struct Property: Hashable, Comparable, Sendable {
 }
 
 extension Property {
-  /// The centre, a pair in 1/64 of a board unit.
+  /// The center of an object: a pair in 1/64 of a board unit.
   public static let position = Property(0)
-  /// The scale, unsigned, in 1/65536.
+  /// The scale of an object: unsigned, in 1/65536.
   public static let scale = Property(1)
-  /// The angle, unsigned, in 1/4096 of a turn clockwise.
+  /// The rotation of an object: unsigned, in 1/4096 of a turn clockwise.
   public static let angle = Property(2)
   /// Whether the object is deleted: unsigned, 0 or 1.
   public static let deleted = Property(3)
-  /// The member that has selected it: 32 bytes, or none.
+  /// The member that has the object selected: 32 bytes, or none.
   public static let selection = Property(4)
-  /// The unscaled size, a pair in 1/64 of a board unit.
+  /// The size of an object before scaling: a pair in 1/64 of a board unit.
   public static let size = Property(5)
-  /// The position in the stack: bytes, compared byte by byte.
+  /// The z index: bytes that are compared byte by byte.
   public static let zIndex = Property(6)
   /// The kind of object; only the create operation writes it.
   public static let kind = Property(7)
-  /// Not a cell: the operation that removes the object for good.
+  /// The purge of an object: not a cell, but an operation that removes the object permanently.
   public static let purge = Property(8)
-  /// The colour, unsigned, `0xRRGGBBAA`.
+  /// The color of an object: unsigned, `0xRRGGBBAA`.
   public static let color = Property(9)
-  /// The line width, unsigned, in 1/64 of a board unit.
+  /// The line width of a drawing: unsigned, in 1/64 of a board unit.
   public static let lineWidth = Property(10)
-  /// The photo's asset.
+  /// The asset of a photo: bytes (see `AssetReference`).
   public static let asset = Property(11)
   /// The number of points of a finished stroke.
   public static let end = Property(12)
   /// The author of a chat line: 32 bytes.
   public static let chatAuthor = Property(13)
-  /// The name its author went by.
+  /// The author's display name in a chat line: text.
   public static let chatName = Property(14)
   /// The text of a chat line.
   public static let chatText = Property(15)
-  /// When, by its author's wall clock: unsigned, milliseconds since 1970.
+  /// The time of a chat line by its author's wall clock: unsigned, milliseconds since 1970.
   public static let chatTime = Property(16)
-  /// The group the object belongs to: a dot, or none (BRD-26).
+  /// The group to which an object belongs: a dot, or none (BRD-26).
   public static let group = Property(17)
   /// Whether the object is locked: unsigned, 0 or 1 (BRD-27).
   public static let lock = Property(18)
-  /// Which game an object is: text.
+  /// The name of a game: text.
   public static let game = Property(19)
-  /// How the game begins: bytes whose meaning the game gives.
+  /// The setup of a game: bytes whose meaning the game defines.
   public static let setup = Property(20)
-  /// The icon the author of a chat line went by: text, one emoji.
+  /// The author's icon in a chat line: text, one emoji.
   public static let chatIcon = Property(21)
-  /// The object, purged or deleted, that this one stands for: a dot.
+  /// The purged or deleted object that this object replaces: a dot.
   public static let replaces = Property(22)
   /// The title of a board: text (BRD-28).
   public static let title = Property(23)
@@ -123,7 +123,7 @@ extension Property {
   /// The language of a board's games: text, a BCP 47 tag.
   public static let language = Property(26)
 
-  /// The points of a stroke from the one numbered `first`.
+  /// The chunk of a stroke's points that begins with the point at index `first`.
   public static func ink(first: UInt64) -> Property { Property(64, index: first) }
   /// The run of characters that the operation `dot` inserted.
   public static func run(_ dot: Dot) -> Property { Property(runNumber, dot: dot) }
@@ -136,21 +136,26 @@ extension Property {
   /// The move of a game that the operation `dot` made.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
 
-  /// Which operations may write a property; whether one counts depends on it alone (BRD-10).
+  /// The operations that may write a property.
+  ///
+  /// The right depends only on the operation (BRD-10).
   package enum Right {
-    /// Any operation.
+    /// Every operation may write the property, except the one that creates the object.
     case anyone
-    /// Only operations of the incarnation that created the object.
+    /// Only operations of the incarnation that created the object may write the property.
     case creator
-    /// Only the operation whose dot qualifies the property.
+    /// Only the operation whose dot qualifies the property may write it.
     case own
-    /// That operation and later ones of its incarnation, so that its author can take it back.
+    /// Only the operation whose dot qualifies the property, and later ones of its incarnation, may
+    /// write it.
+    ///
+    /// So the author can undo the write.
     case writer
-    /// Only the operation that creates the object.
+    /// Only the operation that creates the object may write the property.
     case create
   }
 
-  /// The right to write this property.
+  /// The operations that may write this property.
   package var right: Right {
     switch number {
     case 7: .create
@@ -161,7 +166,7 @@ extension Property {
     }
   }
 
-  /// Whether the operation `dot` has the right to write this property of `object`.
+  /// Returns whether the operation `dot` has the right to write this property of `object`.
   package func mayBeWritten(by dot: Dot, of object: ObjectID) -> Bool {
     switch right {
     case .anyone: dot != object.dot
@@ -174,15 +179,15 @@ extension Property {
     }
   }
 
-  /// Whether presence and digest leave this property out.
+  /// Whether this is the selection, which the digest does not include.
   package var isSelection: Bool { number == 4 }
 
-  /// Whether this says what the object is, and so that it was created.
+  /// Whether this is the kind of object, which only the create operation writes.
   package var isKind: Bool { number == 7 }
 
   /// Whether this is a move of a game.
   package var isMove: Bool { number == Self.moveNumber }
 
-  /// Whether this is no cell but the removal of the object.
+  /// Whether this is the purge of an object, which is not a cell.
   package var isPurge: Bool { number == 8 }
 }

@@ -1,21 +1,21 @@
-/// The value of a cell, in one of the wire formats (BRD-9).
+/// The value of a cell, in one of the types of the protocol (BRD-9).
 public enum Value: Sendable {
-  /// Nothing: a value taken back.
+  /// No value: the cell was cleared.
   case none
-  /// A number from zero up.
+  /// An unsigned number.
   case unsigned(UInt64)
-  /// A number of either sign.
+  /// A signed number.
   case signed(Int64)
   /// Two numbers that change together, such as x and y.
   case pair(Int32, Int32)
-  /// Bytes whose meaning the property gives.
+  /// Bytes whose meaning the property defines.
   case bytes([UInt8])
-  /// Text.
+  /// A text in UTF-8.
   case text(String)
   /// A reference to an operation or an object.
   case dot(Dot)
 
-  /// The number of this shape on the wire.
+  /// The number of the value's type in the protocol.
   @inlinable package var shape: UInt8 {
     switch self {
     case .none: 0
@@ -28,7 +28,7 @@ public enum Value: Sendable {
     }
   }
 
-  /// How many bytes the value holds outside of itself.
+  /// The number of bytes in the contents of `bytes` or `text`; 0 for the other types.
   package var length: Int {
     switch self {
     case .bytes(let bytes): bytes.count
@@ -37,7 +37,8 @@ public enum Value: Sendable {
     }
   }
 
-  /// Whether this value is the lesser: by shape, then by its bytes in the digest (BRD-5, SYN-40).
+  /// Returns whether this value is less than `other`: by type, then by its bytes in the digest
+  /// (BRD-5, SYN-40).
   package func precedes(_ other: Value) -> Bool {
     switch (self, other) {
     case (.unsigned(let left), .unsigned(let right)): left < right
@@ -56,7 +57,9 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
-  /// Whether both are the same bits; text that merely looks the same (NFC and NFD) is not.
+  /// Returns whether both values have the same bits.
+  ///
+  /// Texts that only look the same (NFC and NFD) are not equal.
   public static func == (lhs: Value, rhs: Value) -> Bool {
     switch (lhs, rhs) {
     case (.none, .none): true
@@ -71,7 +74,7 @@ extension Value: Hashable {
     }
   }
 
-  /// Feeds the bits.
+  /// Hashes the bits of the value.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(shape)
     switch self {

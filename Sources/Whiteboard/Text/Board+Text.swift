@@ -1,6 +1,6 @@
 /// Editing text by character (BRD-14).
 extension Board {
-  /// Stages the insertion of characters.
+  /// Stages the insertion of `text` at an anchor in a text object.
   func stageRun(
     _ text: String,
     at anchor: TextTree.Anchor,
@@ -9,7 +9,7 @@ extension Board {
     try stage(id, .run(nextDot()), TextTree.encodeRun(text, at: anchor))
   }
 
-  /// Stages a whole text of an object that is new, in runs of at most a value's bytes.
+  /// Stages the text of a new object, in runs that each fit in one value.
   func stageText(_ text: String, of id: ObjectID) throws(BoardError) {
     let scalars = Array(text.unicodeScalars)
     var anchor = TextTree.Anchor.root
@@ -25,7 +25,7 @@ extension Board {
     }
   }
 
-  /// Replaces the visible characters (Unicode scalars) in `range` by `text`.
+  /// Replaces the visible characters (Unicode scalars) in `range` with `text`.
   /// - Throws: `unknownObject`, `wrongKind`, `held`, `outOfRange`, `tooLong`.
   public func editText(
     _ id: ObjectID,
@@ -53,26 +53,27 @@ extension Board {
     }
   }
 
-  /// Replaces characters as `editText(_:replacing:with:)` does, for somebody who types.
+  /// Replaces characters as `editText(_:replacing:with:)` does, while a user types.
   ///
-  /// What goes into one text within a second of what was typed there before, with no other step
-  /// between, is one step for `undo`, as in editors. Not for use inside a gesture.
+  /// Consecutive edits of one text that are at most one second apart are one undo step, as in text
+  /// editors. Do not call this method inside a gesture.
   ///
-  /// - Throws: as `editText(_:replacing:with:)`.
+  /// - Throws: The same errors as `editText(_:replacing:with:)`.
   public func typeText(
     _ id: ObjectID,
     replacing range: Range<Int>,
     with text: String
   ) throws(BoardError) {
-    precondition(!isInGesture, "what is typed is a gesture of its own")
+    precondition(!isInGesture, "typeText must not be called inside a gesture")
     history.beginTyping(into: id, at: wallClock)
     defer { history.endTyping() }
     try editText(id, replacing: range, with: text)
   }
 
-  /// Makes the text of an object `text` by the least edit in the middle, so that what others type at
-  /// its ends stays.
-  /// - Throws: as `editText(_:replacing:with:)`.
+  /// Changes the text of an object to `text`, replacing only the part that differs.
+  ///
+  /// Text that other members type before or after that part is kept.
+  /// - Throws: The same errors as `editText(_:replacing:with:)`.
   public func replaceText(_ id: ObjectID, with text: String) throws(BoardError) {
     try requireWritable(id, asKind: .text)
     guard let record = state.record(id) else { throw .unknownObject(id) }

@@ -1,16 +1,17 @@
-/// Characters of a text that no font shows, in which others can hide words or turn text around.
+/// Detection of invisible characters, which can hide words in a text or reverse its direction.
 ///
-/// Every place that writes text for people or programs asks here which characters are invisible.
+/// All code that writes text for users or programs uses this type to find them.
 package enum InvisibleText {
   /// Calls a closure for each code point of a text, in order.
   ///
-  /// Joiners that join letters or emoji, and one variation selector after a character, change how a
-  /// text looks and are not invisible. All other format characters and ignorable code points are:
-  /// zero-width spaces, marks and overrides of the direction, tags, and fillers.
+  /// The following change how a text looks and count as visible: joiners that join letters or
+  /// emoji, and one variation selector after a character. All other format characters and ignorable
+  /// code points are invisible: zero-width spaces, direction marks and overrides, tags, and
+  /// fillers.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - body: Receives the code point, and whether it is invisible.
+  ///   - body: A closure that receives the code point and whether it is invisible.
   /// - Complexity: O(n).
   package static func scan(
     _ text: some StringProtocol,
@@ -27,10 +28,10 @@ package enum InvisibleText {
     }
   }
 
-  /// The text without its invisible characters.
+  /// Returns a text without its invisible characters.
   ///
   /// - Parameter text: The text.
-  /// - Returns: The rest of it, as it looked before.
+  /// - Returns: The text without invisible characters; it looks the same.
   /// - Complexity: O(n).
   package static func removed(from text: String) -> String {
     guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
@@ -46,7 +47,7 @@ package enum InvisibleText {
     after previous: Unicode.Scalar?,
     before next: Unicode.Scalar?
   ) -> Bool {
-    // The first invisible one is the soft hyphen.
+    // The first invisible code point is U+00AD, the soft hyphen.
     guard scalar.value >= 0xAD else { return false }
     let properties = scalar.properties
     guard properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format else {
@@ -63,15 +64,17 @@ package enum InvisibleText {
     }
   }
 
-  /// Whether a joiner between two code points changes how letters of Arabic, Indic and similar
-  /// scripts connect; nil stands for the end of the text.
+  /// Returns whether a joiner between two code points changes how letters of Arabic, Indic and
+  /// similar scripts connect.
+  ///
+  /// Nil stands for the end of the text.
   private static func joinsLetters(_ previous: Unicode.Scalar?, _ next: Unicode.Scalar?) -> Bool {
     guard let previous, isJoinable(previous) else { return false }
-    // A sign such as a virama can end a word with a joiner.
+    // A word can end with a joiner after a sign such as a virama.
     return next.map(isJoinable) ?? true || isMark(previous)
   }
 
-  /// Whether a code point is a letter or a mark of a script in which letters connect.
+  /// Returns whether a code point is a letter or a mark of a script in which letters connect.
   private static func isJoinable(_ scalar: Unicode.Scalar) -> Bool {
     guard scalar.value >= 0x600, !scalar.properties.isDefaultIgnorableCodePoint else {
       return false
@@ -91,7 +94,9 @@ package enum InvisibleText {
     return (isEmoji(previous) || previous == "\u{FE0F}") && isEmoji(next)
   }
 
-  /// Returns whether a code point can be part of a joined emoji; digits have the property, but never join.
+  /// Returns whether a code point can be part of a joined emoji.
+  ///
+  /// Digits have the emoji property, but never join.
   private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
     scalar.value > 0x7F && scalar.properties.isEmoji
   }

@@ -1,14 +1,15 @@
-/// The form in which this program puts text into a board (BRD-33).
+/// The normal form in which this program writes text to a board (BRD-33).
 ///
-/// Text from other peers is not changed: it may hold any character (BRD-30 limits only its length).
+/// Text from peers is not changed. It may contain any characters, because BRD-30 limits only its
+/// length.
 package enum PlainText {
-  /// Normalizes a text of several lines, such as the words of a text object or a chat line.
+  /// Normalizes a text of several lines, such as the text of a text object or a chat line.
   ///
   /// Every line end becomes a line feed: CR, CRLF, vertical tab, form feed, NEL, and the line and
-  /// paragraph separators. Tabs stay. All other control characters are removed.
+  /// paragraph separators. Tabs are kept. All other control characters are removed.
   ///
   /// - Parameter text: The text as it was typed, pasted or read from a file.
-  /// - Returns: The text as it is stored; normalizing it again changes nothing.
+  /// - Returns: The text as it is stored. Normalizing it again does not change it.
   /// - Complexity: O(n).
   package static func lines(_ text: String) -> String {
     normalized(text, lineEnd: "\n", tab: "\t")
@@ -19,7 +20,7 @@ package enum PlainText {
   /// Line ends and tabs become spaces. All other control characters are removed.
   ///
   /// - Parameter text: The text as it was typed, pasted or read from a file.
-  /// - Returns: The text as it is stored; normalizing it again changes nothing.
+  /// - Returns: The text as it is stored. Normalizing it again does not change it.
   /// - Complexity: O(n).
   package static func line(_ text: String) -> String {
     normalized(text, lineEnd: " ", tab: " ")
@@ -30,7 +31,7 @@ package enum PlainText {
     lineEnd: Unicode.Scalar,
     tab: Unicode.Scalar
   ) -> String {
-    // Scalars, not characters: CR and LF together are one character.
+    // Iterate over scalars, because CR and LF together are one character.
     var result = String.UnicodeScalarView()
     var isAfterReturn = false
     for scalar in text.unicodeScalars {

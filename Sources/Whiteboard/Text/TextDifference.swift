@@ -1,15 +1,15 @@
-/// Where two texts differ: what is between the beginning and the end that they have in common.
+/// The difference between two texts: the part between their common beginning and common end.
 ///
-/// Places and counts are of Unicode scalars.
+/// All positions and counts are in Unicode scalars.
 package struct TextDifference: Hashable, Sendable {
-  /// The range of the first text that is not in the second.
+  /// The range of the first text that is replaced in the second.
   package let range: Range<Int>
-  /// The words of the second text in its place.
+  /// The text that replaces the range in the second text.
   package let words: String
-  /// How many scalars that is.
+  /// The number of scalars in the replacement.
   private let count: Int
 
-  /// Compares two texts.
+  /// Creates the difference between two texts.
   ///
   /// - Complexity: O(n).
   package init(from old: [Unicode.Scalar], to new: [Unicode.Scalar]) {
@@ -25,7 +25,9 @@ package struct TextDifference: Hashable, Sendable {
     self.words = String(words)
   }
 
-  /// Where a place of the first text is in the second; what was there is gone where it has no place.
+  /// Returns the position in the second text of a position in the first.
+  ///
+  /// Positions inside the replaced range move to its start.
   package func moved(_ place: Int) -> Int {
     if place <= range.lowerBound { return place }
     return place >= range.upperBound ? place + count - range.count : range.lowerBound

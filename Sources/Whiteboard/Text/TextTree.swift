@@ -1,17 +1,18 @@
-/// The text of one object: a Fugue tree whose runs and deletions are write-once cells (BRD-14).
+/// The text of one object: a Fugue tree whose runs and deletions are cells that are written once
+/// (BRD-14).
 ///
-/// The text is a pure walk over two grow-only sets, so it needs no merge of its own, and runs that
-/// two people type at one place are not interleaved.
+/// The text is computed from two sets that only grow, so it needs no merge of its own. Runs that
+/// two members type at the same place are not interleaved.
 package struct TextTree {
-  /// One character's name: the run that brought it and its place in that run.
+  /// The id of one character: the run that inserted it, and its offset in that run.
   package struct Element: Hashable {
     package let run: Dot
     package let offset: Int
   }
 
-  /// The anchor of a run.
+  /// The position in the tree at which a run is inserted.
   package enum Anchor: Hashable {
-    /// At the root.
+    /// The root of the tree.
     case root
     /// Left of a character.
     case left(Element)
@@ -19,7 +20,7 @@ package struct TextTree {
     case right(Element)
   }
 
-  /// Characters deleted together: some consecutive ones of one run.
+  /// A deletion of consecutive characters of one run.
   package struct Deletion: Hashable {
     package let run: Dot
     package let offsets: ClosedRange<Int>
@@ -41,10 +42,9 @@ package struct TextTree {
   private var hasRightRun: Set<Element> = []
   private var lengths: [Dot: Int] = [:]
 
-  /// Walks the cells of an object, up to the 65,536th character (BRD-24).
+  /// Creates the tree from the cells of an object, up to the 65,536th character (BRD-24).
   ///
-  /// Cells that are not of the form, or hang on what is not here, show
-  /// nothing.
+  /// Malformed cells, and runs whose anchor is unknown, are not shown.
   package init(_ record: ObjectRecord) {
     var runs: [Dot: Run] = [:]
     var lefts: [Element: [Dot]] = [:]
@@ -55,7 +55,7 @@ package struct TextTree {
         let (anchor, text) = try? Self.decodeRun(bytes)
       else { continue }
       runs[dot] = Run(anchor: anchor, scalars: Array(text.unicodeScalars))
-      // Dots come in ascending order, and so do siblings.
+      // Cells are sorted by dot, and siblings must be too.
       switch anchor {
       case .root: roots.append(dot)
       case .left(let element): lefts[element, default: []].append(dot)
@@ -71,7 +71,7 @@ package struct TextTree {
         UInt64(deletion.offsets.lowerBound) + 1...UInt64(deletion.offsets.upperBound) + 1
       )
     }
-    // Ascending, so that each is added at the end.
+    // Sort the ranges, so that each is added at the end of the set.
     let deleted = gone.mapValues { ranges in
       ranges.sorted { $0.lowerBound < $1.lowerBound }
         .reduce(into: SequenceRanges()) { $0.insert($1) }
@@ -106,7 +106,8 @@ package struct TextTree {
     }
   }
 
-  /// The text of an object that one run at the root makes, as most are; nil if there is more to walk.
+  /// Returns the text of an object that has only one run and no deletions, which is the usual case;
+  /// nil otherwise.
   package static func onlyRun(of record: ObjectRecord) -> String? {
     let runs = record.entries(of: 128, upTo: 2)
     guard runs.count == 1, record.entries(of: 129, upTo: 1).isEmpty,
@@ -117,9 +118,10 @@ package struct TextTree {
     return text
   }
 
-  /// The cells of one number that are looked at: the first ones by dot, within BRD-24's bounds.
+  /// Returns the cells with one property number that are read: the first ones by dot, within the
+  /// limits of BRD-24.
   ///
-  /// Which they are depends on the cells alone, not on the order in which they came.
+  /// The result depends only on the cells, not on the order in which they arrived.
   private static func considered(
     _ record: ObjectRecord,
     _ number: UInt16
@@ -144,7 +146,7 @@ package struct TextTree {
     items.lazy.filter { !$0.isDeleted }.map(\.scalar)
   }
 
-  /// How many characters there are, the deleted ones counted.
+  /// The number of characters, including deleted ones.
   package var elementCount: Int { items.count }
 
   /// Returns the anchor of a run that is inserted before the visible character at `offset`.
@@ -159,7 +161,8 @@ package struct TextTree {
       guard visible == offset else { continue }
       let next = index + 1 < items.count ? items[index + 1].element : nil
       let continuesRun = item.element.offset + 1 < lengths[item.element.run, default: 0]
-      // Right of the left neighbour where nothing hangs there, else left of what follows it.
+      // Anchor the run right of the character before it, unless that position is taken. Then anchor
+      // it left of the character that follows.
       if let next, continuesRun || hasRightRun.contains(item.element) {
         return .left(next)
       }
@@ -168,7 +171,7 @@ package struct TextTree {
     return items.last.map { .right($0.element) } ?? .root
   }
 
-  /// The deletions that take the visible characters in `range` away.
+  /// Returns the deletions that remove the visible characters in `range`.
   package func deletions(of range: Range<Int>) -> [Deletion] {
     var result: [Deletion] = []
     var visible = 0
@@ -191,12 +194,12 @@ package struct TextTree {
     return result
   }
 
-  /// The least edit in the middle that makes the visible text `text`.
+  /// Returns the smallest single replacement that changes the visible text to `text`.
   package func leastEdit(to text: String) -> TextDifference {
     TextDifference(from: scalars, to: Array(text.unicodeScalars))
   }
 
-  // MARK: - The values of the cells
+  // MARK: - Coding of the cells
 
   package static func encodeRun(_ text: String, at anchor: Anchor) -> Value {
     var writer = ByteWriter()
@@ -245,7 +248,8 @@ package struct TextTree {
     return Deletion(run: first.run, offsets: first.offset...(first.offset + more))
   }
 
-  /// What a run or a deletion says where dots are called otherwise; nil of what is neither.
+  /// Returns the value of a run or a deletion with its dots replaced; nil for other properties or
+  /// malformed bytes.
   package static func renaming(
     _ bytes: [UInt8],
     of number: UInt16,

@@ -1,25 +1,26 @@
 /// The result of a restore, which is one undo step.
 public struct RestoreOutcome: Hashable, Sendable {
-  /// The objects that were put back or undeleted, by ascending id.
+  /// The objects that were changed or undeleted, by ascending id.
   public internal(set) var changed: [ObjectID] = []
-  /// The objects that were deleted, by ascending id: they are newer than the state restored.
+  /// The objects that were deleted because they are newer than the restored state, by ascending id.
   public internal(set) var deleted: [ObjectID] = []
-  /// The objects that were made anew, by those they stand for.
+  /// The objects that were created again, by the ids of the purged objects that they replace.
   public internal(set) var replaced: [ObjectID: ObjectID] = [:]
 }
 
 extension Board {
-  /// Makes the board read as an earlier state of it did, by ordinary writes.
+  /// Restores an earlier state of the board, with ordinary writes.
   ///
-  /// Objects made since are deleted, deleted ones come back, and purged ones are made anew. The chat
-  /// and the moves of games stay as they are, and so does what a stroke has gained since. More than a
-  /// batch holds goes out as several; all of it is one step of undo. Not for use inside a gesture.
+  /// The method deletes objects that were created since, undeletes deleted objects, and creates
+  /// purged objects again under new ids. Chat lines, moves of games, and points that were added to
+  /// strokes since then are kept. If the writes do not fit in one batch, they are sent in several.
+  /// All of them are one undo step. Do not call this method inside a gesture.
   ///
-  /// - Throws: `held` or `locked` if an object that differs may not be changed now, `tooLong`,
-  ///   `boardFull`, `clockExhausted`; nothing is changed.
+  /// - Throws: `held` or `locked` if an object that differs cannot be changed now, `tooLong`,
+  ///   `boardFull`, `clockExhausted`. If it throws, nothing is changed.
   @discardableResult
   public func restore(_ earlier: BoardState) throws(BoardError) -> RestoreOutcome {
-    precondition(!isInGesture, "a restore is gestures of its own")
+    precondition(!isInGesture, "restore must not be called inside a gesture")
     leaveClaimedIncarnation()
     let plan = try RestorePlan(from: state, to: earlier, as: incarnation)
     var created = 0
@@ -49,7 +50,7 @@ extension Board {
           switch (place, change) {
           case (.anew(let old), .create(let kind)): replaced[old] = try create(kind)
           case (.anew(let old), _):
-            guard let id = replaced[old] else { preconditionFailure("it was made before") }
+            guard let id = replaced[old] else { preconditionFailure("it is created first") }
             try stage(change, of: id, replaced)
           case (.here(let id), .write(.deleted, .unsigned(1))):
             deleted.insert(id)
@@ -69,14 +70,14 @@ extension Board {
     )
   }
 
-  /// Stages one operation of a plan on an object.
+  /// Stages one change of a restore plan on an object.
   func stage(
     _ change: RestorePlan.Change,
     of id: ObjectID,
     _ replaced: [ObjectID: ObjectID]
   ) throws(BoardError) {
     switch change {
-    case .create: preconditionFailure("what is made anew has no other place")
+    case .create: preconditionFailure("a plan does not create an object that exists")
     case .write(.group, .dot(let dot)):
       try stage(id, .group, .dot((replaced[ObjectID(dot)] ?? ObjectID(dot)).dot))
     case .write(let property, let value): try stage(id, property, value)

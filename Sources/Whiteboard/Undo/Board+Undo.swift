@@ -1,25 +1,26 @@
-/// What an undo or a redo did.
+/// The result of an undo or a redo.
 public struct UndoOutcome: Hashable, Sendable {
-  /// What the step was, in a word, such as `move`.
+  /// The label of the step, such as `move`.
   public let label: String
-  /// How many cells were put back.
+  /// The number of cells that were restored.
   public internal(set) var changed = 0
-  /// How many cells somebody else wrote since: they were left as they are.
+  /// The number of cells that another member wrote since, and that were therefore not restored.
   public internal(set) var overwritten = 0
-  /// How many cells belonged to objects that were purged since.
+  /// The number of cells whose objects were purged since.
   public internal(set) var purged = 0
-  /// How many cells only an earlier incarnation of ours may write (BRD-25).
+  /// The number of cells that only an earlier incarnation of the local member may write (BRD-25).
   public internal(set) var unwritable = 0
-  /// How many games stay where they are, since moves were made in them, which nothing takes back.
+  /// The number of games that were not removed because moves were made in them; moves cannot be
+  /// undone.
   public internal(set) var played = 0
 
-  /// The steps that were passed over, since nothing of them could be put back.
+  /// The steps that were skipped because none of their changes could be restored.
   public internal(set) var skipped: [SkippedStep] = []
 
-  /// Whether all of the step was put back.
+  /// Whether the whole step was restored.
   public var isComplete: Bool { overwritten + purged + unwritable + played == 0 }
 
-  /// Why nothing was put back.
+  /// The reason why nothing was restored.
   fileprivate var obstacle: SkippedStep.Reason {
     if overwritten > 0 { return .overwritten }
     if played > 0 { return .played }
@@ -28,58 +29,66 @@ public struct UndoOutcome: Hashable, Sendable {
   }
 }
 
-/// A step that an undo or a redo passed over.
+/// A step that an undo or a redo skipped.
 public struct SkippedStep: Hashable, Sendable {
-  /// Why nothing of a step could be put back.
+  /// The reason why none of a step's changes could be restored.
   public enum Reason: String, Hashable, Sendable {
-    /// Other members changed the same since.
+    /// Other members changed the same cells since.
     case overwritten
-    /// Its objects were purged since.
+    /// The objects of the step were purged since.
     case purged
-    /// Only an earlier incarnation of ours may write there (BRD-25).
+    /// Only an earlier incarnation of the local member may write the cells (BRD-25).
     case unwritable
-    /// It made a game in which moves were made since.
+    /// The step created a game in which moves were made since.
     case played
-    /// The board is already as it would be afterwards.
+    /// The board already has the values that the step would restore.
     case unchanged
   }
 
-  /// What the step was, in a word, such as `move`.
+  /// The label of the step, such as `move`.
   public let label: String
-  /// Why nothing of it could be put back.
+  /// The reason why none of the step's changes could be restored.
   public let reason: Reason
 }
 
-/// Undo and redo of this board's own edits, step by step.
+/// Undo and redo of the local member's edits, step by step.
 ///
-/// A step is a gesture, or several between `beginStep` and `endStep`, or what is typed into a text
-/// without a pause (`typeText`). A cell is put back only while
-/// what the step left there still stands: what somebody else wrote is never touched. Selections,
-/// chat lines, moves of games and purges are no steps, and an undo leaves a game in which moves were
-/// made where it is. A step of which nothing can be put back is passed over.
+/// A step is one gesture, or the gestures between `beginStep` and `endStep`, or text that is typed
+/// without a pause (`typeText`). Undo restores a cell only if the step's write is still the last
+/// one, so it never overwrites what another member wrote. Selections, chat lines, moves of games
+/// and purges are not steps. An undo does not remove a game in which moves were made. If nothing of
+/// a step can be restored, the step is skipped.
 extension Board {
-  /// Whether there is a step to undo, which `undo` may have to pass over.
+  /// Whether there is a step to undo.
+  ///
+  /// `undo` may still have to skip it.
   public var canUndo: Bool { history.latest != nil }
-  /// Whether there is a step to redo, which `redo` may have to pass over.
+  /// Whether there is a step to redo.
+  ///
+  /// `redo` may still have to skip it.
   public var canRedo: Bool { !history.undone.isEmpty }
-  /// What the latest step is, in a word; nil if there is none to undo.
+  /// The label of the latest step; nil if there is no step to undo.
   public var undoLabel: String? { history.latest?.label }
-  /// What the next step to redo is, in a word; nil if there is none.
+  /// The label of the next step to redo; nil if there is none.
   public var redoLabel: String? { history.undone.last?.label }
-  /// The objects that an undo or a redo may need; to purge one makes its steps incomplete.
+  /// The objects that an undo or a redo may need.
+  ///
+  /// If one of them is purged, its steps become incomplete.
   /// - Complexity: O(*n*) in the cells of all steps.
   public var objectsInUndo: Set<ObjectID> { history.objects }
 
-  /// Begins a step of several gestures, such as a drag that shows while it goes on.
+  /// Begins a step of several gestures, such as a drag that is shown while it is in progress.
   ///
-  /// A step inside a step is part of it. `label` says what it is, in a word; without one its first
-  /// change does.
+  /// A step inside a step is part of the outer one. Without a `label`, the first change determines
+  /// the label of the step.
   public func beginStep(_ label: String? = nil) { history.beginStep(label) }
 
-  /// Ends the step; without a step that goes on, nothing happens.
+  /// Ends the current step.
+  ///
+  /// Without a current step, does nothing.
   public func endStep() { history.endStep() }
 
-  /// Makes the gestures of `body` one step, also where it throws.
+  /// Runs `body` and makes its gestures one step, even if `body` throws.
   public func step<Result, Failure: Error>(
     _ label: String? = nil,
     _ body: () throws(Failure) -> Result
@@ -89,21 +98,24 @@ extension Board {
     return try body()
   }
 
-  /// Undoes the latest step that can be restored; a step in progress ends first.
+  /// Undoes the latest step that can be restored.
   ///
-  /// Later steps are passed over, and can be redone in their turn if that becomes possible. What goes
-  /// back is written as ordinary operations. Not for use inside a gesture.
+  /// A step in progress ends first.
   ///
-  /// - Throws: `nothingToUndo`; `held` or `locked` if an object may not be changed now, and the
-  ///   step stays as it is; `boardFull`, `clockExhausted`.
+  /// Later steps, which cannot be restored, are skipped. They can be redone if that becomes
+  /// possible. The restored values are written as ordinary operations. Do not call this method
+  /// inside a gesture.
+  ///
+  /// - Throws: `nothingToUndo`; `held` or `locked` if an object cannot be changed now, in which
+  ///   case the step stays on the undo stack; `boardFull`, `clockExhausted`.
   @discardableResult
   public func undo() throws(BoardError) -> UndoOutcome {
     history.closeStep()
     return try replayLatest(of: history.done, .undo)
   }
 
-  /// Redoes the step that was undone last, or the next one before it that can be restored.
-  /// - Throws: as `undo`, and `nothingToRedo`.
+  /// Redoes the step that was undone last, or the first one before it that can be restored.
+  /// - Throws: The same errors as `undo`, and `nothingToRedo`.
   @discardableResult
   public func redo() throws(BoardError) -> UndoOutcome {
     history.closeStep()
@@ -115,10 +127,11 @@ extension Board {
     _ direction: Direction
   ) throws(BoardError) -> UndoOutcome {
     var skipped: [SkippedStep] = []
-    // The stack changes only if a step is found, so that no step is lost.
+    // The stack changes only if a step can be restored, so that no step is lost.
     defer { history.takeBackNotes() }
     var passed: [UndoEntry] = []
-    // What others changed stays: undoing its creation would take their work away, too.
+    // Keep objects that other members changed: undoing their creation would remove the members'
+    // work.
     var changedByOthers: Set<ObjectID> = []
     for entry in entries.reversed() {
       var entry = entry
@@ -146,11 +159,12 @@ extension Board {
 
   private enum Direction { case undo, redo }
 
-  /// A cell to be put back.
+  /// A cell to restore.
   private struct Write {
     let item: Int
     let to: UndoItem.Side
-    /// Whether the value goes into a cell of its own, since the old one is not ours to write.
+    /// Whether the value is written to a new cell, because this incarnation must not write the old
+    /// one.
     let isFresh: Bool
   }
 
@@ -158,7 +172,7 @@ extension Board {
     _ entry: inout UndoEntry,
     _ direction: Direction
   ) throws(BoardError) -> UndoOutcome {
-    precondition(!isInGesture, "an undo is a gesture of its own")
+    precondition(!isInGesture, "undo must not be called inside a gesture")
     leaveClaimedIncarnation()
     var outcome = UndoOutcome(label: entry.label)
     let writes = plan(entry, direction, &outcome)
@@ -175,8 +189,8 @@ extension Board {
     return outcome
   }
 
-  /// Returns how many of the first values fit into one batch, as operations with the given maximum
-  /// size.
+  /// Returns how many operations, counted from the first, fit in one batch, given the maximum size
+  /// of each value in bytes.
   static func prefix(of lengths: [Int]) -> Int {
     var bytes = 0
     let fitting = lengths.prefix(BoardLimits.operationsPerBatch).prefix {
@@ -186,7 +200,9 @@ extension Board {
     return max(1, fitting.count)
   }
 
-  /// Returns the cells that can be restored; cells that hold the value already are only recorded.
+  /// Returns the writes that restore a step.
+  ///
+  /// Cells that already hold the right value are recorded, but not written.
   private func plan(
     _ entry: UndoEntry,
     _ direction: Direction,
@@ -205,7 +221,8 @@ extension Board {
       }
       let standing = history.standing(of: item.key, in: state)
       guard standing == from.standing else {
-        // A game that an undo left where it was is there already, and nobody else wrote.
+        // If an undo left this game on the board, its cell is unchanged and does not count as
+        // overwritten.
         let isThere = from.standing == .uncreated && standing == to.standing
         if !isThere { outcome.overwritten += 1 }
         continue
@@ -217,7 +234,7 @@ extension Board {
         continue
       }
       let current = record[item.property]
-      // What counts as the setting may stand on another object.
+      // The setting in effect may come from another settings object.
       guard !item.property.isSetting || state.isLatestSetting(current, item.property) else {
         outcome.overwritten += 1
         continue
@@ -238,9 +255,11 @@ extension Board {
     return writes
   }
 
-  /// Throws where one of the writes would be refused, before any is made: half a step surprises.
+  /// Throws an error if any of the writes would be refused.
+  ///
+  /// This is checked before the first write, so that no step is restored in part.
   private func requireWritable(_ writes: [Write], of entry: UndoEntry) throws(BoardError) {
-    // A lock that the step itself set or removed, even for a while, is no reason to refuse it.
+    // Ignore a lock that the step itself set or removed, even temporarily.
     var unlocked: Set<ObjectID> = []
     for item in entry.items where item.property == .lock {
       let standing = history.standing(of: item.key, in: state)
@@ -259,8 +278,10 @@ extension Board {
     try requireRoom(values: writes.map(\.to.value.length))
   }
 
-  /// Whether a lock is no reason to refuse this: it brings an object back, or takes away one that the
-  /// step made and that we locked ourselves, such as the copy of a locked object.
+  /// Returns whether a lock does not prevent the write.
+  ///
+  /// This is the case if it undeletes an object, or deletes one that the step created and this
+  /// member locked, such as the copy of a locked object.
   private func isFreeOfLock(_ write: Write, of entry: UndoEntry) -> Bool {
     let item = entry.items[write.item]
     guard item.property == .deleted else { return false }
@@ -271,7 +292,8 @@ extension Board {
     return isOwn(lock.dot.incarnation)
   }
 
-  /// Throws where a write of this cell would be refused, be the object deleted or not.
+  /// Throws an error if a write of this cell would be refused, whether or not the object is
+  /// deleted.
   func requireChangeable(
     _ id: ObjectID,
     _ property: Property,
@@ -283,7 +305,9 @@ extension Board {
     if let cell = record[property], !cell.time.canBeFollowed { throw .clockExhausted }
   }
 
-  /// Throws where values of those lengths might not fit: asks for as much as staging them will.
+  /// Throws an error if values of these lengths might not fit.
+  ///
+  /// The check is as strict as that of staging.
   func requireRoom(values lengths: [Int]) throws(BoardError) {
     let perBatch = min(lengths.count, BoardLimits.operationsPerBatch)
     guard
@@ -330,7 +354,10 @@ extension Board {
 }
 
 extension Property {
-  /// The cell of the operation `dot` that does what this one does; for a run, that takes it away.
+  /// Returns the property of a new cell, written by the operation `dot`, that has the effect of
+  /// this one.
+  ///
+  /// For a run of text, that is the deletion of the run.
   fileprivate func fresh(_ dot: Dot) -> Property {
     number == Property.erasureNumber ? .erasure(dot) : .deletion(dot)
   }

@@ -1,32 +1,34 @@
-/// The catch-up answer to a context: everything that the other replica lacks.
+/// The answer to a catch-up request: everything that the other replica lacks.
 public struct Difference: Hashable, Sendable {
-  /// The cells of one object that the other lacks.
+  /// The cells of one object that the other replica lacks.
   public struct Entry: Hashable, Sendable {
-    /// The object.
+    /// The id of the object.
     public let object: ObjectID
-    /// The cells, by ascending property.
+    /// The lacking cells of the object, by ascending property.
     public var cells: [PropertyCell]
 
-    /// An entry of these cells.
+    /// Creates an entry for an object.
     public init(object: ObjectID, cells: [PropertyCell] = []) {
       self.object = object
       self.cells = cells
     }
   }
 
-  /// The context of the sender.
+  /// The context of the replica that sent the answer.
   public var context: Context
-  /// The ids of the objects it holds; what is in `context` and not here was purged.
+  /// The ids of the sender's objects.
+  ///
+  /// An id in `context` that is missing in this set was purged.
   public var living = DotSet()
-  /// The cells, by ascending object id.
+  /// The lacking cells, by ascending object id.
   public var entries: [Entry] = []
 
-  /// An answer of nothing but a context.
+  /// Creates an answer with a context and no cells.
   public init(context: Context) { self.context = context }
 
-  /// Returns the difference without the dots behind these sequences.
+  /// Returns the answer without dots after the given sequence numbers.
   ///
-  /// The objects that they created are then neither living nor purged.
+  /// The objects of the removed dots then count neither as living nor as purged.
   package func limited(to last: [Incarnation: UInt64]) -> Difference {
     var limited = self
     for (incarnation, last) in last {
@@ -40,7 +42,8 @@ public struct Difference: Hashable, Sendable {
     return limited
   }
 
-  /// Throws where the parts contradict each other, so that no honest replica can have sent them.
+  /// Throws an error if parts of the answer contradict each other, so that no correct replica can
+  /// have sent it.
   package func validate() throws(CodecError) {
     guard context.isSuperset(of: living) else { throw .inconsistent("living") }
     for entry in entries {

@@ -1,15 +1,16 @@
-/// What has to be written so that a board reads as an earlier state of it did.
+/// The writes that restore an earlier state of a board.
 ///
-/// What can be put back is put back. What was purged, or what only others could put back, is made
-/// anew and names what it stands for (`Property.replaces`).
+/// Existing objects are changed if this replica has the right to do so. An object that was purged,
+/// or that this replica cannot change back, is created again and names the object that it replaces
+/// (`Property.replaces`).
 struct RestorePlan {
-  /// An object on the board, or one still to be made in place of another.
+  /// The object that a change applies to: an existing one, or a new one in place of another.
   enum Place: Hashable {
     case here(ObjectID)
     case anew(ObjectID)
   }
 
-  /// One operation.
+  /// One write of the plan.
   enum Change {
     case create(ObjectKind)
     case write(Property, Value)
@@ -18,21 +19,23 @@ struct RestorePlan {
     case deletion(Value)
     case erasure(Value)
 
-    /// How many bytes it writes.
+    /// The number of bytes that the change writes.
     var length: Int {
       switch self {
       case .create: 0
       case .write(_, let value), .run(let value), .deletion(let value), .erasure(let value):
         value.length
-      // The characters, and the one that they follow.
+      // The characters of the text, and the reference to the character that they follow.
       case .append(let text): text.utf8.count + 32
       }
     }
   }
 
-  /// The operations in order; objects are made before anything names them.
+  /// The changes in order.
+  ///
+  /// Objects are created before other changes refer to them.
   private(set) var changes: [(place: Place, change: Change)] = []
-  /// The current positions of the objects of the earlier state.
+  /// For each object of the earlier state, the object that becomes it.
   private var places: [ObjectID: Place] = [:]
 
   private let present: BoardState
@@ -49,7 +52,8 @@ struct RestorePlan {
     try make(record, insteadOf: id, at: .anew(id))
   }
 
-  /// - Throws: `tooLong` if a text has no room for its old words.
+  /// Creates the plan that restores `earlier`.
+  /// - Throws: `tooLong` if a text has no room for its earlier content.
   init(
     from present: BoardState,
     to earlier: BoardState,
@@ -82,13 +86,14 @@ struct RestorePlan {
     }
   }
 
-  /// Returns everything that users see except the chat, including groups and settings, by ascending
-  /// id.
+  /// Returns the ids of all visible objects except chat lines, including groups and settings, in
+  /// ascending order.
   private static func content(of state: BoardState) -> [ObjectID] {
     state.records.keys.filter { state.isVisible($0) && state.record($0)?.kind != .chat }.sorted()
   }
 
-  /// Returns the objects that earlier restores made as replacements.
+  /// Returns the objects that earlier restores created, by the ids of the objects that they
+  /// replace.
   private static func standIns(
     in present: BoardState,
     unknownTo earlier: BoardState
@@ -103,12 +108,13 @@ struct RestorePlan {
     return result
   }
 
-  /// Whether writes of ours can make the object `here` read as `id` did.
+  /// Returns whether local writes can make the object `here` equal to the earlier state of `id`.
   private func canBecome(_ id: ObjectID, _ here: ObjectID) -> Bool {
     guard let old = earlier.record(id), let now = present.record(here), now.kind == old.kind else {
       return false
     }
-    // Of another object what its creator wrote has to be the same; nobody writes that later.
+    // The cells that only the creator may write must already be equal in a replacement, because
+    // they cannot be written again.
     if here != id, Self.creation(of: old) != Self.creation(of: now) { return false }
     let wanted = Set(Self.erasures(of: old).map(\.value))
     return Self.erasures(of: now).allSatisfy {
@@ -116,7 +122,7 @@ struct RestorePlan {
     }
   }
 
-  /// What only its creator writes, but what the object stands for.
+  /// Returns the cells that only the creator of an object may write, except `replaces`.
   private static func creation(of record: ObjectRecord) -> [Property: Value] {
     var result: [Property: Value] = [:]
     for entry in record.entries
@@ -134,12 +140,14 @@ struct RestorePlan {
       .map { ($0.property, $0.cell.value) }
   }
 
-  /// Whether a restore puts a property back as it was: not what undo leaves alone, nor deletion.
+  /// Returns whether a restore writes back the old value of a property.
+  ///
+  /// It does not for deletion, and for properties that undo skips.
   private static func isPlain(_ property: Property) -> Bool {
     property.right == .anyone && property.isUndoable && property != .deleted
   }
 
-  // MARK: - What is here
+  // MARK: - Changing existing objects
 
   private mutating func change(
     _ now: ObjectRecord,
@@ -165,9 +173,9 @@ struct RestorePlan {
     if old.kind == .text { try changeText(now, to: old.text, at: place) }
   }
 
-  /// The value, where it names a group that has a stand-in here with that one's name.
+  /// Returns the value, but with the id of the replacement if it names a group that was replaced.
   ///
-  /// A group that is still to be made goes by its old name, which nothing here has.
+  /// A group that is still to be created keeps its old id here. No existing object has that id.
   private func resolved(_ value: Value, of property: Property) -> Value {
     guard property == .group, case .dot(let dot) = value,
       case .here(let id)? = places[ObjectID(dot)]
@@ -205,12 +213,12 @@ struct RestorePlan {
     of place: Place
   ) throws(BoardError) {
     let run = TextTree.encodeRun(text, at: anchor)
-    // A text that several members typed may be longer than one run can hold.
+    // A text that several members typed may be too long for one run.
     guard run.length <= BoardLimits.valueBytes else { throw .tooLong("text") }
     changes.append((place, .run(run)))
   }
 
-  // MARK: - What is not
+  // MARK: - Creating objects again
 
   private mutating func make(
     _ old: ObjectRecord,
@@ -225,7 +233,7 @@ struct RestorePlan {
       }
     }
     for (_, value) in Self.erasures(of: old) { changes.append((place, .erasure(value))) }
-    // What several people typed may be more than one run holds.
+    // A text that several members typed may be too long for one run.
     let scalars = Array((old.kind == .text ? old.text : "").unicodeScalars)
     for start in stride(from: 0, to: scalars.count, by: BoardLimits.textBytes) {
       var text = String.UnicodeScalarView()

@@ -1,39 +1,41 @@
-/// One cell of one object.
+/// The object and the property that identify a cell.
 struct CellKey: Hashable {
   let object: ObjectID
   let property: Property
 }
 
-/// What stands in a cell, as undo sees it.
+/// The state of a cell, as undo sees it.
 ///
-/// A write that undo made to bring an earlier one back counts as that earlier one, so that the step
-/// before can be undone too, and what somebody else wrote in between is never taken for ours.
+/// If undo restores an earlier write, the cell has the state of that earlier write. So the step
+/// before it can be undone too, and a write of another member is never mistaken for a local one.
 enum Standing: Hashable {
-  /// The object was not there yet.
+  /// The object was not created yet.
   case uncreated
-  /// The cell had not been written.
+  /// The cell had not been written yet.
   case absent
-  /// The value of the operation `dot`.
+  /// The cell has the value that the operation `dot` wrote.
   case written(Dot)
 }
 
-/// One cell that a step changed, with what stood there before and after.
+/// One cell that a step changed, with its state before and after.
 struct UndoItem {
-  /// The contents of a cell, and the value that restores them.
+  /// The state of a cell, and the value that restores it.
   struct Side {
     let standing: Standing
     let value: Value
   }
 
   let object: ObjectID
-  /// The cell; that of a run until its insertion is undone, then that of the deletion over it.
+  /// The property of the cell.
+  ///
+  /// For a run of text: the run, and after an undo the deletion of the run.
   var property: Property
   var before: Side
   var after: Side
 
   var key: CellKey { CellKey(object: object, property: property) }
 
-  /// How many bytes it takes, about.
+  /// The approximate size of the item in bytes.
   var byteCount: Int {
     before.value.length + after.value.length + MemoryLayout<UndoItem>.stride
   }
@@ -41,11 +43,11 @@ struct UndoItem {
 
 /// One step that can be undone as a whole.
 struct UndoEntry {
-  /// The kind of step, in one word.
+  /// The label of the step, such as `move`.
   private(set) var label: String
   private(set) var items: [UndoItem] = []
 
-  /// Returns whether undoing the step would take away one of these objects.
+  /// Returns whether undoing the step would remove one of these objects.
   func creates(any objects: Set<ObjectID>) -> Bool {
     items.contains { item in
       item.property == .deleted && item.before.standing == .uncreated
@@ -53,9 +55,11 @@ struct UndoEntry {
     }
   }
   private(set) var byteCount = 0
-  /// The items by their cells, while the step goes on.
+  /// The index in `items` of each cell, while the step is in progress.
   private var places: [CellKey: Int] = [:]
-  /// The objects that the step created: nothing of them is undone but that.
+  /// The objects that the step created.
+  ///
+  /// Undo reverts only their creation, not their cells.
   private var created: Set<ObjectID> = []
   private var isLabelled: Bool
 
@@ -64,20 +68,22 @@ struct UndoEntry {
     isLabelled = label != nil
   }
 
-  /// Says what the step is, where nothing was said yet and nothing has changed.
+  /// Sets the label, if the step has none and contains no changes yet.
   mutating func call(_ name: String?) {
     guard let name, !isLabelled, items.isEmpty else { return }
     label = name
     isLabelled = true
   }
 
-  /// Forgets what only further gestures of the step would need.
+  /// Discards the data that is needed only while the step is in progress.
   mutating func close() {
     places = [:]
     created = []
   }
 
-  /// Takes in what was typed after; no cell is in both, since what is typed goes into new ones.
+  /// Appends a later step of typing.
+  ///
+  /// The steps have no cell in common, because typing writes new cells.
   mutating func join(_ later: UndoEntry) {
     items += later.items
     byteCount += later.byteCount
@@ -102,9 +108,12 @@ struct UndoEntry {
     )
   }
 
-  /// Records a write; of several writes to one cell, only the first and the last values count.
+  /// Records a write.
+  ///
+  /// If a cell is written several times, only the state before the first write and the last value
+  /// count.
   mutating func addWrite(_ item: UndoItem) {
-    // What a new object holds goes and comes with it.
+    // The cells of a new object are removed and restored together with it.
     if created.contains(item.object), item.property != .deleted { return }
     if items.isEmpty, !isLabelled { label = Self.label(of: item) }
     add(item)
@@ -117,7 +126,7 @@ struct UndoEntry {
       byteCount += item.byteCount
       return
     }
-    // Where somebody else wrote in between, the step goes back to what he wrote and no further.
+    // If another member wrote the cell in between, undo restores that member's value.
     let known = items[place]
     let isContinued = known.after.standing == item.before.standing
     var merged = item

@@ -1,62 +1,71 @@
-/// The steps of one person on one board that can be undone and redone.
+/// The local steps on one board that can be undone and redone.
 ///
-/// Nothing of it is shared or stored: an undo is an ordinary write.
+/// The stack is neither shared nor stored. An undo is an ordinary write.
 struct UndoStack {
-  /// How many steps are kept; the oldest goes first.
+  /// The maximum number of steps.
+  ///
+  /// The oldest step is removed first.
   static let steps = 1000
-  /// How many bytes all the steps take at most, about; the latest step is kept whatever it takes.
+  /// The approximate maximum size of all steps in bytes.
+  ///
+  /// The latest step is kept whatever its size.
   static let bytes = 16 << 20
 
-  /// Milliseconds without typing after which what is typed is another step.
+  /// The pause in milliseconds after which further typing is a new step.
   static let typingPause: UInt64 = 1000
 
   /// The steps that can be undone, the latest last.
   private(set) var done: [UndoEntry] = []
   /// The steps that can be redone, the next one last.
   private(set) var undone: [UndoEntry] = []
-  /// Whether gestures are those of undo itself, which make no steps.
+  /// Whether an undo or redo is in progress, whose gestures are not recorded as steps.
   var isReplaying = false
 
   private var open: UndoEntry?
   private var depth = 0
   private var byteCount = 0
-  /// The text that the current gesture types into, and the time.
+  /// The text object and the time of the typing in the current gesture.
   private var typing: Typing?
-  /// The same of the latest step.
+  /// The text object and the time of the typing in the latest step.
   private var typed: Typing?
-  /// Of cells that undo wrote last: by which operation, and what that brought back.
+  /// The cells that undo wrote: the operation that restored each one, and the state that it
+  /// restored.
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
-  /// What stood there before each note of the undo under way, to take the notes back.
+  /// The previous entries of `standings` that the undo in progress replaced, so that they can be
+  /// restored.
   private var replaced: [(key: CellKey, known: (winner: Dot?, standing: Standing)?)] = []
 
-  /// A user's typing into a text.
+  /// The typing of a user into a text object, and its time.
   private struct Typing {
     let text: ObjectID
     let time: UInt64
 
-    /// Whether it goes on with what was typed before; a clock that was set back begins anew.
+    /// Returns whether this typing continues earlier typing.
+    ///
+    /// It does not if the clock was set back.
     func continues(_ earlier: Typing) -> Bool {
       text == earlier.text && time >= earlier.time && time - earlier.time <= UndoStack.typingPause
     }
   }
 
-  /// Returns the contents of a cell.
+  /// Returns the state of a cell.
   func standing(of key: CellKey, in state: borrowing BoardState) -> Standing {
     let winner = state.record(key.object)?[key.property]?.dot
     if let known = standings[key], known.winner == winner { return known.standing }
     return winner.map { .written($0) } ?? .absent
   }
 
-  /// Records that the operation `winner`, or none, restored the contents of a cell.
+  /// Records that the operation `winner` restored the state of a cell; nil if no operation was
+  /// needed.
   mutating func note(_ standing: Standing, by winner: Dot?, at key: CellKey) {
     replaced.append((key, standings[key]))
     standings[key] = (winner, standing)
   }
 
-  /// Keeps the notes of the undo under way.
+  /// Keeps the notes of the undo in progress.
   mutating func keepNotes() { replaced = [] }
 
-  /// Takes back the notes of the undo under way, whose steps stay where they are.
+  /// Discards the notes of the undo in progress, because no step was restored.
   mutating func takeBackNotes() {
     for (key, known) in replaced.reversed() { standings[key] = known }
     replaced = []
@@ -64,10 +73,10 @@ struct UndoStack {
 
   // MARK: - Steps
 
-  /// The latest step, the one that goes on included.
+  /// The latest step, including a step in progress.
   var latest: UndoEntry? { open.flatMap { $0.items.isEmpty ? nil : $0 } ?? done.last }
 
-  /// The objects that a step touches.
+  /// The objects of all steps.
   var objects: Set<ObjectID> {
     var objects: Set<ObjectID> = []
     for entry in done + undone + (open.map { [$0] } ?? []) {
@@ -86,7 +95,7 @@ struct UndoStack {
     if depth == 0 { closeStep() }
   }
 
-  /// Ends the step that goes on, if any.
+  /// Ends the step in progress, if there is one.
   mutating func closeStep() {
     depth = 0
     guard let entry = open else { return }
@@ -94,13 +103,14 @@ struct UndoStack {
     push(entry)
   }
 
-  /// Has the next gesture go on with the latest step, where that was typed into the same text just
-  /// before.
+  /// Marks the next gesture as typing.
+  ///
+  /// It joins the latest step if that is typing in the same text just before.
   mutating func beginTyping(into text: ObjectID, at time: UInt64) {
     typing = Typing(text: text, time: time)
   }
 
-  /// Makes later gestures separate steps.
+  /// Ends the typing, so that later gestures are separate steps.
   mutating func endTyping() { typing = nil }
 
   /// Records a gesture that is about to be applied to `state`.
@@ -109,13 +119,14 @@ struct UndoStack {
     let isAlone = open == nil
     var entry = open ?? UndoEntry(label: label)
     entry.call(label)
-    // So that the entry is not copied at each gesture of a long step.
+    // Clear the property, so that `entry` has one reference and is not copied at each gesture.
     open = nil
-    // Chat is not taken back, and what is purged cannot be.
+    // Skip chat lines, which are not undone, and purged objects, which cannot be.
     let written = batches.flatMap { batch in
       batch.operations.enumerated().map { (batch.dot(at: $0.offset), $0.element) }
     }
-    // Without what replaces a purged object, nothing would be left of that.
+    // Do not undo the creation of an object that replaces a purged one, because its content would
+    // be lost.
     let purged = Set(written.lazy.filter { $0.1.property.isPurge }.map(\.1.object))
     var left = Set(
       written.lazy.filter { _, operation in
@@ -131,7 +142,8 @@ struct UndoStack {
       switch (operation.property, operation.value) {
       case (.purge, _): left.insert(id)
       case (.kind, .unsigned(ObjectKind.chat.rawValue)): left.insert(id)
-      // Others' settings may come to stand on it: each setting is taken back by itself.
+      // Other members may write settings to a new settings object, so undo each setting, not the
+      // creation.
       case (.kind, .unsigned(ObjectKind.settings.rawValue)): break
       case (.kind, _) where left.contains(id): break
       case (.kind, .unsigned(let number)):
@@ -177,7 +189,7 @@ struct UndoStack {
   }
 
   private mutating func push(_ closing: UndoEntry) {
-    // A selection, a chat line or a move of a game is no step, and what was undone stays redoable.
+    // Selections, chat lines and moves of games make no step, and do not clear the redo stack.
     guard !closing.items.isEmpty else { return }
     var entry = closing
     entry.close()
@@ -201,7 +213,7 @@ struct UndoStack {
     forgetStandings()
   }
 
-  /// Forgets what undo wrote to cells that no step names any more, once they are many.
+  /// Discards the states of cells that no step contains, if there are many of them.
   private mutating func forgetStandings() {
     let named = done.reduce(0) { $0 + $1.items.count }
     guard standings.count > 2 * named + 64 else { return }
@@ -209,7 +221,7 @@ struct UndoStack {
     standings = standings.filter { keys.contains($0.key) }
   }
 
-  /// Puts the step that was undone where it can be redone.
+  /// Moves a step from the undo stack to the redo stack.
   mutating func didUndo(_ entry: UndoEntry) {
     typed = nil
     guard let old = done.popLast() else { return }
@@ -217,7 +229,7 @@ struct UndoStack {
     undone.append(entry)
   }
 
-  /// Puts the step that was redone where it can be undone.
+  /// Moves a step from the redo stack to the undo stack.
   mutating func didRedo(_ entry: UndoEntry) {
     typed = nil
     guard let old = undone.popLast() else { return }
@@ -227,7 +239,7 @@ struct UndoStack {
 }
 
 extension Property {
-  /// Whether a write of this property can be taken back by another write of it.
+  /// Whether a write of this property can be undone by another write of the same property.
   var isUndoable: Bool {
     switch right {
     case .anyone: self != .selection && self != .purge
