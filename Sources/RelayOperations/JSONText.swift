@@ -1,10 +1,12 @@
-/// JSON that is written and never read: the little that logs and health need, without Foundation.
+/// A JSON value that can be written, but not parsed.
+///
+/// It covers only what logs and health answers need, without Foundation.
 enum JSONText {
   case string(String)
   case array([JSONText])
   case object([(String, JSONText)])
 
-  /// On one line, members in the order given.
+  /// The JSON text on one line, with members in their order.
   var text: String {
     switch self {
     case .string(let string): Self.quoted(string)

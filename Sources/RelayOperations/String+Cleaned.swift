@@ -1,9 +1,9 @@
 extension String {
-  /// The text as one harmless line of at most `limit` characters, cut with `…`.
+  /// Returns the text as one safe line of at most `limit` characters, cut with `…`.
   ///
-  /// White space becomes a space; what a terminal would obey or not show (control, format, private and
-  /// unassigned characters, and with them escape sequences and changes of direction) becomes U+FFFD,
-  /// so that an operator sees that there was something.
+  /// White space becomes a space. Characters that could control a terminal or that it does not show
+  /// become U+FFFD, so that an operator sees that something was there: control, format, private-use
+  /// and unassigned characters.
   ///
   /// - Complexity: O(n) in the limit.
   func cleaned(limit: Int) -> String {

@@ -1,17 +1,17 @@
 import NIOHTTP1
 
-/// What a request is answered with.
+/// The answer to a request.
 ///
-/// It is thrown where a request is at fault.
+/// It is thrown as an error if the request is invalid.
 struct HealthAnswer: Error, Equatable {
   var status: HTTPResponseStatus
   var contentType: String
   var body: String
-  /// The methods that are allowed, where another was asked for.
+  /// The allowed methods, if the request used another method.
   var allowed: String?
 
   static let methodNotAllowed: HealthAnswer = {
-    var answer = text(.methodNotAllowed, "method not allowed; there are GET and HEAD")
+    var answer = text(.methodNotAllowed, "method not allowed; use GET or HEAD")
     answer.allowed = "GET, HEAD"
     return answer
   }()
@@ -24,7 +24,7 @@ struct HealthAnswer: Error, Equatable {
     HealthAnswer(status: status, contentType: "application/json", body: value.text + "\n")
   }
 
-  /// All is well where there is no reason against it.
+  /// Returns `good` if there are no reasons against it; otherwise `bad` and the reasons.
   static func verdict(
     _ good: String,
     _ bad: String,

@@ -18,8 +18,7 @@ final class HealthClients: Sendable {
   /// Adds a client, and returns whether there is room for it.
   ///
   /// At the limit, the oldest client whose request is incomplete is closed, so that silent
-  /// connections do not keep a health check from its answer. A client without room counts until it
-  /// is closed.
+  /// connections cannot block a health check. A client without room counts until it is closed.
   func admit(_ channel: any Channel) -> Bool {
     let id = ObjectIdentifier(channel)
     let (isAdmitted, dropped) = state.withLockedValue { state -> (Bool, (any Channel)?) in
@@ -32,7 +31,7 @@ final class HealthClients: Sendable {
       guard let oldest = state.incomplete.first else { return (false, nil) }
       state.incomplete.removeFirst()
       state.incomplete.append(id)
-      // Its place is free from now on, not only when it is closed.
+      // The closed client's place is free now, before the connection has ended.
       return (true, state.channels.removeValue(forKey: oldest))
     }
     channel.closeFuture.whenComplete { _ in
@@ -45,15 +44,15 @@ final class HealthClients: Sendable {
     return isAdmitted
   }
 
-  /// Records that a client needs to send nothing more: its request is complete or refused.
+  /// Records that a client has nothing more to send, because its request is complete or refused.
   func endReading(_ channel: any Channel) {
     let id = ObjectIdentifier(channel)
     state.withLockedValue { $0.incomplete.removeAll { $0 == id } }
   }
 
-  /// Whether one more request may be thought about.
+  /// Returns whether one more request may be passed to an endpoint, and counts it if so.
   ///
-  /// An endpoint that hangs would otherwise gather them for ever.
+  /// Without this limit, requests would pile up if an endpoint hangs.
   func beginAsking() -> Bool {
     state.withLockedValue {
       guard $0.questions < limit else { return false }
@@ -65,7 +64,7 @@ final class HealthClients: Sendable {
   func endAsking() { state.withLockedValue { $0.questions -= 1 } }
 
   func closeAll(after listener: any Channel) async {
-    // Either may be closed by now, and that is what is wanted.
+    // Ignore errors: the channels may already be closed.
     try? await listener.close()
     let channels = state.withLockedValue { Array($0.channels.values) }
     for channel in channels { try? await channel.close() }

@@ -21,24 +21,30 @@ extension ChannelPipeline.SynchronousOperations {
   }
 }
 
-/// One connection: a request, its answer, the end.
+/// The handler of one connection.
+///
+/// It reads one request, answers it, and closes the connection.
 private final class HealthConnection: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   private enum State {
     case reading
-    /// An endpoint thinks; `timeout` answers in its place.
+    /// An endpoint is working on the answer.
+    ///
+    /// `timeout` sends an answer if the endpoint takes too long.
     case asking(isHeadOnly: Bool, timeout: Scheduled<Void>)
-    /// All is said; what still comes is dropped.
+    /// The answer is being written.
+    ///
+    /// Further input is dropped.
     case answering
-    /// All that was said is with the kernel.
+    /// The answer is in the kernel's send buffer.
     case answered
   }
 
-  /// How long a client that was answered may go on before it is cut off.
+  /// How long an answered client may keep its connection open.
   ///
-  /// Closing at once would take the answer from one that is still sending.
+  /// If the server closed it at once, a client that is still sending would lose the answer.
   private static let grace: TimeAmount = .seconds(1)
 
   private let endpoints: HealthEndpoints
@@ -61,7 +67,7 @@ private final class HealthConnection: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     close(context, in: TimeAmount(configuration.connectionTimeout))
     guard !clients.admit(context.channel) else { return }
-    // One too many is not waited for: it may be one of a flood.
+    // Do not wait for the client's end of input: the client may be part of a flood of connections.
     isInputClosed = true
     say(.text(.serviceUnavailable, "too many connections"), context)
   }
@@ -86,14 +92,14 @@ private final class HealthConnection: ChannelInboundHandler {
     guard event as? ChannelEvent == .inputClosed else { return }
     isInputClosed = true
     switch state {
-    // A client that has said all it will, and no request among it, waits for nothing.
+    // A client that ends its input without a complete request does not wait for an answer.
     case .reading, .answered: context.close(promise: nil)
     case .asking, .answering: break
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // What comes after a request is nobody's, and the decoder says so of every piece of it.
+    // Ignore input after the request; the decoder reports an error for each piece of it.
     guard case .reading = state else { return }
     clients.endReading(context.channel)
     switch error as? HTTPParserError {
@@ -108,7 +114,7 @@ private final class HealthConnection: ChannelInboundHandler {
 
   private func ask(_ question: HealthQuestion, _ context: ChannelHandlerContext) {
     guard clients.beginAsking() else {
-      say(.text(.serviceUnavailable, "too many requests are not answered yet"), context)
+      say(.text(.serviceUnavailable, "too many requests are waiting for an answer"), context)
       return
     }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -118,8 +124,8 @@ private final class HealthConnection: ChannelInboundHandler {
     }
     state = .asking(isHeadOnly: question.isHeadOnly, timeout: timeout)
     let (endpoints, clients, loop) = (endpoints, clients, context.eventLoop)
-    // Nobody waits for it, so that an endpoint that hangs holds up neither its asker nor the server's end;
-    // the clients count how many there are.
+    // No code waits for this task, so that an endpoint that hangs blocks neither its client nor the
+    // end of the server. `clients` limits the number of these tasks.
     Task {
       let answer = await endpoints.answer(to: question)
       clients.endAsking()
@@ -161,7 +167,7 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Ends the connection then, and not when it was going to end before.
+  /// Closes the connection after `time`; replaces an earlier deadline.
   private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
     end?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

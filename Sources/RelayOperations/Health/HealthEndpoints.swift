@@ -1,35 +1,28 @@
-/// What a ``HealthServer`` is asked for, and who knows the answers.
+/// The functions that produce the answers of a ``HealthServer``.
 ///
-/// Each is called anew for every request. One that does not answer in time is given up, not stopped, and its asker told so
-/// with 503: a program that hangs is to be seen as one.
+/// The server calls a function for each request. If a function does not return in time, the server
+/// answers with 503, but does not cancel the function.
 public struct HealthEndpoints: Sendable {
-  /// Returns descriptions of what is wrong with the process; empty if it works, for `/healthz`.
+  /// Returns descriptions of the problems of the process, for `/healthz`; empty if it works.
   ///
-  /// It should go through the component that does the work, such as an event loop or an actor, so
-  /// that it hangs if that component hangs.
+  /// The function should go through the component that does the work, such as an event loop or an
+  /// actor, so that it hangs if that component hangs.
   public var ailments: @Sendable () async -> [String]
 
-  /// Why nobody should be sent here just now, in words; empty when the program is ready.
-  ///
-  /// `/readyz`.
+  /// Returns the reasons why no clients should be routed to the program now, for `/readyz`; empty
+  /// if it is ready.
   public var hindrances: @Sendable () async -> [String]
 
-  /// All metrics, in the text format of Prometheus.
-  ///
-  /// `/metrics`.
+  /// Returns all metrics in the text format of Prometheus, for `/metrics`.
   public var metrics: @Sendable () async -> String
 
-  /// The name of the program.
-  ///
-  /// `/version`.
+  /// The name of the program, for `/version`.
   public var program: String
 
-  /// Its version.
-  ///
-  /// `/version`.
+  /// The version of the program, for `/version`.
   public var version: String
 
-  /// Endpoints that are answered by these.
+  /// Creates endpoints from the functions that answer requests.
   public init(
     program: String,
     version: String,

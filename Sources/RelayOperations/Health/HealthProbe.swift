@@ -2,38 +2,38 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Asks a ``HealthServer`` how it is, as the health check of a container does.
+/// A client that requests one path of a ``HealthServer``, as the health check of a container does.
 public struct HealthProbe: Sendable {
   /// The server's answer.
   public struct Answer: Hashable, Sendable {
-    /// The status of HTTP; 200 is well.
+    /// The HTTP status code; 200 means that the server is healthy.
     public let status: Int
-    /// The text of the answer, at most 64 KiB.
+    /// The body of the answer, at most 64 KiB.
     public let body: String
   }
 
-  /// A description of why there is no answer.
+  /// The reason why the server did not answer.
   public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// The sentence.
+    /// The reason as text.
     public let description: String
   }
 
   /// The address on which the server listens.
   public var host: String
-  /// The port it listens on.
+  /// The port on which the server listens.
   public var port: Int
-  /// How long it has for its answer, once it is connected.
+  /// The time in which the server must answer, once the client is connected.
   public var timeout: Duration = .seconds(10)
 
-  /// Asks the server there.
+  /// Creates a client of the server at an address.
   public init(host: String = "127.0.0.1", port: Int = 26_274) {
     self.host = host
     self.port = port
   }
 
-  /// Asks once for a path, in a connection of its own.
+  /// Requests one path on a new connection.
   ///
-  /// - Throws: ``Failure`` when nobody answers there in time and in HTTP.
+  /// - Throws: ``Failure`` if the server does not answer in time, or not in HTTP.
   public func ask(_ path: String) async throws(Failure) -> Answer {
     do {
       let answer = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -50,12 +50,12 @@ public struct HealthProbe: Sendable {
     } catch let failure as Failure {
       throw failure
     } catch {
-      throw Failure(description: "nobody answers at \(host) port \(port)")
+      throw Failure(description: "no server answers at \(host) port \(port)")
     }
   }
 }
 
-/// Asks when it is connected, and gathers the answer.
+/// The handler that sends the request once connected, and collects the answer.
 private final class HealthAsker: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
@@ -104,9 +104,11 @@ private final class HealthAsker: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-  /// At the end of every channel, also of one that was never connected; a second answer counts for nothing.
+  /// Called at the end of every channel, even if it was never connected.
+  ///
+  /// If the answer has already arrived, failing the promise has no effect.
   func handlerRemoved(context: ChannelHandlerContext) {
     end?.cancel()
-    answer.fail(HealthProbe.Failure(description: "no answer that is whole came in time"))
+    answer.fail(HealthProbe.Failure(description: "no complete answer arrived in time"))
   }
 }

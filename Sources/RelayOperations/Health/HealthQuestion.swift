@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// A request that there is an answer for.
+/// A valid request for one of the paths of the server.
 struct HealthQuestion: Equatable {
   enum Path: String, CaseIterable {
     case healthz = "/healthz"
@@ -10,14 +10,14 @@ struct HealthQuestion: Equatable {
   }
 
   let path: Path
-  /// Whether `Accept` names JSON.
+  /// Whether the `Accept` header names JSON.
   let wantsJSON: Bool
-  /// Whether only the head of the answer is wanted.
+  /// Whether the client requests only the head of the answer.
   let isHeadOnly: Bool
 
-  /// Reads the head of a request.
+  /// Parses the head of a request.
   ///
-  /// - Throws: what to answer instead, when there is no such thing here.
+  /// - Throws: The answer to send if the request is invalid.
   init(_ head: HTTPRequestHead) throws(HealthAnswer) {
     guard head.uri.hasPrefix("/"), head.version.major == 1,
       head.version.minor == 0 || head.headers["host"].count == 1
@@ -25,12 +25,12 @@ struct HealthQuestion: Equatable {
     let uri = head.uri.prefix { $0 != "?" && $0 != "#" }
     guard let path = Path(rawValue: String(uri)) else {
       let paths = Path.allCases.map(\.rawValue).joined(separator: ", ")
-      throw .text(.notFound, "not found; there are \(paths)")
+      throw .text(.notFound, "not found; the paths are \(paths)")
     }
     guard head.method == .GET || head.method == .HEAD else { throw .methodNotAllowed }
     guard !head.headers.contains(name: "transfer-encoding"),
       head.headers["content-length"].allSatisfy({ $0 == "0" })
-    else { throw .text(.badRequest, "a request has no body here") }
+    else { throw .text(.badRequest, "a request must not have a body") }
     self.path = path
     wantsJSON = head.headers[canonicalForm: "accept"].contains {
       $0.prefix { $0 != ";" }.lowercased() == "application/json"

@@ -2,46 +2,51 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Answers `/healthz`, `/readyz`, `/metrics` and `/version` over HTTP/1.1, to this machine alone unless told otherwise.
+/// A server that answers `/healthz`, `/readyz`, `/metrics` and `/version` over HTTP/1.1.
 ///
-/// Every connection is answered once and closed. Nothing that is sent to it is kept: a request has a bounded head and no
-/// body. A client that does not send its request and read the answer in time is closed.
+/// By default it is reachable only from this machine. Each connection gets one answer and is
+/// closed. The server stores no input: the head of a request is bounded, and a request has no body.
+/// If a client does not send its request and read the answer in time, its connection is closed.
 public struct HealthServer: Sendable {
-  /// The address to listen on, and the limits.
+  /// The address on which the server listens, and its limits.
   public struct Configuration: Sendable {
-    /// The address to listen on; everything but loopback shows the metrics to the network.
+    /// The address on which to listen.
+    ///
+    /// Other addresses than loopback expose the metrics to the network.
     public var host = "127.0.0.1"
-    /// The port; 0 is any.
+    /// The port on which to listen; 0 chooses any free port.
     public var port = 26_274
-    /// Open connections; one more takes the place of the oldest whose request is incomplete, or is
-    /// answered with 503 if there is none.
+    /// The maximum number of open connections.
+    ///
+    /// One more connection replaces the oldest whose request is incomplete. If there is none, the
+    /// server answers it with 503.
     public var maximumConnections = 32
-    /// The bytes of a request's head.
+    /// The maximum size of a request's head in bytes.
     public var maximumHeadSize = 8 * 1_024
-    /// How long a connection lives in all.
+    /// The longest time that a connection can stay open.
     public var connectionTimeout: Duration = .seconds(10)
-    /// How long an endpoint may think.
+    /// The longest time that an endpoint can take for its answer.
     public var answerTimeout: Duration = .seconds(5)
 
-    /// The port of the programs, on loopback.
+    /// Creates a configuration with the default port, on loopback.
     public init() {}
   }
 
-  /// A description of why a server cannot listen.
+  /// The reason why the server cannot listen.
   public struct BindError: Error, Sendable, CustomStringConvertible {
-    /// The sentence.
+    /// The reason as text.
     public let description: String
   }
 
-  /// The port it listens on.
+  /// The port on which the server listens.
   public let port: Int
 }
 
-/// Answers health requests while `body` runs; when it returns or throws, every connection is
-/// closed.
+/// Runs a health server while `body` runs.
 ///
-/// - Throws: ``HealthServer/BindError`` if it cannot listen on the address, and the errors of
-///   `body`.
+/// When `body` returns or throws, the server closes every connection.
+/// - Throws: ``HealthServer/BindError`` if the server cannot listen on the address, and the errors
+///   of `body`.
 public func withHealthServer<Result>(
   _ endpoints: HealthEndpoints,
   configuration: HealthServer.Configuration = HealthServer.Configuration(),
@@ -52,7 +57,8 @@ public func withHealthServer<Result>(
   let clients = HealthClients(limit: configuration.maximumConnections)
   let listener: any Channel
   do {
-    // One loop: connections are few, and are counted in the order they come.
+    // Use one event loop: there are few connections, and they must be counted in the order in which
+    // they arrive.
     listener = try await ServerBootstrap(group: group.next())
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)

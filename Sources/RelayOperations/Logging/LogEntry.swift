@@ -1,10 +1,11 @@
 import Logging
 
-/// A log entry that is safe to write: bounded, without control characters and line ends.
+/// A log entry that is safe to write: its size is bounded, and it has no control characters or line
+/// ends.
 struct LogEntry {
-  /// The characters that a message or a value holds at most.
+  /// The maximum number of characters in a message or a value.
   static let textLimit = 1_024
-  /// The elements that an array or a dictionary of metadata shows at most.
+  /// The maximum number of elements that are shown of an array or a dictionary.
   static let elementLimit = 32
 
   let level: Logger.Level
@@ -25,7 +26,7 @@ struct LogEntry {
     self.metadata = Self.bounded(metadata)
   }
 
-  /// Logger, message and `key=value`, in the order of the keys.
+  /// The entry as text: logger, message and `key=value` pairs, sorted by key.
   var shown: String {
     let pairs = metadata.map { " \($0.key.asWord)=\(Self.shown($0.value).cutAndQuoted)" }
     return "\(label): \(message)\(pairs.joined())"
@@ -70,12 +71,12 @@ struct LogEntry {
 }
 
 extension String {
-  /// Without what would end the key of a `key=value`.
+  /// The text without characters that would end the key of a `key=value` pair.
   fileprivate var asWord: String {
     String(map { $0 == " " || $0 == "=" || $0 == "\"" ? "_" : $0 })
   }
 
-  /// In quotes where the text could be taken for the end of the value or the next key.
+  /// The text cut to the limit, and quoted if a reader could not tell where the value ends.
   fileprivate var cutAndQuoted: String {
     let text = cleaned(limit: LogEntry.textLimit)
     guard

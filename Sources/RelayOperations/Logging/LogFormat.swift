@@ -1,19 +1,21 @@
 import Glibc
 import Logging
 
-/// How the lines of a log look.
+/// The format of the lines of a log.
 public enum LogFormat: String, CaseIterable, Sendable {
-  /// For people: time, level, logger, message, `key=value`.
+  /// A format for people: time, level, logger, message, `key=value`.
   case text
-  /// For programs: one JSON object a line.
+  /// A format for programs: one JSON object per line.
   case json
-  /// For the journal of systemd, which knows the time: the priority as `<4>`, then as `text`.
+  /// A format for the systemd journal, which adds the time: the priority, such as `<4>`, and then
+  /// the line as in `text` without its time and level.
   case journald
 
-  /// `journald` where the journal reads this descriptor, else `text`.
+  /// Returns `journald` if the journal reads the descriptor, and `text` otherwise.
   ///
-  /// systemd says in `JOURNAL_STREAM` which device and inode it reads (systemd.exec(5)); a program that was started from there and
-  /// writes elsewhere inherits the variable, and so it is compared with the descriptor.
+  /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads
+  /// (systemd.exec(5)). A child process inherits the variable even if it writes to another
+  /// descriptor, so the descriptor is compared with it.
   public static func chosen(
     environment: [String: String],
     descriptor: Int32 = STDERR_FILENO
@@ -25,7 +27,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
     return .journald
   }
 
-  /// One line, with its end, of what was logged at that time.
+  /// Returns the line for an entry that was logged at `time`, with a line feed.
   func line(_ entry: LogEntry, at time: LogTime) -> String {
     switch self {
     case .text: "\(time) \(entry.level.padded) \(entry.shown)\n"
@@ -36,7 +38,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
 }
 
 extension Logger.Level {
-  /// The priority of syslog(3).
+  /// The priority in syslog(3) for the level.
   fileprivate var priority: Int {
     switch self {
     case .critical: 2
@@ -48,7 +50,7 @@ extension Logger.Level {
     }
   }
 
-  /// As wide as the widest, so that messages stand below each other.
+  /// The name of the level, padded to the longest name so that messages line up.
   fileprivate var padded: String {
     rawValue + String(repeating: " ", count: Logger.Level.critical.rawValue.count - rawValue.count)
   }

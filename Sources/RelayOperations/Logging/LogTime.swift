@@ -1,11 +1,13 @@
 import Glibc
 
-/// A moment, to the millisecond, that shows itself as RFC 3339 in UTC.
+/// A time with millisecond precision.
+///
+/// Its description is RFC 3339 in UTC.
 struct LogTime: Equatable, CustomStringConvertible {
   var seconds: Int
   var milliseconds: Int
 
-  /// Creates a time from the system clock.
+  /// The current time of the system clock.
   static var now: LogTime {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

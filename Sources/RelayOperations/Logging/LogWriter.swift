@@ -3,11 +3,11 @@ import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Writes whole lines to a descriptor, in order, on a thread of its own.
+/// A writer that writes lines to a file descriptor, in order, on its own thread.
 ///
-/// A caller never waits for the reader of the descriptor. Lines that the reader does not take yet wait
-/// in a queue of at most 1 MiB. If the queue is full, the oldest line in it is dropped and counted. A
-/// line that cannot be written, for example because the disk is full, is dropped too. The process must
+/// The caller never waits for the reader of the descriptor. If the reader is slow, lines wait in a
+/// queue of at most 1 MiB. If the queue is full, the oldest line is dropped and counted. A line
+/// that cannot be written, for example because the disk is full, is dropped too. The process must
 /// ignore SIGPIPE if the reader can exit.
 public final class LogWriter: Sendable {
   /// The number of bytes that a writable pipe accepts without blocking, even if it has other
@@ -18,7 +18,7 @@ public final class LogWriter: Sendable {
     var lines = BoundedLines()
     /// Whether a job on the queue is writing the lines.
     var isWriting = false
-    /// Whether the last line that was begun lacks its end.
+    /// Whether the last line was written only in part.
     var isMidLine = false
   }
 
@@ -43,11 +43,12 @@ public final class LogWriter: Sendable {
     self.dropped = dropped
   }
 
-  /// Queues a line, and returns at once.
+  /// Adds a line to the queue, and returns immediately.
   ///
   /// - Parameters:
   ///   - line: The line, with its line feed.
-  ///   - note: Returns the line to write in the place of so many dropped ones; nil writes none.
+  ///   - note: Returns the line to write in place of a number of dropped lines. If it is nil, no
+  ///     line is written for them.
   public func write(_ line: String, ifDropped note: (@Sendable (Int) -> String)? = nil) {
     let (count, mustStart) = state.withLockedValue { state in
       let count = state.lines.append(line, note: note, limit: limit)
@@ -59,7 +60,7 @@ public final class LogWriter: Sendable {
     queue.async { self.writeAll() }
   }
 
-  /// Waits until all queued lines are written, or the time is over.
+  /// Waits until all queued lines are written, or `timeout` has passed.
   ///
   /// - Parameter timeout: The longest time that the calling thread waits.
   public func flush(timeout: DispatchTimeInterval = .seconds(1)) {
@@ -99,28 +100,30 @@ public final class LogWriter: Sendable {
     state.withLockedValue { $0.isMidLine = !rest.isEmpty }
   }
 
-  /// Waits for a descriptor that does not block; a write to another one waits by itself.
+  /// Waits for a non-blocking descriptor.
+  ///
+  /// For a blocking one, the write itself waits.
   private func waitUntilWritable() {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     while poll(&waiting, 1, -1) < 0, errno == EINTR {}
   }
 }
 
-/// The lines that wait for a writer, and the number of those that had no room.
+/// The lines that wait to be written, and the number of dropped lines.
 struct BoundedLines {
   private var lines = CircularBuffer<String>()
   private var size = 0
   private var dropped = 0
   private var note: (@Sendable (Int) -> String)?
 
-  /// Adds a line, and drops the oldest ones if all of them exceed a limit.
+  /// Adds a line, and drops the oldest lines if all lines together exceed a limit.
   ///
-  /// The new line stays, however long it is.
+  /// The new line is never dropped, however long it is.
   ///
   /// - Parameters:
   ///   - line: The line.
-  ///   - note: Describes so many dropped lines.
-  ///   - limit: The number of bytes of all lines.
+  ///   - note: Returns a line that states a number of dropped lines.
+  ///   - limit: The maximum number of bytes in all lines.
   /// - Returns: The number of lines that were dropped.
   mutating func append(_ line: String, note: (@Sendable (Int) -> String)?, limit: Int) -> Int {
     let before = dropped
@@ -134,9 +137,9 @@ struct BoundedLines {
     return dropped - before
   }
 
-  /// Removes the oldest line, with a note in front of it if lines before it were dropped.
+  /// Removes and returns the oldest line, after a note about dropped lines if there were any.
   ///
-  /// - Returns: The text; nil if no line waits.
+  /// - Returns: The text; nil if there are no lines.
   mutating func takeFirst() -> String? {
     guard let line = lines.popFirst() else { return nil }
     size -= line.utf8.count

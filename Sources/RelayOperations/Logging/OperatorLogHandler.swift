@@ -1,12 +1,14 @@
 import Logging
 
-/// Writes what is logged for whoever runs the program: one line each, in a ``LogFormat``, harmless whatever is in it.
+/// A log handler for the operator of a program.
+///
+/// It writes one line per entry in a ``LogFormat``, without control characters.
 public struct OperatorLogHandler: LogHandler {
-  /// Below it nothing is written.
+  /// The lowest level that is written.
   public var logLevel: Logger.Level
-  /// The metadata of every line of this logger.
+  /// The metadata of every line from this logger.
   public var metadata: Logger.Metadata = [:]
-  /// Metadata of the task that logs.
+  /// A provider of metadata from the current task.
   public var metadataProvider: Logger.MetadataProvider?
 
   private let label: String
@@ -14,7 +16,7 @@ public struct OperatorLogHandler: LogHandler {
   private let writer: LogWriter
   private let now: @Sendable () -> LogTime
 
-  /// A handler that writes lines in this format.
+  /// Creates a handler that writes lines in a format.
   public init(
     label: String,
     format: LogFormat,
@@ -47,15 +49,16 @@ public struct OperatorLogHandler: LogHandler {
     logLevel = level
   }
 
-  /// One value that is said with every line.
+  /// A metadata value that is written with every line.
   public subscript(metadataKey key: String) -> Logger.MetadataValue? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
-  /// Writes one line.
+  /// Writes one log entry.
   ///
-  /// What the call says of a key wins over the task, and the task over the logger.
+  /// If several sources have a metadata value for the same key, the call takes precedence over the
+  /// task, and the task over the logger.
   public func log(event: LogEvent) {
     var said = metadata
     if let provided = metadataProvider?.get() { said.merge(provided) { $1 } }

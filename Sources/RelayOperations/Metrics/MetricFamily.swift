@@ -1,43 +1,49 @@
-/// Metrics of one name: what is measured, in words, and the labels that tell its series apart.
+/// A group of metrics with the same name: what they measure, and the labels that distinguish the
+/// series.
 ///
-/// Families are written down by the program before anything is measured. One that breaks the rules below is a
-/// mistake of the program and stops it.
+/// The program declares families before it measures anything. A family that violates a rule below
+/// is a programming error and stops the program.
 public struct MetricFamily: Hashable, Sendable {
-  /// The kinds of metrics.
+  /// The kind of a metric.
   public enum Kind: Hashable, Sendable {
-    /// Counts up from the program's start.
+    /// A number that only increases from the program's start.
     case counter
-    /// Goes up and down.
+    /// A number that increases and decreases.
     case gauge
-    /// Counts observations by size: how many were at most each of these bounds, and their sum.
+    /// A distribution of values: for each bound, the number of values up to it, and the sum of all
+    /// values.
     case histogram(upperBounds: [Double])
   }
 
-  /// From half a millisecond to ten seconds: for how long something took.
+  /// Bounds for durations, from half a millisecond to ten seconds.
   public static let durationBounds: [Double] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
 
-  /// The name, with its unit: `relay_fsync_seconds`.
+  /// The name, including the unit, such as `relay_fsync_seconds`.
   public let name: String
-  /// One sentence for whoever reads the name in a list.
+  /// One sentence that explains the metric in a list of names.
   public let help: String
   /// The kind of the metric.
   public let kind: Kind
-  /// The names of the labels, in the order they are shown in.
+  /// The names of the labels, in the order in which they are shown.
   public let labels: [String]
 
-  /// A family that counts; its name ends in `_total`.
+  /// Creates a family of counters.
+  ///
+  /// The name must end in `_total`.
   public static func counter(_ name: String, help: String, labels: [String] = []) -> MetricFamily {
     MetricFamily(name: name, help: help, kind: .counter, labels: labels)
   }
 
-  /// A family of values that go up and down.
+  /// Creates a family of gauges, whose values increase and decrease.
   public static func gauge(_ name: String, help: String, labels: [String] = []) -> MetricFamily {
     MetricFamily(name: name, help: help, kind: .gauge, labels: labels)
   }
 
-  /// A family that counts observations by size; one that timers fill has a name that ends in `_seconds`.
+  /// Creates a family of histograms.
+  ///
+  /// If timers record into it, the name must end in `_seconds`.
   public static func histogram(
     _ name: String,
     help: String,
@@ -49,21 +55,21 @@ public struct MetricFamily: Hashable, Sendable {
 
   private init(name: String, help: String, kind: Kind, labels: [String]) {
     precondition(Self.isName(name), "a metric's name may contain a-z, 0-9 and _: \(name)")
-    precondition(!help.isEmpty, "a metric says what it measures: \(name)")
+    precondition(!help.isEmpty, "a metric needs a help text: \(name)")
     precondition(
       labels.allSatisfy { Self.isName($0) && !$0.hasPrefix("__") && $0 != "le" },
-      "a label's name is of a-z, 0-9 and _, begins not with __ and is not le: \(name)"
+      "a label may contain a-z, 0-9 and _, but must not be le or begin with __: \(name)"
     )
-    precondition(Set(labels).count == labels.count, "a metric names a label once: \(name)")
+    precondition(Set(labels).count == labels.count, "the labels of a metric must differ: \(name)")
     precondition(
       (kind == .counter) == name.hasSuffix("_total"),
-      "the name of a counter, and of nothing else, ends in _total: \(name)"
+      "a counter's name must end in _total, and no other name may: \(name)"
     )
     if case .histogram(let bounds) = kind {
       precondition(
         !bounds.isEmpty && bounds.allSatisfy(\.isFinite)
           && zip(bounds, bounds.dropFirst()).allSatisfy(<),
-        "the bounds of a histogram are finite and ascend: \(name)"
+        "the bounds of a histogram must be finite and ascend: \(name)"
       )
     }
     self.name = name

@@ -2,22 +2,24 @@ import CoreMetrics
 import NIOConcurrencyHelpers
 import Synchronization
 
-/// The numbers of one family under one set of label values.
+/// The values of one family for one set of label values.
 ///
-/// Written from any thread, without allocating.
+/// Any thread can write to a series. Writing does not allocate.
 protocol MetricSeries: AnyObject, Sendable {
-  /// The current reading of the series.
+  /// The current value of the series.
   var reading: MetricReading { get }
 }
 
-/// The reading of a series at one moment.
+/// The value of a series at one moment.
 enum MetricReading: Equatable {
   case number(MetricNumber)
-  /// How many observations fell between each bound and the one before, those beyond the last at the end.
+  /// The number of values between each bound and the one before.
+  ///
+  /// The last count is of values beyond all bounds.
   case observations(counts: [UInt64], sum: Double)
 }
 
-/// A whole number as long as it is one, so that a count of many bytes is shown to the last.
+/// A number that stays an integer if it can, so that large byte counts are exact.
 enum MetricNumber: Equatable {
   case whole(UInt64)
   case real(Double)
@@ -84,7 +86,7 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
   func record(_ value: Int64) { record(Double(value)) }
 
   func record(_ value: Double) {
-    // One that is not a number would make the sum none for ever.
+    // Ignore NaN and infinity, because they would make the sum useless from then on.
     guard value.isFinite else { return }
     let place = upperBounds.firstIndex { value <= $0 } ?? upperBounds.count
     observations.withLockedValue {
@@ -96,7 +98,7 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
   func recordNanoseconds(_ duration: Int64) { record(Double(max(duration, 0)) / 1e9) }
 }
 
-/// A number that any thread may change without waiting for another.
+/// A number that any thread can change without a lock.
 private struct AtomicDouble: ~Copyable {
   private let bits = Atomic<UInt64>(0)
 

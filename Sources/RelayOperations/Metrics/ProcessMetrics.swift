@@ -4,13 +4,13 @@ import NIOConcurrencyHelpers
 
 /// The resource usage of this process, under the usual Prometheus names.
 public struct ProcessMetrics: Sendable {
-  /// The families that ``read()`` fills.
+  /// The families that ``read()`` updates.
   public static let families: [MetricFamily] = [
     .counter("process_cpu_seconds_total", help: "Processor time of this process, user and system."),
-    .gauge("process_resident_memory_bytes", help: "Memory of this process that is in RAM."),
-    .gauge("process_open_fds", help: "File descriptors that are open."),
-    .gauge("process_max_fds", help: "File descriptors that may be open."),
-    .gauge("process_start_time_seconds", help: "When this process began, since the Unix epoch."),
+    .gauge("process_resident_memory_bytes", help: "Resident memory of this process."),
+    .gauge("process_open_fds", help: "Number of open file descriptors."),
+    .gauge("process_max_fds", help: "Maximum number of open file descriptors."),
+    .gauge("process_start_time_seconds", help: "Unix time at which this process started."),
   ]
 
   private let processorTime: FloatingPointCounter
@@ -19,7 +19,11 @@ public struct ProcessMetrics: Sendable {
   private let maximumDescriptors: Meter
   private let countedTime = NIOLockedValueBox(0.0)
 
-  /// Fills ``families`` of this factory; `start` is the moment the process began, in seconds since the Unix epoch.
+  /// Creates the metrics in a factory.
+  ///
+  /// - Parameters:
+  ///   - factory: The factory, which must have the ``families``.
+  ///   - start: The time at which the process started, in seconds since the Unix epoch.
   public init(factory: any MetricsFactory, start: Double) {
     processorTime = FloatingPointCounter(label: "process_cpu_seconds_total", factory: factory)
     residentMemory = Meter(label: "process_resident_memory_bytes", factory: factory)
@@ -28,9 +32,11 @@ public struct ProcessMetrics: Sendable {
     Meter(label: "process_start_time_seconds", factory: factory).set(start)
   }
 
-  /// Asks the system; what it does not say keeps its value.
+  /// Updates the metrics with values from the system.
   ///
-  /// Call it before the metrics are shown.
+  /// If the system does not report a value, the metric does not change.
+  ///
+  /// Call this method before the metrics are shown.
   public func read() {
     var usage = rusage()
     if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
@@ -53,7 +59,7 @@ public struct ProcessMetrics: Sendable {
     Double(time.tv_sec) + Double(time.tv_usec) / 1e6
   }
 
-  /// The second number of `/proc/self/statm` (proc(5)).
+  /// Returns the second number of `/proc/self/statm`: the resident pages (proc(5)).
   private static func residentPages() -> Int? {
     let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -70,7 +76,7 @@ public struct ProcessMetrics: Sendable {
     defer { closedir(directory) }
     var count = 0
     while readdir(directory) != nil { count += 1 }
-    // Itself, its parent, and the one that is open for reading it.
+    // Do not count the entries `.` and `..`, and the descriptor of the directory itself.
     return max(count - 3, 0)
   }
 }

@@ -1,21 +1,25 @@
 import CoreMetrics
 import NIOConcurrencyHelpers
 
-/// Keeps what is measured, and shows it as Prometheus reads it.
+/// A metrics backend that stores measurements and writes them in the text format of Prometheus.
 ///
-/// A `MetricsFactory` of swift-metrics: a `Counter` fills a counter's family, a `Meter` or a `Gauge` a gauge's, a
-/// `Timer` or an aggregating `Recorder` a histogram's. The label of a metric is its family's name, its dimensions are
-/// just the family's labels, in any order. What is in no family, or does not fit it, is measured nowhere and
-/// counted in `metrics_refused_total`. A family without labels is shown from the start; any other holds at most
-/// ``seriesLimit`` series. Making a metric takes a lock and allocates: keep it and use it. Using it does neither, but
-/// for a histogram's lock.
+/// It is a `MetricsFactory` of swift-metrics. A `Counter` belongs to a counter family, a `Meter` or
+/// a `Gauge` to a gauge family, a `Timer` or an aggregating `Recorder` to a histogram family. The
+/// label of a metric is the name of its family. Its dimensions are exactly the labels of the
+/// family, in any order. A metric that fits no family is ignored and counted in
+/// `metrics_refused_total`.
 ///
-/// Whoever makes two metrics of one name and one set of dimensions has one series; it goes when the first of
-/// them is destroyed. Never make a label of what grows without bound, such as peers or boards.
+/// A family without labels is shown from the start. A family with labels has at most
+/// ``seriesLimit`` series. Creating a metric takes a lock and allocates memory, so create each
+/// metric once and keep it. Using a metric does neither, except that a histogram takes a lock.
+///
+/// Two metrics with the same name and dimensions share one series. The series is removed when the
+/// first of them is destroyed. Do not use values without a bound as labels, such as peers or
+/// boards.
 public final class PrometheusMetrics: MetricsFactory {
-  /// The series that a family with labels holds at most.
+  /// The maximum number of series in a family with labels.
   public static let seriesLimit = 128
-  /// The characters that a label's value holds at most.
+  /// The maximum number of characters in the value of a label.
   public static let labelLimit = 128
   /// The HTTP content type of ``text()``.
   public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,7 +35,7 @@ public final class PrometheusMetrics: MetricsFactory {
 
   private static let refusals = MetricFamily.counter(
     "metrics_refused_total",
-    help: "Metrics that were made and are not shown, by reason.",
+    help: "Metrics that were created but are not shown, by reason.",
     labels: ["reason"]
   )
 
@@ -40,14 +44,14 @@ public final class PrometheusMetrics: MetricsFactory {
   private let series: NIOLockedValueBox<Table>
   private let refused: [Refusal: CounterSeries]
 
-  /// Shows these families and no others, each from now on.
+  /// Creates a factory for these families and no others.
   ///
-  /// Two families of one name are a mistake of the program and stop it.
+  /// Two families with the same name are a programming error and stop the program.
   public init(_ families: [MetricFamily]) {
     let families = (families + [Self.refusals]).sorted { $0.name < $1.name }
     precondition(
       zip(families, families.dropFirst()).allSatisfy { $0.name != $1.name },
-      "every family has a name of its own"
+      "every family needs its own name"
     )
     self.families = families
     familiesByName = Dictionary(uniqueKeysWithValues: families.map { ($0.name, $0) })
@@ -62,7 +66,8 @@ public final class PrometheusMetrics: MetricsFactory {
     series = NIOLockedValueBox(table)
   }
 
-  /// Everything measured, in the text format 0.0.4: families by name, series by their labels' values.
+  /// Returns all metrics in the text format 0.0.4, with families sorted by name and series by label
+  /// values.
   ///
   /// - Complexity: O(n) in the series.
   public func text() -> String {
@@ -100,7 +105,7 @@ public final class PrometheusMetrics: MetricsFactory {
       if let one = known[values] { return one }
       guard known.count < Self.seriesLimit else { return nil }
       let one = Self.makeSeries(of: family.kind)
-      // A handler that does not fit its family is not to leave a series behind.
+      // A handler that does not fit its family must not leave a series behind.
       if one is Series { table[name, default: [:]][values] = one }
       return one
     }
@@ -141,12 +146,12 @@ public final class PrometheusMetrics: MetricsFactory {
 }
 
 extension PrometheusMetrics {
-  /// The series of a counter's family.
+  /// Returns a series of a counter family.
   public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     findOrMake(label, dimensions, as: CounterSeries.self) ?? NOOPMetricsHandler.instance
   }
 
-  /// The series of a counter's family, for amounts that are not whole.
+  /// Returns a series of a counter family, for fractional amounts.
   public func makeFloatingPointCounter(
     label: String,
     dimensions: [(String, String)]
@@ -154,12 +159,12 @@ extension PrometheusMetrics {
     findOrMake(label, dimensions, as: CounterSeries.self) ?? NOOPMetricsHandler.instance
   }
 
-  /// The series of a gauge's family.
+  /// Returns a series of a gauge family.
   public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
     findOrMake(label, dimensions, as: GaugeSeries.self) ?? NOOPMetricsHandler.instance
   }
 
-  /// The series of a histogram's family, or without `aggregate` of a gauge's.
+  /// Returns a series of a histogram family; if `aggregate` is false, of a gauge family.
   public func makeRecorder(
     label: String,
     dimensions: [(String, String)],
@@ -172,25 +177,25 @@ extension PrometheusMetrics {
     }
   }
 
-  /// The series of a histogram's family, in seconds.
+  /// Returns a series of a histogram family that records seconds.
   public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     findOrMake(label, dimensions, as: HistogramSeries.self) ?? NOOPMetricsHandler.instance
   }
 
-  /// Ends a series that has labels, and frees its place.
+  /// Removes a series with labels, and makes room for another one.
   public func destroyCounter(_ handler: any CounterHandler) { forget(handler) }
 
-  /// Ends a series that has labels, and frees its place.
+  /// Removes a series with labels, and makes room for another one.
   public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {
     forget(handler)
   }
 
-  /// Ends a series that has labels, and frees its place.
+  /// Removes a series with labels, and makes room for another one.
   public func destroyMeter(_ handler: any MeterHandler) { forget(handler) }
 
-  /// Ends a series that has labels, and frees its place.
+  /// Removes a series with labels, and makes room for another one.
   public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
 
-  /// Ends a series that has labels, and frees its place.
+  /// Removes a series with labels, and makes room for another one.
   public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 }

@@ -1,4 +1,4 @@
-/// The text format 0.0.4 of Prometheus, grown line by line.
+/// A writer of the text format 0.0.4 of Prometheus.
 struct PrometheusText {
   private(set) var text = ""
 

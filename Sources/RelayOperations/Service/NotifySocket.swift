@@ -1,6 +1,8 @@
 import Glibc
 
-/// The datagram socket that a service manager listens on: a path, or with `@` a name in Linux's abstract space.
+/// The datagram socket of a service manager.
+///
+/// The address is a path, or `@` and a name in Linux's abstract namespace.
 struct NotifySocket: Sendable {
   private let name: [UInt8]
 
@@ -18,12 +20,13 @@ struct NotifySocket: Sendable {
     self.name = name
   }
 
-  /// Sends one datagram, and tells whether it went.
+  /// Sends one datagram, and returns whether it was sent.
   func send(_ text: String) -> Bool {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // The service manager reads at once, unless it hangs; then it is not waited for.
+    // The service manager reads immediately unless it hangs. Do not wait longer than a second for
+    // it.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(
       descriptor,
@@ -35,7 +38,8 @@ struct NotifySocket: Sendable {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-    // An abstract name ends with the address; a path ends with a zero, which may be counted or not.
+    // The length of the address ends an abstract name. A path ends with a zero byte, which need not
+    // be counted.
     let length = socklen_t(MemoryLayout<sockaddr_un>.size - Self.capacity + name.count)
     let bytes = Array(text.utf8)
     let sent = withUnsafePointer(to: &address) {

@@ -1,22 +1,24 @@
 import Glibc
 
-/// Tells the service manager how the program is, by the protocol of sd_notify(3).
+/// A client of the service manager's notification protocol, sd_notify(3).
 ///
-/// Where `NOTIFY_SOCKET` is unset, as in a shell, nothing is sent and every call says so by `false`.
+/// If `NOTIFY_SOCKET` is not set, as in a shell, nothing is sent and every method returns false.
 public struct ServiceNotifier: Sendable {
-  /// A description of why a variable of the service manager cannot be used.
+  /// The reason why an environment variable of the service manager cannot be used.
   public struct EnvironmentError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The sentence.
+    /// The reason as text.
     public let description: String
   }
 
-  /// How long the service manager lets the program be silent; nil when it does not watch this process.
+  /// The longest time that the program can go without a watchdog notification; nil if the service
+  /// manager does not watch this process.
   public let watchdogTimeout: Duration?
   private let socket: NotifySocket?
 
-  /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
+  /// Creates a notifier from `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
   ///
-  /// - Throws: when one of them is not as sd_notify(3) and sd_watchdog_enabled(3) say.
+  /// - Throws: ``EnvironmentError`` if one of them is not as sd_notify(3) and
+  ///   sd_watchdog_enabled(3) require.
   public init(environment: [String: String]) throws(EnvironmentError) {
     socket =
       if let address = environment["NOTIFY_SOCKET"] { try NotifySocket(address) } else { nil }
@@ -27,12 +29,14 @@ public struct ServiceNotifier: Sendable {
     guard let microseconds = Int64(text), microseconds > 0 else {
       throw EnvironmentError(description: "WATCHDOG_USEC is not a time in microseconds")
     }
-    // The variables are inherited: a child of the watched process is not watched.
+    // A child process inherits the variables, but is not watched.
     let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
     watchdogTimeout = isOurs && socket != nil ? .microseconds(microseconds) : nil
   }
 
-  /// The program does its work: its store is recovered and it listens; also after ``reloading()``.
+  /// Reports that the program is ready: its store is recovered and it listens.
+  ///
+  /// Call it also after ``reloading()``.
   @discardableResult
   public func ready(status: String? = nil) -> Bool {
     send(["READY=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
@@ -42,7 +46,9 @@ public struct ServiceNotifier: Sendable {
   @discardableResult
   public func status(_ text: String) -> Bool { send([Self.assignment(status: text)]) }
 
-  /// The program reads its configuration anew; ``ready(status:)`` says that it has.
+  /// Reports that the program is reloading its configuration.
+  ///
+  /// ``ready(status:)`` reports the end of that.
   @discardableResult
   public func reloading() -> Bool {
     var time = timespec()
@@ -51,21 +57,22 @@ public struct ServiceNotifier: Sendable {
     return send(["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"])
   }
 
-  /// The program begins to end.
+  /// Reports that the program is stopping.
   @discardableResult
   public func stopping(status: String? = nil) -> Bool {
     send(["STOPPING=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
-  /// Tells the service manager, twice in every ``watchdogTimeout``, that the program is well, as
-  /// long as it is, until the task is cancelled.
+  /// Notifies the service manager twice in each ``watchdogTimeout`` that the program works, until
+  /// the task is canceled.
   ///
-  /// Returns at once where nobody watches.
+  /// If the service manager does not watch this process, the method returns immediately.
   ///
   /// - Parameters:
-  ///   - clock: What the times are measured by.
-  ///   - isWell: Goes round by whatever does the work. While it says no, or does not return, the service manager is
-  ///     told nothing, and restarts the program in the end.
+  ///   - clock: The clock that measures the times.
+  ///   - isWell: Returns whether the program works. It should go through the component that does
+  ///     the work. While it returns false or does not return, no notification is sent, and the
+  ///     service manager eventually restarts the program.
   public func keepWatchdogQuiet(
     clock: some Clock<Duration> = ContinuousClock(),
     while isWell: () async -> Bool
@@ -77,7 +84,7 @@ public struct ServiceNotifier: Sendable {
     }
   }
 
-  /// A line end in the text would begin an assignment of its own.
+  /// A line end in the text would start another assignment.
   private static func assignment(status: String) -> String {
     "STATUS=\(status.cleaned(limit: 256))"
   }

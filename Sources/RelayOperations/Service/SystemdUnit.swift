@@ -1,14 +1,15 @@
-/// The unit by which systemd runs the relay: told when it is ready, watched, and shut off from all it does not need.
+/// The systemd unit of the relay, with notifications, a watchdog, and a sandbox.
 ///
-/// The program keeps its files in ``stateDirectory``, which systemd makes and gives to a user that exists while the service runs.
+/// The relay stores its files in ``stateDirectory``. systemd creates that directory, and a user
+/// that exists only while the service runs.
 public struct SystemdUnit: Hashable, Sendable {
-  /// A description of why a command cannot be written into a unit.
+  /// The reason why a command cannot be written into a unit.
   public struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The sentence.
+    /// The reason as text.
     public let description: String
   }
 
-  /// The name of the service, its user and its directories.
+  /// The name of the service, of its user and of its directories.
   public static let name = "whiteboard-relay"
   /// The directory for the service's files.
   public static let stateDirectory = "/var/lib/whiteboard-relay"
@@ -17,27 +18,29 @@ public struct SystemdUnit: Hashable, Sendable {
   /// The directory for the service's configuration.
   public static let configurationDirectory = "/etc/whiteboard-relay"
 
-  /// Memory beyond which the kernel ends the service, in systemd's words: `1G`, `512M`, `infinity`.
+  /// The amount of memory above which the kernel stops the service, in the syntax of systemd: `1G`,
+  /// `512M`, `infinity`.
   public var maximumMemory = "1G"
   /// The maximum number of file descriptors of the service, for connections and boards.
   public var maximumOpenFiles = 8_192
-  /// How long the service may be silent before it is restarted.
+  /// The time without a watchdog notification after which the service is restarted.
   public var watchdog: Duration = .seconds(30)
 
   private let command: String
 
-  /// The unit of a service that is started by this command.
+  /// Creates the unit of a service that runs a command.
   ///
-  /// - Throws: when the executable is not an absolute path, or a word holds a control character.
+  /// - Throws: ``CommandError`` if the executable is not an absolute path, or a word contains a
+  ///   control character.
   public init(executable: String, arguments: [String] = []) throws(CommandError) {
     guard executable.hasPrefix("/") else {
-      throw CommandError(description: "the executable is an absolute path")
+      throw CommandError(description: "the executable must be an absolute path")
     }
     for word in [executable] + arguments
     where word.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       throw CommandError(description: "a unit must not contain control characters")
     }
-    // `$` is expanded in arguments, and in the path is itself.
+    // systemd expands `$` in arguments, but not in the path of the executable.
     let words =
       [Self.quoted(executable)] + arguments.map { Self.quoted($0).replacing("$", with: "$$") }
     command = words.joined(separator: " ")
@@ -61,14 +64,14 @@ public struct SystemdUnit: Hashable, Sendable {
     WatchdogSec=\(watchdog.components.seconds)
     Restart=on-failure
     RestartSec=1
-    # A command line or configuration that is wrong stays so.
+    # Do not restart after an error in the command line or configuration.
     RestartPreventExitStatus=64 78
-    # Every board is opened and looked through before it is ready.
+    # Before it is ready, the relay opens and checks every board.
     TimeoutStartSec=120
-    # It drains within 10 s.
+    # The relay drains within 10 s.
     TimeoutStopSec=15
 
-    # Its own user and files, and no others.
+    # The service has its own user and can write only to its own directories.
     DynamicUser=yes
     User=\(Self.name)
     StateDirectory=\(Self.name)
@@ -87,7 +90,7 @@ public struct SystemdUnit: Hashable, Sendable {
     RemoveIPC=yes
     KeyringMode=private
 
-    # Nothing of the kernel, nor of other processes.
+    # The service cannot see other processes or change kernel settings.
     ProtectProc=invisible
     ProcSubset=pid
     ProtectClock=yes
@@ -110,12 +113,12 @@ public struct SystemdUnit: Hashable, Sendable {
     SystemCallFilter=@system-service
     SystemCallFilter=~@privileged @resources
     SystemCallErrorNumber=EPERM
-    # Unix for the service manager and Avahi, netlink to learn the machine's addresses.
+    # Unix sockets reach the service manager and Avahi; netlink reports the machine's addresses.
     RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 
-    # What it may take.
+    # Resource limits.
     MemoryMax=\(maximumMemory)
-    # Threads grow with the cores.
+    # The number of threads grows with the number of cores.
     TasksMax=1024
     LimitNOFILE=\(maximumOpenFiles)
     LimitCORE=0
@@ -126,7 +129,7 @@ public struct SystemdUnit: Hashable, Sendable {
     """
   }
 
-  /// A word as systemd.service(5) reads it: quoted where it must be, with no specifier in it.
+  /// Returns a word in the syntax of systemd.service(5): quoted if needed, with specifiers escaped.
   private static func quoted(_ word: String) -> String {
     let word = word.replacing("%", with: "%%")
     let isPlain = !word.isEmpty && word != ";" && !word.contains { " \"'\\".contains($0) }

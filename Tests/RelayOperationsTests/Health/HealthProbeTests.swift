@@ -59,12 +59,12 @@ struct HealthProbeTests {
       let error = await #expect(throws: HealthProbe.Failure.self) {
         try await hasty.ask("/metrics")
       }
-      #expect(error?.description == "no answer that is whole came in time")
+      #expect(error?.description == "no complete answer arrived in time")
       opener.finish()
     }
     // No other test listens there meanwhile.
     let probe = HealthProbe(port: 1)
     let error = await #expect(throws: HealthProbe.Failure.self) { try await probe.ask("/healthz") }
-    #expect(error?.description == "nobody answers at 127.0.0.1 port 1")
+    #expect(error?.description == "no server answers at 127.0.0.1 port 1")
   }
 }

@@ -167,7 +167,7 @@ struct HealthServerTests {
       }
       let answer = try #require(try await RawClient.get("/healthz", port: server.port))
       #expect(answer.status == 503)
-      #expect(answer.body == "too many requests are not answered yet\n")
+      #expect(answer.body == "too many requests are waiting for an answer\n")
       // An endpoint may begin after it was answered for.
       while asked.withLockedValue({ $0 }) < 3 { await Task.yield() }
       #expect(asked.withLockedValue { $0 } == 3)

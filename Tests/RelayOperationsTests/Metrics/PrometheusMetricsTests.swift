@@ -34,7 +34,7 @@ struct PrometheusMetricsTests {
   func showsFromTheStart() {
     #expect(
       metrics.text() == """
-        # HELP metrics_refused_total Metrics that were made and are not shown, by reason.
+        # HELP metrics_refused_total Metrics that were created but are not shown, by reason.
         # TYPE metrics_refused_total counter
         metrics_refused_total{reason="too_many_series"} 0
         metrics_refused_total{reason="unknown_name"} 0
