@@ -1,4 +1,4 @@
-/// The condition under which a rectangle selects an object.
+/// The way in which a rectangle selects objects.
 public enum RectangleMode: Hashable, Sendable {
   /// Selects objects that share a point with the rectangle.
   case touching

@@ -7,17 +7,18 @@ public enum CodecError: Error, Hashable, Sendable {
   case trailingBytes
   /// A varint is longer than its number needs, or exceeds 64 bits.
   case varint
-  /// The named number or length exceeds its limit.
+  /// The number or length named by the associated value exceeds its limit.
   case overLimit(String)
-  /// The named item is valid, but not in its canonical form.
+  /// The item named by the associated value is valid, but not in its canonical form.
   case notCanonical(String)
-  /// The named item has a reserved value.
+  /// The item named by the associated value has a reserved value.
   case reserved(String)
   /// The bytes of a text are not UTF-8.
   case notText
-  /// The named property was written by an operation without the right to write it.
+  /// The property named by the associated value was written by an operation without the right to
+  /// write it.
   case notTheAuthor(String)
-  /// The named part contradicts another part.
+  /// The part named by the associated value contradicts another part.
   case inconsistent(String)
   /// The checksum does not match.
   case checksum

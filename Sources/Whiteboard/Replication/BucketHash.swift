@@ -8,7 +8,7 @@ package struct BucketHash {
   /// The hash of the words combined so far.
   package private(set) var value: UInt64 = 0
 
-  /// Creates the hash of no words.
+  /// Creates an empty hash.
   package init() {}
 
   /// Adds a word to the hash.

@@ -179,7 +179,7 @@ extension Property {
     }
   }
 
-  /// Whether this is the selection, which the digest does not include.
+  /// Whether this is the selection property, which the digest does not include.
   package var isSelection: Bool { number == 4 }
 
   /// Whether this is the kind of object, which only the create operation writes.

@@ -14,9 +14,9 @@ package struct TextTree {
   package enum Anchor: Hashable {
     /// The root of the tree.
     case root
-    /// Left of a character.
+    /// The left side of a character.
     case left(Element)
-    /// Right of a character.
+    /// The right side of a character.
     case right(Element)
   }
 

@@ -278,10 +278,10 @@ extension Board {
     try requireRoom(values: writes.map(\.to.value.length))
   }
 
-  /// Returns whether a lock does not prevent the write.
+  /// Returns whether the write is allowed despite a lock.
   ///
-  /// This is the case if it undeletes an object, or deletes one that the step created and this
-  /// member locked, such as the copy of a locked object.
+  /// It is if it undeletes an object, or if it deletes one that the step created and this member
+  /// locked, such as the copy of a locked object.
   private func isFreeOfLock(_ write: Write, of entry: UndoEntry) -> Bool {
     let item = entry.items[write.item]
     guard item.property == .deleted else { return false }
