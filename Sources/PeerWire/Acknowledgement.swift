@@ -1,11 +1,13 @@
-/// The payload of an ACK frame: the highest part's number that the receiver's process holds (MSG-4).
+/// The payload of an ACK frame: the number of the last message part that the receiver holds
+/// (MSG-4).
 public enum Acknowledgement {
-  /// Reads a payload.
+  /// Decodes the payload of an ACK frame.
   ///
-  /// Whether such a number was ever sent is for the caller to check.
+  /// The caller must check that a part with this number was sent.
   ///
-  /// - Throws: `malformed` for anything but one integer in its shortest form; the link must then be
-  ///   closed (FRM-4).
+  /// - Returns: The number of the last part that the receiver holds.
+  /// - Throws: `malformed` if the payload is not exactly one integer in its shortest encoding; the
+  ///   caller must then close the link (FRM-4).
   public static func read(payload: Span<UInt8>) throws(MessagePart.DecodingError) -> UInt64 {
     var offset = 0
     let sequence: UInt64?
@@ -18,7 +20,7 @@ public enum Acknowledgement {
     return sequence
   }
 
-  /// Appends the payload.
+  /// Appends the payload of an ACK frame for the parts up to `sequence`.
   public static func append(_ sequence: UInt64, to bytes: inout [UInt8]) {
     Varint.append(sequence, to: &bytes)
   }

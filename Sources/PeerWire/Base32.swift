@@ -1,24 +1,25 @@
 /// Base32 of RFC 4648 in lower case and without padding, the text form of every identifier.
 ///
-/// One value has one text: capitals, padding, white space and bits left over are refused.
+/// Each byte sequence has exactly one text. Decoding rejects capital letters, padding, white space
+/// and unused bits that are not zero.
 public enum Base32 {
-  /// The reason why a text is not base32.
+  /// The reason why a text is not valid base32.
   public enum DecodingError: Error, Equatable, Sendable {
-    /// No number of bytes has a text of this length, or not the number that was asked for.
+    /// No byte sequence has a text of this length, or the text does not have the requested length.
     case length(Int)
-    /// A byte that is not one of the 32 characters, and where.
+    /// The byte at this offset is not one of the 32 characters.
     case character(UInt8, at: Int)
-    /// The last character carries bits that belong to no byte.
+    /// The unused bits of the last character are not zero.
     case trailingBits
   }
 
-  /// Returns the number of characters for `byteCount` bytes.
+  /// Returns the number of base32 characters that encode `byteCount` bytes.
   @inlinable
   public static func length(ofBytes byteCount: Int) -> Int {
     byteCount / 5 * 8 + (byteCount % 5 * 8 + 4) / 5
   }
 
-  /// Writes bytes as text.
+  /// Returns the base32 text of `bytes`.
   public static func encode(_ bytes: Span<UInt8>) -> String {
     String(unsafeUninitializedCapacity: length(ofBytes: bytes.count)) { text in
       var accumulator: UInt32 = 0
@@ -41,16 +42,17 @@ public enum Base32 {
     }
   }
 
-  /// Writes bytes as text.
+  /// Returns the base32 text of `bytes`.
   public static func encode(_ bytes: [UInt8]) -> String { encode(bytes.span) }
 
-  /// Reads a text.
+  /// Decodes a base32 text.
   ///
   /// - Parameters:
-  ///   - text: The characters; a caller bounds them by `byteCount` or before.
-  ///   - byteCount: How many bytes it must be; checked before anything is allocated.
-  /// - Returns: The bytes.
-  /// - Throws: ``DecodingError`` for every text that ``encode(_:)-([UInt8])`` does not write.
+  ///   - text: The UTF-8 bytes of the text. If `byteCount` is nil, the caller must limit their
+  ///     number.
+  ///   - byteCount: The expected number of decoded bytes. It is checked before memory is allocated.
+  /// - Returns: The decoded bytes.
+  /// - Throws: ``DecodingError`` for every text that ``encode(_:)-([UInt8])`` cannot produce.
   public static func decode(
     _ text: Span<UInt8>,
     byteCount: Int? = nil
@@ -82,7 +84,7 @@ public enum Base32 {
     return bytes
   }
 
-  /// Reads a text.
+  /// Decodes a base32 text.
   ///
   /// - Throws: ``DecodingError``, as ``decode(_:byteCount:)-(Span<UInt8>,_)`` does.
   public static func decode(

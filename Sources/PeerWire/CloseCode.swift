@@ -1,81 +1,83 @@
-/// Why a link is closed (`Protocol/session.md`, 3.6).
+/// The reason for closing a link, sent in CLOSE (`Protocol/session.md`, 3.6).
 public enum CloseCode: String, Sendable, CaseIterable {
-  /// It left the session.
+  /// The sender left the session.
   case left
-  /// Its program ends.
+  /// The sender's program ends.
   case shuttingDown = "shutting-down"
-  /// It disconnects this peer alone, as its application wishes.
+  /// The sender's application disconnected this peer only.
   case disconnected
-  /// The host removed this peer.
+  /// The host removed the receiver from the session.
   case kicked
-  /// A person said no.
+  /// The listener's user declined the invitation.
   case declined
-  /// The dialler took its invitation back.
+  /// The dialler withdrew its invitation.
   case withdrawn
-  /// Nobody decided in time, or a step of admission took too long.
+  /// The user did not answer in time, or a step of admission took too long.
   case timedOut = "timed-out"
-  /// The session has no room.
+  /// The session has reached its maximum number of members.
   case full
-  /// Too many invitations or handshakes are pending.
+  /// The listener has too many pending invitations or handshakes.
   case busy
-  /// There is no common version.
+  /// The two peers have no protocol version in common.
   case versionMismatch = "version-mismatch"
-  /// The session is not served here.
+  /// The listener does not serve the requested session.
   case noSuchSession = "no-such-session"
-  /// No relay here, or it does not carry this session.
+  /// The listener is not a relay, or it does not relay this session.
   case notCarried = "not-carried"
-  /// The proof does not verify.
+  /// The dialler's proof of the join code does not verify.
   case wrongCode = "wrong-code"
-  /// There were too many wrong proofs lately.
+  /// The listener received too many wrong proofs recently.
   case lockedOut = "locked-out"
-  /// Only known peers are admitted.
+  /// The listener admits only known peers.
   case notKnown = "not-known"
-  /// The dialler insists on a proof that is not offered, or the proof failed.
+  /// The dialler requires a proof that the listener does not offer, or the listener's proof failed.
   case notVerified = "not-verified"
-  /// The ticket's signer is not, or not yet, a member here.
+  /// The signer of the dialler's ticket is not a member that the listener has met.
   case unknownAdmitter = "unknown-admitter"
-  /// A bulk link without a control link, or with a wrong proof.
+  /// A bulk link has no control link, or its proof is wrong.
   case notAttached = "not-attached"
-  /// Both sides dialled at once, and the other link stays.
+  /// Both peers dialed at the same time, and they keep the other link.
   case duplicateLink = "duplicate-link"
-  /// A newer link takes this one's place.
+  /// A newer link between the two peers replaces this link.
   case replaced
-  /// A frame that does not decode or does not belong, or a message that breaks the rules of its
-  /// application.
+  /// A frame does not decode or is not allowed here, or a message breaks the application's rules.
   case protocolError = "protocol-error"
-  /// An unknown frame type below 0x80 was received.
+  /// The sender received an unknown frame type below 0x80.
   case unknownFrame = "unknown-frame"
-  /// A length over its limit.
+  /// A length exceeds its limit.
   case tooLarge = "too-large"
   /// A queue made no progress for 30 s.
   case tooSlow = "too-slow"
-  /// More by way of a relay than it passes on.
+  /// The peer sent more messages through a relay than the relay passes on.
   case tooFast = "too-fast"
-  /// The peer dialled itself.
+  /// The peer dialed itself.
   case `self`
-  /// Anything else.
+  /// An error that no other code describes.
   case internalError = "internal-error"
 
-  /// Whether whoever receives a code may dial that peer for that session again.
+  /// When the receiver of a close code may dial the sender again for the same session.
   public enum Redial: Sendable {
-    /// Not unless a person asks for it.
+    /// The receiver may dial again only if its user asks for it.
     case never
-    /// Not until the peer starts again, since a new process may answer differently.
+    /// The receiver may dial again once the peer restarts, since a new process may answer
+    /// differently.
     case afterRestart
-    /// Not until either side has a new proof of membership, or the peer starts again.
+    /// The receiver may dial again once it has a new proof of membership, or once the peer
+    /// restarts.
     case withProof
-    /// Yes, with the back-off of LIV-3; but for ``CloseCode/timedOut`` where a person had the time.
+    /// The receiver may dial again after the delays of LIV-3. Exception: if ``CloseCode/timedOut``
+    /// ends an invitation that a user could have answered, it may not.
     case later
-    /// The peer is not gone: another link of the pair is, or comes.
+    /// The peer is still connected: the pair has another link, or will have one.
     case notApplicable
   }
 
-  /// Reads a received code; one that this version does not know is ``internalError``.
+  /// Creates a close code from a received text; an unknown text becomes ``internalError``.
   public init(received text: String) {
     self = CloseCode(rawValue: text) ?? .internalError
   }
 
-  /// What the receiver of the code does about dialling again.
+  /// When the receiver of this code may dial the sender again.
   public var redial: Redial {
     switch self {
     case .timedOut, .busy, .lockedOut, .unknownAdmitter, .tooSlow, .tooFast, .internalError, .full,

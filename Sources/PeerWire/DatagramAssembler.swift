@@ -1,22 +1,23 @@
-/// Puts the pieces of one peer's datagram messages together, within the bounds of DGM-7.
+/// Assembles the pieces of one peer's datagram messages, within the limits of DGM-7.
 ///
-/// Pieces come in any order. What is unfinished never holds more than was received: at most 32
-/// messages of 65,536 bytes. Time is whatever the caller measures in milliseconds, never going back.
+/// Pieces may arrive in any order. Unfinished messages never need more memory than the bytes that
+/// were received: at most 32 messages of 65,536 bytes. The caller passes the time in milliseconds;
+/// it must never decrease.
 public struct DatagramAssembler: Sendable {
-  /// How many unfinished messages are held.
+  /// The maximum number of unfinished messages.
   public static let capacity = 32
-  /// How long one is held, in milliseconds.
+  /// The time after which an unfinished message is dropped, in milliseconds.
   public static let patience: UInt64 = 2_000
 
   /// The result of adding a piece.
   public enum Outcome: Equatable, Sendable {
-    /// Others are missing.
+    /// Other pieces of the message are missing.
     case incomplete
-    /// It was there already.
+    /// The piece was received before.
     case duplicate
-    /// It contradicts an earlier one, and the message is given up.
+    /// The piece contradicts an earlier piece, so the message is dropped.
     case contradiction
-    /// It was the last one missing: the message.
+    /// The piece was the last one missing; the value is the whole message.
     case complete([UInt8])
   }
 
@@ -33,24 +34,25 @@ public struct DatagramAssembler: Sendable {
 
   private let limit: Int
 
-  /// Creates an assembler that holds nothing; `limit` is the longest message.
+  /// Creates an assembler without messages; `limit` is the maximum length of a message in bytes.
   public init(limit: Int = Limits.datagramMessage) { self.limit = limit }
 
-  /// How many messages are unfinished.
+  /// The number of unfinished messages.
   public var count: Int { unfinished.count }
 
-  /// How many bytes of unfinished messages are held.
+  /// The number of bytes held for unfinished messages.
   public var heldBytes: Int { unfinished.reduce(0) { $0 + $1.byteCount } }
 
-  /// Takes the bytes of a piece, which ``DatagramContent/read(from:at:)`` has checked.
+  /// Adds a piece of a message, as read by ``DatagramContent/read(from:at:)``.
   ///
-  /// Where 32 messages are unfinished already, the oldest gives way to a new one.
+  /// If 32 messages are unfinished, a piece of a new message replaces the oldest one.
   ///
   /// - Parameters:
-  ///   - piece: Its place; one that does not admit so many bytes counts as a contradiction.
-  ///   - bytes: Its bytes.
+  ///   - piece: The position of the piece. If it does not allow this many bytes, the result is
+  ///     ``Outcome/contradiction``.
+  ///   - bytes: The bytes of the piece.
   ///   - now: The time in milliseconds.
-  /// - Returns: What became of it.
+  /// - Returns: The result of adding the piece.
   public mutating func receive(
     _ piece: DatagramPiece,
     bytes: Span<UInt8>,
@@ -93,7 +95,7 @@ public struct DatagramAssembler: Sendable {
     return .complete(whole)
   }
 
-  /// Gives up the messages that were begun 2 s ago or longer.
+  /// Drops the messages whose first piece arrived 2 s ago or earlier.
   public mutating func expire(now: UInt64) {
     while let oldest = unfinished.first, now >= oldest.began,
       now - oldest.began >= Self.patience
@@ -104,7 +106,7 @@ public struct DatagramAssembler: Sendable {
 }
 
 extension Span<UInt8> {
-  /// The bytes in an array of their own.
+  /// Returns an array with a copy of the bytes.
   func copied() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       for index in 0..<count { buffer.initializeElement(at: index, to: self[index]) }

@@ -1,39 +1,39 @@
-/// The sealed content of a packet, up to the bytes of a message (`Protocol/session.md`, 7.2).
+/// The kind at the start of a packet's sealed content (`Protocol/session.md`, 7.2).
 public enum DatagramContent: Equatable, Sendable {
   /// The bytes that follow are a whole message.
   case message
-  /// The bytes that follow are a piece of a message.
+  /// The bytes that follow are one piece of a message.
   case piece(DatagramPiece)
   /// The bytes that follow are a whole message between a member and a relay (11.5).
   case relayMessage
-  /// The bytes that follow are a piece of such a message.
+  /// The bytes that follow are one piece of a message between a member and a relay.
   case relayPiece(DatagramPiece)
-  /// A question whether packets pass.
+  /// A probe that tests whether UDP packets reach the other peer.
   case probe(UInt64)
-  /// The answer to a probe, with its 8 bytes.
+  /// The answer to a probe, with the probe's value.
   case answer(UInt64)
 
-  /// Bytes before a piece's own, the kind among them.
+  /// The number of bytes before the bytes of a piece, including the kind.
   public static let pieceHead = 7
-  /// The longest message that goes in one packet.
+  /// The maximum length in bytes of a message that fits in one packet.
   public static let wholeMessage = Limits.packet - PacketHeader.minimumPacket
-  /// The most pieces that a message is cut into (DGM-6).
+  /// The maximum number of pieces of a message (DGM-6).
   public static let maximumPieces =
     (Limits.datagramMessage + Limits.datagramPiece - 1) / Limits.datagramPiece
 
-  /// The reason why an opened packet is dropped.
+  /// The reason for dropping a decrypted packet.
   public enum DecodingError: Error, Equatable, Sendable {
-    /// No byte, or a kind that is not known.
+    /// The content is empty, or its kind is unknown.
     case unknownKind(UInt8?)
-    /// The content ends within its head, or a probe is not 8 bytes.
+    /// The content ends within its head, or a probe does not have 8 bytes.
     case length
-    /// A count or index out of range, or a piece that is not as long as its place demands.
+    /// The count or index of a piece is out of range, or the piece has the wrong length.
     case malformedPiece
   }
 
   /// Reads the kind at `offset` and moves `offset` to the bytes of the message or piece.
   ///
-  /// - Throws: ``DecodingError``; the packet is then dropped silently.
+  /// - Throws: ``DecodingError``; the caller must then drop the packet without an answer.
   public static func read(
     from bytes: Span<UInt8>,
     at offset: inout Int
@@ -71,7 +71,7 @@ public enum DatagramContent: Equatable, Sendable {
     }
   }
 
-  /// Appends the kind and what belongs before the bytes of the message or piece.
+  /// Appends the kind and the other bytes that precede the message or piece.
   public func append(to bytes: inout [UInt8]) {
     switch self {
     case .message: bytes.append(0)
@@ -92,16 +92,16 @@ public enum DatagramContent: Equatable, Sendable {
   }
 }
 
-/// The place of a piece in its message.
+/// The position of a piece in its message.
 public struct DatagramPiece: Equatable, Sendable {
-  /// Which message, as its sender numbers those it cuts.
+  /// The sender's number for the message.
   public var id: UInt32
-  /// Which piece, from 0.
+  /// The index of the piece, starting at 0.
   public var index: UInt8
-  /// How many there are.
+  /// The number of pieces in the message.
   public var count: UInt8
 
-  /// Creates a place.
+  /// Creates the position of a piece.
   public init(id: UInt32, index: UInt8, count: UInt8) {
     self.id = id
     self.index = index
@@ -114,9 +114,9 @@ public struct DatagramPiece: Equatable, Sendable {
     bytes.append(count)
   }
 
-  /// Whether the place is one that a cut message has, and a piece there has this many bytes.
+  /// Whether the position is valid and a piece at it can have `byteCount` bytes.
   ///
-  /// `limit` is the longest message.
+  /// `limit` is the maximum length of a message in bytes.
   public func admits(
     byteCount: Int,
     ofMessage limit: Int = Limits.datagramMessage
@@ -129,35 +129,36 @@ public struct DatagramPiece: Equatable, Sendable {
     return byteCount >= 1 && byteCount <= min(Limits.datagramPiece, limit - before)
   }
 
-  /// Which bytes of a message this piece carries; empty for a place beyond its end.
+  /// Returns the range of a message's bytes that this piece carries; empty if it is out of range.
   public func range(inMessageOf byteCount: Int) -> Range<Int> {
     let start = min(Int(index) * Limits.datagramPiece, byteCount)
     return start..<min(start + Limits.datagramPiece, byteCount)
   }
 }
 
-/// How one datagram message is cut into packets (DGM-6).
+/// The division of one datagram message into packets (DGM-6).
 ///
-/// A collection of what goes before the bytes of each packet, so that a sender seals straight out of
-/// the message.
+/// Each element is the content that precedes the bytes of one packet, and the range of those bytes
+/// in the message. A sender can thus encrypt each packet directly from the message.
 public struct DatagramCut: RandomAccessCollection, Sendable {
-  /// The message's length.
+  /// The length of the message in bytes.
   public let byteCount: Int
-  /// The number in the pieces, used only when there is more than one packet.
+  /// The message number written in each piece; unused if the message fits in one packet.
   public let id: UInt32
   /// Whether the message is between a member and a relay (11.5).
   public let isRelays: Bool
 
-  /// The message is longer than 65,536 bytes (DGM-6), or 65,570 with the head of a relayed one.
+  /// An error: the message exceeds 65,536 bytes (DGM-6), or 65,570 if it is between a member and a
+  /// relay.
   public struct TooLong: Error, Equatable, Sendable {}
 
-  /// Plans the packets of a message.
+  /// Divides a message into packets.
   ///
   /// - Parameters:
-  ///   - byteCount: The message's length.
-  ///   - id: A number that the sender has not used lately.
+  ///   - byteCount: The length of the message in bytes.
+  ///   - id: A message number that the sender has not used recently.
   ///   - isRelays: Whether the message is between a member and a relay.
-  /// - Throws: ``TooLong``.
+  /// - Throws: ``TooLong`` if the message exceeds the maximum length.
   public init(byteCount: Int, id: UInt32, isRelays: Bool = false) throws(TooLong) {
     guard byteCount <= (isRelays ? Limits.relayDatagram : Limits.datagramMessage) else {
       throw TooLong()
@@ -167,7 +168,7 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
     self.isRelays = isRelays
   }
 
-  /// The first packet's index.
+  /// The index of the first packet.
   public var startIndex: Int { 0 }
 
   /// The number of packets, at least 1.
@@ -176,13 +177,14 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
       ? 1 : (byteCount + Limits.datagramPiece - 1) / Limits.datagramPiece
   }
 
-  /// What goes before the bytes of one packet, and which bytes of the message they are.
+  /// The content that precedes the bytes of one packet, and the range of those bytes in the
+  /// message.
   ///
-  /// - Precondition: the position is less than `endIndex`.
+  /// - Precondition: `position` is a valid index, less than `endIndex`.
   public subscript(position: Int) -> (content: DatagramContent, range: Range<Int>) {
-    precondition(position >= 0 && position < endIndex, "no such packet")
+    precondition(position >= 0 && position < endIndex, "a position is below the number of packets")
     guard endIndex > 1 else { return (isRelays ? .relayMessage : .message, 0..<byteCount) }
-    // At most 60 packets, checked by the initialiser.
+    // The initializer limits the number of packets to 60.
     let piece = DatagramPiece(
       id: id,
       index: UInt8(truncatingIfNeeded: position),

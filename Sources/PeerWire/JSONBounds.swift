@@ -1,34 +1,35 @@
-/// A bounded check of the JSON that a stranger sent, made before any decoder sees it (rule FRM-5).
+/// Checks received JSON against fixed limits before a JSON decoder reads it (FRM-5).
 public enum JSONBounds {
-  /// The reason why bytes are not one object within the bounds; `at` is the offset of the first bad
-  /// byte.
+  /// The reason for rejecting the JSON; `at` is the offset of the first invalid byte.
   public enum CheckError: Error, Equatable, Sendable {
     /// The bytes end within the object.
     case truncated
-    /// The value is not an object.
+    /// The top-level value is not an object.
     case notAnObject
     /// Something other than white space follows the object.
     case trailingBytes(at: Int)
-    /// More levels of objects and arrays than allowed.
+    /// Objects and arrays are nested more deeply than allowed.
     case tooDeep(at: Int)
-    /// A string holds bytes that are not UTF-8.
+    /// A string contains bytes that are not valid UTF-8.
     case invalidUTF8(at: Int)
-    /// An object has a key twice, in the same or in another way of writing it.
+    /// An object has the same key twice, possibly with different escapes.
     case duplicateKey(at: Int)
-    /// A string holds a bare control character, an unknown escape or half of a surrogate pair.
+    /// A string contains an unescaped control character, an unknown escape or half a surrogate
+    /// pair.
     case malformedString(at: Int)
-    /// A number, a literal or the punctuation is not RFC 8259.
+    /// A number, a literal or the punctuation violates RFC 8259.
     case malformed(at: Int)
   }
 
-  /// Checks that the bytes are exactly one well-formed object, with white space around it at most.
+  /// Checks that the bytes are exactly one well-formed JSON object, optionally surrounded by white
+  /// space.
   ///
   /// - Parameters:
-  ///   - bytes: The payload; the caller has bounded its length.
-  ///   - maximumDepth: How many objects and arrays may lie in each other, the outermost counted;
-  ///     at most 16.
-  /// - Throws: ``CheckError`` for the first fault.
-  /// - Complexity: O(n) in time, and in memory for the keys.
+  ///   - bytes: The JSON text; the caller must limit its length.
+  ///   - maximumDepth: The maximum nesting of objects and arrays, including the outermost object.
+  ///     It is reduced to ``Limits/jsonDepth`` if it is larger.
+  /// - Throws: ``CheckError`` for the first error found.
+  /// - Complexity: O(n) time, and O(n) memory for the keys.
   public static func check(
     _ bytes: Span<UInt8>,
     maximumDepth: Int = Limits.jsonDepth
@@ -37,7 +38,7 @@ public enum JSONBounds {
     try scanner.scan(bytes)
   }
 
-  /// A key and its object, compared by bytes rather than by the canonical equivalence of `String`.
+  /// A key of one object, compared by bytes because `String` compares by canonical equivalence.
   private struct Key: Hashable {
     var object: Int
     var bytes: [UInt8]
@@ -67,7 +68,7 @@ public enum JSONBounds {
       guard bytes[position] == UInt8(ascii: "{") else { throw .notAnObject }
       try open(bytes)
       while let level = stack.last {
-        // Here a level was just opened, or one of its values just ended.
+        // At this point, either a level was just opened or one of its values was just read.
         let close = UInt8(ascii: level.object == nil ? "]" : "}")
         if try ends(level, with: close, bytes) { continue }
         if let object = level.object { try key(of: object, bytes) }
@@ -90,7 +91,7 @@ public enum JSONBounds {
 
     /// Reads the end of the innermost level, or the comma before its next value.
     ///
-    /// - Returns: Whether it ended.
+    /// - Returns: Whether the level ended.
     mutating func ends(
       _ level: Level,
       with close: UInt8,
@@ -174,7 +175,7 @@ public enum JSONBounds {
       while position < bytes.count, isDigit(bytes[position]) { position += 1 }
     }
 
-    /// Reads a string; `unescaped` gathers what it means when it is not `nil`.
+    /// Reads a string; if `unescaped` is not nil, appends the unescaped bytes to it.
     mutating func string(
       _ bytes: Span<UInt8>,
       into unescaped: inout [UInt8]?
@@ -256,7 +257,7 @@ public enum JSONBounds {
       return code
     }
 
-    /// The length of the sequence at `position`, by table 3-7 of the Unicode standard.
+    /// Returns the length of the UTF-8 sequence at `position` (Unicode standard, table 3-7).
     func sequenceLength(_ bytes: Span<UInt8>) throws(CheckError) -> Int {
       let length: Int
       var second: ClosedRange<UInt8> = 0x80...0xBF
@@ -278,7 +279,7 @@ public enum JSONBounds {
       return length
     }
 
-    /// The next byte that is not white space.
+    /// Skips white space and returns the next byte without consuming it.
     mutating func peek(_ bytes: Span<UInt8>) throws(CheckError) -> UInt8 {
       skipWhitespace(bytes)
       guard position < bytes.count else { throw .truncated }
@@ -299,7 +300,7 @@ public enum JSONBounds {
 }
 
 extension StaticString {
-  /// A byte of a literal of ASCII; 0 past its end.
+  /// Returns the byte at `index` of an ASCII literal, or 0 if the index is past its end.
   fileprivate func byte(at index: Int) -> UInt8 {
     withUTF8Buffer { $0.indices.contains(index) ? $0[index] : 0 }
   }

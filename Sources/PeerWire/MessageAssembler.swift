@@ -1,38 +1,38 @@
-/// Checks the parts of one direction's messages and says what to do with the bytes of each.
+/// Checks the message parts received from one peer and decides how to handle the bytes of each.
 ///
-/// It holds no bytes, so that a message in one part costs nothing here: the caller appends, drops
-/// or delivers as the outcome says. One value lives as long as the delivery state of a pair of
-/// incarnations, over any number of links (3.4). Implements MSG-1 to MSG-3.
+/// The assembler stores no bytes, so a message in one part costs nothing here. The caller appends,
+/// drops or delivers the bytes as the outcome says. One assembler lives as long as the delivery
+/// state of a pair of incarnations, over any number of links (3.4). Implements MSG-1 to MSG-3.
 public struct MessageAssembler: Equatable, Sendable {
-  /// The handling of the bytes of a part.
+  /// How to handle the bytes of a part.
   public enum Outcome: Equatable, Sendable {
-    /// The number was received before: drop them.
+    /// The part was received before: drop the bytes.
     case duplicate
-    /// They are a whole message: deliver them.
+    /// The bytes are a whole message: deliver them.
     case whole
-    /// They begin a message of `total` bytes.
+    /// The bytes begin a message of `total` bytes.
     case begin(total: Int)
     /// The bytes continue the current message.
     case append
-    /// They end the message that was begun: append and deliver it.
+    /// The bytes end the current message: append them and deliver the message.
     case finish
   }
 
   /// The reason for closing the link with `protocol-error`.
   public enum AssemblyError: Error, Equatable, Sendable {
-    /// A number is missing before this one (MSG-3).
+    /// At least one part before this one was not received (MSG-3).
     case skipped(expected: UInt64, found: UInt64)
-    /// A first part before the last one of the message under way.
+    /// A first part arrived before the last part of the current message.
     case unexpectedFirst
     /// A later part arrived without a current message.
     case missingFirst
-    /// The parts hold more than `total`, or a single one more than a message may.
+    /// The parts have more bytes than `total`, or a single part exceeds the limit of a message.
     case tooManyBytes
-    /// The last part ends a message that has fewer bytes than `total`.
+    /// The message ended with fewer bytes than `total`.
     case tooFewBytes
   }
 
-  /// The highest number received, 0 before the first; what `resume` carries (RSM-2).
+  /// The number of the last part received, or 0; `resume` carries it (RSM-2).
   public private(set) var received: UInt64
 
   private var unfinished: Unfinished?
@@ -42,22 +42,22 @@ public struct MessageAssembler: Equatable, Sendable {
     var count: Int
   }
 
-  /// Creates the state of a pair that has exchanged nothing.
+  /// Creates an assembler for two peers that have not exchanged any messages.
   public init() { received = 0 }
 
-  /// Whether a message was begun and not finished.
+  /// Whether the assembler has received the start of a message but not its end.
   public var isAssembling: Bool { unfinished != nil }
 
-  /// The length of the message that was begun and not finished, in bytes; 0 without one.
+  /// The length of the current, unfinished message in bytes; 0 without one.
   public var total: Int { unfinished?.total ?? 0 }
 
-  /// Takes the next part.
+  /// Checks the next part.
   ///
   /// - Parameters:
-  ///   - part: Its head.
-  ///   - byteCount: How many bytes follow the head.
-  /// - Returns: What to do with those bytes.
-  /// - Throws: ``AssemblyError``; the state is then as before.
+  ///   - part: The head of the part.
+  ///   - byteCount: The number of bytes that follow the head.
+  /// - Returns: How to handle those bytes.
+  /// - Throws: ``AssemblyError``; the state of the assembler is then unchanged.
   public mutating func receive(
     _ part: MessagePart,
     byteCount: Int

@@ -1,33 +1,34 @@
 /// The head of a MESSAGE frame's payload (`Protocol/session.md`, 6).
 public struct MessagePart: Equatable, Sendable {
-  /// The part's number, from 1 (MSG-2).
+  /// The part's sequence number, starting at 1 (MSG-2).
   public var sequence: UInt64
   /// Whether the part begins a message.
   public var isFirst: Bool
   /// Whether the part ends a message.
   public var isLast: Bool
-  /// Whether the sender wants an acknowledgement at once (MSG-4).
+  /// Whether the sender asks for an immediate acknowledgement (MSG-4).
   public var wantsAcknowledgement: Bool
-  /// Whether the message is between a member and a relay (11.2); in a first part alone.
+  /// Whether the message is between a member and a relay (11.2); set only in a first part.
   public var isRelays: Bool
-  /// The whole message's length; present in a first part that is not the last.
+  /// The length of the whole message in bytes; present in a first part that is not also the last.
   public var total: Int?
 
   /// The reason why a payload is not a message part.
   public enum DecodingError: Error, Equatable, Sendable {
-    /// The payload ends within the head, or an integer in it is malformed.
+    /// The payload ends within the head, or an integer in the head is malformed.
     case malformed
-    /// A flag this version does not know.
+    /// The flags contain one that this version does not know, or one that is not allowed in this
+    /// part.
     case unknownFlags(UInt8)
-    /// Number 0 (MSG-2).
+    /// The sequence number is 0 (MSG-2).
     case zeroSequence
-    /// `total` is over the limit of a message (MSG-1).
+    /// `total` exceeds the maximum length of a message (MSG-1).
     case tooLarge(UInt64)
-    /// An empty part that is neither first nor last (MSG-1).
+    /// A part that is neither first nor last has no bytes (MSG-1).
     case empty
   }
 
-  /// Creates a head.
+  /// Creates the head of a message part.
   @inlinable
   public init(
     sequence: UInt64,
@@ -45,15 +46,15 @@ public struct MessagePart: Equatable, Sendable {
     self.total = total
   }
 
-  /// The flags byte.
+  /// The flags as one byte.
   @inlinable
   public var flags: UInt8 {
     (isFirst ? 1 : 0) | (isLast ? 2 : 0) | (wantsAcknowledgement ? 4 : 0) | (isRelays ? 8 : 0)
   }
 
-  /// Reads the head at `offset` and moves `offset` to the part's bytes.
+  /// Reads the head at `offset` and moves `offset` to the bytes of the part.
   ///
-  /// - Throws: ``DecodingError``; the link must then be closed (FRM-4).
+  /// - Throws: ``DecodingError``; the caller must then close the link (FRM-4).
   @inlinable
   public static func read(
     from bytes: Span<UInt8>,
@@ -93,7 +94,7 @@ public struct MessagePart: Equatable, Sendable {
     return part
   }
 
-  /// Appends the head; the part's bytes follow it.
+  /// Appends the head; the caller then appends the bytes of the part.
   public func append(to bytes: inout [UInt8]) {
     Varint.append(sequence, to: &bytes)
     bytes.append(flags)

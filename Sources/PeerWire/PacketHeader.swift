@@ -1,32 +1,32 @@
-/// The clear head of a sealed packet, which is also its associated data (`Protocol/session.md`, 7).
+/// The plaintext header of a sealed packet, also its associated data (`Protocol/session.md`, 7).
 public struct PacketHeader: Equatable, Sendable {
-  /// The only version of packets so far.
+  /// The packet version that this implementation supports.
   public static let version: UInt8 = 1
-  /// Bytes in a head.
+  /// The length of a header in bytes.
   public static let length = 18
-  /// Bytes in the tag behind the sealed part.
+  /// The length in bytes of the authentication tag at the end of a packet.
   public static let tagLength = 16
-  /// Bytes in the shortest packet: the head, a kind and the tag (DGM-2).
+  /// The minimum length of a packet in bytes: a header, a kind and a tag (DGM-2).
   public static let minimumPacket = length + 1 + tagLength
-  /// Bytes in the longest packet that is looked at (DGM-2).
+  /// The maximum length of a received packet in bytes (DGM-2).
   public static let maximumPacket = 1_500
 
-  /// Which of the link's successive keys seals the packet (DGM-1).
+  /// The number of the key that seals the packet; a link has several keys in succession (DGM-1).
   public var epoch: UInt8
-  /// Which link and direction the packet belongs to: the 8 bytes of 7.1, most significant first.
+  /// The link and direction that the packet belongs to: the 8 bytes of 7.1 as a big-endian integer.
   public var keyID: UInt64
   /// The packet's number within its epoch.
   public var counter: UInt64
 
-  /// The reason why a datagram is dropped unopened.
+  /// The reason for dropping a packet before decryption.
   public enum DecodingError: Error, Equatable, Sendable {
     /// The packet has fewer than 35 bytes or more than 1,500.
     case length(Int)
-    /// Another version.
+    /// The packet has an unsupported version.
     case version(UInt8)
   }
 
-  /// Creates a head.
+  /// Creates a packet header.
   @inlinable
   public init(epoch: UInt8, keyID: UInt64, counter: UInt64) {
     self.epoch = epoch
@@ -34,9 +34,9 @@ public struct PacketHeader: Equatable, Sendable {
     self.counter = counter
   }
 
-  /// Reads the head of a whole datagram; the sealed part and the tag follow it.
+  /// Reads the header of a whole packet.
   ///
-  /// - Throws: ``DecodingError``; the datagram is then dropped silently.
+  /// - Throws: ``DecodingError``; the caller must then drop the packet without an answer.
   @inlinable
   public static func read(packet: Span<UInt8>) throws(DecodingError) -> PacketHeader {
     guard packet.count >= minimumPacket, packet.count <= maximumPacket else {
@@ -50,7 +50,7 @@ public struct PacketHeader: Equatable, Sendable {
     )
   }
 
-  /// Appends the head.
+  /// Appends the header to `bytes`.
   @inlinable
   public func append(to bytes: inout [UInt8]) {
     bytes.append(Self.version)
@@ -60,7 +60,7 @@ public struct PacketHeader: Equatable, Sendable {
   }
 }
 
-/// Integers of fixed width, most significant byte first.
+/// Reads and appends integers of fixed width in big-endian byte order.
 @usableFromInline
 enum BigEndian {
   @inlinable
@@ -72,7 +72,7 @@ enum BigEndian {
     }
   }
 
-  /// - Precondition: 8 bytes are there.
+  /// - Precondition: At least 8 bytes follow `offset`.
   @inlinable
   static func readUInt64(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
     var value: UInt64 = 0
@@ -80,7 +80,7 @@ enum BigEndian {
     return value
   }
 
-  /// - Precondition: 4 bytes are there.
+  /// - Precondition: At least 4 bytes follow `offset`.
   @inlinable
   static func readUInt32(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {
     var value: UInt32 = 0

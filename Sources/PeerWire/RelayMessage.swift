@@ -1,35 +1,35 @@
-/// What a member and a relay say to each other about others (`Protocol/session.md`, 11.2).
+/// A message between a member and a relay about other peers (`Protocol/session.md`, 11.2).
 ///
 /// It is the content of a MESSAGE whose first part has flag 8. A payload follows the heads of
-/// ``send(_:)`` and ``from(_:)``, and a member's JSON that of ``route(_:)``.
+/// ``send(_:)`` and ``from(_:)``. The JSON of a member follows the head of ``route(_:)``.
 public enum RelayMessage: Equatable, Sendable {
-  /// Member: carry me and this incarnation of that peer to each other.
+  /// From a member: asks for a route to this incarnation of a peer.
   case reach(peer: [UInt8], incarnation: [UInt8])
-  /// Member: carry us no longer, for this reason.
+  /// From a member: withdraws the request for a route to a peer, with the reason.
   case unreach(peer: [UInt8], RouteEnd)
-  /// Member: the route's number may be used again.
+  /// From a member: the relay may reuse this route number.
   case free(UInt8)
-  /// Member: the payload is for the peers at these routes.
+  /// From a member: the payload is for the peers at these routes.
   case send(RouteSet)
-  /// Member: let the peers at these routes say when they have what went before.
+  /// From a member: asks the peers at these routes to confirm that they have all earlier messages.
   case confirm(RouteSet, token: UInt64)
-  /// Member: answers ``confirming(_:token:)``.
+  /// From a member: answers ``confirming(_:token:)``.
   case confirmed(UInt8, token: UInt64)
-  /// Relay: this number is the member that follows.
+  /// From a relay: assigns this route number to the member whose JSON follows.
   case route(UInt8)
-  /// Relay: the number leads nowhere any more.
+  /// From a relay: the route has ended, for this reason.
   case unroute(UInt8, RouteEnd)
-  /// Relay: the payload is from the peer at this route.
+  /// From a relay: the payload is from the peer at this route.
   case from(UInt8)
-  /// Relay: the peer at this route wants to know that we have what went before.
+  /// From a relay: the peer at this route asks to confirm that all its earlier messages arrived.
   case confirming(UInt8, token: UInt64)
-  /// Relay: the peer at this route answers ``confirm(_:token:)``.
+  /// From a relay: the peer at this route answers ``confirm(_:token:)``.
   case confirmation(UInt8, token: UInt64)
 
-  /// Whether a relay says it, and not a member.
+  /// Whether a relay sends the message; `false` if a member sends it.
   public var isRelays: Bool { kind >= 16 }
 
-  /// The longest message with its head (RLY-5).
+  /// The maximum length of a message in bytes, including its head (RLY-5).
   public static let maximumLength = Limits.message + 64
 
   private var kind: UInt8 {
@@ -48,17 +48,18 @@ public enum RelayMessage: Equatable, Sendable {
     }
   }
 
-  /// Why bytes are not such a message; the link must be closed with `protocol-error` (RLY-5).
+  /// The reason why bytes are not a relay message; the link must be closed with `protocol-error`
+  /// (RLY-5).
   public enum DecodingError: Error, Equatable, Sendable {
-    /// No byte, or a kind that is not known.
+    /// The message is empty, or its kind is unknown.
     case unknownKind(UInt8?)
-    /// A head that ends early, is out of range, or is followed by what does not belong.
+    /// The head ends early, has a value out of range, or is followed by unexpected bytes.
     case malformed
   }
 
-  /// Reads the head at the beginning and says where a payload begins.
+  /// Reads the head of a message and sets `offset` to the start of the payload.
   ///
-  /// - Throws: ``DecodingError``.
+  /// - Throws: ``DecodingError`` if the message is malformed.
   public static func read(
     from bytes: Span<UInt8>,
     payloadAt offset: inout Int
@@ -105,7 +106,7 @@ public enum RelayMessage: Equatable, Sendable {
     return message
   }
 
-  /// Appends the head; a payload follows it.
+  /// Appends the head; the caller then appends the payload.
   public func append(to bytes: inout [UInt8]) {
     bytes.append(kind)
     switch self {
@@ -131,7 +132,7 @@ public enum RelayMessage: Equatable, Sendable {
     }
   }
 
-  /// The message with what follows its head.
+  /// Returns the head of the message, followed by `payload`.
   public func encoded(_ payload: some Collection<UInt8> = []) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(payload.count + 48)
@@ -176,29 +177,29 @@ public enum RelayMessage: Equatable, Sendable {
   }
 }
 
-/// Why a route ended; a byte on the wire.
+/// The reason for the end of a route, sent as one byte.
 public enum RouteEnd: UInt8, Sendable, CaseIterable {
-  /// The other has another way to us now, or asks for none.
+  /// The other peer has a new route or link to the local peer, or withdrew its request for one.
   case rerouted = 0
-  /// Too much waited for one of the two (RLY-12).
+  /// Too many bytes were waiting for one of the two peers (RLY-12).
   case overrun = 1
-  /// The other said goodbye.
+  /// The other peer left the session.
   case left = 2
-  /// Its program ended.
+  /// The other peer's program ended.
   case shuttingDown = 3
-  /// It disconnects from us alone.
+  /// The other peer disconnected from the local peer only.
   case disconnected = 4
-  /// The host removed it.
+  /// The host removed the other peer.
   case kicked = 5
-  /// It was silent for too long.
+  /// The other peer did not answer for too long.
   case lost = 6
-  /// It came anew.
+  /// The other peer restarted.
   case restarted = 7
-  /// It says that we broke a rule.
+  /// The other peer reports that the local peer violated the protocol.
   case protocolError = 8
-  /// It says that we are too slow.
+  /// The other peer reports that the local peer is too slow.
   case tooSlow = 9
-  /// The peer, or the relay, gave up on the connection.
+  /// The other peer, or the relay, gave up the connection.
   case reset = 10
 
   static func read(
@@ -207,7 +208,7 @@ public enum RouteEnd: UInt8, Sendable, CaseIterable {
   ) throws(RelayMessage.DecodingError) -> RouteEnd {
     guard offset < bytes.count else { throw .malformed }
     defer { offset += 1 }
-    // A reason that this version does not know still ends the route.
+    // An unknown reason also ends the route.
     return RouteEnd(rawValue: bytes[offset]) ?? .lost
   }
 

@@ -1,32 +1,37 @@
-/// Which of the latest 2,048 counters of one epoch were seen (rule DGM-3).
+/// Records which of the latest 2,048 packet counters of one epoch were received (DGM-3).
 ///
-/// A ring of words as in RFC 6479: moving the window clears whole words and shifts nothing. A caller
-/// asks only after the packet opened, since anyone can write a counter into a head.
+/// The window is a ring of words as in RFC 6479, so moving it clears whole words and shifts no
+/// bits. The caller must use it only after decrypting the packet, because anyone can forge a
+/// header.
 public struct ReplayWindow: Equatable, Sendable {
-  /// How many counters the window holds, the greatest one included.
+  /// The number of counters in the window, including the greatest.
   public static let size: UInt64 = 2_048
 
-  /// One word more than the window would do; a power of two makes the index a mask.
+  /// The number of words in the ring.
+  ///
+  /// The ring has one word more than the window needs. It is a power of two, so that a mask computes
+  /// the index.
   private static let wordCount = 64
 
   private var words = [UInt64](repeating: 0, count: wordCount)
 
-  /// The greatest counter that was taken, or `nil` before the first.
+  /// The greatest counter received, or `nil` before the first.
   public private(set) var greatest: UInt64?
 
-  /// Creates a window that has seen nothing.
+  /// Creates a window without received counters.
   public init() {}
 
-  /// Whether a counter is neither below the window nor in it and seen.
+  /// Whether a counter was not received before and is not too old for the window.
   public func isFresh(_ counter: UInt64) -> Bool {
     guard let greatest, counter <= greatest else { return true }
     guard greatest - counter < Self.size else { return false }
     return words[Self.index(counter)] & Self.bit(counter) == 0
   }
 
-  /// Takes a counter.
+  /// Records a counter.
   ///
-  /// - Returns: `false` when the packet must be dropped; the window is then unchanged.
+  /// - Returns: `false` if the counter is not fresh, so that the packet must be dropped; the window
+  ///   is then unchanged.
   public mutating func take(_ counter: UInt64) -> Bool {
     guard isFresh(counter) else { return false }
     let last = greatest ?? 0

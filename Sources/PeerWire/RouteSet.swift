@@ -1,25 +1,25 @@
-/// A set of route numbers, as a member names whom a relay passes its words on to
+/// A set of route numbers: the peers to which a relay must pass on a member's message
 /// (`Protocol/session.md`, 11.2).
 ///
-/// On the wire it is a count of bytes, 1 to 32, and a bitmap: bit i of byte j is route 8j + i, and
-/// the last byte is not zero.
+/// On the wire, one byte with the length of a bitmap (1 to 32) precedes the bitmap. Bit i of byte j
+/// stands for route 8j + i, and the last byte is not zero.
 public struct RouteSet: Hashable, Sendable {
-  /// The most bytes of a bitmap.
+  /// The maximum length of the bitmap in bytes.
   public static let maximumBytes = 32
-  /// How many numbers there are: 0 to 255 (RLY-4).
+  /// The number of possible route numbers, 0 to 255 (RLY-4).
   public static let capacity = 256
 
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-  /// Creates the empty set, which no message has.
+  /// Creates an empty set, which cannot be encoded.
   public init() {}
 
-  /// Creates the set of some numbers.
+  /// Creates a set of route numbers.
   public init(_ routes: some Sequence<UInt8>) {
     for route in routes { insert(route) }
   }
 
-  /// Adds a number.
+  /// Adds a route number.
   public mutating func insert(_ route: UInt8) {
     let bit = UInt64(1) << UInt64(route & 63)
     switch route >> 6 {
@@ -30,13 +30,13 @@ public struct RouteSet: Hashable, Sendable {
     }
   }
 
-  /// Whether a number is in the set.
+  /// Returns whether the set contains a route number.
   public func contains(_ route: UInt8) -> Bool { word(route >> 6) >> UInt64(route & 63) & 1 == 1 }
 
-  /// Whether no number is in the set.
+  /// Whether the set has no route numbers.
   public var isEmpty: Bool { words == (0, 0, 0, 0) }
 
-  /// The numbers, rising.
+  /// The route numbers in ascending order.
   public var routes: [UInt8] {
     var result: [UInt8] = []
     for index in UInt8(0)..<4 {
@@ -49,10 +49,10 @@ public struct RouteSet: Hashable, Sendable {
     return result
   }
 
-  /// Whether the sets have the same numbers.
+  /// Returns whether two sets contain the same route numbers.
   public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
 
-  /// Feeds the numbers.
+  /// Feeds the route numbers into `hasher`.
   public func hash(into hasher: inout Hasher) {
     for index in UInt8(0)..<4 { hasher.combine(word(index)) }
   }
@@ -66,9 +66,9 @@ public struct RouteSet: Hashable, Sendable {
     }
   }
 
-  /// Reads a set at `offset` and moves `offset` behind it.
+  /// Reads a set at `offset` and moves `offset` past it.
   ///
-  /// - Throws: `malformed` for another count than 1 to 32, bytes that end early, or a last byte of
+  /// - Throws: `malformed` if the length is not 1 to 32, the bytes end early, or the last byte is
   ///   zero.
   public static func read(
     from bytes: Span<UInt8>,
@@ -91,11 +91,11 @@ public struct RouteSet: Hashable, Sendable {
     return result
   }
 
-  /// Appends the set in its one form.
+  /// Appends the encoded set, which has exactly one encoding.
   ///
   /// - Precondition: The set is not empty.
   public func append(to bytes: inout [UInt8]) {
-    precondition(!isEmpty, "a message by way of a relay is for somebody")
+    precondition(!isEmpty, "a relayed message has at least one route")
     var bitmap: [UInt8] = []
     bitmap.reserveCapacity(Self.maximumBytes)
     for index in UInt8(0)..<4 {

@@ -1,23 +1,23 @@
-/// Unsigned LEB128 integers in their shortest form (`vint`, rule FRM-2).
+/// Unsigned LEB128 integers in their shortest encoding (`vint`, rule FRM-2).
 public enum Varint {
-  /// The most bytes a 64-bit value takes.
+  /// The maximum length of an encoded 64-bit integer in bytes.
   public static let maximumLength = 10
 
-  /// The reason why bytes are not an integer.
+  /// The reason why bytes are not a valid integer.
   public enum DecodingError: Error, Equatable, Sendable {
-    /// A longer form than the value needs.
+    /// The encoding is longer than the value needs.
     case notShortest
-    /// More than 64 bits.
+    /// The value needs more than 64 bits.
     case overflow
   }
 
-  /// The number of bytes that `value` takes.
+  /// Returns the length of the encoded `value` in bytes.
   @inlinable
   public static func length(of value: UInt64) -> Int {
     value < 0x80 ? 1 : (70 - (value | 1).leadingZeroBitCount) / 7
   }
 
-  /// Appends the shortest form of `value`.
+  /// Appends the shortest encoding of `value`.
   @inlinable
   public static func append(_ value: UInt64, to bytes: inout [UInt8]) {
     var rest = value
@@ -28,10 +28,11 @@ public enum Varint {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// Reads one integer at `offset` and moves `offset` behind it.
+  /// Reads one integer at `offset` and moves `offset` past it.
   ///
-  /// - Returns: The value, or `nil` when the bytes end before the integer does; `offset` is then unchanged.
-  /// - Throws: ``DecodingError`` as soon as the bytes at hand cannot become a valid integer.
+  /// - Returns: The value, or `nil` if the bytes end before the integer does; `offset` is then
+  ///   unchanged.
+  /// - Throws: ``DecodingError`` as soon as the bytes cannot be the start of a valid integer.
   @inlinable
   public static func read(
     from bytes: Span<UInt8>,
