@@ -1,69 +1,70 @@
 /// An identifier of fixed size that an announcement carries as base32.
 ///
-/// These types only carry bytes from one place to another: what a peer announces is a claim, and
-/// the handshake of the session is what proves it.
+/// An announced identifier is only a claim; the handshake of the session proves it.
 public protocol AnnouncedIdentifier: Hashable, Sendable, CustomStringConvertible {
-  /// How many bytes there are.
+  /// The number of bytes in every identifier of this type.
   static var byteCount: Int { get }
 
-  /// The bytes, always `byteCount` of them.
+  /// The bytes of the identifier; there are always `byteCount`.
   var bytes: [UInt8] { get }
 
-  /// Creates an identifier from bytes whose number is known to be right.
+  /// Creates an identifier from exactly `byteCount` bytes.
   init(checked bytes: [UInt8])
 }
 
 extension AnnouncedIdentifier {
-  /// Takes bytes when there are exactly `byteCount` of them.
+  /// Creates an identifier; nil if `bytes` does not have `byteCount` bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self.init(checked: Array(bytes))
   }
 
-  /// Reads the one canonical text: lower case, without padding, with no bit left over.
+  /// Creates an identifier from its base32 text; nil if the text is not the canonical one.
+  ///
+  /// The canonical text is lower case and has no padding; its unused bits are zero.
   public init?(text: some StringProtocol) {
     guard let bytes = Base32.decode(text.utf8, byteCount: Self.byteCount) else { return nil }
     self.init(checked: bytes)
   }
 
-  /// The number of characters of the text.
+  /// The number of characters in the base32 text.
   public static var textLength: Int { Base32.length(ofBytes: byteCount) }
 
-  /// The bytes as lower-case base32.
+  /// The identifier as lower-case base32.
   public var text: String { Base32.encode(bytes) }
 
   /// The same as `text`.
   public var description: String { text }
 }
 
-/// The identity a peer claims: the SHA-256 of its public key, as 52 characters of base32.
+/// The claimed identity of a peer: the SHA-256 hash of its public key, as 52 characters of base32.
 public struct AnnouncedPeerID: AnnouncedIdentifier {
-  /// A SHA-256 hash is 32 bytes.
+  /// The length of a SHA-256 hash in bytes.
   public static let byteCount = 32
 
-  /// The hash.
+  /// The bytes of the hash.
   public let bytes: [UInt8]
 
-  /// Takes the 32 bytes of a hash.
+  /// Creates a peer id from the 32 bytes of a hash.
   ///
-  /// - Precondition: there are 32 bytes.
+  /// - Precondition: `bytes` has 32 bytes.
   public init(checked bytes: [UInt8]) {
     precondition(bytes.count == Self.byteCount, "a peer id is 32 bytes")
     self.bytes = bytes
   }
 }
 
-/// The session a peer is a member of, as 26 characters of base32.
+/// The session that a peer belongs to, as 26 characters of base32.
 public struct AnnouncedSessionID: AnnouncedIdentifier {
-  /// A session id is 16 bytes.
+  /// The length of a session id in bytes.
   public static let byteCount = 16
 
-  /// The session id.
+  /// The bytes of the session id.
   public let bytes: [UInt8]
 
-  /// Takes the 16 bytes of a session id.
+  /// Creates a session id from its 16 bytes.
   ///
-  /// - Precondition: there are 16 bytes.
+  /// - Precondition: `bytes` has 16 bytes.
   public init(checked bytes: [UInt8]) {
     precondition(bytes.count == Self.byteCount, "a session id is 16 bytes")
     self.bytes = bytes
@@ -73,23 +74,25 @@ public struct AnnouncedSessionID: AnnouncedIdentifier {
   public static let none = AnnouncedSessionID(checked: Array(repeating: 0, count: byteCount))
 }
 
-/// The run of a peer's program, as 13 characters of base32; a restarted peer has another.
+/// One run of a peer's program, as 13 characters of base32.
+///
+/// A restarted peer has a new incarnation.
 public struct AnnouncedIncarnation: AnnouncedIdentifier {
-  /// An incarnation is 8 bytes.
+  /// The length of an incarnation in bytes.
   public static let byteCount = 8
 
-  /// The incarnation, most significant byte first.
+  /// The bytes of the incarnation, most significant byte first.
   public let bytes: [UInt8]
 
-  /// Takes the 8 bytes of an incarnation.
+  /// Creates an incarnation from its 8 bytes.
   ///
-  /// - Precondition: there are 8 bytes.
+  /// - Precondition: `bytes` has 8 bytes.
   public init(checked bytes: [UInt8]) {
     precondition(bytes.count == Self.byteCount, "an incarnation is 8 bytes")
     self.bytes = bytes
   }
 
-  /// Takes an incarnation that is held as an integer.
+  /// Creates an incarnation from an integer.
   public init(_ value: UInt64) {
     bytes = (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
   }

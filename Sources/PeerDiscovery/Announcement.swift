@@ -1,30 +1,31 @@
-/// What a peer says about itself and one of its boards, before anybody connects.
+/// The information that a peer publishes about itself and one of its boards.
 ///
-/// Every word of it is a claim. Identities are proved by the handshake, and names are authoritative
-/// only there. Implements DSC-7 to DSC-11.
+/// Other peers read it before they connect. All of it is only claimed: the handshake proves the
+/// identities and gives the authoritative names. Implements DSC-7 to DSC-11.
 public struct Announcement: Hashable, Sendable {
   /// The role of a peer on its board.
   public enum Role: String, Hashable, Sendable, CaseIterable {
-    /// It draws and watches.
+    /// A peer that takes part in the board.
     case member
-    /// It stays when the others leave; announced under the subtype `_relay` as well.
+    /// A peer that keeps the board available while members are away; it also has the subtype
+    /// `_relay`.
     case relay
   }
 
-  /// The version of the protocol that this library speaks.
+  /// The protocol version that this library implements.
   public static let currentVersion: UInt16 = 1
-  /// The most bytes of a board's name that are announced.
+  /// The maximum length of an announced board name in bytes.
   public static let maximumBoardNameSize = 128
-  /// The most bytes of a host's name that are announced.
+  /// The maximum length of an announced host name in bytes.
   public static let maximumHostNameSize = 64
 
-  /// The version of the protocol that the peer speaks.
+  /// The protocol version that the peer uses.
   public let version: UInt16
   /// The claimed id of the peer.
   public let peer: AnnouncedPeerID
-  /// The session, which for a whiteboard is the board.
+  /// The session id, which is also the id of the board.
   public let session: AnnouncedSessionID
-  /// Which run of the peer's program this is.
+  /// The incarnation of the peer.
   public let incarnation: AnnouncedIncarnation
   /// The role of the peer on the board.
   public let role: Role
@@ -32,25 +33,25 @@ public struct Announcement: Hashable, Sendable {
   public var boardName: UntrustedText {
     didSet { boardName = Self.cut(boardName, to: Self.maximumBoardNameSize) }
   }
-  /// The name of who announces it, as a person reads it, cut to 64 bytes.
+  /// The display name of the announcing peer, truncated to 64 bytes.
   public var hostName: UntrustedText {
     didSet { hostName = Self.cut(hostName, to: Self.maximumHostNameSize) }
   }
-  /// How many are on the board, as far as the peer says.
+  /// The number of participants that the peer claims; nil if it announces none.
   public var participants: UInt16?
-  /// Further pairs: the program's own, set by ``setExtra(_:)``, or those of newer versions.
+  /// The other key-value pairs: those set by ``setExtra(_:)``, or unknown keys of a newer version.
   public private(set) var extra = DiscoveryInfo()
 
-  /// Describes a board of ours; names that are too long are cut between characters.
+  /// Creates an announcement for the local peer; names that are too long are truncated.
   ///
   /// - Parameters:
-  ///   - peer: Who we are.
-  ///   - session: The session that is announced.
-  ///   - incarnation: This run of our program.
-  ///   - role: What we do there.
-  ///   - boardName: What the board is called; empty for none.
-  ///   - hostName: The name of who announces it; empty for none.
-  ///   - participants: How many are there; `nil` says nothing of it.
+  ///   - peer: The id of the local peer.
+  ///   - session: The session to announce.
+  ///   - incarnation: The incarnation of the local peer.
+  ///   - role: The role of the local peer in the session.
+  ///   - boardName: The name of the board, or an empty string to announce no name.
+  ///   - hostName: The display name of the local peer, or an empty string to announce no name.
+  ///   - participants: The number of participants, or `nil` to announce no number.
   public init(
     peer: AnnouncedPeerID,
     session: AnnouncedSessionID,
@@ -70,20 +71,20 @@ public struct Announcement: Hashable, Sendable {
     self.participants = participants
   }
 
-  /// Replaces the pairs of the program's own.
+  /// Replaces the program's own key-value pairs.
   ///
-  /// - Throws: `duplicateKey` for a key that the announcement itself uses, `recordTooLong` when the
-  ///   whole would pass 400 bytes; 52 bytes are always free.
+  /// - Throws: `duplicateKey` if the announcement itself uses one of the keys; `recordTooLong` if
+  ///   the record could exceed 400 bytes. At least 52 bytes are always available for `extra`.
   public mutating func setExtra(_ extra: DiscoveryInfo) throws(DiscoveryInfoError) {
     for key in Key.allCases where extra.contains(key.rawValue) { throw .duplicateKey }
     guard Self.reserve + extra.wireSize <= DiscoveryInfo.maximumSize else { throw .recordTooLong }
     self.extra = extra
   }
 
-  /// The instance name that the announcement is published under.
+  /// The instance name under which the announcement is published.
   public var instanceName: InstanceName { InstanceName(peer: peer, session: session) }
 
-  /// The announcement as the record that is published.
+  /// The announcement as a TXT record.
   public var info: DiscoveryInfo {
     var info = DiscoveryInfo()
     func add(_ key: Key, _ value: some StringProtocol) {
@@ -105,16 +106,17 @@ public struct Announcement: Hashable, Sendable {
       do throws(DiscoveryInfoError) {
         try info.append(pair.key, pair.value)
       } catch {
-        // Only what a peer sent, and no more than it sent, can come so far and not fit.
+        // Only a received announcement can have pairs that do not fit. Omit the rest of them.
         break
       }
     }
     return info
   }
 
-  /// Reads what a stranger published, from the bytes of the TXT record.
+  /// Decodes a received announcement from the bytes of its TXT record.
   ///
-  /// - Throws: ``AnnouncementError``: the first rule the bytes break. They may be any bytes.
+  /// - Throws: ``AnnouncementError`` for the first rule that the bytes violate. Any input is
+  ///   allowed.
   public static func parse(
     _ bytes: some Collection<UInt8>
   ) throws(AnnouncementError) -> Announcement {
@@ -127,9 +129,10 @@ public struct Announcement: Hashable, Sendable {
     return try Announcement(info)
   }
 
-  /// Reads what a stranger published, from the strings of the TXT record.
+  /// Decodes a received announcement from the strings of its TXT record.
   ///
-  /// - Throws: ``AnnouncementError``: the first rule the strings break. They may be any strings.
+  /// - Throws: ``AnnouncementError`` for the first rule that the strings violate. Any input is
+  ///   allowed.
   public static func parse(
     strings: some Sequence<[UInt8]>
   ) throws(AnnouncementError) -> Announcement {
@@ -142,9 +145,9 @@ public struct Announcement: Hashable, Sendable {
     return try Announcement(info)
   }
 
-  /// Reads what a stranger published, from its pairs.
+  /// Decodes a received announcement from its key-value pairs.
   ///
-  /// - Throws: ``AnnouncementError``: the first rule the pairs break.
+  /// - Throws: ``AnnouncementError`` for the first rule that the pairs violate.
   public init(_ info: DiscoveryInfo) throws(AnnouncementError) {
     guard let version = try Self.integer(.version, in: info) else {
       throw .missing(Key.version.rawValue)
@@ -186,7 +189,7 @@ public struct Announcement: Hashable, Sendable {
     func matches(_ key: String) -> Bool { key.lowercased() == rawValue }
   }
 
-  /// The maximum size of the announcement's own pairs.
+  /// The maximum size in bytes of the keys that every announcement uses.
   private static let reserve: Int = {
     let sizes: [(Key, Int)] = [
       (.version, 5), (.peer, AnnouncedPeerID.textLength), (.session, AnnouncedSessionID.textLength),
@@ -207,7 +210,7 @@ public struct Announcement: Hashable, Sendable {
     return Identifier(checked: bytes)
   }
 
-  /// Reads 0 to 65535 in decimal without leading zeros.
+  /// Reads a decimal integer from 0 to 65,535 without leading zeros.
   private static func integer(
     _ key: Key,
     in info: DiscoveryInfo
@@ -240,12 +243,12 @@ public struct Announcement: Hashable, Sendable {
   }
 }
 
-/// The reason why a record is not an announcement of a board.
+/// The reason why a record is not a valid announcement.
 public enum AnnouncementError: Error, Hashable, Sendable {
-  /// The record itself is not legal.
+  /// The TXT record itself is malformed.
   case record(DiscoveryInfoError)
-  /// The named key, which must be there, is not, or has no value.
+  /// A required key is missing or has no value.
   case missing(String)
-  /// The value of the named key is not in its form.
+  /// The value of this key is malformed.
   case illegal(String)
 }

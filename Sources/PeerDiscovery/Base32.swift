@@ -1,8 +1,8 @@
-/// RFC 4648 base32 in lower case and without padding: the one form our identifiers are written in.
+/// Base32 of RFC 4648 in lower case and without padding, the text form of every identifier.
 enum Base32 {
   private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-  /// The number of characters that `byteCount` bytes take.
+  /// Returns the number of base32 characters that encode `byteCount` bytes.
   static func length(ofBytes byteCount: Int) -> Int { (byteCount * 8 + 4) / 5 }
 
   static func encode(_ bytes: [UInt8]) -> String {
@@ -22,8 +22,10 @@ enum Base32 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Reads exactly `byteCount` bytes, or nothing: upper case, padding, another length and bits left
-  /// over that are not zero are all refused, so that one value has one text.
+  /// Decodes a text to exactly `byteCount` bytes; returns nil if it is not their canonical text.
+  ///
+  /// Upper-case letters, padding, a wrong length and unused bits that are not zero are invalid, so
+  /// every value has exactly one text.
   static func decode(_ text: some Sequence<UInt8>, byteCount: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(byteCount)

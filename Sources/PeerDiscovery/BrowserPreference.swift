@@ -1,11 +1,11 @@
-/// The peers and sessions that a browser resolves first and forgets last (DSC-26).
+/// The known peers and sessions, which a browser resolves first and forgets last (DSC-26).
 public struct BrowserPreference: Hashable, Sendable {
   /// The peers whose keys the local peer knows.
   public let peers: Set<AnnouncedPeerID>
   /// The sessions that the local peer has a copy of.
   public let sessions: Set<AnnouncedSessionID>
 
-  /// Creates a preference; without arguments, all peers are equal.
+  /// Creates a preference; without arguments, all peers have the same rank.
   ///
   /// - Parameters:
   ///   - peers: The peers whose keys the local peer knows.
@@ -15,7 +15,7 @@ public struct BrowserPreference: Hashable, Sendable {
     self.sessions = sessions
   }
 
-  /// How much the local peer prefers an entry, in ascending order.
+  /// The rank of a discovered peer; a browser prefers greater ranks.
   package enum Rank: Int, Comparable, Sendable {
     /// Neither the peer nor the session is known.
     case unknown

@@ -1,17 +1,17 @@
-/// A peer's board that was heard of on the network, with every way to reach it.
+/// A peer and one of its sessions, found on the network, with all addresses to reach it.
 ///
-/// There is one of these for each peer and session, however many interfaces, protocols and names it
-/// was heard under, and it stays the same when the peer restarts. It is a hint: connect to find out
-/// whether the peer is there and is who it says.
+/// There is one value for each peer and session, even if the peer is announced on several
+/// interfaces, over several protocols or under several names. It keeps its id if the peer restarts.
+/// It is only a hint: connect to verify that the peer is reachable and is who it claims to be.
 public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
-  /// The identity of a discovered peer; sightings with the same id belong to the same peer.
+  /// The identity of a discovered peer: its claimed peer id and its session.
   public struct ID: Hashable, Sendable {
     /// The claimed id of the peer.
     public let peer: AnnouncedPeerID
     /// The session that the peer belongs to.
     public let session: AnnouncedSessionID
 
-    /// Joins the two parts.
+    /// Creates an id from a peer and a session.
     public init(peer: AnnouncedPeerID, session: AnnouncedSessionID) {
       self.peer = peer
       self.session = session
@@ -21,16 +21,16 @@ public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
   /// The latest announcement of the peer.
   public let announcement: Announcement
 
-  /// The ways to reach it, the one to try first in front; never empty.
+  /// The addresses of the peer, the best one first; never empty.
   ///
-  /// IPv4 comes before global IPv6, and that before link-local IPv6. Only what was heard with the
-  /// newest incarnation is here.
+  /// IPv4 comes before global IPv6, and link-local IPv6 comes last. Only addresses announced with
+  /// the peer's newest incarnation are included.
   public let endpoints: [Endpoint]
 
-  /// The peer and session that were announced.
+  /// The announced peer and session.
   public var id: ID { ID(peer: announcement.peer, session: announcement.session) }
 
-  /// Joins an announcement and the places it was heard from.
+  /// Creates a discovered peer from an announcement and the addresses of the peer.
   public init(announcement: Announcement, endpoints: [Endpoint]) {
     self.announcement = announcement
     self.endpoints = endpoints

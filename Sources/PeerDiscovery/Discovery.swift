@@ -1,80 +1,81 @@
-/// Something that can both advertise and browse on one network.
+/// A type that can both advertise and browse on one network.
 public typealias Discovery = Advertiser & Browser
 
-/// Makes a board of ours discoverable.
+/// A type that makes boards of the local peer discoverable.
 public protocol Advertiser: Sendable {
-  /// Advertises for as long as the body runs, then says goodbye.
+  /// Advertises while `body` runs, then withdraws the announcement.
   ///
-  /// Where discovery is not possible now, that is an event and not an error, and advertising begins
-  /// by itself when it becomes possible. The call returns when the body has and the goodbye is sent,
-  /// or after 3 s of a system that does not answer (DSC-21). Cancelling the task ends the events,
-  /// which is how a body that reads them ends.
+  /// If discovery is unavailable, the advertiser emits an event instead of throwing an error. It
+  /// starts to advertise as soon as discovery becomes available. The call returns after `body` has
+  /// returned and the goodbye was sent, or 3 s later if the system does not respond (DSC-21).
+  /// Canceling the task ends the sequence of events, and thus a loop in `body` over them.
   ///
   /// - Parameters:
-  ///   - advertisement: What to publish.
-  ///   - body: Runs in the caller's isolation, with the handle of what is published.
-  /// - Returns: What the body returns.
-  /// - Throws: What the body throws.
+  ///   - advertisement: The service and announcement to publish.
+  ///   - body: The operation to run, in the isolation of the caller. Its argument gives access to
+  ///     the events and lets it update the announcement.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error thrown by `body`.
   nonisolated(nonsending) func advertise<Result>(
     _ advertisement: Advertisement,
     _ body: nonisolated(nonsending) (Advertising) async throws -> Result
   ) async rethrows -> Result
 }
 
-/// Finds the boards of others.
+/// A type that finds boards of other peers.
 public protocol Browser: Sendable {
-  /// Browses for as long as the body runs.
+  /// Browses while `body` runs.
   ///
-  /// Everybody who is there already is told as `found`. Where discovery is not possible now, that is
-  /// an event and not an error. Cancelling the task ends the events, which is how a body that reads
-  /// them ends.
+  /// Peers that are already announced are reported as `found`. If discovery is unavailable, the
+  /// browser emits an event instead of throwing an error. Canceling the task ends the sequence of
+  /// events, and thus a loop in `body` over them.
   ///
   /// - Parameters:
-  ///   - query: What to look for.
-  ///   - body: Runs in the caller's isolation, with the events.
-  /// - Returns: What the body returns.
-  /// - Throws: What the body throws.
+  ///   - query: The services to look for.
+  ///   - body: The operation to run, in the isolation of the caller, with the events.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error thrown by `body`.
   nonisolated(nonsending) func browse<Result>(
     _ query: BrowserQuery,
     _ body: nonisolated(nonsending) (DiscoveryEvents<BrowserEvent>) async throws -> Result
   ) async rethrows -> Result
 }
 
-/// The contents that an advertiser publishes.
+/// The service, port and announcement that an advertiser publishes.
 public struct Advertisement: Hashable, Sendable {
-  /// The kind of service.
+  /// The DNS-SD service type to advertise.
   public let service: ServiceType
-  /// The TCP port where we listen.
+  /// The TCP port on which the local peer listens.
   public let port: UInt16
   /// The announcement of the local peer.
   public let announcement: Announcement
 
-  /// Joins the parts.
+  /// Creates an advertisement.
   ///
-  /// - Precondition: the port is not 0.
+  /// - Precondition: `port` is not 0.
   public init(service: ServiceType = .whiteboard, port: UInt16, announcement: Announcement) {
-    precondition(port != 0, "an advertised port is one that somebody listens on")
+    precondition(port != 0, "an advertised port is not 0")
     self.service = service
     self.port = port
     self.announcement = announcement
   }
 }
 
-/// The handle of what is being advertised.
+/// Access to a running advertisement: its events, and a method to update it.
 public struct Advertising: Sendable {
-  /// What becomes of it.
+  /// The events of the advertiser.
   ///
-  /// The last 16 that were not read are kept; nobody need read them.
+  /// The sequence holds the 16 newest unread events, so it may be ignored.
   public let events: DiscoveryEvents<AdvertiserEvent>
   private let replace: @Sendable (Announcement) async -> Void
   private let original: Announcement
 
-  /// Makes a handle; for implementations of `Advertiser`.
+  /// Creates an advertising handle, for implementations of `Advertiser`.
   ///
   /// - Parameters:
-  ///   - announcement: What is advertised first.
-  ///   - events: What becomes of it.
-  ///   - replace: Publishes another announcement in place of the last.
+  ///   - announcement: The announcement that is advertised first.
+  ///   - events: The events of the advertiser.
+  ///   - replace: Publishes a new announcement in place of the previous one.
   public init(
     _ announcement: Announcement,
     events: DiscoveryEvents<AdvertiserEvent>,
@@ -85,12 +86,14 @@ public struct Advertising: Sendable {
     self.replace = replace
   }
 
-  /// Publishes a changed announcement in place, without a new registration.
+  /// Publishes a changed announcement without a new registration.
   ///
-  /// Browsers see `updated`. Changes in quick succession are merged; the last one counts. It is
-  /// remembered while discovery is unavailable.
+  /// Browsers report `updated`. Changes in quick succession are merged: only the last one is
+  /// published. If discovery is unavailable, the announcement is published when it becomes
+  /// available.
   ///
-  /// - Precondition: peer, session, incarnation and role are those that were first advertised.
+  /// - Precondition: `announcement` has the same peer, session, incarnation and role as the first
+  ///   one.
   public func update(_ announcement: Announcement) async {
     precondition(
       announcement.peer == original.peer && announcement.session == original.session
@@ -101,24 +104,25 @@ public struct Advertising: Sendable {
   }
 }
 
-/// The query of a browser.
+/// The services that a browser looks for.
 public struct BrowserQuery: Hashable, Sendable {
-  /// The kind of service.
+  /// The DNS-SD service type to look for.
   public let service: ServiceType
-  /// Whether only relays are wanted, by the subtype `_relay`.
+  /// Whether to find only relays, which have the subtype `_relay`.
   public let relaysOnly: Bool
-  /// The id of the local peer, so that it does not find itself, nor an earlier run of itself.
+  /// The id of the local peer, so that the browser ignores it in every incarnation.
   public let own: AnnouncedPeerID?
-  /// The peers and sessions that are resolved first and forgotten last.
+  /// The peers and sessions to resolve first and forget last.
   public let preference: BrowserPreference
 
-  /// Joins the parts.
+  /// Creates a query.
   ///
   /// - Parameters:
-  ///   - service: The kind of service.
-  ///   - relaysOnly: Whether only relays are wanted.
-  ///   - own: Who we are (DSC-14); `nil` finds ourselves as well.
-  ///   - preference: The peers and sessions that are resolved first and forgotten last.
+  ///   - service: The DNS-SD service type to look for.
+  ///   - relaysOnly: Whether to find only relays.
+  ///   - own: The id of the local peer, which is ignored (DSC-14). If it is `nil`, no peer is
+  ///     ignored.
+  ///   - preference: The peers and sessions to resolve first and forget last.
   public init(
     service: ServiceType = .whiteboard,
     relaysOnly: Bool = false,
@@ -134,26 +138,26 @@ public struct BrowserQuery: Hashable, Sendable {
 
 /// An event of an advertiser.
 public enum AdvertiserEvent: Hashable, Sendable {
-  /// Others can find us now, under this name.
+  /// The local peer is now discoverable under this instance name.
   case announced(InstanceName)
-  /// Another service had the first name (DSC-12); `announced` follows for the second name.
+  /// Another service had the first name (DSC-12). When the new name is in use, `announced` follows.
   case renamed(from: InstanceName, to: InstanceName)
-  /// Others cannot find us until `available`.
+  /// The local peer is not discoverable until the event `available`.
   case unavailable(DiscoveryProblem)
-  /// The discovery system is there, for the first time or again.
+  /// The discovery system became available, for the first time or again.
   case available
 }
 
 /// An event of a browser.
 public enum BrowserEvent: Hashable, Sendable {
-  /// A peer was heard of that the reader does not know.
+  /// A new peer was found.
   case found(DiscoveredPeer)
-  /// A known peer said something else, restarted, or is reached in other ways.
+  /// A known peer changed its announcement, restarted, or has other addresses.
   case updated(DiscoveredPeer)
-  /// A known peer said goodbye or has long been silent; the value is the last that was known.
+  /// A known peer left or fell silent; the value describes its last known state.
   case lost(DiscoveredPeer)
-  /// Nothing new will be heard until `available`. Known peers stay for half a minute.
+  /// No peers can be found until the event `available`. Known peers are kept for 30 s.
   case unavailable(DiscoveryProblem)
-  /// The discovery system is there, for the first time or again.
+  /// The discovery system became available, for the first time or again.
   case available
 }

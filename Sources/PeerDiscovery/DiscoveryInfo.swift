@@ -1,11 +1,13 @@
-/// The small public record of keys and values that an advertiser publishes, known to be legal.
+/// The small public record of keys and values that an advertiser publishes.
 ///
-/// It is the TXT record of DNS-SD (RFC 6763, 6). Anybody on the network can read it and anybody can
-/// forge one. Implements DSC-3 to DSC-6.
+/// It is the TXT record of DNS-SD (RFC 6763, 6); every value of this type is valid. Every device on
+/// the network can read records and forge them. Implements DSC-3 to DSC-6.
 public struct DiscoveryInfo: Hashable, Sendable {
-  /// One entry; a key may stand without a value, which is not the same as an empty value.
+  /// One entry of the record.
+  ///
+  /// A key without a value differs from a key with an empty value.
   public struct Pair: Hashable, Sendable {
-    /// Printable ASCII without `=`; letters are compared without regard to case.
+    /// The key: printable ASCII without `=`, compared case-insensitively.
     public let key: String
     /// The bytes after the `=`, or nil if there is no `=`.
     public let value: [UInt8]?
@@ -14,20 +16,20 @@ public struct DiscoveryInfo: Hashable, Sendable {
     var string: [UInt8] { Array(key.utf8) + (value.map { [UInt8(ascii: "=")] + $0 } ?? []) }
   }
 
-  /// The most bytes that one pair may take, `=` included.
+  /// The maximum length of one pair in bytes, including the `=`.
   public static let maximumPairSize = 255
-  /// The most bytes that the whole record may take, with the length byte of each pair.
+  /// The maximum length of the record in bytes, including the length byte of each pair.
   public static let maximumSize = 400
 
-  /// The pairs, in the order they were given.
+  /// The pairs, in the order in which they were added.
   public private(set) var pairs: [Pair]
 
-  /// A record with nothing in it.
+  /// Creates an empty record.
   public init() { pairs = [] }
 
-  /// Makes a record from text.
+  /// Creates a record from text.
   ///
-  /// - Throws: ``DiscoveryInfoError``: the first rule that a pair, or the sum of them, breaks.
+  /// - Throws: ``DiscoveryInfoError`` for the first rule that a pair or the whole record violates.
   public init(_ pairs: KeyValuePairs<String, String>) throws(DiscoveryInfoError) {
     self.init()
     for (key, value) in pairs { try append(key, Array(value.utf8)) }
@@ -36,9 +38,11 @@ public struct DiscoveryInfo: Hashable, Sendable {
   /// Adds a pair at the end.
   ///
   /// - Parameters:
-  ///   - key: 1 or more of printable ASCII, without `=`, and not a key that is there already.
-  ///   - value: any bytes; nil for a key without a value.
-  /// - Throws: ``DiscoveryInfoError``: the rule the pair breaks; the record is then as it was.
+  ///   - key: At least one printable ASCII character, without `=`. The record must not contain the
+  ///     key.
+  ///   - value: Any bytes, or nil for a key without a value.
+  /// - Throws: ``DiscoveryInfoError`` for the rule that the pair violates; the record is then
+  ///   unchanged.
   public mutating func append(_ key: String, _ value: [UInt8]?) throws(DiscoveryInfoError) {
     guard !key.isEmpty else { throw .emptyKey }
     for byte in key.utf8 {
@@ -51,7 +55,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
     pairs.append(pair)
   }
 
-  /// Whether a pair has this key, with or without a value.
+  /// Returns whether the record contains a key, with or without a value.
   public func contains(_ key: String) -> Bool {
     pairs.contains { Self.isSameKey($0.key, key) }
   }
@@ -61,10 +65,10 @@ public struct DiscoveryInfo: Hashable, Sendable {
     pairs.first { Self.isSameKey($0.key, key) }?.value
   }
 
-  /// The bytes the record takes on the wire.
+  /// The length of the encoded record in bytes.
   public var wireSize: Int { pairs.reduce(0) { $0 + $1.wireSize } }
 
-  /// The record as DNS carries it: each pair behind one byte of length.
+  /// The record as encoded in DNS: a length byte precedes each pair.
   public var wireBytes: [UInt8] {
     pairs.flatMap { [UInt8($0.wireSize - 1)] + $0.string }
   }
@@ -72,9 +76,10 @@ public struct DiscoveryInfo: Hashable, Sendable {
   /// The pairs as the strings of a TXT record, without length bytes.
   public var strings: [[UInt8]] { pairs.map(\.string) }
 
-  /// Reads a record as DNS carries it.
+  /// Decodes a record from its DNS encoding.
   ///
-  /// - Throws: `truncated` if a length points past the end, or what ``init(strings:)`` throws.
+  /// - Throws: `truncated` if a length exceeds the remaining bytes, or an error of
+  ///   ``init(strings:)``.
   public init(wireBytes bytes: some Collection<UInt8>) throws(DiscoveryInfoError) {
     guard bytes.count <= Self.maximumSize else { throw .recordTooLong }
     let bytes = Array(bytes)
@@ -90,10 +95,10 @@ public struct DiscoveryInfo: Hashable, Sendable {
     try self.init(strings: strings)
   }
 
-  /// Reads a record from the strings of a TXT record, as a stranger sent them.
+  /// Creates a record from the strings of a received TXT record.
   ///
-  /// By RFC 6763, 6.4, strings that are empty or begin with `=` are passed over, and of two with one
-  /// key the first counts.
+  /// As RFC 6763, 6.4 requires, strings that are empty or begin with `=` are ignored, and so are
+  /// all strings with the same key but the first.
   ///
   /// - Throws: `recordTooLong`, `pairTooLong` or `illegalKey`.
   public init(strings: some Sequence<[UInt8]>) throws(DiscoveryInfoError) {
@@ -123,18 +128,18 @@ public struct DiscoveryInfo: Hashable, Sendable {
   }
 }
 
-/// The reason why a record of keys and values is not legal.
+/// The reason why a record of keys and values is invalid.
 public enum DiscoveryInfoError: Error, Hashable, Sendable {
-  /// A key has no character.
+  /// A key is empty.
   case emptyKey
-  /// A key has a character that is not printable ASCII, or `=`.
+  /// A key contains `=` or a character that is not printable ASCII.
   case illegalKey
-  /// A key stands there twice.
+  /// The record already contains the key.
   case duplicateKey
-  /// A pair takes more than 255 bytes.
+  /// A pair exceeds 255 bytes.
   case pairTooLong
-  /// The whole takes more than 400 bytes.
+  /// The record exceeds 400 bytes.
   case recordTooLong
-  /// A length points past the end of the bytes.
+  /// A length exceeds the remaining bytes.
   case truncated
 }

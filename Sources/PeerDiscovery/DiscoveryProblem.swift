@@ -1,34 +1,34 @@
-/// Why peers cannot be found, or we cannot be found, at the moment.
+/// The reason why the discovery system cannot find peers or publish announcements at the moment.
 ///
-/// None of these stops a session, or a connection to an address or a link that somebody gave.
+/// None of these problems ends a session or a connection to a given address or join link.
 /// Implements DSC-20.
 public enum DiscoveryProblem: Error, Hashable, Sendable {
-  /// There is no Avahi on this machine.
+  /// Avahi is not installed on this machine.
   case notInstalled
-  /// The Avahi daemon is installed, but does not run, or has just stopped.
+  /// The Avahi daemon is installed but not running.
   case daemonNotRunning
-  /// The system's D-Bus, over which Avahi is reached, does not run.
+  /// The system's D-Bus, through which programs use Avahi, is not running.
   case busNotRunning
-  /// The system's D-Bus does not let this program speak to Avahi.
+  /// The system's D-Bus does not allow this program to use Avahi.
   case busRefused
-  /// The daemon's configuration forbids programs to publish.
+  /// The configuration of the daemon forbids programs to publish.
   case publishingDisabled
-  /// The daemon already serves as many programs or records as it will.
+  /// The daemon has reached its limit of clients or records.
   case daemonBusy
-  /// The interface that was asked for does not exist.
+  /// The requested network interface does not exist.
   case noSuchInterface(String)
-  /// The daemon said something else; its number and its words.
+  /// Another error of the daemon, with its number and text.
   case failed(code: Int32, reason: String)
 
-  /// The problem, in a sentence.
+  /// A sentence that describes the problem.
   public var summary: String {
     switch self {
     case .notInstalled: "Avahi is not installed, so peers nearby cannot be found."
     case .daemonNotRunning: "The Avahi daemon is not running, so peers nearby cannot be found."
     case .busNotRunning: "The system D-Bus is not running, so Avahi cannot be reached."
-    case .busRefused: "The system D-Bus does not let this program use Avahi."
-    case .publishingDisabled: "Avahi is configured not to let programs publish."
-    case .daemonBusy: "The Avahi daemon accepts no more programs."
+    case .busRefused: "The system D-Bus does not allow this program to use Avahi."
+    case .publishingDisabled: "Avahi is configured not to allow programs to publish."
+    case .daemonBusy: "The Avahi daemon has too many clients."
     case .noSuchInterface(let name):
       "There is no network interface \(UntrustedText(name).displayed)."
     case .failed(let code, let reason):
@@ -36,7 +36,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     }
   }
 
-  /// The advice for the user, in a sentence.
+  /// The advice for the user, as a sentence.
   public var advice: String {
     switch self {
     case .notInstalled:
@@ -46,7 +46,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     case .busNotRunning:
       "Start it (systemctl start dbus), or connect by HOST:PORT or a link."
     case .busRefused:
-      "See the policy in avahi-dbus.conf (the group netdev may be needed), or connect by HOST:PORT."
+      "Check the policy in avahi-dbus.conf (the group netdev may be needed), or connect by HOST:PORT."
     case .publishingDisabled:
       """
       Set disable-publishing=no and disable-user-service-publishing=no in \
@@ -55,9 +55,9 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     case .daemonBusy:
       "Close other programs that use it, or restart it (systemctl restart avahi-daemon)."
     case .noSuchInterface:
-      "See the names with: ip link."
+      "List the network interfaces with: ip link."
     case .failed:
-      "See the daemon's log (journalctl -u avahi-daemon), or connect by HOST:PORT or a link."
+      "Read the daemon's log (journalctl -u avahi-daemon), or connect by HOST:PORT or a link."
     }
   }
 }

@@ -1,31 +1,33 @@
-/// One way to reach a peer: an address, a port, and the interface it was heard on.
+/// A network address and port of a peer, with the local interface on which it was discovered.
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   /// The address on which the peer listens.
   public let address: NetworkAddress
-  /// The TCP port the peer listens on, never 0.
+  /// The TCP port on which the peer listens, never 0.
   public let port: UInt16
-  /// The interface of ours that the peer was heard on.
+  /// The local interface on which the peer was discovered.
   public let interface: NetworkInterface
 
-  /// Joins the three parts.
+  /// Creates an endpoint.
   public init(address: NetworkAddress, port: UInt16, interface: NetworkInterface) {
     self.address = address
     self.port = port
     self.interface = interface
   }
 
-  /// The address as `connect` wants it, with the interface's name behind `%` where it needs a scope.
+  /// The address in the form that `connect` expects.
+  ///
+  /// For a link-local IPv6 address, `%` and the name of the interface follow the address.
   public var host: String {
     address.isLinkLocal && address.isIPv6 ? "\(address)%\(interface.name)" : address.description
   }
 
-  /// The scope for `sockaddr_in6`: the interface's index for a link-local address, 0 for others.
+  /// The scope for `sockaddr_in6`: the interface's index for link-local IPv6, otherwise 0.
   public var scope: UInt32 { address.isLinkLocal && address.isIPv6 ? interface.index : 0 }
 
-  /// `HOST:PORT`, with the host in brackets where it is IPv6.
+  /// The text `HOST:PORT`; an IPv6 host is in brackets.
   public var description: String { address.isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Whether a caller should try this one first: IPv4, then global IPv6, then link-local IPv6.
+  /// Whether to try `one` before `other`: IPv4, then global IPv6, then link-local IPv6.
   static func isBetter(_ one: Endpoint, _ other: Endpoint) -> Bool {
     if one.address.rank != other.address.rank { return one.address.rank < other.address.rank }
     if one.interface.index != other.interface.index {
@@ -40,12 +42,12 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
 /// A network interface of this machine.
 public struct NetworkInterface: Hashable, Sendable {
-  /// The number the kernel gives it.
+  /// The index that the kernel assigned to the interface.
   public let index: UInt32
-  /// The name the kernel gives it.
+  /// The name that the kernel assigned to the interface.
   public let name: String
 
-  /// Joins the two parts.
+  /// Creates an interface from its index and name.
   public init(index: UInt32, name: String) {
     self.index = index
     self.name = name
@@ -54,41 +56,42 @@ public struct NetworkInterface: Hashable, Sendable {
 
 /// An IPv4 or IPv6 address without a scope.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
-  /// 4 or 16 bytes, in the order of the network.
+  /// The 4 or 16 bytes of the address in network byte order.
   public let bytes: [UInt8]
 
-  /// Takes an IPv4 address.
+  /// Creates an IPv4 address.
   public init(_ one: UInt8, _ two: UInt8, _ three: UInt8, _ four: UInt8) {
     bytes = [one, two, three, four]
   }
 
-  /// Takes 4 bytes of IPv4 or 16 of IPv6, and nothing else.
+  /// Creates an IPv4 address from 4 bytes or an IPv6 address from 16; otherwise returns nil.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.bytes = Array(bytes)
   }
 
-  /// The part of the address that one machine cannot choose freely: of a global IPv6 address the first 64 bits,
-  /// of others all of it.
+  /// The part of the address that a machine cannot choose freely.
+  ///
+  /// It is the first 64 bits of a global IPv6 address, and the whole address otherwise.
   package var group: ArraySlice<UInt8> { bytes.prefix(isIPv6 && !isLinkLocal ? 8 : bytes.count) }
 
-  /// Whether there are 16 bytes.
+  /// Whether the address is an IPv6 address.
   public var isIPv6: Bool { bytes.count == 16 }
 
-  /// Whether the address holds on one link alone: `169.254/16` or `fe80::/10`.
+  /// Whether the address is valid only on one link: `169.254/16` or `fe80::/10`.
   public var isLinkLocal: Bool {
     isIPv6
       ? bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80
       : bytes[0] == 169 && bytes[1] == 254
   }
 
-  /// Whether a peer can be reached there: not unspecified, not multicast, not broadcast.
+  /// Whether a peer can have this address: it is not unspecified, multicast or broadcast.
   public var isUsable: Bool {
     guard bytes.contains(where: { $0 != 0 }) else { return false }
     return isIPv6 ? bytes[0] != 0xff : bytes[0] < 224 && bytes[0] != 0
   }
 
-  /// Dotted decimal, or the form of RFC 5952.
+  /// The address in dotted decimal (IPv4) or as in RFC 5952 (IPv6).
   public var description: String {
     isIPv6 ? ipv6Text : bytes.map(String.init).joined(separator: ".")
   }

@@ -1,6 +1,6 @@
-/// What a browser's reader has yet to hear.
+/// The unread events of a browser.
 ///
-/// It is at most one event for each peer, and one about the system. Implements DSC-19.
+/// It holds at most one event for each peer, and one about the discovery system. Implements DSC-19.
 package struct BrowserQueue: Sendable {
   private enum Pending {
     case found(DiscoveredPeer)
@@ -12,17 +12,17 @@ package struct BrowserQueue: Sendable {
   private var pending: [DiscoveredPeer.ID: Pending] = [:]
   private var system: BrowserEvent?
 
-  /// A queue in which nothing waits.
+  /// Creates an empty queue.
   package init() {}
 
-  /// How many events wait.
+  /// The number of unread events.
   package var count: Int { order.count + (system == nil ? 0 : 1) }
 
-  /// Adds an event, merged with what waits about the same peer.
+  /// Adds an event and merges it with the unread event of the same peer.
   package mutating func push(_ event: BrowserEvent) {
     switch event {
     case .found(let peer):
-      // A reader who has not yet heard of the loss hears of a change instead.
+      // The reader does not know about the loss yet, so it receives an update instead.
       if case .lost? = pending[peer.id] {
         set(.updated(peer), for: peer.id)
       } else {
@@ -46,7 +46,8 @@ package struct BrowserQueue: Sendable {
     }
   }
 
-  /// Removes the next event: what concerns the system first, then peers in order.
+  /// Removes and returns the next event: first the one about the discovery system, then peers in
+  /// order.
   package mutating func pop() -> BrowserEvent? {
     if let event = system {
       system = nil
@@ -69,21 +70,21 @@ package struct BrowserQueue: Sendable {
 
 /// The unread events of an advertiser; at most the last 16.
 package struct AdvertiserQueue: Sendable {
-  /// How many events wait at most; beyond it the oldest goes.
+  /// The maximum number of unread events; one more drops the oldest.
   package static let limit = 16
 
   private var events: [AdvertiserEvent] = []
 
-  /// A queue in which nothing waits.
+  /// Creates an empty queue.
   package init() {}
 
-  /// Adds an event; where 16 wait, the oldest goes.
+  /// Adds an event; if the queue has 16 events, drops the oldest.
   package mutating func push(_ event: AdvertiserEvent) {
     if events.count == Self.limit { events.removeFirst() }
     events.append(event)
   }
 
-  /// Removes the oldest event.
+  /// Removes and returns the oldest event.
   package mutating func pop() -> AdvertiserEvent? {
     events.isEmpty ? nil : events.removeFirst()
   }

@@ -1,10 +1,10 @@
-/// One machine on an `InMemoryNetwork`, which advertises and browses there.
+/// A host on an `InMemoryNetwork`, with an advertiser and a browser.
 public struct InMemoryHost: Advertiser, Browser {
-  /// The name it was given, by which the network is told what befalls it.
+  /// The name of the host, used to select it in methods of the network.
   public let name: String
-  /// The one interface it has.
+  /// The only interface of the host.
   public let interface: NetworkInterface
-  /// The addresses that it announces.
+  /// The addresses that the host announces.
   public let addresses: [NetworkAddress]
 
   private let network: InMemoryNetwork
@@ -21,7 +21,7 @@ public struct InMemoryHost: Advertiser, Browser {
     self.network = network
   }
 
-  /// Advertises for as long as the body runs; see `Advertiser`.
+  /// Advertises while `body` runs; see `Advertiser`.
   nonisolated(nonsending) public func advertise<Result>(
     _ advertisement: Advertisement,
     _ body: nonisolated(nonsending) (Advertising) async throws -> Result
@@ -43,7 +43,7 @@ public struct InMemoryHost: Advertiser, Browser {
     }
   }
 
-  /// Browses for as long as the body runs; see `Browser`.
+  /// Browses while `body` runs; see `Browser`.
   nonisolated(nonsending) public func browse<Result>(
     _ query: BrowserQuery,
     _ body: nonisolated(nonsending) (DiscoveryEvents<BrowserEvent>) async throws -> Result

@@ -1,8 +1,8 @@
-/// A network in memory that discovery works on as it does over mDNS, in a time of its own.
+/// An in-memory network in virtual time, on which discovery works as it does over mDNS.
 ///
-/// Nothing happens but by a call: what takes time waits until `advance(by:)` lets it pass. It renames
-/// on a collision, keeps what falls silent for 130 seconds, and has every fault that discovery must
-/// live with, so that programs above it can be tested without a daemon.
+/// Nothing happens by itself: delayed events happen in `advance(by:)`. The network renames services
+/// on a collision, keeps silent peers for 130 s, and can simulate the faults that discovery must
+/// survive. Programs can thus be tested without a daemon.
 ///
 /// ```swift
 /// let network = InMemoryNetwork(seed: 1)
@@ -10,10 +10,10 @@
 /// let bob = await network.host(named: "bob")
 /// ```
 public actor InMemoryNetwork {
-  /// How long a peer that fell silent is still known (DSC-17).
+  /// The time for which a silent peer is still known (DSC-17).
   ///
-  /// It is the life of an SRV record in a cache, and the time it takes to see that it cannot be had
-  /// again.
+  /// It is the lifetime of a cached SRV record, plus the time of a failed attempt to renew the
+  /// record.
   public static let silence = Duration.seconds(130)
 
   struct ID: Hashable, Comparable {
@@ -58,7 +58,7 @@ public actor InMemoryNetwork {
     let due: Duration
     let registration: ID
     let listener: ID
-    /// Nil for a goodbye.
+    /// The announcement, or nil for a goodbye.
     let copy: Copy?
   }
 
@@ -72,11 +72,11 @@ public actor InMemoryNetwork {
   private var listeners: [ID: Listener] = [:]
   private var deliveries: [Delivery] = []
 
-  /// Makes a network without hosts.
+  /// Creates a network without hosts.
   ///
   /// - Parameters:
-  ///   - seed: Decides the names that are taken on a collision.
-  ///   - latency: How long everything that is said takes to be heard, 0 for at once.
+  ///   - seed: The seed for the new names after a collision.
+  ///   - latency: The delay of every announcement and goodbye.
   public init(seed: UInt64, latency: Duration = .zero) {
     random = SplitMix64(state: seed)
     self.latency = latency
@@ -84,9 +84,9 @@ public actor InMemoryNetwork {
 
   // MARK: Hosts, faults and time
 
-  /// Adds a host that is plugged in and in order, with one IPv4 and one link-local IPv6 address.
+  /// Adds a working, connected host with one IPv4 and one link-local IPv6 address.
   ///
-  /// - Precondition: there is no host of that name, and fewer than 250 others.
+  /// - Precondition: No host has this name, and the network has fewer than 250 hosts.
   public func host(named name: String) -> InMemoryHost {
     precondition(machines[name] == nil, "hosts have different names")
     machines[name] = Machine()
@@ -101,12 +101,13 @@ public actor InMemoryNetwork {
     )
   }
 
-  /// Takes the discovery system of a host away, or gives it back with nil.
+  /// Makes the discovery system of a host unavailable, or available again if `problem` is nil.
   ///
   /// - Parameters:
-  ///   - problem: What the host's advertisers and browsers are told.
-  ///   - name: The host.
-  ///   - goodbye: Whether it goes in order; others otherwise notice after `silence`.
+  ///   - problem: The problem that the host's advertisers and browsers report.
+  ///   - name: The name of the host.
+  ///   - goodbye: Whether the host withdraws its announcements. Otherwise the other hosts lose them
+  ///     after ``silence``.
   public func setProblem(_ problem: DiscoveryProblem?, on name: String, goodbye: Bool = true) {
     machines[name]?.problem = problem
     for id in registrations.keys.sorted() where registrations[id]?.host.name == name {
@@ -125,17 +126,17 @@ public actor InMemoryNetwork {
     settle()
   }
 
-  /// Pulls a host's cable out, without a word to anybody, or puts it back.
+  /// Disconnects the network cable of a host without a goodbye, or reconnects it.
   ///
   /// - Parameters:
-  ///   - isPlugged: Whether the cable is in.
-  ///   - name: The host.
+  ///   - isPlugged: Whether the cable is connected.
+  ///   - name: The name of the host.
   public func setPlugged(_ isPlugged: Bool, on name: String) {
     machines[name]?.isPlugged = isPlugged
     settle()
   }
 
-  /// Lets time pass, and everything happen that is due in it.
+  /// Advances the time and executes everything that is due in it.
   public func advance(by duration: Duration) {
     let end = now + duration
     settle()
@@ -147,7 +148,7 @@ public actor InMemoryNetwork {
     settle()
   }
 
-  // MARK: What hosts do
+  // MARK: Advertisers and browsers
 
   func register(
     _ advertisement: Advertisement,
@@ -206,7 +207,7 @@ public actor InMemoryNetwork {
 
   func popBrowserEvent(_ id: ID) -> BrowserEvent? { listeners[id]?.queue.pop() }
 
-  // MARK: How it works
+  // MARK: Delivery
 
   private func makeID() -> ID {
     lastID += 1
@@ -256,7 +257,7 @@ public actor InMemoryNetwork {
     return (tables + copies + announcements + deliveries.map(\.due)).min()
   }
 
-  /// Brings everything to where it is at this moment.
+  /// Executes everything that is due at the current time.
   private func settle() {
     announce()
     spread()
@@ -317,7 +318,7 @@ public actor InMemoryNetwork {
     tell(id, .renamed(from: registration.name, to: name))
   }
 
-  /// Says goodbye to all who can hear it now; the others will notice by the silence.
+  /// Sends a goodbye to all reachable listeners; the others detect the silence.
   private func sayGoodbye(_ id: ID) {
     guard let registration = registrations[id] else { return }
     for (listenerID, listener) in listeners.sorted(by: { $0.key < $1.key })
@@ -328,7 +329,7 @@ public actor InMemoryNetwork {
     }
   }
 
-  /// Sends every listener what it should know and does not.
+  /// Sends every listener the announcements that it does not have yet.
   private func spread() {
     for listenerID in listeners.keys.sorted() {
       guard let listener = listeners[listenerID], listener.isAvailable else { continue }
@@ -429,7 +430,8 @@ public actor InMemoryNetwork {
   }
 }
 
-/// Steele, Lea and Flood's generator: small, and the same everywhere.
+/// The SplitMix64 generator of Steele, Lea and Flood: small, with the same output on every
+/// platform.
 private struct SplitMix64: RandomNumberGenerator {
   var state: UInt64
 

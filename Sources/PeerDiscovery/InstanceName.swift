@@ -1,27 +1,27 @@
-/// The DNS-SD name of one advertised board of one peer, known to be legal.
+/// The DNS-SD instance name of one advertised board of one peer.
 ///
-/// Names can be taken by others, so ours comes from the key and the session, and says nothing about
-/// the person: `p-<26 of the peer id>-<8 of the session id>`. Implements DSC-2 and DSC-12.
+/// The name is `p-<26 characters of the peer id>-<8 of the session id>`. It contains no name of a
+/// user. Another service can use the same name. Implements DSC-2 and DSC-12.
 public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
-  /// The most bytes in a DNS label.
+  /// The maximum length of a DNS label in bytes.
   public static let maximumSize = 63
-  /// How many characters of the peer's id and of the session's id are in it.
+  /// The number of characters of the peer id and of the session id in an instance name.
   static let (peerPrefix, sessionPrefix) = (26, 8)
 
-  /// The name, with none of the escapes of DNS.
+  /// The name without DNS escapes.
   public let text: String
 
   /// The same as `text`.
   public var description: String { text }
 
-  /// The name that a peer advertises a session under.
+  /// Creates the name under which a peer advertises a session.
   public init(peer: AnnouncedPeerID, session: AnnouncedSessionID) {
     text = "p-\(peer.text.prefix(Self.peerPrefix))-\(session.text.prefix(Self.sessionPrefix))"
   }
 
-  /// Checks a name by RFC 6763, 4.1.1.
+  /// Creates a name from text that follows RFC 6763, 4.1.1.
   ///
-  /// - Throws: `empty`, `tooLong` past 63 bytes of UTF-8, or `controlCharacter`.
+  /// - Throws: `empty`, `tooLong` if the text exceeds 63 bytes of UTF-8, or `controlCharacter`.
   public init(_ text: String) throws(InstanceNameError) {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= Self.maximumSize else { throw .tooLong }
@@ -31,7 +31,7 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
 
   private init(unchecked text: String) { self.text = text }
 
-  /// The name to take when somebody else has ours: the plain one and a fresh random suffix (DSC-12).
+  /// Returns a new name for use after a collision: the usual name and a random suffix (DSC-12).
   public static func renamed(
     peer: AnnouncedPeerID,
     session: AnnouncedSessionID,
@@ -43,12 +43,12 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The reason why a text is not an instance name.
+/// The reason why a text is not a valid instance name.
 public enum InstanceNameError: Error, Hashable, Sendable {
-  /// There is no character.
+  /// The text is empty.
   case empty
-  /// There are more than 63 bytes.
+  /// The text exceeds 63 bytes.
   case tooLong
-  /// There is an ASCII control character.
+  /// The text contains an ASCII control character.
   case controlCharacter
 }

@@ -1,19 +1,19 @@
 /// Turns sightings of instances into events about peers.
 ///
-/// A sighting is one instance on one interface in one protocol; a peer is all sightings that name
-/// the same peer and session. The table is told what the discovery system hears and what time it is,
-/// and never asks. Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order of DSC-26.
+/// A sighting is one instance on one interface over one protocol. A peer has all sightings with its
+/// peer id and session. The caller passes in the observations of the discovery system and the time.
+/// Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order of DSC-26.
 package struct PeerTable: Sendable {
-  /// The place where an instance was seen.
+  /// The identity of a sighting: an instance, an interface and a protocol.
   package struct SightingKey: Hashable, Sendable {
     /// The instance's name and domain.
     package let instance: String
-    /// The index of the interface it was heard on.
+    /// The index of the interface on which the instance was seen.
     package let interface: UInt32
-    /// Whether it was heard over IPv6.
+    /// Whether the instance was seen over IPv6.
     package let isIPv6: Bool
 
-    /// Joins the three parts.
+    /// Creates the key of a sighting.
     package init(instance: String, interface: UInt32, isIPv6: Bool) {
       self.instance = instance
       self.interface = interface
@@ -21,13 +21,13 @@ package struct PeerTable: Sendable {
     }
   }
 
-  /// How many peers are remembered; `evictPeer` says which one gives way.
+  /// The maximum number of peers; `evictPeer` selects the peer to remove.
   package static let maximumPeers = 256
-  /// How many ways to reach one peer are remembered.
+  /// The maximum number of sightings of one peer.
   package static let maximumSightings = 16
-  /// How long known peers stay while the discovery system is away.
+  /// How long known peers are kept while the discovery system is unavailable.
   package static let patience = Duration.seconds(30)
-  /// How long after its return known peers have to be heard again.
+  /// The time within which known peers must be seen again after the discovery system returns.
   package static let confirmation = Duration.seconds(10)
 
   private struct Sighting {
@@ -48,11 +48,11 @@ package struct PeerTable: Sendable {
   private var dropUnconfirmed: Duration?
   private var evictions: [SightingKey] = []
 
-  /// Creates an empty table that ignores `own` (DSC-14).
+  /// Creates an empty table.
   ///
   /// - Parameters:
-  ///   - own: The id of the local peer, if it is ignored.
-  ///   - preference: The peers and sessions that are forgotten last.
+  ///   - own: The id of the local peer, which is ignored (DSC-14); nil ignores no peer.
+  ///   - preference: The peers and sessions to forget last.
   package init(
     excluding own: AnnouncedPeerID?,
     preferring preference: BrowserPreference = BrowserPreference()
@@ -61,19 +61,19 @@ package struct PeerTable: Sendable {
     self.preference = preference
   }
 
-  /// The peers that are known now.
+  /// The peers that are currently known.
   package var peers: [DiscoveredPeer] { Array(reported.values) }
 
-  /// Whether another peer would push one out.
+  /// Whether the table must remove a peer before it can add another.
   package var isFull: Bool { sightings.count >= Self.maximumPeers }
 
-  /// Returns whether a sighting is remembered.
+  /// Returns whether the table contains a sighting.
   ///
-  /// - Parameter key: The place where the instance was seen.
-  /// - Returns: Whether it belongs to a peer that is remembered.
+  /// - Parameter key: The identity of the sighting.
+  /// - Returns: Whether the sighting belongs to a peer in the table.
   package func contains(_ key: SightingKey) -> Bool { owners[key] != nil }
 
-  /// When `expire` has something to do next.
+  /// The time at which `expire` must be called next; nil if nothing can expire.
   package var deadline: Duration? {
     switch (dropAll, dropUnconfirmed) {
     case (let one?, let other?): min(one, other)
@@ -81,8 +81,9 @@ package struct PeerTable: Sendable {
     }
   }
 
-  /// An instance was resolved, for the first time or anew; one of ours or without a usable address
-  /// counts as removed.
+  /// Adds or updates the sighting of an instance that was resolved.
+  ///
+  /// If the instance belongs to the local peer or has no usable address, its sighting is removed.
   package mutating func resolved(
     _ key: SightingKey,
     _ announcement: Announcement,
@@ -105,14 +106,14 @@ package struct PeerTable: Sendable {
     report(id)
   }
 
-  /// An instance said goodbye, or could no longer be resolved, or is none of ours.
+  /// Removes a sighting whose instance left, no longer resolves, or is not a valid announcement.
   package mutating func removed(_ key: SightingKey) {
     guard let id = owners.removeValue(forKey: key) else { return }
     sightings[id]?[key] = nil
     report(id)
   }
 
-  /// The discovery system went away; peers stay until ``patience`` is over (DSC-17).
+  /// Handles the loss of the discovery system; peers are kept for ``patience`` (DSC-17).
   package mutating func becameUnavailable(now: Duration) {
     for id in sightings.keys {
       for key in (sightings[id] ?? [:]).keys { sightings[id]?[key]?.isConfirmed = false }
@@ -121,15 +122,15 @@ package struct PeerTable: Sendable {
     if !owners.isEmpty { dropAll = dropAll ?? now + Self.patience }
   }
 
-  /// The discovery system is back, and will now tell of everything it hears.
+  /// Handles the return of the discovery system, which then reports all instances again.
   ///
-  /// Peers that are not heard again go when ``confirmation`` is over (DSC-17).
+  /// Peers that are not seen again within ``confirmation`` are removed (DSC-17).
   package mutating func becameAvailable(now: Duration) {
     dropAll = nil
     if !owners.isEmpty { dropUnconfirmed = now + Self.confirmation }
   }
 
-  /// Forgets what was not heard again in time.
+  /// Removes the sightings that were not seen again in time.
   package mutating func expire(now: Duration) {
     let isTimeForAll = dropAll.map { $0 <= now } ?? false
     let isTimeForUnconfirmed = dropUnconfirmed.map { $0 <= now } ?? false
@@ -140,19 +141,19 @@ package struct PeerTable: Sendable {
     for (key, _) in silent.sorted(by: { $0.value.order < $1.value.order }) { removed(key) }
   }
 
-  /// The events since the last call, in order.
+  /// Returns and removes the events since the last call, in order.
   package mutating func takeEvents() -> [BrowserEvent] {
     defer { events.removeAll() }
     return events
   }
 
-  /// The sightings that were dropped for want of room since the last call.
+  /// Returns and removes the sightings that were evicted since the last call to make room.
   package mutating func takeEvictions() -> [SightingKey] {
     defer { evictions.removeAll() }
     return evictions
   }
 
-  /// Makes room for a sighting; returns false if every remembered peer is preferred to its peer.
+  /// Makes room for a sighting; returns false if the table prefers every known peer to its peer.
   private mutating func makeRoom(
     for id: DiscoveredPeer.ID,
     _ key: SightingKey,
@@ -167,13 +168,15 @@ package struct PeerTable: Sendable {
     return evictPeer(for: (preference.rank(of: id), endpoint.address.group))
   }
 
-  /// Forgets one peer: of those that are preferred least, one of the address that has the most of them, and of
-  /// these the peer that was not heard of for longest (DSC-18).
+  /// Removes one peer to make room (DSC-18).
   ///
-  /// So an advertiser that floods the network from one address pushes out only its own instances.
+  /// The peer has the lowest rank. Among those, it has the address that most of them share, and was
+  /// not seen for the longest time. An advertiser that floods the network from one address thus
+  /// evicts only its own instances.
   ///
-  /// - Parameter newcomer: The rank and the address of the peer that needs the room; it counts as remembered.
-  /// - Returns: Whether a peer was forgotten: not if there is none, or if all are preferred to the newcomer.
+  /// - Parameter newcomer: The rank and address of the peer that needs room; it is counted as well.
+  /// - Returns: Whether a peer was removed. It is false if the table is empty or prefers all its
+  ///   peers to the newcomer.
   @discardableResult
   package mutating func evictPeer(
     for newcomer: (rank: BrowserPreference.Rank, group: ArraySlice<UInt8>)? = nil

@@ -1,27 +1,28 @@
-/// The DNS-SD name of a kind of service, known to be legal.
+/// The DNS-SD name of a kind of service.
 ///
-/// Implements DSC-1. The transport is always TCP: what is found is a place to open a link to.
+/// Every value of this type is a valid name. Implements DSC-1. The transport is always TCP, because
+/// peers connect to the discovered address over TCP.
 public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
-  /// The service that every whiteboard advertises.
+  /// The service type that every whiteboard advertises.
   public static let whiteboard = ServiceType(unchecked: "whiteboard-p2p")
 
-  /// The greatest number of characters in a name.
+  /// The maximum number of characters in a name.
   public static let maximumLength = 15
 
   /// The name alone, as in `whiteboard-p2p`.
   public let name: String
 
-  /// The name as DNS-SD writes it, as in `_whiteboard-p2p._tcp`.
+  /// The name in the format of DNS-SD, as in `_whiteboard-p2p._tcp`.
   public var text: String { "_\(name)._tcp" }
 
   /// The same as `text`.
   public var description: String { text }
 
-  /// Checks a name by the rules of RFC 6335, 5.1.
+  /// Creates a service type from a name that follows RFC 6335, 5.1.
   ///
-  /// - Parameter name: 1 to 15 of `a-z`, `0-9` and `-`, with at least one letter, and no hyphen at
-  ///   either end or beside another.
-  /// - Throws: ``ServiceTypeError``: the first rule the name breaks.
+  /// - Parameter name: 1 to 15 characters of `a-z`, `0-9` and `-`, with at least one letter. A
+  ///   hyphen must not be first or last, nor follow another hyphen.
+  /// - Throws: ``ServiceTypeError`` for the first rule that the name violates.
   public init(_ name: some StringProtocol) throws(ServiceTypeError) {
     let bytes = Array(name.utf8.prefix(Self.maximumLength + 1))
     guard !bytes.isEmpty else { throw .empty }
@@ -48,16 +49,16 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   private init(unchecked name: String) { self.name = name }
 }
 
-/// The reason why a text is not a service type.
+/// The reason why a text is not a valid service type.
 public enum ServiceTypeError: Error, Hashable, Sendable {
-  /// There is no character.
+  /// The name is empty.
   case empty
-  /// There are more than 15 characters.
+  /// The name exceeds 15 characters.
   case tooLong
-  /// A character is none of `a-z`, `0-9` and `-`.
+  /// A character is not one of `a-z`, `0-9` and `-`.
   case illegalCharacter
-  /// A hyphen stands at an end or beside another.
+  /// A hyphen is first, last or next to another hyphen.
   case misplacedHyphen
-  /// There is no letter.
+  /// The name contains no letter.
   case noLetter
 }

@@ -1,37 +1,37 @@
-/// Text that a stranger wrote, which cannot be printed, logged or interpolated as it stands.
+/// Text received from another peer, which must not be printed or logged unchanged.
 ///
-/// `"\(text)"`, `print`, `dump` and the debugger all show `displayed`. What was really sent is in
-/// `raw`, which is for comparing and storing. Implements DSC-15.
+/// String interpolation, `print`, `dump` and the debugger all show ``displayed``. Use ``raw``, the
+/// received text, only to compare and store it. Implements DSC-15.
 public struct UntrustedText: Hashable, Sendable {
   /// The maximum number of columns in `displayed`.
   public static let defaultWidth = 64
 
-  /// Just what was sent, with whatever control characters and tricks of direction are in it.
+  /// The received text, including any control characters and changes of text direction.
   ///
-  /// Never write this to a terminal, a log, a window title, a path or a shell.
+  /// Never write it to a terminal, a log, a window title, a path or a shell.
   public let raw: String
 
-  /// Wraps text; bytes that were not UTF-8 have become U+FFFD.
+  /// Wraps a received text.
   public init(_ raw: String) { self.raw = raw }
 
-  /// Wraps bytes, replacing what is not UTF-8 by U+FFFD.
+  /// Wraps received bytes; replaces invalid UTF-8 by U+FFFD.
   public init(bytes: some Collection<UInt8>) { raw = String(decoding: bytes, as: UTF8.self) }
 
-  /// Whether nothing was sent.
+  /// Whether the received text is empty.
   public var isEmpty: Bool { raw.isEmpty }
 
-  /// The text made harmless, in at most 64 columns.
+  /// The text made safe for display, in at most 64 columns.
   public var displayed: String { displayed(width: Self.defaultWidth) }
 
-  /// Returns the text made safe for display, truncated with `…` if it takes more columns than
-  /// `width`.
+  /// Returns the text made safe for display, truncated with `…` if it takes more than `width`
+  /// columns.
   ///
-  /// Control, format, private and unassigned characters are dropped, and with them escape
+  /// Control, format, private-use and unassigned characters are dropped. This removes escape
   /// sequences, direction changes, zero-width and tag characters. White space becomes single
   /// spaces. A character keeps at most two combining marks, and marks without a character are
   /// dropped. The result may be empty.
   ///
-  /// - Complexity: O(n) in the width and the dropped characters.
+  /// - Complexity: O(n) in the width and the number of dropped characters.
   public func displayed(width: Int) -> String {
     var cleaned = Cleaner(width: width)
     for scalar in raw.unicodeScalars where !cleaned.isFull { cleaned.append(scalar) }
@@ -46,7 +46,7 @@ extension UntrustedText: CustomStringConvertible, CustomDebugStringConvertible, 
   /// The same as `displayed`.
   public var debugDescription: String { displayed }
 
-  /// Shows `displayed` alone, so that `dump` does not show `raw`.
+  /// A mirror with only `displayed`, so that `dump` does not show `raw`.
   public var customMirror: Mirror { Mirror(self, children: ["displayed": displayed]) }
 }
 
@@ -103,7 +103,7 @@ private struct Cleaner {
     if width > 0 { scalars.append(("…", 1)) }
   }
 
-  /// Whether a terminal gives the character two columns (Unicode TR 11, in blocks).
+  /// Whether a terminal gives the character two columns (Unicode TR 11, approximated by blocks).
   private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.properties.isEmojiPresentation { return true }
     switch scalar.value {

@@ -1,17 +1,18 @@
 /// The instances that wait to be resolved, in the order of DSC-26.
 ///
-/// Known peers come first, then boards with a local copy, then the newest instance. Instances that gave way to
-/// others come after all of these.
+/// Instances of known peers come first, then those of known sessions, then the newest. Instances
+/// that were resolved before and displaced by others come last.
 package struct WaitingInstances: Sendable {
-  /// An instance that is not resolved now.
+  /// An instance that waits to be resolved.
   package struct Instance: Sendable {
-    /// The place where it was seen.
+    /// The sighting of the instance.
     package let key: PeerTable.SightingKey
-    /// Its name.
+    /// The name of the instance.
     package let name: String
-    /// Its domain.
+    /// The domain of the instance.
     package let domain: String
-    /// Whether it gave way to others; it is resolved again only if there is room.
+    /// Whether another instance displaced this one; it is then resolved again only if there is
+    /// room.
     package let gaveWay: Bool
     fileprivate let rank: BrowserPreference.Rank
     fileprivate let order: UInt64
@@ -22,7 +23,7 @@ package struct WaitingInstances: Sendable {
     }
   }
 
-  /// How many instances are remembered; the last one in the order is forgotten.
+  /// The maximum number of instances; one more drops the last in the order.
   package static let maximum = 4096
 
   private let peers: Set<Substring>
@@ -43,29 +44,29 @@ package struct WaitingInstances: Sendable {
   /// - Complexity: O(*n*).
   package var next: Instance? { instances.values.max(by: Instance.isLater) }
 
-  /// Adds an instance that was heard of for the first time.
+  /// Adds an instance that was seen for the first time.
   ///
   /// - Parameters:
-  ///   - key: The place where it was seen.
-  ///   - name: Its name.
-  ///   - domain: Its domain.
+  ///   - key: The sighting of the instance.
+  ///   - name: The name of the instance.
+  ///   - domain: The domain of the instance.
   package mutating func appeared(_ key: PeerTable.SightingKey, name: String, domain: String) {
     add(key, name, domain, gaveWay: false)
   }
 
-  /// Adds an instance that was resolved before and gave way to another.
+  /// Adds an instance that was resolved before and displaced by another.
   ///
   /// - Parameters:
-  ///   - key: The place where it was seen.
-  ///   - name: Its name.
-  ///   - domain: Its domain.
+  ///   - key: The sighting of the instance.
+  ///   - name: The name of the instance.
+  ///   - domain: The domain of the instance.
   package mutating func gaveWay(_ key: PeerTable.SightingKey, name: String, domain: String) {
     add(key, name, domain, gaveWay: true)
   }
 
-  /// Removes an instance, which is resolved now or gone.
+  /// Removes an instance that is now being resolved, or that left.
   ///
-  /// - Parameter key: The place where it was seen.
+  /// - Parameter key: The sighting of the instance.
   package mutating func remove(_ key: PeerTable.SightingKey) { instances[key] = nil }
 
   /// Removes all instances.
@@ -90,7 +91,7 @@ package struct WaitingInstances: Sendable {
     if let last = instances.values.min(by: Instance.isLater) { instances[last.key] = nil }
   }
 
-  /// The rank that the name of an instance claims; only its record shows whether that is true.
+  /// Returns the rank that an instance claims by its name; only its TXT record can confirm it.
   private func rank(ofInstance name: String) -> BrowserPreference.Rank {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count >= 3, parts[0] == "p" else { return .unknown }
