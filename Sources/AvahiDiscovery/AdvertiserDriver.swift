@@ -1,12 +1,13 @@
 import CAvahi
 import PeerDiscovery
 
-/// Publishes one announcement, renames it when somebody else has its name, and keeps it up to date.
+/// Publishes one announcement, renames it after a name collision, and keeps it up to date.
 ///
 /// Implements DSC-12, and DSC-8 to DSC-11 on the publishing side.
 final class AdvertiserDriver: AvahiDriver {
-  /// How many names are tried within `renamePeriod`, so that whoever takes every name of ours cannot
-  /// keep the network busy through us.
+  /// The maximum number of new names within `renamePeriod`.
+  ///
+  /// Without it, a service that takes every new name could make the local peer flood the network.
   private static let maximumRenames = 8
   private static let renamePeriod = Duration.seconds(10)
 
@@ -19,7 +20,7 @@ final class AdvertiserDriver: AvahiDriver {
   private var group: OpaquePointer?
   private var states: [AvahiEntryGroupState] = []
   private var announcedName: InstanceName?
-  /// When names were tried, the oldest first.
+  /// The times of the last renames, the oldest first.
   private var renames: [Duration] = []
   private var nextRename: Duration?
 
@@ -41,7 +42,7 @@ final class AdvertiserDriver: AvahiDriver {
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
     takeUpdate()
     guard daemon.isRunning else {
-      // The daemon looks for a host name; what was published under the old one is void.
+      // The daemon is choosing a host name. Withdraw the service, because its host name may change.
       if let group { try daemon.check(avahi_entry_group_reset(group)) }
       announcedName = nil
       return
@@ -89,7 +90,8 @@ final class AdvertiserDriver: AvahiDriver {
 
   func idle(now: Duration) { takeUpdate() }
 
-  /// Takes the program's last word; returns whether it changes what is published.
+  /// Stores the newest announcement of the program; returns whether it differs from the published
+  /// one.
   @discardableResult
   private func takeUpdate() -> Bool {
     guard let update = inlet.take(), update != announcement else { return false }
@@ -184,7 +186,7 @@ private func groupChanged(
   Unmanaged<AdvertiserDriver>.fromOpaque(context).takeUnretainedValue().note(state)
 }
 
-/// Lends a record to libavahi as its kind of list, which is built from the end.
+/// Calls `body` with a record as a list of libavahi, which is built from its end.
 private func withStringList<Result>(
   _ info: DiscoveryInfo,
   _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result

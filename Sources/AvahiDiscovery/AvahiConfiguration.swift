@@ -1,22 +1,22 @@
-/// How to reach the daemon; all but the interface is for tests.
+/// The settings for reaching the Avahi daemon; only tests set more than the interface.
 package struct AvahiConfiguration: Sendable {
-  /// The one interface to use; nil for all.
+  /// The name of the only interface to use, or nil to use all.
   package var interface: String?
-  /// Files whose existence shows that Avahi is installed; one of them is enough.
+  /// Paths that show that Avahi is installed, if at least one of them exists.
   package var installation = [
     "/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/sbin/avahi-daemon",
     "/usr/local/sbin/avahi-daemon", "/run/current-system/sw/bin/avahi-daemon",
     "/usr/share/dbus-1/system-services/org.freedesktop.Avahi.service",
   ]
-  /// The path of the system bus's socket; nil if it is not known.
+  /// The path of the system bus's socket, or nil if it is unknown.
   package var busSocket = SystemBus.socketPath
-  /// The first pause before a new attempt; it doubles each time.
+  /// The first delay before a new attempt to connect; it doubles each time.
   package var shortestPause = Duration.milliseconds(200)
-  /// The longest pause before a new attempt.
+  /// The longest delay before a new attempt to connect.
   package var longestPause = Duration.seconds(5)
-  /// How long the end of a scope waits for a daemon that does not answer.
+  /// How long `advertise` or `browse` waits at its end for a daemon that does not respond.
   package var farewell = Duration.seconds(3)
 
-  /// The configuration for this machine.
+  /// Creates the configuration for this machine.
   package init(interface: String? = nil) { self.interface = interface }
 }

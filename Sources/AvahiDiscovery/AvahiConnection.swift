@@ -2,33 +2,33 @@ import CAvahi
 import Glibc
 import PeerDiscovery
 
-/// What a scope does with a connection to the daemon; confined to the thread of that scope.
+/// The advertiser or browser that uses a connection to the daemon, on the thread of the connection.
 ///
-/// Callbacks of libavahi only note what happened. What follows from it is done in `work`, which is
-/// called outside every callback, so that anything may be freed there.
+/// Callbacks of libavahi only record what happened. `work` handles it later, outside all callbacks,
+/// so that it may free any object of libavahi.
 protocol AvahiDriver: AnyObject {
-  /// When `work` has something to do though nothing happens.
+  /// The time at which `work` must be called even if nothing happens; nil if there is none.
   var deadline: Duration? { get }
 
-  /// The daemon is in another state; called with each client at least once before `work`.
+  /// Handles a new state of the daemon; called at least once for each client, before `work`.
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
-  /// Does what the callbacks noted and what is due.
+  /// Handles the recorded events and everything that is due.
   func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
-  /// The connection is gone, and whatever was made with it is freed.
+  /// Handles the loss of the connection; all objects of its client are already freed.
   func disconnected(_ problem: DiscoveryProblem, now: Duration)
 
-  /// Does what is due without a daemon.
+  /// Handles everything that is due while there is no daemon.
   func idle(now: Duration)
 }
 
-/// A daemon that can be called, until the next failure.
+/// A connected daemon, valid until the next failure.
 struct AvahiDaemon {
   let client: OpaquePointer
-  /// Whether the daemon has a host name of its own and so takes services.
+  /// Whether the daemon has chosen its host name and thus accepts services.
   let isRunning: Bool
-  /// The interface to use, or that for all.
+  /// The interface to use, or the value that means all interfaces.
   let interface: AvahiIfIndex
 
   /// The error of the last call.
@@ -36,22 +36,22 @@ struct AvahiDaemon {
 
   /// Checks the result of a call.
   ///
-  /// - Throws: ``AvahiFailure`` if it is an error.
+  /// - Throws: ``AvahiFailure`` if the result is an error code.
   func check(_ status: Int32) throws(AvahiFailure) {
     if status < 0 { throw AvahiFailure(code: status) }
   }
 }
 
-/// A call to the daemon that failed.
+/// The failure of a call to the daemon.
 struct AvahiFailure: Error {
   let code: Int32
 }
 
-/// The poll loop of one thread, and a client in it that is made anew whenever it fails.
+/// The poll loop of one thread, with a client that is recreated after each failure.
 ///
-/// Implements DSC-21: a client that lost its daemon or bus is of no more use (libavahi reports
-/// `AVAHI_CLIENT_FAILURE` even to those who asked for `AVAHI_CLIENT_NO_FAIL`), and frees all that
-/// was made with it.
+/// Implements DSC-21. A client that lost its daemon or bus is unusable, even with
+/// `AVAHI_CLIENT_NO_FAIL`: libavahi then still reports `AVAHI_CLIENT_FAILURE`. Freeing the client
+/// also frees all objects that were created with it.
 final class AvahiConnection {
   private static let interfaceCheck = Duration.seconds(2)
 
@@ -70,7 +70,7 @@ final class AvahiConnection {
   private var nextAttempt = Duration.zero
   private var nextInterfaceCheck = Duration.zero
 
-  /// Fails where the system has no descriptor to give.
+  /// Creates a connection; nil if the system has no free file descriptor.
   init?(_ configuration: AvahiConfiguration, bell: Bell, driver: any AvahiDriver) {
     self.configuration = configuration
     self.driver = driver
@@ -94,7 +94,7 @@ final class AvahiConnection {
 
   private var now: Duration { start.duration(to: .now) }
 
-  /// Waits for something to happen and deals with it.
+  /// Waits for the next event and handles it.
   func step() {
     checkInterface()
     if client == nil, nextAttempt <= now { connect() }
@@ -108,7 +108,7 @@ final class AvahiConnection {
     deal()
   }
 
-  /// Frees everything, which makes the daemon say goodbye for what was published.
+  /// Frees the client, so that the daemon sends goodbyes for its services.
   func close() {
     if let client { avahi_client_free(client) }
     client = nil
@@ -191,7 +191,7 @@ final class AvahiConnection {
     pause = min(pause * 2, configuration.longestPause)
   }
 
-  /// Notices that the interface we were asked to use went away, or is another one by that name.
+  /// Detects that the configured interface disappeared or was replaced by another with its name.
   private func checkInterface() {
     guard let name = configuration.interface, nextInterfaceCheck <= now else { return }
     nextInterfaceCheck = now + Self.interfaceCheck
@@ -202,7 +202,7 @@ final class AvahiConnection {
   }
 
   fileprivate func note(_ state: AvahiClientState) {
-    // A failure is final; nothing that comes after it counts.
+    // A failure is final, so ignore all later states.
     if latestState != AVAHI_CLIENT_FAILURE { latestState = state }
   }
 }
@@ -226,7 +226,7 @@ private func bellRang(
   Unmanaged<Bell>.fromOpaque(context).takeUnretainedValue().silence()
 }
 
-/// Rounds up, so that what is due at the deadline is due when the wait ends.
+/// Returns the time to `deadline` in milliseconds, rounded up so that the wait does not end early.
 private func milliseconds(from now: Duration, to deadline: Duration) -> Int32 {
   let (seconds, attoseconds) = max(deadline - now, .zero).components
   guard seconds < 3600 else { return 3_600_000 }

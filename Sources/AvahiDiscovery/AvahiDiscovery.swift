@@ -1,26 +1,25 @@
 public import PeerDiscovery
 
-/// Discovery by DNS-SD on the local network, over the machine's Avahi daemon.
+/// DNS-SD discovery on the local network, through the machine's Avahi daemon.
 ///
-/// Each scope of `advertise` or `browse` has a thread and a connection to the daemon of its own,
-/// which end with it: every call into libavahi blocks, and none is safe from two threads. Where
-/// there is no daemon, or it goes away, the scope says so and keeps trying, between 0.2 and 5 seconds
-/// apart (DSC-21).
+/// Each call of `advertise` or `browse` has its own thread and its own connection to the daemon
+/// until it returns, because calls into libavahi block and are not thread-safe. If the daemon is
+/// missing or stops, the call emits an event and tries again after delays of 0.2 to 5 s (DSC-21).
 public struct AvahiDiscovery: Advertiser, Browser {
   private let configuration: AvahiConfiguration
 
-  /// Makes an advertiser and browser; nothing runs until one of its scopes does.
+  /// Creates a discovery service; it starts no thread before `advertise` or `browse` is called.
   ///
-  /// - Parameter interface: The name of the one interface to use (DSC-22); nil for all. One that does
-  ///   not exist is an `unavailable` event, until it does.
+  /// - Parameter interface: The name of the only interface to use (DSC-22), or nil to use all. If
+  ///   it does not exist, advertisers and browsers report `unavailable` until it does.
   public init(interface: String? = nil) {
     configuration = AvahiConfiguration(interface: interface)
   }
 
-  /// Makes an advertiser and browser that reaches the daemon in another way; for tests.
+  /// Creates a discovery service with another configuration, for tests.
   package init(configuration: AvahiConfiguration) { self.configuration = configuration }
 
-  /// Advertises for as long as the body runs; see `Advertiser`.
+  /// Advertises while `body` runs; see `Advertiser`.
   nonisolated(nonsending) public func advertise<Result>(
     _ advertisement: Advertisement,
     _ body: nonisolated(nonsending) (Advertising) async throws -> Result
@@ -37,7 +36,7 @@ public struct AvahiDiscovery: Advertiser, Browser {
     return try await thread.run(until: { try await body(handle) }, finally: outlet.finish)
   }
 
-  /// Browses for as long as the body runs; see `Browser`.
+  /// Browses while `body` runs; see `Browser`.
   nonisolated(nonsending) public func browse<Result>(
     _ query: BrowserQuery,
     _ body: nonisolated(nonsending) (DiscoveryEvents<BrowserEvent>) async throws -> Result

@@ -2,7 +2,7 @@ import CAvahi
 import Glibc
 import PeerDiscovery
 
-/// The thread that one scope of discovery makes all its calls into libavahi on.
+/// The thread on which one call of `advertise` or `browse` makes all its calls into libavahi.
 final class AvahiThread: Sendable {
   private static let retryMilliseconds: Int32 = 500
 
@@ -17,16 +17,16 @@ final class AvahiThread: Sendable {
   private let configuration: AvahiConfiguration
   private let makeDriver: @Sendable () -> any AvahiDriver
 
-  /// Makes a thread that has yet to start; `makeDriver` is called once, on it.
+  /// Creates a thread without starting it; `makeDriver` is called once, on the new thread.
   init(configuration: AvahiConfiguration, makeDriver: @escaping @Sendable () -> any AvahiDriver) {
     self.configuration = configuration
     self.makeDriver = makeDriver
   }
 
-  /// Makes the driver look at what it was sent; may be called from anywhere.
+  /// Wakes the driver so that it handles new input; may be called from any thread.
   func wake() { state.withLock { $0.bell }?.ring() }
 
-  /// Runs the thread for as long as the body, and waits for its end, even when cancelled.
+  /// Runs the thread while `body` runs, and waits until the thread ends, even when canceled.
   nonisolated(nonsending) func run<Result>(
     until body: nonisolated(nonsending) () async throws -> Result,
     finally finish: () -> Void
@@ -53,18 +53,19 @@ final class AvahiThread: Sendable {
     let context = Unmanaged.passRetained(self)
     let status = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
     guard status != 0 else { return }
-    // There is no thread to try again from; discovery stays away for this scope.
+    // Without a thread there is no retry: discovery stays unavailable until the call ends.
     context.release()
     state.withLock { $0.hasEnded = true }
     makeDriver().disconnected(.system(status), now: .zero)
   }
 
-  /// Tells the thread to end, and waits until it did or the daemon has kept it for too long; it then
-  /// ends by itself when the daemon answers.
+  /// Stops the thread and waits until it has ended, or until the configured timeout.
+  ///
+  /// After a timeout, the thread ends by itself when the daemon responds.
   private nonisolated(nonsending) func stop() async {
     state.withLock { $0.isStopRequested = true }
     wake()
-    // Nobody waits for this task: it is cancelled below, and its only effect is to wake us.
+    // No code waits for this task. It is canceled below, and it only resumes the continuation.
     let timer = Task.detached { [self] in
       try? await Task.sleep(for: configuration.farewell)
       resumeWaiter()
@@ -99,7 +100,7 @@ final class AvahiThread: Sendable {
       guard let bell = Bell(),
         let connection = AvahiConnection(configuration, bell: bell, driver: driver)
       else {
-        // No descriptor is free; a moment later one may be.
+        // No file descriptor is available. Try again after a short delay.
         driver.disconnected(.system(errno), now: .zero)
         poll(nil, 0, Self.retryMilliseconds)
         continue
@@ -114,7 +115,7 @@ final class AvahiThread: Sendable {
 }
 
 extension DiscoveryProblem {
-  /// The system refused us a thread or a descriptor.
+  /// Returns the problem that the system provided no thread or file descriptor.
   fileprivate static func system(_ code: Int32) -> DiscoveryProblem {
     .failed(code: code, reason: String(cString: strerror(code)))
   }
@@ -126,11 +127,11 @@ private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
   return nil
 }
 
-/// An eventfd: rings in one thread's poll loop, from any other.
+/// An eventfd that wakes the poll loop of one thread from any other thread.
 final class Bell: Sendable {
   let descriptor: Int32
 
-  /// Fails where the system has no descriptor to give.
+  /// Creates an eventfd; nil if the system has no free file descriptor.
   init?() {
     let descriptor = whiteboard_avahi_bell_new()
     guard descriptor >= 0 else { return nil }

@@ -1,6 +1,6 @@
 import PeerDiscovery
 
-/// Whether the discovery system was available at the last report.
+/// The last reported availability of the discovery system.
 struct Availability {
   private enum State: Equatable {
     case unknown
@@ -10,10 +10,10 @@ struct Availability {
 
   private var said = State.unknown
 
-  /// Whether this is news.
+  /// Records that the system is available; returns whether this is a change.
   mutating func becameAvailable() -> Bool { say(.available) }
 
-  /// Returns whether the state changed; a different problem counts as a change.
+  /// Records a problem; returns whether the state changed, including to a different problem.
   mutating func becameUnavailable(_ problem: DiscoveryProblem) -> Bool {
     say(.unavailable(problem))
   }

@@ -4,16 +4,16 @@ import PeerDiscovery
 
 /// Browses, and keeps a resolver open for every instance on every interface and protocol.
 ///
-/// Browsers are told of an instance that comes and goes, and not of its TXT record; only a resolver
-/// that stays open is. When a resolver fails, the instance is resolved once more from scratch, and
-/// when that fails too it is taken for gone. It is then tried again from time to time: the daemon
-/// knows the instance for 75 minutes and so does not tell of it anew, and an open resolver asks
-/// less and less often. Implements DSC-11, DSC-17, DSC-25 and DSC-26.
+/// A browser of libavahi reports new and removed instances, but not changes of their TXT records;
+/// only an open resolver reports these. If a resolver fails, a new one is opened. If that fails as
+/// well, the peer is removed, but a new resolver is opened from time to time: the daemon does not
+/// report the instance again while its PTR record is cached (75 min), and an open resolver sends
+/// queries ever less often. Implements DSC-11, DSC-17, DSC-25 and DSC-26.
 final class BrowserDriver: AvahiDriver {
-  /// How many resolvers are open at most: the daemon lets a client have 1024 objects.
+  /// The maximum number of open resolvers; the daemon allows 1,024 objects for each client.
   static let maximumResolvers = 900
 
-  /// How soon an instance that was taken for gone is tried again: first, and at most.
+  /// The first and the longest delay before an instance that failed twice is resolved again.
   private static let shortestPause = Duration.seconds(5)
   private static let longestPause = Duration.seconds(60)
 
@@ -22,7 +22,10 @@ final class BrowserDriver: AvahiDriver {
     case second
     case given(until: Duration, pause: Duration)
 
-    /// While it is being tried again; should that not even fail, there is another try all the same.
+    /// Returns the attempt to store while a new resolver is open.
+    ///
+    /// If the resolver reports neither success nor failure, the instance is resolved again after a
+    /// delay.
     func postponed(from now: Duration) -> Attempt {
       guard case .given(_, let pause) = self else { return self }
       return .given(until: now + pause + BrowserDriver.longestPause, pause: pause)
@@ -31,7 +34,8 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// How many instances are resolved at once in place of others, while all resolvers are in use.
+  /// The maximum number of unanswered resolvers before no more instances are displaced for new
+  /// ones.
   private static let maximumReplacing = 32
 
   private struct Resolving {
@@ -39,10 +43,10 @@ final class BrowserDriver: AvahiDriver {
     let domain: String
     var resolver: OpaquePointer
     var attempt = Attempt.first
-    /// The host that its address is of, once there was one.
+    /// The host name of the resolved address, or nil before the first answer.
     var host: String?
 
-    /// Whether there was no answer yet.
+    /// Whether the resolver has not answered yet.
     var isPending: Bool { host == nil && attempt.retry == nil }
   }
 
@@ -83,7 +87,7 @@ final class BrowserDriver: AvahiDriver {
   private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
-    // Browsing needs a daemon, but not one that has settled on a host name.
+    // Browsing does not depend on whether the daemon has chosen its host name.
     guard browser == nil else { return }
     let type = query.relaysOnly ? "_relay._sub.\(query.service.text)" : query.service.text
     browser = avahi_service_browser_new(
@@ -115,10 +119,11 @@ final class BrowserDriver: AvahiDriver {
     publish()
   }
 
-  /// Closes the resolvers of what the table forgot.
+  /// Closes the resolvers of sightings that the table evicted.
   ///
-  /// - Parameter areWaiting: Whether they are resolved again when there is room. One of too many sightings of a
-  ///   peer is not: it would take the place of the next.
+  /// - Parameter areWaiting: Whether the instances are resolved again when there is room. This must
+  ///   be false if a peer had too many sightings: the instance would displace the next one of the
+  ///   peer.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
       guard let evicted = stopResolving(key), areWaiting else { continue }
@@ -126,7 +131,7 @@ final class BrowserDriver: AvahiDriver {
     }
   }
 
-  /// Resolves what waits: each new instance once, in place of another if need be (DSC-26).
+  /// Resolves waiting instances: each new one once, even if it displaces another (DSC-26).
   private func resolveWaiting(_ daemon: AvahiDaemon) throws(AvahiFailure) {
     while let next = waiting.next {
       if next.gaveWay {
@@ -136,12 +141,14 @@ final class BrowserDriver: AvahiDriver {
       }
       waiting.remove(next.key)
       try resolve(next.key, name: next.name, domain: next.domain, daemon)
-      // One at a time: each may turn out to be a peer and fill the table.
+      // Resolve only one displaced instance at a time, because each may fill the table.
       if next.gaveWay { return }
     }
   }
 
-  /// Takes the resolver of an instance that is no peer, or else of the peer that gives way first.
+  /// Closes a resolver to make room; returns whether another resolver can be opened.
+  ///
+  /// It closes the resolver of an instance that is not a peer. If there is none, it evicts a peer.
   private func freeResolver() -> Bool {
     let pending = resolving.values.count { $0.isPending }
     guard pending < Self.maximumReplacing else { return false }
@@ -194,7 +201,7 @@ final class BrowserDriver: AvahiDriver {
     case .resolved(let resolver, let address, let host, let port, let txt):
       guard let key = keys[resolver], let known = resolving[key] else { return }
       if let former = known.host, former != host {
-        // An open resolver takes the name of another host, and keeps the address of the former one.
+        // An open resolver reports the new host name with the address of the former host.
         stopResolving(key)
         return try resolve(key, name: known.name, domain: known.domain, daemon)
       }
@@ -261,7 +268,7 @@ final class BrowserDriver: AvahiDriver {
     )
     guard let resolver else {
       let failure = daemon.failure
-      // A name that the daemon itself gave us and will not take back costs that name alone.
+      // If the daemon rejects a name that it reported itself, skip only this instance.
       guard failure.code == Int32(AVAHI_ERR_DISCONNECTED) else { return }
       throw failure
     }
@@ -286,7 +293,7 @@ final class BrowserDriver: AvahiDriver {
     }
   }
 
-  // MARK: What the callbacks note
+  // MARK: - Recording events in callbacks
 
   fileprivate func noteBrowsed(
     _ interface: AvahiIfIndex,
@@ -345,7 +352,7 @@ private func networkAddress(_ address: AvahiAddress) -> NetworkAddress? {
   }
 }
 
-/// The strings of a record, as many as it takes to see that they are too many.
+/// Returns the strings of a TXT record, or only as many as exceed the maximum size of a record.
 private func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
   var result: [[UInt8]] = []
   var size = 0
@@ -359,7 +366,7 @@ private func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]
   return result
 }
 
-// The parameters are libavahi's.
+// The parameters of this function are defined by libavahi.
 private func browserCalled(
   _: OpaquePointer?,
   _ interface: AvahiIfIndex,

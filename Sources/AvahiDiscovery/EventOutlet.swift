@@ -1,6 +1,6 @@
 import PeerDiscovery
 
-/// Carries events from the thread of libavahi to the one that reads them.
+/// Passes events from the thread of libavahi to the task that reads them.
 final class EventOutlet<Queue: Sendable, Event: Sendable>: Sendable {
   private let queue: Locked<Queue>
   private let pushEvent: @Sendable (inout Queue, Event) -> Void
@@ -31,7 +31,7 @@ final class EventOutlet<Queue: Sendable, Event: Sendable>: Sendable {
   @Sendable func finish() { continuation.finish() }
 }
 
-/// Holds the last announcement that the program wants to be published.
+/// Holds the newest announcement that the program wants to publish.
 final class AnnouncementInlet: Sendable {
   private let latest = Locked<Announcement?>(nil)
 

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A value behind a pthread mutex, for a few lines at a time.
+/// A value protected by a pthread mutex; hold the lock only for a few lines.
 ///
-/// This target has no NIO to take a lock from, and the thread sanitizer does not see
-/// `Synchronization.Mutex` on Linux.
+/// This target does not import NIO, which has a lock, and the thread sanitizer on Linux does not
+/// support `Synchronization.Mutex`.
 // Unchecked: the value is only reached with the mutex held, and the mutex never moves.
 final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -2,10 +2,11 @@ import CAvahi
 import Glibc
 import PeerDiscovery
 
-/// Checks of the system's D-Bus without libdbus, enough to explain a failure.
+/// Checks the system's D-Bus without libdbus, to find out why Avahi cannot be reached.
 enum SystemBus {
-  /// The path of the socket: what `DBUS_SYSTEM_BUS_ADDRESS` names, or the usual one; nil if the
-  /// address is of another kind.
+  /// The path of the system bus's socket, from `DBUS_SYSTEM_BUS_ADDRESS` or the usual one.
+  ///
+  /// It is nil if the variable contains an address that is not a path.
   static var socketPath: String? {
     guard let variable = getenv("DBUS_SYSTEM_BUS_ADDRESS") else {
       return "/var/run/dbus/system_bus_socket"
@@ -13,7 +14,7 @@ enum SystemBus {
     return socketPath(inAddress: String(cString: variable))
   }
 
-  /// The path in the first of the addresses, where it is `unix:path=`.
+  /// Returns the path if the first address has the form `unix:path=`; otherwise nil.
   static func socketPath(inAddress address: String) -> String? {
     let first = address.prefix { $0 != ";" }
     guard first.hasPrefix("unix:") else { return nil }
@@ -23,7 +24,7 @@ enum SystemBus {
     return nil
   }
 
-  /// Connects to the bus and returns the problem, or nil if there is none.
+  /// Connects to the bus; returns the problem, or nil if there is none.
   static func problem(socket path: String) -> DiscoveryProblem? {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
@@ -48,10 +49,12 @@ enum SystemBus {
 }
 
 extension AvahiConfiguration {
-  /// Whether there is an Avahi on this machine.
+  /// Whether Avahi is installed on this machine.
   var isInstalled: Bool { installation.contains { access($0, F_OK) == 0 } }
 
-  /// Says why the daemon cannot be reached, from an error of libavahi's and a look at the machine.
+  /// Returns the reason why the daemon cannot be reached.
+  /// - Parameter code: The error code of libavahi.
+  /// - Returns: The problem found on this machine, or else the one that corresponds to `code`.
   func problem(connecting code: Int32) -> DiscoveryProblem {
     guard isInstalled else { return .notInstalled }
     if let busSocket, let problem = SystemBus.problem(socket: busSocket) { return problem }
@@ -61,7 +64,7 @@ extension AvahiConfiguration {
     }
   }
 
-  /// Says what an error of a connected client means.
+  /// Returns the problem that corresponds to an error code of a connected client.
   static func problem(_ code: Int32) -> DiscoveryProblem {
     switch code {
     case Int32(AVAHI_ERR_ACCESS_DENIED): .busRefused

@@ -1,6 +1,6 @@
-// What Swift sees of libavahi-client: the client, its browsers, resolvers and entry groups, the
-// simple poll loop, and the string lists. Variadic functions do not import into Swift, and none is
-// needed: each has a `_strlst` or `_arbitrary` sibling.
+// The parts of libavahi-client that Swift uses: the client, its browsers, resolvers and entry
+// groups, the simple poll loop, and the string lists. Swift cannot import variadic functions, but
+// libavahi has a `_strlst` or `_arbitrary` variant of each.
 #ifndef WHITEBOARD_AVAHI_H
 #define WHITEBOARD_AVAHI_H
 
@@ -17,13 +17,13 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
-// The headers declare these in anonymous enums, which arrive in Swift as `Int`.
+// The headers declare these values in anonymous enums, which Swift imports as `Int`.
 static const AvahiIfIndex whiteboard_avahi_any_interface = AVAHI_IF_UNSPEC;
 static const AvahiProtocol whiteboard_avahi_any_protocol = AVAHI_PROTO_UNSPEC;
 static const AvahiProtocol whiteboard_avahi_ipv4 = AVAHI_PROTO_INET;
 static const AvahiProtocol whiteboard_avahi_ipv6 = AVAHI_PROTO_INET6;
 
-// Calls the loop's own function pointer, so that Swift need not unpack the struct.
+// Calls the function pointer in the poll struct, so that Swift does not have to.
 static inline AvahiWatch *whiteboard_avahi_watch_input(
     const AvahiPoll *loop, int descriptor, AvahiWatchCallback callback, void *context) {
   return loop->watch_new(loop, descriptor, AVAHI_WATCH_IN, callback, context);
@@ -36,7 +36,7 @@ static inline void whiteboard_avahi_watch_free(const AvahiPoll *loop, AvahiWatch
 // Names the calling thread, for debuggers and `top -H`.
 static inline void whiteboard_avahi_name_thread(void) { prctl(PR_SET_NAME, "avahi", 0, 0, 0); }
 
-// glibc's module leaves eventfd out, and poll loops are woken by one.
+// Swift's Glibc module does not export eventfd, which wakes the poll loops.
 static inline int whiteboard_avahi_bell_new(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
 static inline void whiteboard_avahi_bell_ring(int descriptor) { eventfd_write(descriptor, 1); }

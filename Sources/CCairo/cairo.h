@@ -1,4 +1,4 @@
-// What Swift sees of libcairo: pictures in memory, PNG, PDF, paths and its simple text.
+// The parts of libcairo that Swift uses: in-memory images, PNG, PDF, paths and simple text.
 #ifndef WHITEBOARD_CAIRO_H
 #define WHITEBOARD_CAIRO_H
 

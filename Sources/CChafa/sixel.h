@@ -1,5 +1,5 @@
-// What Swift sees of libchafa: one function. The library's own header wants those of GLib, whose place
-// differs from system to system, so that pkg-config says where they are.
+// The function of libchafa that Swift uses. The header of libchafa includes those of GLib, whose
+// location differs between systems; pkg-config finds it.
 #ifndef WHITEBOARD_SIXEL_H
 #define WHITEBOARD_SIXEL_H
 
@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The pixels, row by row, scaled to so many pixels across and down (a multiple of 6) and written as
-// sixels of at most 256 or 16 colours. The caller frees what comes back; NULL where there is nothing.
+// Scales the pixels to `across` by `down` pixels (a multiple of 6) and encodes them as sixels with
+// at most 256 colors, or 16 if `has_few_colors` is set. The caller must free the result, which is
+// NULL if the encoder fails.
 static inline char *whiteboard_sixels(
     const void *pixels, int width, int height, int stride, int across, int down, int has_few_colors,
     size_t *count) {

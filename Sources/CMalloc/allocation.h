@@ -1,4 +1,4 @@
-// What Swift sees of the settings of malloc, which its Glibc module leaves out.
+// The functions that configure malloc, which Swift's Glibc module does not export.
 #ifndef WHITEBOARD_ALLOCATION_H
 #define WHITEBOARD_ALLOCATION_H
 

@@ -1,4 +1,4 @@
-// What Swift sees of libqrencode: one call makes the modules of a symbol, another frees them.
+// The functions of libqrencode that Swift uses: one creates a symbol, another frees it.
 #ifndef WHITEBOARD_QRCODE_H
 #define WHITEBOARD_QRCODE_H
 

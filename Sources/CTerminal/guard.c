@@ -39,7 +39,7 @@ static void write_all(int fd, const char *bytes, size_t count) {
 void terminal_guard_disarm(void) {
   if (!atomic_exchange(&is_armed, 0)) return;
   write_all(terminal_fd, leave_bytes, leave_count);
-  // What the terminal still sends of the mouse, or answers, is not for the shell.
+  // Discard pending input (mouse reports and replies), so that the shell does not read it.
   tcsetattr(terminal_fd, TCSAFLUSH, &cooked);
 }
 
@@ -102,7 +102,7 @@ int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, con
   return 0;
 }
 
-/// The process that started another one, or 0.
+/// Returns the parent of a process, or 0 if it is unknown.
 static pid_t parent_of(pid_t process) {
   char path[64], status[1024];
   snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
@@ -111,7 +111,7 @@ static pid_t parent_of(pid_t process) {
   size_t count = fread(status, 1, sizeof status - 1, file);
   fclose(file);
   status[count] = 0;
-  // The name before it is in parentheses and may hold any character.
+  // The process name before this field is in parentheses and may contain any character.
   char *end = strrchr(status, ')');
   int parent = 0;
   if (end == NULL || sscanf(end + 1, " %*c %d", &parent) != 1) return 0;
@@ -121,7 +121,7 @@ static pid_t parent_of(pid_t process) {
 int terminal_guard_can_stop(void) {
   pid_t group = getpgrp(), session = getsid(0);
   pid_t parent = getppid();
-  // The processes of the group between this one and its shell, such as a script.
+  // Skip the processes of the group between this one and its shell, such as a script.
   for (int step = 0; parent > 1 && getpgid(parent) == group && step < 64; step++) {
     parent = parent_of(parent);
   }
@@ -142,9 +142,9 @@ void terminal_guard_stop(void) {
   action.sa_handler = went_on;
   sigemptyset(&action.sa_mask);
   sigaction(SIGCONT, &action, &before);
-  // The whole group, as the terminal itself does it.
+  // Stop the whole group, as the terminal does for Ctrl+Z.
   kill(0, SIGSTOP);
-  // Another thread may have taken the signal, and this one would run on for a moment.
+  // SIGSTOP may not have stopped this thread yet, so wait until SIGCONT arrives.
   while (sem_wait(&continued) != 0 && errno == EINTR) {}
   sigaction(SIGCONT, &before, NULL);
 }

@@ -1,4 +1,4 @@
-// What Swift sees of libturbojpeg.
+// Imports libturbojpeg into Swift.
 #ifndef WHITEBOARD_JPEG_H
 #define WHITEBOARD_JPEG_H
 

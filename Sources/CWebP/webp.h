@@ -1,4 +1,4 @@
-// What Swift sees of libwebp: its decoder.
+// Imports the decoder of libwebp into Swift.
 #ifndef WHITEBOARD_WEBP_H
 #define WHITEBOARD_WEBP_H
 

@@ -1,40 +1,41 @@
 import CQRCode
 
-/// The reason why a text has no symbol.
+/// The reason why a text cannot be encoded as a QR code.
 package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// There is nothing to encode.
+  /// The text is empty.
   case empty
-  /// It has more bytes than the largest symbol holds.
+  /// The text has more bytes than the largest symbol holds.
   case tooLong(Int)
-  /// The encoder refused, which it does where there is no memory.
+  /// The encoder failed, for example because memory is exhausted.
   case notEncoded
 
-  /// The problem, in a sentence.
+  /// A sentence that describes the error.
   package var description: String {
     switch self {
-    case .empty: "A QR code of nothing cannot be made."
+    case .empty: "Cannot make a QR code from an empty text."
     case .tooLong(let count):
-      "A QR code holds \(QRSymbol.maximumLength) bytes at most, and this has \(count)."
-    case .notEncoded: "The QR code cannot be made."
+      "The text is too long for a QR code: \(count) bytes, at most \(QRSymbol.maximumLength)."
+    case .notEncoded: "Cannot make a QR code: the encoder failed."
     }
   }
 }
 
 /// A QR code: a square of dark and light modules that a camera reads as a text.
 ///
-/// It corrects few errors (level L), for a screen has no scratches and a smaller symbol fits more terminals.
+/// It uses the lowest error correction (level L), because a screen has no scratches and a smaller
+/// symbol fits on more terminals.
 package struct QRSymbol: Hashable, Sendable {
-  /// The most bytes of a text.
+  /// The maximum length of a text in bytes.
   package static let maximumLength = 2_953
 
-  /// How many modules it has in a row and in a column, without the margin.
+  /// The number of modules in a row or column, without the margin.
   package let size: Int
-  /// Row after row, whether a module is dark.
+  /// The modules of all rows, row by row; `true` means dark.
   private let modules: [Bool]
 
-  /// Makes the smallest symbol of a text.
+  /// Creates the smallest symbol for a text.
   ///
-  /// - Throws: ``QRCodeError`` if none can be made.
+  /// - Throws: ``QRCodeError`` if the text cannot be encoded.
   package init(_ text: String) throws(QRCodeError) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .empty }
@@ -44,27 +45,29 @@ package struct QRSymbol: Hashable, Sendable {
     }
     defer { QRcode_free(made) }
     size = Int(made.pointee.width)
-    // The lowest bit of a byte says whether the module is dark.
+    // The lowest bit of a byte is set if the module is dark.
     modules = UnsafeBufferPointer(start: made.pointee.data, count: size * size).map { $0 & 1 == 1 }
   }
 
-  /// Whether a module is dark; those around the symbol are light.
+  /// Returns whether a module is dark; all modules outside the symbol are light.
   package func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && modules[y * size + x]
   }
 
-  /// The symbol with a margin, two modules a character: one above the other, in half blocks.
+  /// Returns the symbol with a margin, as half blocks: each character is two modules, one above the
+  /// other.
   ///
   /// - Parameters:
-  ///   - margin: How many light modules are around it. Readers want four by the standard; two do.
-  ///   - isInverted: Whether the characters are the light modules and not the dark ones, as is right where
-  ///     letters are lighter than what is behind them.
+  ///   - margin: The number of light modules on each side. The standard requires four, but scanners
+  ///     need only two.
+  ///   - isInverted: Whether to draw the light modules instead of the dark ones. It must be true if
+  ///     the text color is lighter than the background.
   /// - Returns: The rows, each of `size + 2 * margin` characters.
   package func lines(margin: Int = 2, isInverted: Bool = false) -> [String] {
     stride(from: -margin, to: size + margin, by: 2).map { y in
       String(
         (-margin..<size + margin).map { x -> Character in
-          // Below an odd last row there is nothing, which must not be drawn.
+          // If the number of rows is odd, the lower half of the last line stays empty.
           let isInked = (
             upper: isDark(x, y) != isInverted,
             lower: y + 1 < size + margin && isDark(x, y + 1) != isInverted

@@ -1,8 +1,8 @@
 import PeerDiscovery
 
-/// One thing that every implementation of discovery does, on any network.
+/// One requirement that every implementation of discovery must meet, on any network.
 public struct DiscoveryContract: Sendable, CustomStringConvertible {
-  /// The sentence, led by its rule.
+  /// The requirement as a sentence, which starts with a rule id.
   public let description: String
   private let body: Body
 
@@ -16,13 +16,15 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     self.body = body
   }
 
-  /// Holds an implementation to it; throws `DiscoveryContractFailure` where it fails.
+  /// Checks an implementation.
+  ///
+  /// - Throws: `DiscoveryContractFailure` if the implementation does not meet the requirement.
   public func check(in world: any DiscoveryWorld) async throws {
     let service = await world.makeService()
     try await world.run { try await body(world, service) }
   }
 
-  /// Everything that implementations are held to.
+  /// All requirements for an implementation of discovery.
   public static let all: [DiscoveryContract] = [
     found, foundWhenThereFirst, ourselves, updated, goodbye, bodyThrows, restarted, twoBoards,
     relays, otherService, renamed, hostileNames, largest, cancelled, manyPeers,
@@ -79,7 +81,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
   }
 
   private static let ourselves = DiscoveryContract(
-    "[DSC-14] ourselves are not found, nor an earlier run of ourselves"
+    "[DSC-14] a browser does not find the local peer, nor an earlier run of it"
   ) { world, service in
     let host = await world.makeHost(named: "host")
     let other = await world.makeHost(named: "other")
@@ -149,7 +151,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
   }
 
   private static let bodyThrows = DiscoveryContract(
-    "[DSC-16] a scope that ends by an error says goodbye and passes the error on"
+    "[DSC-16] an advertiser whose body throws an error says goodbye and rethrows the error"
   ) { world, service in
     struct Interrupted: Error {}
     let host = await world.makeHost(named: "host")
@@ -191,7 +193,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
           }
           try expect(peer.endpoints.allSatisfy { $0.port == 2 }, "endpoints \(peer.endpoints)")
         }
-        // The new run left, the old one is still there: it is the same peer, and not lost.
+        // The new run left but the old one is still announced, so the peer is not lost.
         _ = try await probe.updated("the old incarnation") {
           $0.announcement.incarnation == old.incarnation
         }
@@ -222,7 +224,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
   }
 
   private static let relays = DiscoveryContract(
-    "[DSC-10] a browser for relays finds relays alone, and others find them too"
+    "[DSC-10] a browser for relays finds only relays, and other browsers find them too"
   ) { world, service in
     let host = await world.makeHost(named: "host")
     let seeker = await world.makeHost(named: "seeker")
@@ -266,13 +268,13 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
   }
 
   private static let renamed = DiscoveryContract(
-    "[DSC-12] an instance name that is taken is changed, and that is reported"
+    "[DSC-12] an advertiser whose instance name is taken changes it and reports the change"
   ) { world, service in
     let host = await world.makeHost(named: "host")
     let other = await world.makeHost(named: "other")
     let seeker = await world.makeHost(named: "seeker")
     let announcement = DiscoverySamples.announcement(peer: 14)
-    // Another peer whose id and session begin alike, as one who wants our name would make them.
+    // A peer whose id and session start with the same characters, as an attacker could choose them.
     let thief = Announcement(
       peer: AnnouncedPeerID(checked: announcement.peer.bytes.dropLast() + [0]),
       session: announcement.session,
@@ -300,7 +302,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
   }
 
   private static let hostileNames = DiscoveryContract(
-    "[DSC-15] a name with control characters arrives as it is and is displayed harmless"
+    "[DSC-15] a name with control characters arrives unchanged and is displayed safely"
   ) { world, service in
     let host = await world.makeHost(named: "host")
     let seeker = await world.makeHost(named: "seeker")

@@ -3,13 +3,17 @@ public import PeerDiscovery
 /// Reads the events of a browser and waits for the one that a test expects.
 public final class BrowserProbe {
   private var iterator: DiscoveryEvents<BrowserEvent>.Iterator
-  /// Every event so far.
+  /// All events read so far.
   public private(set) var history: [BrowserEvent] = []
 
-  /// Begins to read.
+  /// Creates a probe that reads `events`.
   public init(_ events: DiscoveryEvents<BrowserEvent>) { iterator = events.makeAsyncIterator() }
 
-  /// The next event, whatever it is.
+  /// Returns the next event of any kind.
+  ///
+  /// - Parameter expected: The expected event, for the error message.
+  /// - Returns: The event.
+  /// - Throws: `DiscoveryContractFailure` if the events have ended.
   nonisolated(nonsending) public func next(_ expected: String) async throws -> BrowserEvent {
     guard let event = await iterator.next(isolation: #isolation) else {
       throw DiscoveryContractFailure("the events ended at \(expected); before: \(history)")
@@ -18,7 +22,7 @@ public final class BrowserProbe {
     return event
   }
 
-  /// The next event about a peer, passing over those about the system.
+  /// Returns the next event about a peer; skips events about the discovery system.
   nonisolated(nonsending) public func nextAboutPeer(_ expected: String) async throws -> BrowserEvent
   {
     while true {
@@ -30,7 +34,7 @@ public final class BrowserProbe {
     }
   }
 
-  /// Waits for `found`; any other event about a peer is a failure.
+  /// Waits for `found`; throws if another event about a peer comes first.
   nonisolated(nonsending) public func found() async throws -> DiscoveredPeer {
     let event = try await nextAboutPeer("found")
     guard case .found(let peer) = event else {
@@ -39,7 +43,8 @@ public final class BrowserProbe {
     return peer
   }
 
-  /// Waits for an `updated` that is as wanted, passing over others; `lost` is a failure.
+  /// Waits for an `updated` event that satisfies `isWanted`; throws if a peer is found or lost
+  /// first.
   nonisolated(nonsending) public func updated(
     _ expected: String,
     where isWanted: (DiscoveredPeer) -> Bool
@@ -53,7 +58,7 @@ public final class BrowserProbe {
     }
   }
 
-  /// Waits for `lost`, passing over updates; `found` is a failure.
+  /// Waits for `lost` and skips updates; throws if a peer is found first.
   nonisolated(nonsending) public func lost() async throws -> DiscoveredPeer {
     while true {
       let event = try await nextAboutPeer("lost")
@@ -65,12 +70,12 @@ public final class BrowserProbe {
     }
   }
 
-  /// Waits until the discovery system is there.
+  /// Waits until the discovery system is available.
   nonisolated(nonsending) public func available() async throws {
     while try await next("available") != .available {}
   }
 
-  /// Waits until the discovery system is away for this reason.
+  /// Waits until the discovery system is unavailable because of `problem`.
   nonisolated(nonsending) public func unavailable(_ problem: DiscoveryProblem) async throws {
     while try await next("unavailable(\(problem))") != .unavailable(problem) {}
   }
@@ -79,13 +84,17 @@ public final class BrowserProbe {
 /// Reads the events of an advertiser and waits for the one that a test expects.
 public final class AdvertiserProbe {
   private var iterator: DiscoveryEvents<AdvertiserEvent>.Iterator
-  /// Every event so far.
+  /// All events read so far.
   public private(set) var history: [AdvertiserEvent] = []
 
-  /// Begins to read.
+  /// Creates a probe that reads `events`.
   public init(_ events: DiscoveryEvents<AdvertiserEvent>) { iterator = events.makeAsyncIterator() }
 
-  /// The next event, whatever it is.
+  /// Returns the next event of any kind.
+  ///
+  /// - Parameter expected: The expected event, for the error message.
+  /// - Returns: The event.
+  /// - Throws: `DiscoveryContractFailure` if the events have ended.
   nonisolated(nonsending) public func next(_ expected: String) async throws -> AdvertiserEvent {
     guard let event = await iterator.next(isolation: #isolation) else {
       throw DiscoveryContractFailure("the events ended at \(expected); before: \(history)")
@@ -94,14 +103,14 @@ public final class AdvertiserProbe {
     return event
   }
 
-  /// Waits until others can find us, and returns under what name.
+  /// Waits until the local peer is discoverable; returns its instance name.
   nonisolated(nonsending) public func announced() async throws -> InstanceName {
     while true {
       if case .announced(let name) = try await next("announced") { return name }
     }
   }
 
-  /// Waits until another name was taken.
+  /// Waits for a change of the instance name; returns the old and the new name.
   nonisolated(nonsending) public func renamed() async throws -> (
     from: InstanceName, to: InstanceName
   ) {
@@ -110,25 +119,25 @@ public final class AdvertiserProbe {
     }
   }
 
-  /// Waits until the discovery system is away for this reason.
+  /// Waits until the discovery system is unavailable because of `problem`.
   nonisolated(nonsending) public func unavailable(_ problem: DiscoveryProblem) async throws {
     while try await next("unavailable(\(problem))") != .unavailable(problem) {}
   }
 }
 
-/// Announcements that tests make, told apart by small numbers.
+/// Sample peers, sessions and announcements, identified by small numbers.
 public enum DiscoverySamples {
-  /// The peer with this number.
+  /// Returns the peer id for a number.
   public static func peer(_ number: UInt8) -> AnnouncedPeerID {
     AnnouncedPeerID(checked: [number] + [UInt8](repeating: 0xa5, count: 31))
   }
 
-  /// The session with this number.
+  /// Returns the session id for a number.
   public static func session(_ number: UInt8) -> AnnouncedSessionID {
     AnnouncedSessionID(checked: [number] + [UInt8](repeating: 0x3c, count: 15))
   }
 
-  /// What that peer announces of that session.
+  /// Returns the announcement of a session by a peer.
   public static func announcement(
     peer: UInt8,
     session: UInt8 = 1,

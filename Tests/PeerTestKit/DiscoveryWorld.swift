@@ -1,26 +1,26 @@
 public import PeerDiscovery
 
-/// A network to hold an implementation of discovery to its contract on.
+/// A network on which an implementation of discovery is tested against its contract.
 public protocol DiscoveryWorld: Sendable {
-  /// A new machine, or a new program on the one machine there is.
+  /// Creates a host: a new machine, or a new program if there is only one machine.
   func makeHost(named name: String) async -> any Discovery
 
-  /// A type of service that nobody else advertises, nor did a moment ago.
+  /// Returns a service type that no other program advertises or has recently advertised.
   func makeService() async -> ServiceType
 
-  /// The time in this world.
+  /// Returns the current time in this world.
   func now() async -> Duration
 
-  /// Runs a check for as long as the world has patience, and then cancels it.
+  /// Runs a check, and cancels it after the timeout of this world.
   func run(_ check: @escaping @Sendable () async throws -> Void) async throws
 }
 
-/// The world of `InMemoryNetwork`, where a check of minutes takes no time.
+/// An in-memory world in virtual time, in which a check over minutes takes almost no real time.
 public struct InMemoryDiscoveryWorld: DiscoveryWorld {
   private static let step = Duration.milliseconds(100)
   private static let patience = 10_000
 
-  /// The network, for the faults that a test wants.
+  /// The network, so that a test can simulate faults.
   public let network: InMemoryNetwork
   private let clock = StepClock()
 
@@ -29,23 +29,23 @@ public struct InMemoryDiscoveryWorld: DiscoveryWorld {
     func advance(by step: Duration) { now += step }
   }
 
-  /// Makes a network without hosts; see `InMemoryNetwork.init`.
+  /// Creates a network without hosts; see `InMemoryNetwork.init`.
   public init(seed: UInt64, latency: Duration) {
     network = InMemoryNetwork(seed: seed, latency: latency)
   }
 
-  /// A new host on the network.
+  /// Creates a host on the network.
   public func makeHost(named name: String) async -> any Discovery {
     await network.host(named: name)
   }
 
-  /// The usual type; nobody else is on this network.
+  /// Returns the default service type, because no other program uses this network.
   public func makeService() async -> ServiceType { .whiteboard }
 
-  /// The time that `run` has let pass.
+  /// Returns the virtual time that `run` has let pass.
   public func now() async -> Duration { await clock.now }
 
-  /// Lets time pass, step by step, until the check is done.
+  /// Advances the time in steps until the check is done.
   public func run(_ check: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup { group in
       group.addTask { try await check() }
@@ -53,23 +53,24 @@ public struct InMemoryDiscoveryWorld: DiscoveryWorld {
         for _ in 0..<Self.patience where !Task.isCancelled {
           await network.advance(by: Self.step)
           await clock.advance(by: Self.step)
-          // A check hops between executors to read one event; let it have many chances a step.
+          // A check needs several executor hops to read one event, so yield many times in each
+          // step.
           for _ in 0..<20 { await Task.yield() }
         }
         if !Task.isCancelled { throw DiscoveryContractFailure("a check took 1000 virtual seconds") }
       }
       try await group.next()
       group.cancelAll()
-      // The other one is done as soon as it sees that it is cancelled; what it says is old news.
+      // The other task ends as soon as it is canceled. Ignore its result.
     }
   }
 }
 
-/// What an implementation of discovery did against its contract.
+/// A difference between the behavior of an implementation and its contract.
 public struct DiscoveryContractFailure: Error, CustomStringConvertible {
-  /// What was expected and what was found.
+  /// The expected and the actual behavior.
   public let description: String
 
-  /// Says what was expected and what was found.
+  /// Creates a failure that describes the expected and the actual behavior.
   public init(_ description: String) { self.description = description }
 }

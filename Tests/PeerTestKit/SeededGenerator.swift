@@ -1,11 +1,11 @@
-/// SplitMix64: one seed is one world, on every machine.
+/// The SplitMix64 generator: one seed gives the same sequence on every machine.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Begins a sequence; a test prints its seed.
+  /// Creates a generator; a test that fails must print its seed.
   public init(seed: UInt64) { state = seed }
 
-  /// The next number.
+  /// Returns the next number of the sequence.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -14,9 +14,9 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from 0 to below `bound`.
+  /// Returns a number from 0 up to but not including `bound`.
   public mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-  /// Whether something happens that does so `percent` times of a hundred.
+  /// Returns `true` with a probability of `percent` percent.
   public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }

@@ -3,32 +3,33 @@
 
 #include <stddef.h>
 
-/// Keeps a terminal from being left in a state that nobody can type in.
-///
-/// Between `terminal_guard_arm` and `terminal_guard_disarm` the process may die in any way but by SIGKILL:
-/// the terminal is then made as it was, whatever was written to `log` is shown, and the process still ends by
-/// the signal. Nothing here allocates or locks once it is armed.
+/// Restores the terminal settings if the process ends while the terminal is in raw mode.
+/// If the process exits or crashes between `terminal_guard_arm` and `terminal_guard_disarm`, the
+/// guard restores the terminal. After a crash it also prints the end of the log and an exit message,
+/// and the process still ends by the signal. While armed, the guard neither allocates nor locks.
 
-/// Puts the terminal into raw mode and watches over it.
+/// Puts the terminal into raw mode and arms the guard.
 ///
-/// - terminal: the terminal's descriptor, open for writing.
-/// - leave: what undoes what the program asks of the terminal; copied.
-/// - farewell: what to say after a crash; copied.
-/// - log: a descriptor of what standard error went to meanwhile, open for reading; -1 for none.
-/// - errors: where to say it.
+/// - terminal: the file descriptor of the terminal, open for writing.
+/// - leave: the escape sequences that reset the terminal; copied.
+/// - farewell: the message to print after a crash; copied.
+/// - log: a readable descriptor of the file that receives standard error meanwhile, or -1.
+/// - errors: the descriptor on which to print the log and the message.
 ///
 /// Returns 0, or -1 with errno.
 int terminal_guard_arm(int terminal, const char *leave, size_t leave_length, const char *farewell,
                        size_t farewell_length, int log, int errors);
 
-/// Makes the terminal as it was; does nothing when it is. The program may arm the guard again.
+/// Restores the terminal; does nothing if the guard is not armed. The guard may be armed again.
 void terminal_guard_disarm(void);
 
-/// Whether a shell can continue the process group after a stop: a process outside the group, but in its session,
-/// started one of the group. Without one the group would stop for ever. Returns 1 or 0.
+/// Returns 1 if a shell can continue the process group after a stop, otherwise 0.
+///
+/// A shell can continue it if a process outside the group, but in the same session, started a
+/// process of the group. Otherwise the group would stay stopped forever.
 int terminal_guard_can_stop(void);
 
-/// Stops the process group, and returns when it goes on, not before. The terminal is to be given back first.
+/// Stops the process group and returns after it is continued. Disarm the guard first.
 void terminal_guard_stop(void);
 
 #endif
