@@ -1,4 +1,4 @@
-/// Bytes as text (RFC 4648), for pages and JSON.
+/// Base64 encoding and decoding (RFC 4648), for pages and JSON.
 package enum Base64 {
   private static let digits = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
@@ -10,16 +10,17 @@ package enum Base64 {
     return values
   }()
 
-  /// The text of some bytes.
+  /// Returns the base64 text of `bytes`.
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     append(bytes[...], to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Appends the text of some bytes.
+  /// Appends the base64 text of `bytes` to `text`.
   package static func append(_ bytes: ArraySlice<UInt8>, to text: inout [UInt8]) {
-    // With room for what follows in the line: otherwise its first byte would double the capacity.
+    // Reserve room for the bytes after the base64 text: otherwise the first of them doubles the
+    // capacity.
     text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4 + min(bytes.count, 4096))
     var start = bytes.startIndex
     while start + 3 <= bytes.endIndex {
@@ -39,7 +40,7 @@ package enum Base64 {
     text.append(padding)
   }
 
-  /// The bytes of a text, padded or not; nil if it is none.
+  /// Decodes a base64 text with or without padding; returns nil if it is not valid.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let all = Array(text.utf8)
     let padded = all.suffix(2).count { $0 == padding }

@@ -1,6 +1,6 @@
-/// Numbers as text.
+/// Formats decimal numbers.
 package enum DecimalText {
-  /// A number with two decimals at most, the same on every machine.
+  /// Returns a number with at most two decimals, formatted the same on every machine.
   package static func hundredths(_ value: Double) -> String {
     guard value.isFinite else { return "0" }
     let hundredths = Int64((min(max(value, -1e12), 1e12) * 100).rounded())

@@ -1,4 +1,4 @@
-/// Sizes of files as a user reads them.
+/// Formats file sizes for users.
 package enum ByteCount {
   /// Returns a size with its unit, such as `2.1 MB`.
   ///

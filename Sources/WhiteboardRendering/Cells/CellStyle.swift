@@ -1,21 +1,21 @@
-/// A colour of a cell: the terminal's own, or one of ours.
+/// The color of a cell: the terminal's default color or an RGB color.
 package struct CellColor: Hashable, Sendable {
-  /// `0xRRGGBB`, or all ones for the terminal's own.
+  /// The color `0xRRGGBB`, or all ones for the terminal's default.
   let bits: UInt32
 
   private init(bits: UInt32) { self.bits = bits }
 
-  /// The terminal's own foreground or background.
+  /// The terminal's default foreground or background color.
   package static let terminal = CellColor(bits: .max)
 
-  /// The colour `0xRRGGBB`.
+  /// Creates the color `0xRRGGBB`.
   package init(rgb: UInt32) { bits = rgb & 0xFF_FFFF }
 
-  /// The colour `0xRRGGBB`; nil for the terminal's own.
+  /// The color `0xRRGGBB`; nil for the terminal's default.
   package var rgb: UInt32? { bits == .max ? nil : bits }
 }
 
-/// How a cell looks.
+/// The colors and attributes of a cell.
 package struct CellStyle: Hashable, Sendable {
   /// The attributes of a cell other than its colors.
   package struct Attributes: OptionSet, Hashable, Sendable {
@@ -28,14 +28,14 @@ package struct CellStyle: Hashable, Sendable {
     package static let reversed = Attributes(rawValue: 8)
   }
 
-  /// The colour of the character.
+  /// The color of the character.
   package var foreground: CellColor
-  /// The colour behind it.
+  /// The color behind the character.
   package var background: CellColor
   /// The other attributes.
   package var attributes: Attributes
 
-  /// As the terminal writes by itself, unless said otherwise.
+  /// Creates a style; by default, the terminal's default style.
   package init(
     _ foreground: CellColor = .terminal,
     on background: CellColor = .terminal,
@@ -46,15 +46,15 @@ package struct CellStyle: Hashable, Sendable {
     self.attributes = attributes
   }
 
-  /// As the terminal writes by itself.
+  /// The terminal's default style.
   package static let plain = CellStyle()
 }
 
-/// One place of the screen.
+/// One cell of a screen.
 package struct Cell: Hashable, Sendable {
   /// The glyph of the cell.
   package var glyph: Glyph
-  /// How it looks.
+  /// The colors and attributes of the cell.
   package var style: CellStyle
 
   package init(_ glyph: Glyph = .space, _ style: CellStyle = .plain) {
@@ -72,19 +72,19 @@ package struct Glyph: Hashable, Sendable {
 
   init(bits: UInt32) { self.bits = bits }
 
-  /// One code point of one column that a terminal shows as it is.
+  /// Creates the glyph of one code point, which must be printable and one column wide.
   init(_ scalar: Unicode.Scalar) { bits = scalar.value }
 
-  /// The entry of that index in the screen's table of clusters.
+  /// Creates the glyph for an entry of the screen's cluster table.
   init(cluster index: Int) { bits = Self.cluster | UInt32(truncatingIfNeeded: index) }
 
-  /// The index in the table of clusters.
+  /// The index in the screen's cluster table; nil if the glyph is not a cluster.
   var clusterIndex: Int? { bits & Self.cluster == 0 ? nil : Int(bits & ~Self.cluster) }
 
-  /// Nothing.
+  /// An empty cell.
   package static let space = Glyph(" ")
-  /// The right half of the wide character before it.
+  /// The right half of the wide character in the previous cell.
   package static let continuation = Glyph(bits: 0)
-  /// The pattern of eight dots whose bits are set, as Unicode numbers them.
+  /// Returns the braille pattern whose dots are the set bits of `mask`, in Unicode's numbering.
   static func braille(_ mask: UInt8) -> Glyph { Glyph(bits: 0x2800 + UInt32(mask)) }
 }

@@ -1,28 +1,28 @@
-/// How many columns a character takes on a terminal.
+/// The width of characters in terminal columns.
 ///
-/// Terminals disagree about the rarer ones; whoever writes sets the cursor anew behind whatever is not
-/// ASCII, so that an error never spreads.
+/// Terminals disagree about rare characters. The writer therefore positions the cursor again after
+/// them, so that an error does not spread.
 package enum CharacterWidth {
-  /// The columns of a character: 0 for what only changes its neighbours, else 1 or 2.
+  /// Returns the columns of a character: 0 if it only modifies its neighbors, otherwise 1 or 2.
   package static func columns(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
     if first.value < 0x300, character.unicodeScalars.dropFirst().isEmpty {
       return first.value < 0x20 || (0x7F..<0xA0).contains(first.value) ? 0 : 1
     }
     let width = columns(first)
-    // A variation selector asks for an emoji, and two regional indicators make a flag.
+    // A variation selector requests an emoji, and two regional indicators form a flag.
     let isEmoji = character.unicodeScalars.dropFirst().contains {
       $0.value == 0xFE0F || (0x1F1E6...0x1F1FF).contains($0.value)
     }
     if isEmoji { return 2 }
-    // Marks that take room of their own, as those of India.
+    // Spacing marks, as in the scripts of India, need a column of their own.
     let marks = character.unicodeScalars.dropFirst().count {
       $0.properties.generalCategory == .spacingMark
     }
     return min(width + marks, 2)
   }
 
-  /// The columns of a text.
+  /// Returns the number of columns of a text.
   package static func columns(_ text: some StringProtocol) -> Int {
     text.reduce(0) { $0 + columns($1) }
   }
@@ -44,7 +44,8 @@ package enum CharacterWidth {
     return low < wide.count && wide[low].contains(value)
   }
 
-  /// East Asian Width W and F of Unicode 14, and the planes of ideographs whole (UAX #11).
+  /// The code points with East Asian Width W or F in Unicode 14, and all ideographic planes (UAX
+  /// #11).
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0,
     0x23F3...0x23F3, 0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F,

@@ -1,13 +1,14 @@
-/// A colour as eyes see it: equal distances look about equally far (Oklab, Björn Ottosson 2020).
+/// A color in the Oklab space (Björn Ottosson 2020), where equal distances look about equally
+/// large.
 struct PerceivedColor: Hashable, Sendable {
-  /// From 0, black, to 1, white.
+  /// The lightness, from 0 (black) to 1 (white).
   let lightness: Double
-  /// From green to red.
+  /// The green–red axis.
   let a: Double
-  /// From blue to yellow.
+  /// The blue–yellow axis.
   let b: Double
 
-  /// The colour `0xRRGGBB` of sRGB.
+  /// Converts the sRGB color `0xRRGGBB`.
   init(_ rgb: UInt32) {
     let red = Self.linear[Int(rgb >> 16 & 0xFF)]
     let green = Self.linear[Int(rgb >> 8 & 0xFF)]
@@ -26,21 +27,21 @@ struct PerceivedColor: Hashable, Sendable {
     b = 0.0259040371 * long + 0.7827717662 * medium - 0.8086757660 * short
   }
 
-  /// How far it is from grey.
+  /// The distance from gray.
   var chroma: Double { (a * a + b * b).squareRoot() }
 
-  /// The square of the distance between two colours.
+  /// Returns the square of the distance to another color.
   func squareDistance(to other: PerceivedColor) -> Double {
     let (l, a, b) = (lightness - other.lightness, a - other.a, b - other.b)
     return l * l + a * a + b * b
   }
 
-  /// The light of each value of a channel.
+  /// The linear light intensity for each value of an sRGB channel.
   private static let linear: [Double] = (0...255).map { value in
     let share = Double(value) / 255
     guard share > 0.04045 else { return share / 12.92 }
     let base = (share + 0.055) / 1.055
-    // The power of 2.4 is the square times the fifth root of the square.
+    // x^2.4 is x² times the fifth root of x².
     var root = 1.0
     for _ in 0..<60 {
       let fourth = root * root * root * root
@@ -51,7 +52,7 @@ struct PerceivedColor: Hashable, Sendable {
 
   private static func cubeRoot(_ value: Double) -> Double {
     guard value > 0 else { return 0 }
-    // A third of the exponent is near; each step doubles the digits that are right.
+    // A third of the exponent is a good start; each step doubles the number of correct digits.
     var root = Double(bitPattern: value.bitPattern / 3 + 0x2A9F_7893 << 32)
     for _ in 0..<4 { root -= (root - value / (root * root)) / 3 }
     return root

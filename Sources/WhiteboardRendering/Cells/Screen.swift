@@ -1,38 +1,38 @@
-/// A rectangle of cells: what a terminal is to show.
+/// A rectangle of cells, which is the content of a terminal.
 ///
-/// Whatever text is put into it, from whomever it comes, what is written to the terminal is never acted on
-/// by it: characters that are not for showing stand as `�`.
+/// Any text may be written to it. The terminal never interprets the text, because a character that
+/// is not printable becomes `�`.
 package struct Screen: Hashable, Sendable {
-  /// Columns.
+  /// The number of columns.
   package let width: Int
-  /// Rows.
+  /// The number of rows.
   package let height: Int
-  /// Row by row.
+  /// The cells, row by row.
   package private(set) var cells: [Cell]
-  /// Characters of more than one code point.
+  /// The characters with more than one code point that the cells use.
   private(set) var clusters: [String] = []
   private var clusterIndices: [String: Int] = [:]
 
-  /// How many characters of more than one code point are told apart; those beyond stand as `�`.
+  /// The maximum number of different characters with more than one code point; others become `�`.
   private static let clusterLimit = 1 << 16
 
-  /// An empty screen of that size.
+  /// Creates a screen of this size, filled with one cell.
   package init(width: Int, height: Int, fill: Cell = Cell()) {
     self.width = max(0, width)
     self.height = max(0, height)
     cells = Array(repeating: fill, count: self.width * self.height)
   }
 
-  /// All of it.
+  /// The area of the whole screen.
   package var area: CellArea { CellArea(x: 0, y: 0, width: width, height: height) }
 
-  /// The cell at a place of the screen.
+  /// The cell at a position.
   package subscript(x: Int, y: Int) -> Cell {
     get { cells[y * width + x] }
     set { cells[y * width + x] = newValue }
   }
 
-  /// The cells of a row.
+  /// Returns the cells of a row.
   func row(_ y: Int) -> ArraySlice<Cell> { cells[y * width..<(y + 1) * width] }
 
   /// Returns the text of a glyph; empty for the right half of a wide character.
@@ -42,7 +42,7 @@ package struct Screen: Hashable, Sendable {
     return String(Character(scalar))
   }
 
-  /// A row as text, without the spaces at its end.
+  /// Returns a row as text, without trailing spaces.
   package func line(_ y: Int) -> String {
     var line = cells[y * width..<(y + 1) * width].map { text(of: $0.glyph) }.joined()
     while line.last == " " { line.removeLast() }
@@ -52,7 +52,8 @@ package struct Screen: Hashable, Sendable {
   /// All rows as text.
   package var lines: [String] { (0..<height).map(line) }
 
-  /// The part of an area in which another screen shows something else; nil if it shows the same.
+  /// Returns the smallest area in which another screen differs within `area`; nil if they are
+  /// equal.
   package func change(to other: Screen, in area: CellArea) -> CellArea? {
     let area = area.clamped(to: other.area)
     guard width == other.width, height == other.height else { return area }
@@ -66,7 +67,7 @@ package struct Screen: Hashable, Sendable {
     return changed
   }
 
-  /// Fills an area.
+  /// Fills an area with a cell.
   package mutating func fill(_ area: CellArea, with cell: Cell = Cell()) {
     let area = area.clamped(to: self.area)
     for y in area.rows {
@@ -75,10 +76,11 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Writes a text from a position, at most to the end of an area.
+  /// Writes a text at a position, clipped to an area.
   ///
-  /// A wide character that does not fit completely is left out. If the style has the terminal's
-  /// background, cells keep theirs.
+  /// A wide character that does not fit completely is omitted. If the style has the terminal's
+  /// background, the cells keep their background.
+  ///
   /// - Returns: The column after the text.
   @discardableResult
   package mutating func put(
@@ -112,7 +114,7 @@ package struct Screen: Hashable, Sendable {
     if width == 2 { self[x + 1, y] = Cell(.continuation, style) }
   }
 
-  /// Wide characters of which one half is about to be overwritten are gone.
+  /// Replaces wide characters that are about to be half overwritten by spaces.
   private mutating func tear(_ columns: Range<Int>, _ y: Int) {
     guard let first = columns.first else { return }
     if self[first, y].glyph == .continuation, first > 0 { self[first - 1, y].glyph = .space }
@@ -134,7 +136,7 @@ package struct Screen: Hashable, Sendable {
     return Glyph(cluster: clusters.count - 1)
   }
 
-  /// Copies the cells of another screen to a place; what does not fit is left out.
+  /// Copies the cells of another screen to a position, clipped to this screen.
   package mutating func copy(_ other: Screen, to origin: (x: Int, y: Int)) {
     let target = CellArea(x: origin.x, y: origin.y, width: other.width, height: other.height)
       .clamped(to: area)
@@ -159,13 +161,13 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Takes over the characters of more than one code point of the screen that its cells come from.
+  /// Copies the cluster table of the screen that the cells of this screen come from.
   mutating func takeClusters(of other: Screen) {
     clusters = other.clusters
     clusterIndices = other.clusterIndices
   }
 
-  /// Draws a frame along the edge of an area, as far as it is in another one.
+  /// Draws a frame along the edge of an area, clipped to another area.
   package mutating func frame(
     _ area: CellArea,
     _ style: CellStyle,
@@ -192,9 +194,9 @@ package struct Screen: Hashable, Sendable {
 
 /// A rectangle of cells on a screen.
 package struct CellArea: Hashable, Sendable {
-  /// Its columns.
+  /// The columns of the area.
   package var columns: Range<Int>
-  /// Its rows.
+  /// The rows of the area.
   package var rows: Range<Int>
 
   package init(x: Int, y: Int, width: Int, height: Int) {
@@ -211,17 +213,17 @@ package struct CellArea: Hashable, Sendable {
   package var height: Int { rows.count }
   package var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
 
-  /// The part of it that is in another one.
+  /// Returns the part of the area that is in another area.
   package func clamped(to other: CellArea) -> CellArea {
     CellArea(columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
   }
 
-  /// Whether both have a cell in common.
+  /// Returns whether the two areas overlap.
   func touches(_ other: CellArea) -> Bool {
     columns.overlaps(other.columns) && rows.overlaps(other.rows)
   }
 
-  /// The least area that holds both.
+  /// Returns the smallest area that contains both areas.
   package func union(_ other: CellArea) -> CellArea {
     if isEmpty { return other }
     if other.isEmpty { return self }
@@ -237,10 +239,10 @@ package struct CellArea: Hashable, Sendable {
     )
   }
 
-  /// Whether a cell is in it.
+  /// Returns whether a cell is in the area.
   package func contains(x: Int, y: Int) -> Bool { columns.contains(x) && rows.contains(y) }
 
-  /// It without as many cells on every side.
+  /// Returns the area reduced by `count` cells on every side.
   package func inset(by count: Int) -> CellArea {
     CellArea(
       x: columns.lowerBound + count,

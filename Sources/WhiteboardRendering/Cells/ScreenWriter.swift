@@ -1,8 +1,8 @@
-/// Turns what a terminal shows into what it is to show: only what changed is written.
+/// Computes the bytes that change what a terminal shows from one screen to another.
 ///
-/// A pure function of two screens and the terminal's colours; it remembers nothing.
+/// The result depends only on the two screens and the color depth; the writer has no other state.
 package struct ScreenWriter: Sendable {
-  /// The colours of the terminal.
+  /// The colors of the terminal.
   package let depth: ColorDepth
 
   package init(depth: ColorDepth) { self.depth = depth }
@@ -10,13 +10,15 @@ package struct ScreenWriter: Sendable {
   /// The sequence that clears a terminal and resets its colors.
   package static let clearing = "\u{1B}[0m\u{1B}[2J"
 
-  /// The bytes that make a terminal that shows `old` show `new`.
+  /// Returns the bytes that make a terminal that shows `old` show `new`.
   ///
-  /// The cursor is left wherever the last change was; colours are reset at the end.
+  /// The cursor stays after the last change, and the style is reset at the end.
+  ///
   /// - Parameters:
-  ///   - old: What it shows; nil if that is not known, and then everything is written.
-  ///   - new: What it is to show; of the same size as `old`, else everything is written.
-  /// - Returns: Nothing where nothing changed.
+  ///   - old: What the terminal shows. If it is nil or has another size, the whole screen is
+  ///     written.
+  ///   - new: What the terminal must show.
+  /// - Returns: The bytes; empty if nothing changed.
   package func bytes(from old: Screen?, to new: Screen) -> [UInt8] {
     let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
     var output = WriterOutput(depth: depth, width: new.width)
@@ -32,22 +34,24 @@ package struct ScreenWriter: Sendable {
     return output.bytes
   }
 
-  /// Cells of a row that are written one after the other.
+  /// Adjacent cells of a row that are written in sequence.
   private struct Run {
     let y: Int
     let columns: Range<Int>
   }
 
-  /// How many runs are written in another order than from the top left.
+  /// The maximum number of runs that are sorted by style; otherwise they are written from the top
+  /// left.
   private static let sortLimit = 32
 
-  /// The same cells in an order that changes the style least, where there are few.
+  /// Returns the runs in an order with few changes of style.
   ///
-  /// To move the cursor takes fewer bytes than to name a colour. Those of fewer attributes come first,
-  /// for attributes are easier to add than to end.
+  /// Moving the cursor needs fewer bytes than setting a color. Styles with fewer attributes come
+  /// first, because adding an attribute needs fewer bytes than removing one.
   ///
-  /// - Returns: nil if there are many, or some after which terminals disagree on where the cursor is:
-  ///   what such a one covers by mistake must be written later.
+  /// - Returns: The runs, split and sorted by style. Nil if there are too many, or if terminals
+  ///   disagree about the cursor position after a glyph: cells that it may overwrite must be
+  ///   written later.
   private func sortedByStyle(_ runs: [Run], _ screen: Screen) -> [Run]? {
     guard runs.count <= Self.sortLimit else { return nil }
     var groups: [(style: CellStyle, runs: [Run])] = []
@@ -77,7 +81,7 @@ package struct ScreenWriter: Sendable {
     return indices.flatMap { groups[$0].runs }
   }
 
-  /// How many unchanged cells in between are written again rather than jumped over.
+  /// The minimum number of unchanged cells to skip; a shorter gap is written again.
   private static let gap = 4
 
   private func row(_ y: Int, _ old: Screen?, _ new: Screen, _ runs: inout [Run]) {
@@ -87,14 +91,14 @@ package struct ScreenWriter: Sendable {
         x += 1
         continue
       }
-      // Both halves of a wide character are written together.
+      // Write both halves of a wide character together.
       if new[x, y].glyph == .continuation, x > 0 { x -= 1 }
       var end = x
       var last = x
       while end < new.width, end - last < Self.gap || end < last {
         if end < last || differs(end, y, old, new) {
           last = max(last, end + 1)
-          // A terminal that takes the parts of a cluster one by one writes over what follows.
+          // A terminal that draws the parts of a cluster separately overwrites the following cells.
           if let index = new[end, y].glyph.clusterIndex {
             last = max(last, end + reach(new.clusters[index]))
           }
@@ -108,7 +112,7 @@ package struct ScreenWriter: Sendable {
     }
   }
 
-  /// How many columns a terminal may use for a cluster of which it knows the parts alone.
+  /// Returns the columns that a terminal uses if it draws the parts of a cluster separately.
   private func reach(_ cluster: String) -> Int {
     cluster.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(Character($1)) }
   }
@@ -117,7 +121,7 @@ package struct ScreenWriter: Sendable {
     guard let old else { return new[x, y] != Cell() }
     let (before, after) = (old[x, y], new[x, y])
     guard before == after else { return true }
-    // An index of one screen's table is not another's.
+    // The screens have different cluster tables, so compare the texts.
     return after.glyph.clusterIndex != nil
       && old.text(of: before.glyph) != new.text(of: after.glyph)
   }

@@ -1,15 +1,15 @@
 import Whiteboard
 
-/// Makes text that others wrote fit to be shown on a terminal or put into a message.
+/// Makes text of other members safe to show on a terminal or to include in a message.
 ///
-/// Nothing that comes out can move the cursor, change colours, reorder what stands around it or
-/// hide in it: controls, format characters, line and paragraph ends, private and unassigned code
-/// points are written as escapes, and marks do not pile up.
+/// The result cannot move the cursor, change colors, or reorder or hide other text. Controls,
+/// format characters, line and paragraph separators, and private and unassigned code points become
+/// escapes. The number of marks on one character is limited.
 package enum TerminalText {
-  /// The most marks that stay on one base character.
+  /// The maximum number of marks on one base character.
   private static let maximumMarks = 4
 
-  /// The text without anything a terminal would act on, cut after a number of code points.
+  /// Returns the text with unsafe characters escaped, truncated after `limit` code points.
   package static func cleaned(_ text: some StringProtocol, limit: Int = 2_048) -> String {
     var result = String.UnicodeScalarView()
     var count = 0
@@ -38,12 +38,12 @@ package enum TerminalText {
     return String(result)
   }
 
-  /// The cleaned text in double quotes, short enough for a message.
+  /// Returns the cleaned text in double quotes, truncated for use in a message.
   package static func quoted(_ text: some StringProtocol, limit: Int = 64) -> String {
     "\"\(cleaned(text, limit: limit))\""
   }
 
-  /// Whether a code point is shown as itself.
+  /// Returns whether a code point may be shown unchanged.
   package static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
     if (0x20...0x7E).contains(scalar.value) {
       return true
@@ -57,7 +57,9 @@ package enum TerminalText {
     }
   }
 
-  /// Whether a character is shown as itself: all its code points are safe, or join letters or emoji.
+  /// Returns whether a character may be shown unchanged.
+  ///
+  /// All its code points must be safe, or join letters or emoji.
   static func isShown(_ character: Character) -> Bool {
     let scalars = character.unicodeScalars
     guard let first = scalars.first, isSafe(first) else { return false }

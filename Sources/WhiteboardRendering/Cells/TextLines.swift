@@ -1,8 +1,8 @@
-/// Text that is fitted into columns.
+/// Fits text into columns.
 package enum TextLines {
-  /// Breaks a text into lines of so many columns at most, at spaces where there are any.
+  /// Breaks a text into lines of at most `columns` columns, at spaces if possible.
   ///
-  /// What is beyond `limit` lines is left out, and an `…` says so.
+  /// A text of more than `limit` lines is truncated and ends in `…`.
   package static func wrapped(_ text: String, columns: Int, limit: Int) -> [String] {
     let columns = max(columns, 1)
     var lines: [String] = []
@@ -41,7 +41,7 @@ package enum TextLines {
     return lines
   }
 
-  /// A text of so many columns at most; one that is cut ends in `…`.
+  /// Returns the text in at most `columns` columns; if it is truncated, it ends in `…`.
   package static func cut(_ text: String, columns: Int) -> String {
     guard CharacterWidth.columns(text) > columns else { return text }
     var result = ""

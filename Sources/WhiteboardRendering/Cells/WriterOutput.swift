@@ -6,24 +6,28 @@ struct WriterOutput {
   /// The position of the cursor; nil if it is unknown.
   private var cursor: (x: Int, y: Int)?
   private var trust = Trust.sure
-  /// The style in hand, as it is on the board, and as the terminal has it: its colours are those of a
-  /// palette where the terminal has one.
+  /// The current style, as requested.
+  ///
+  /// `told` is the same style as sent to the terminal: if the terminal has a palette, its colors
+  /// are palette indices.
   private var style = CellStyle.plain
   private var told = CellStyle.plain
   private var indices: [UInt32: UInt8] = [:]
 
   /// The certainty of the cursor position after a glyph.
   private enum Trust {
-    /// It is where it should be.
+    /// The cursor is at the expected position.
     case sure
-    /// It should be, and where it is not, that harms this run of letters alone: the cursor is set anew
-    /// behind the run.
+    /// The cursor is probably at the expected position.
+    ///
+    /// If it is not, only the current run of letters is affected, because the cursor is positioned
+    /// again after the run.
     case inRun
-    /// Terminals disagree.
+    /// Terminals disagree about the position.
     case none
   }
 
-  /// Begins where the style is plain and the cursor anywhere.
+  /// Creates an output for a plain style and an unknown cursor position.
   init(depth: ColorDepth, width: Int) {
     self.depth = depth
     self.width = width
@@ -38,7 +42,7 @@ struct WriterOutput {
 
   // MARK: - The cursor
 
-  /// Moves the cursor to where a glyph is to stand.
+  /// Moves the cursor to the position at which a glyph will be written.
   mutating func move(to x: Int, _ y: Int, before glyph: Glyph) {
     guard let cursor, trust == .sure || (trust == .inRun && Self.trust(glyph) == .inRun) else {
       return jump(to: x, y)
@@ -70,7 +74,7 @@ struct WriterOutput {
     text(count > 0 ? forward : back)
   }
 
-  /// The bytes of a step.
+  /// Returns the number of bytes of a relative cursor movement.
   private static func length(_ count: Int) -> Int {
     switch count.magnitude {
     case 0: 0
@@ -87,18 +91,18 @@ struct WriterOutput {
 
   private static func trust(_ glyph: Glyph) -> Trust {
     switch glyph.bits {
-    // ASCII, and frames, blocks and braille, which have one column everywhere.
+    // ASCII, frames, blocks and braille have one column on every terminal.
     case 0x20..<0x7F, 0x2500...0x28FF: .sure
-    // Letters of Europe, and of East Asia.
+    // Letters of European and East Asian scripts.
     case 0xA1...0x52F, 0x3041...0xD7A3, 0xFF01...0xFF60: .inRun
     default: .none
     }
   }
 
-  /// Whether all terminals agree where the cursor is behind it.
+  /// Returns whether all terminals agree about the cursor position after a glyph.
   static func isSure(_ glyph: Glyph) -> Bool { trust(glyph) == .sure }
 
-  /// Writes what stands in a cell, of so many columns.
+  /// Writes a glyph that has `columns` columns.
   mutating func glyph(_ glyph: Glyph, _ screen: Screen, columns: Int) {
     if glyph.bits < 0x80 {
       bytes.append(UInt8(glyph.bits))
@@ -108,21 +112,21 @@ struct WriterOutput {
       bytes.append(UInt8(0x80 | glyph.bits & 0x3F))
     } else {
       if columns == 2, glyph.clusterIndex != nil, let cursor {
-        // A terminal that makes it narrower leaves what was there.
+        // Clear both cells first, for a terminal that draws the cluster in one column.
         text("  ")
         jump(to: cursor.x, cursor.y)
       }
       text(screen.text(of: glyph))
     }
     trust = Self.trust(glyph)
-    // Behind the last column, the cursor is on it or not yet on the next line.
+    // After the last column, the cursor position depends on the terminal.
     let next = (cursor?.x ?? width) + columns
     cursor = trust == .none || next >= width ? nil : cursor.map { (next, $0.y) }
   }
 
   // MARK: - Styles
 
-  /// Writes in a style from now on.
+  /// Changes the style for the following glyphs.
   mutating func style(_ next: CellStyle) {
     guard next != style else { return }
     style = next
@@ -134,7 +138,7 @@ struct WriterOutput {
     if wanted.foreground != told.foreground { color(wanted.foreground, 30) }
     if wanted.background != told.background { color(wanted.background, 40) }
     told = wanted
-    // In place of the last separator; nothing at all is plain.
+    // Replace the last separator by `m`. A sequence without numbers resets the style.
     if bytes.count > first {
       bytes[bytes.count - 1] = UInt8(ascii: "m")
     } else {
@@ -149,7 +153,8 @@ struct WriterOutput {
       return
     }
     if !ended.isEmpty {
-      // What stays and would have to be said again is longer than what ends.
+      // If a color stays, end single attributes: after a reset, the color would have to be sent
+      // again.
       let isKept =
         (wanted.foreground == told.foreground && told.foreground != .terminal)
         || (wanted.background == told.background && told.background != .terminal)
@@ -173,13 +178,13 @@ struct WriterOutput {
     if added.contains(.reversed) { code(7) }
   }
 
-  /// One number of a style, with what parts it from the next.
+  /// Appends one number of a style sequence and a separator.
   private mutating func code(_ number: Int) {
     digits(number)
     bytes.append(UInt8(ascii: ";"))
   }
 
-  /// A colour as the terminal has it: itself, or its number in the palette.
+  /// Returns a color as sent to the terminal: unchanged, or as a palette index.
   private mutating func shown(_ color: CellColor) -> CellColor {
     guard let rgb = color.rgb else { return color }
     switch depth {
@@ -212,7 +217,7 @@ struct WriterOutput {
     }
   }
 
-  /// Leaves the style plain.
+  /// Resets the style.
   mutating func reset() {
     if told != .plain { text("\u{1B}[m") }
     (style, told) = (.plain, .plain)

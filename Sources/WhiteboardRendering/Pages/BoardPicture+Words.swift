@@ -1,24 +1,24 @@
 import Whiteboard
 
-/// How large words and panels are on a page: as on a terminal at 100 %.
+/// The sizes of text and game panels on a page, which are as on a terminal at 100 % zoom.
 extension BoardPicture {
-  /// Board units of a letter across, and of a row of them down.
+  /// The size of a letter in board units.
   package static let letter = Size(width: 8, height: 16)
-  /// The size of letters that are so broad, in board units.
+  /// The font size whose letters have this width, in board units.
   package static let fontSize = 13.3
-  /// Board units around a game's panel.
+  /// The margin around a game's panel in board units.
   package static let panelMargin = 6.0
-  /// The most lines of one text that are shown.
+  /// The maximum number of lines shown for one text object.
   private static let lineLimit = 2_000
 
-  /// The lines of a text, as broad as its box.
+  /// Returns the lines of a text object, wrapped to the width of its box.
   package static func lines(of snapshot: ObjectSnapshot) -> [String] {
     guard let text = snapshot.text, !text.isEmpty else { return [] }
     let columns = Int(min(max(snapshot.size.width / letter.width, 4), 4_096))
     return TextLines.wrapped(text, columns: columns, limit: lineLimit)
   }
 
-  /// The columns of the longest of some lines.
+  /// Returns the number of columns of the longest line.
   package static func columns(_ lines: [String]) -> Int {
     lines.reduce(0) { max($0, CharacterWidth.columns($1)) }
   }
@@ -30,7 +30,9 @@ extension BoardPicture {
 }
 
 extension BoardCanvas.Item {
-  /// The rectangle around what shows of it on a page: its box, and the words or the panel that reach out of it.
+  /// The bounds of the object on a page.
+  ///
+  /// They include its box, and also a text or game panel that extends beyond the box.
   package var pageBounds: Rectangle {
     let label: Size?
     switch snapshot.kind {
@@ -39,7 +41,7 @@ extension BoardCanvas.Item {
       label = BoardPicture.size(columns: BoardPicture.columns(lines), rows: lines.count)
     case .game:
       label = game.map { game in
-        // Names are cut: none makes a panel broader than this one.
+        // Names are truncated to 12 columns, so no panel is wider than this one.
         let panel = GamePanel.label(game, isASCII: false) { _ in String(repeating: "n", count: 12) }
         let size = BoardPicture.size(columns: panel.width, rows: panel.height)
         let margin = 2 * BoardPicture.panelMargin

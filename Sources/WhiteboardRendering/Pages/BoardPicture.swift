@@ -6,14 +6,15 @@ package struct BoardPicture: Sendable {
   package var items: [BoardCanvas.Item]
   /// The part of the board that the page shows.
   package var region: Rectangle
-  /// `0xRRGGBB` of the paper; nil leaves it open.
+  /// The background color `0xRRGGBB`; nil means transparent.
   package var background: UInt32?
   /// The display names of members, for games.
   package var names: [MemberID: String]
-  /// A photo's file as it was put on the board; nil if it is not here.
+  /// Returns the original file of a photo; nil if the photo is not available.
   package var photo: @Sendable (AssetID) -> [UInt8]?
 
-  /// A picture of objects from back to front, with white paper.
+  /// Creates a page content from objects in order from back to front; the background is white by
+  /// default.
   package init(
     items: [BoardCanvas.Item],
     region: Rectangle,
@@ -28,7 +29,8 @@ package struct BoardPicture: Sendable {
     self.photo = photo
   }
 
-  /// The paper that shows all of these objects, with a margin in board units; nil if there are none.
+  /// Returns the region that contains all objects and a margin in board units; nil if there are
+  /// none.
   package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
     let whole = items.reduce(Rectangle?.none) { whole, item in
       whole?.union(item.pageBounds) ?? item.pageBounds

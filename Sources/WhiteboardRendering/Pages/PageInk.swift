@@ -1,34 +1,40 @@
-/// A colour on a page and how little of what is behind it shows through, from 0 to 1.
+/// A color on a page with its opacity.
 package struct PageColor: Hashable, Sendable {
-  /// `0xRRGGBB`.
+  /// The color `0xRRGGBB`.
   package let rgb: UInt32
-  /// 1 covers what is behind.
+  /// The opacity from 0 (transparent) to 1 (opaque).
   package let opacity: Double
 
-  /// A colour; what is above its 24 bits does not count.
+  /// Creates a color from the lower 24 bits of `rgb`.
   package init(rgb: UInt32, opacity: Double = 1) {
     self.rgb = rgb & 0xFF_FFFF
     self.opacity = opacity
   }
 }
 
-/// The colours of a page: those of the board, as far as they can be seen on its paper.
+/// The colors of a page: those of the board, adapted to be visible on the background.
 package struct PageInk: Hashable, Sendable {
-  /// `0xRRGGBB` of what is written without a colour of its own: black on light paper, white on dark.
+  /// The color `0xRRGGBB` for objects without a color: black on a light background, white on a dark
+  /// one.
   package let plain: UInt32
   private let paper: UInt32
 
-  /// How much lighter one of two colours has to be for both to be told apart (WCAG's contrast).
+  /// The minimum contrast between an object and the background, as defined by WCAG.
   private static let leastContrast = 1.2
 
-  /// The ink for some paper, `0xRRGGBB`; what lies open is taken for white.
+  /// Creates the colors for a background `0xRRGGBB`; nil is treated as white.
   package init(paper: UInt32?) {
     self.paper = (paper ?? 0xFFFFFF) & 0xFF_FFFF
     plain = Self.luminance(self.paper) > 0.179 ? 0x000000 : 0xFFFFFF
   }
 
-  /// The colour of an object, `0xRRGGBBAA`: its own, unless that is the paper's; black, which nobody chose on a
-  /// dark terminal, is plain ink.
+  /// Returns the color of an object on the page.
+  ///
+  /// Colors with too little contrast to the background become ``plain``. So does black, which
+  /// terminals also show in their default text color.
+  ///
+  /// - Parameter rgba: The color of the object, `0xRRGGBBAA`, or nil if it has none.
+  /// - Returns: The color to draw with.
   package func color(_ rgba: UInt32?) -> PageColor {
     guard let rgba else { return PageColor(rgb: plain) }
     let rgb = rgba >> 8
@@ -41,7 +47,7 @@ package struct PageInk: Hashable, Sendable {
     return (max(first, second) + 0.05) / (min(first, second) + 0.05)
   }
 
-  /// How light a colour is, nearly: a square stands for sRGB's curve.
+  /// Returns the approximate luminance of a color; squares replace the exact sRGB curve.
   private static func luminance(_ rgb: UInt32) -> Double {
     func square(_ shift: UInt32) -> Double {
       let channel = Double(rgb >> shift & 0xFF) / 255

@@ -1,32 +1,32 @@
 import Whiteboard
 
-/// A smooth line that is as broad everywhere.
+/// A smooth line of constant width.
 package struct PageLine: Hashable, Sendable {
-  /// How broad it is.
+  /// The width of the line in board units.
   package let width: Double
   /// The start of the line.
   package let start: Point
-  /// Its pieces; a dot has none.
+  /// The segments of the line; empty for a dot.
   package let pieces: [InkCurve.Piece]
 
-  /// A line of these pieces.
+  /// Creates a line from segments.
   package init(width: Double, start: Point, pieces: [InkCurve.Piece]) {
     self.width = width
     self.start = start
     self.pieces = pieces
   }
 
-  /// What is left of a drawing as lines around its centre, neither scaled nor turned.
+  /// Returns the visible parts of a drawing as lines around its center, without scale and rotation.
   ///
-  /// A line is one where the pen was pressed alike, or that is not known; else there are several, one after the
-  /// other.
+  /// A part whose pen pressure is constant or unknown is one line. Otherwise it is several
+  /// consecutive lines.
   static func lines(of snapshot: ObjectSnapshot, width: Double) -> [PageLine] {
     snapshot.inkLines.flatMap { line -> [PageLine] in
       guard let curve = InkCurve(line.points) else { return [] }
       var lines: [PageLine] = []
       var start = curve.start
       var first = 0
-      // A dot has no pieces, and is as broad as its one point.
+      // A dot has no segments, and its one point determines its width.
       repeat {
         let level = level(line.pressures, curve.targets, first)
         let end =
@@ -47,7 +47,7 @@ package struct PageLine: Hashable, Sendable {
     }
   }
 
-  /// How hard the pen was pressed on a piece, in few steps, so that lines are long.
+  /// Returns the pen pressure of a segment, rounded to a few levels to keep lines long.
   private static func level(_ pressures: [UInt8], _ targets: [Int], _ piece: Int) -> UInt8 {
     let pressure = pressures[piece < targets.count ? targets[piece] : 0]
     return pressure == 0 ? 0 : max(1, pressure / 12 * 12)

@@ -1,37 +1,37 @@
 import Whiteboard
 
-/// An object as it shows on a page: what every kind of page follows, so that all show the same.
+/// The appearance of an object on a page, used for every page format so that all show the same.
 package struct PageObject: Hashable, Sendable {
-  /// The object, by whose centre, scale and angle the marks lie on the page.
+  /// The object, whose center, scale and angle determine where the marks are on the page.
   package let snapshot: ObjectSnapshot
   /// The marks of the object, from back to front.
   package let marks: [PageMark]
 }
 
-/// A part of what shows of an object, in the object's own board units from its centre on.
+/// One visible part of an object, in the object's own board units relative to its center.
 package enum PageMark: Hashable, Sendable {
-  /// Lines with round ends and corners; where they lie over each other they show through as one.
+  /// Lines with round ends and corners; overlapping lines are as transparent as a single line.
   case ink([PageLine], PageColor)
-  /// A rectangle, and a line around it that is one unit broad.
+  /// A rectangle, optionally filled and with a border of one unit.
   case box(Rectangle, fill: PageColor?, border: PageColor?)
-  /// Words in a row of letters.
+  /// Text in one row of letters.
   case words(PageWords)
   /// A photo.
   case photo(PagePhoto)
 }
 
-/// Words in one row: each column is one of ``BoardPicture/letter``.
+/// A text in one row, where each column has the size ``BoardPicture/letter``.
 package struct PageWords: Hashable, Sendable {
-  /// The words, with `�` for what is no letter.
+  /// The text, with `�` in place of characters that are not printable.
   package let text: String
-  /// The top left of the row.
+  /// The top left corner of the row.
   package let corner: Point
-  /// Their colour.
+  /// The color of the text.
   package let color: PageColor
-  /// Whether they are bold.
+  /// Whether the text is bold.
   package let isBold: Bool
 
-  /// Words of others as they show; nil if there is nothing to see.
+  /// Creates a row from a text of another member; nil if it has nothing visible.
   init?(_ text: String, _ corner: Point, _ color: PageColor, isBold: Bool = false) {
     let shown = Self.shown(text)
     guard shown.contains(where: { $0 != " " }) else { return nil }
@@ -41,12 +41,14 @@ package struct PageWords: Hashable, Sendable {
     self.isBold = isBold
   }
 
-  /// A line without what no font shows, and at which a file of XML or a graphics library gives up.
+  /// Returns a line that fonts, XML and graphics libraries accept.
+  ///
+  /// Invisible characters are removed, and other unsafe characters become `�`.
   private static func shown(_ line: String) -> String {
     var scalars = String.UnicodeScalarView()
     InvisibleText.scan(line) { scalar, isInvisible in
       if isInvisible { return }
-      // What joins letters or emoji is a format character too.
+      // Keep format characters, because some of them join letters or emoji.
       if TerminalText.isSafe(scalar) || scalar.properties.generalCategory == .format {
         scalars.append(scalar)
       } else {
@@ -57,18 +59,18 @@ package struct PageWords: Hashable, Sendable {
   }
 }
 
-/// A photo whose file is here.
+/// A photo whose file is available.
 package struct PagePhoto: Hashable, Sendable {
-  /// Which photo.
+  /// The photo.
   package let asset: AssetReference
-  /// Its file, as it was put on the board.
+  /// The original file of the photo.
   package let file: [UInt8]
-  /// How its pixels lie, as the file says.
+  /// The orientation of the pixels, as stored in the file.
   package let orientation: PhotoOrientation
   /// The box of the object.
   package let box: Rectangle
 
-  /// From a square of one unit, which pixels fill that lie so, to the box.
+  /// Returns the transform from a unit square to the box, for pixels in the given orientation.
   package func transform(_ orientation: PhotoOrientation) -> PageTransform {
     let (width, height) = (box.greatest.x - box.least.x, box.greatest.y - box.least.y)
     let (right, down, corner): ((Double, Double), (Double, Double), (Double, Double)) =
@@ -90,22 +92,22 @@ package struct PagePhoto: Hashable, Sendable {
   }
 }
 
-/// The transform of a unit square: a matrix.
+/// The transform of a unit square, as a matrix.
 package struct PageTransform: Hashable, Sendable {
-  /// The vector of its upper side.
+  /// The vector of the square's upper side.
   package let right: Point
-  /// The vector of its left side.
+  /// The vector of the square's left side.
   package let down: Point
-  /// The position of its top left corner.
+  /// The position of the square's top left corner.
   package let corner: Point
 }
 
 // MARK: - Objects as marks
 
 extension BoardPicture {
-  /// The objects that are on the page, from back to front, each made as it is asked for.
+  /// Returns the objects on the page, from back to front, each computed when it is requested.
   ///
-  /// No line is thinner than 0.7 pixels, of which a page has so many for each board unit.
+  /// Lines are at least 0.7 pixels wide; `pixelsPerUnit` is the number of pixels per board unit.
   package func objects(pixelsPerUnit: Double) -> some Sequence<PageObject> {
     let leastWidth = 0.7 / pixelsPerUnit
     return items.lazy.filter { $0.pageBounds.touches(region) }.map {
@@ -149,7 +151,7 @@ extension BoardPicture {
     )
   }
 
-  /// A text, in the lines that a terminal would have.
+  /// Returns the marks of a text object, with the same lines as on a terminal.
   private static func words(_ snapshot: ObjectSnapshot, _ color: PageColor) -> [PageMark] {
     let lines = lines(of: snapshot)
     let left = -Double(columns(lines)) * letter.width / 2
@@ -160,7 +162,7 @@ extension BoardPicture {
     }
   }
 
-  /// A box that stands for what cannot be shown, with words in it where there is room.
+  /// Returns a box in place of an object that cannot be shown, with `words` in it if they fit.
   package static func placeholder(_ words: String, _ size: Size) -> [PageMark] {
     let ground = PageMark.box(box(size), fill: PageColor(rgb: 0x444444), border: nil)
     let room = Double(CharacterWidth.columns(words)) * letter.width
@@ -174,7 +176,7 @@ extension BoardPicture {
     return [ground, .words(words)]
   }
 
-  /// A panel of cells on paper, in a frame.
+  /// Returns the marks of a game panel: cells on a background, in a frame.
   private func panel(_ label: Label, _ ink: PageInk) -> [PageMark] {
     let size = Self.size(columns: label.width, rows: label.height)
     let (left, top) = (-size.width / 2, -size.height / 2)
@@ -207,7 +209,10 @@ extension BoardPicture {
     return marks
   }
 
-  /// The colour of a cell's letter; what stands on a colour of its own was chosen to be seen there.
+  /// Returns the color of a letter in a cell.
+  ///
+  /// A color on a background color of its own is unchanged, because it was chosen to be visible
+  /// there.
   private static func color(_ style: CellStyle, _ ink: PageInk) -> PageColor {
     guard let rgb = style.foreground.rgb else {
       return PageColor(rgb: ink.plain, opacity: style.attributes.contains(.dim) ? 0.6 : 1)

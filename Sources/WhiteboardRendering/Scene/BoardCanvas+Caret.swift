@@ -2,14 +2,18 @@ import Whiteboard
 
 /// The carets of members who are typing.
 extension BoardCanvas {
-  /// The cell in which a text's next letter goes, after so many of its Unicode scalars; nil if it shows
-  /// no words.
+  /// Returns the cell for the caret of a text object; nil if the object shows no text.
+  ///
+  /// - Parameters:
+  ///   - id: The text object.
+  ///   - scalars: The number of Unicode scalars before the caret.
+  /// - Returns: The cell, which can be outside the view.
   package func caret(in id: ObjectID, after scalars: Int) -> (x: Int, y: Int)? {
     guard let item = items[id], let text = item.snapshot.text,
       let placed = order.first(where: { $0.id == id })?.label
     else { return nil }
     let lines = placed.label.lines
-    // Lines are cut out of the words in their order; what is left out between them is blank.
+    // Lines are parts of the text in order; only blanks are left out between them.
     var rest = text.unicodeScalars[...]
     var count = 0
     for (row, line) in lines.enumerated() {
@@ -21,7 +25,7 @@ extension BoardCanvas {
       let inLine = scalars - count
       if inLine <= words.count || row == lines.count - 1 {
         let before = String(String.UnicodeScalarView(words.prefix(max(0, inLine))))
-        // Trailing blanks are not shown, but a caret after them is.
+        // Trailing blanks are not shown, but a caret after them must be.
         let blanks = max(0, inLine - words.count)
         return (
           placed.area.columns.lowerBound + CharacterWidth.columns(before) + blanks,

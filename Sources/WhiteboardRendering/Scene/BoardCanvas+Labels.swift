@@ -1,12 +1,12 @@
 import Whiteboard
 
-/// The words of objects.
+/// The labels of objects.
 ///
-/// A terminal has letters of one size and one direction: a text is as broad as its box, a large one is
-/// bold and a small one dim, and one that is turned stands upright around its middle with its angle
-/// behind it.
+/// A terminal has letters of one size and one direction. A text is as wide as its box, bold if it
+/// is large, and dim if it is small. A rotated text is shown upright around its center, followed by
+/// its angle.
 extension BoardCanvas {
-  /// The words of an object; nil if it has none.
+  /// Returns the label of an object; nil if it has none.
   func label(_ item: Item) -> Label? {
     let snapshot = item.snapshot
     switch snapshot.kind {
@@ -22,11 +22,11 @@ extension BoardCanvas {
     }
   }
 
-  /// From which scale on a text is bold, and up to which it is dim.
+  /// The scale from which a text is bold; `dimScale` is the scale up to which it is dim.
   private static let boldScale = 1.5
   private static let dimScale = 0.67
 
-  /// The words of a text: as many columns as its box has, since letters are as large as cells.
+  /// Returns the label of a text object, wrapped to the columns of its box.
   private func textLabel(_ snapshot: ObjectSnapshot) -> Label? {
     guard let text = snapshot.text, !text.isEmpty else { return nil }
     let cell = Double(DotGrid.fine.across) / viewport.scale
@@ -35,7 +35,7 @@ extension BoardCanvas {
     if snapshot.scale >= Self.boldScale { style.attributes.insert(.bold) }
     if snapshot.scale <= Self.dimScale { style.attributes.insert(.dim) }
     let lines = TextLines.wrapped(text, columns: max(columns, 4), limit: 200)
-    // From afar, words are cut rather than laid over everything.
+    // If the board is zoomed out, truncate the text, so that it does not cover everything.
     let rows = max(
       1,
       Int(400 * snapshot.scale * viewport.scale / Double(DotGrid.fine.down))
@@ -47,7 +47,7 @@ extension BoardCanvas {
     return label
   }
 
-  /// How far a text is turned, in words; nil if one would not see it.
+  /// Returns the angle of a text object as text; nil if the rotation is too small to see.
   private func angle(_ snapshot: ObjectSnapshot) -> String? {
     let degrees = Int((snapshot.angle * 180 / .pi).rounded()) % 360
     guard degrees > 2, degrees < 358 else { return nil }

@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// How objects become cells.
+/// Painting of objects as cells.
 extension BoardCanvas {
-  /// An area with all of the words that reach into it: what is cut could be half a wide character.
+  /// Returns an area extended by all labels that overlap it, so that no wide character is cut.
   func withLabels(_ area: CellArea) -> CellArea {
     var whole = area
     var isGrowing = true
@@ -17,7 +17,7 @@ extension BoardCanvas {
     return whole
   }
 
-  /// Paints an area anew, back to front.
+  /// Repaints an area, from back to front.
   mutating func paint(_ area: CellArea) {
     dots.clear(area)
     ground.fill(area)
@@ -27,17 +27,17 @@ extension BoardCanvas {
     for y in area.rows {
       for x in area.columns {
         let under = ground[x, y]
-        // Words stay readable under lines.
+        // A cell with text shows no lines, so that the text stays readable.
         screen[x, y] =
           Self.isBare(under.glyph)
           ? dotStyle.cell(dots, x, y, on: under.style.background) ?? under : under
       }
     }
-    // The cells come from the ground, and so do their characters.
+    // The cells come from `ground`, so copy its cluster table too.
     screen.takeClusters(of: ground)
   }
 
-  /// Whether lines show in place of what stands in a cell: nothing, or a bit of a photo.
+  /// Returns whether lines may replace the glyph of a cell: a space or a part of a photo.
   private static func isBare(_ glyph: Glyph) -> Bool {
     glyph == .space || glyph == .upperHalf || glyph == .lowerHalf
   }
@@ -78,7 +78,7 @@ extension BoardCanvas {
     )
   }
 
-  /// Draws what an eraser left of a stroke.
+  /// Draws the parts of a stroke that are not erased.
   private mutating func drawRest(of snapshot: ObjectSnapshot, _ pen: DotPen, _ area: DotArea) {
     let rotation = snapshot.rotation
     let factor = dots.grid.factor
@@ -94,8 +94,8 @@ extension BoardCanvas {
 }
 
 extension Glyph {
-  /// The upper half of a cell in the colour of letters.
+  /// The upper half of a cell in the foreground color.
   static let upperHalf = Glyph("▀")
-  /// The lower half of a cell in the colour of letters.
+  /// The lower half of a cell in the foreground color.
   static let lowerHalf = Glyph("▄")
 }

@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// How photos show.
+/// Drawing of photos.
 extension BoardCanvas {
-  /// The cells nearest to a photo's box, in view or not; at least one.
+  /// Returns the cells closest to a photo's box, at least one; they may be outside the view.
   private func wholeArea(_ snapshot: ObjectSnapshot) -> CellArea {
     let (least, greatest) = (
       viewport.dot(of: snapshot.bounds.least), viewport.dot(of: snapshot.bounds.greatest)
@@ -35,7 +35,7 @@ extension BoardCanvas {
     }
   }
 
-  /// Two pixels a cell, one over the other.
+  /// Draws two pixels per cell, one above the other.
   private mutating func draw(
     _ pixels: PhotoPixels,
     of snapshot: ObjectSnapshot,
@@ -82,7 +82,7 @@ extension BoardCanvas {
     }
   }
 
-  /// A frame with what is known of a photo.
+  /// Draws a frame with a caption in place of a photo.
   private mutating func drawFrame(_ snapshot: ObjectSnapshot, in area: CellArea) {
     let whole = wholeArea(snapshot)
     let box = whole.clamped(to: area)

@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// Where objects show.
+/// The positions of objects on the screen.
 extension BoardCanvas {
-  /// How an object shows.
+  /// Returns the layout of an object: its cells, label and line style.
   func place(_ item: Item) -> Place {
     let snapshot = item.snapshot
     var place = Place(
@@ -16,7 +16,7 @@ extension BoardCanvas {
     return place
   }
 
-  /// Puts what is laid out where it is now.
+  /// Updates the area and label position of an object whose label is already laid out.
   func move(_ place: inout Place, _ item: Item) {
     let snapshot = item.snapshot
     if place.label != nil {
@@ -30,8 +30,10 @@ extension BoardCanvas {
     }
   }
 
-  /// The part of the board that the words of an object cover, between the middles of its outermost
-  /// cells; nil if it has none.
+  /// Returns the part of the board that the text of an object covers; nil if the object has no
+  /// text.
+  ///
+  /// The rectangle connects the centers of the outermost cells.
   package func words(of id: ObjectID) -> Rectangle? {
     guard let area = place(of: id)?.label?.area, !area.isEmpty else { return nil }
     let (columns, rows) = (area.columns, area.rows)
@@ -47,23 +49,24 @@ extension BoardCanvas {
     )
   }
 
-  /// Whether the words of an object cover a place.
+  /// Returns whether the text of an object covers a position on the board.
   package func hasWords(of id: ObjectID, at place: Point) -> Bool {
     let cell = viewport.cell(of: place)
     return self.place(of: id)?.label?.area.contains(x: cell.x, y: cell.y) ?? false
   }
 
-  /// Where the points show that are not committed, with the end of those that are.
+  /// Returns the area of the points that are not committed, including the last committed points.
   func area(ofPreview item: Item) -> CellArea? {
     guard !item.preview.isEmpty else { return nil }
     return area(of: (item.snapshot.ink?.suffix(Self.reach) ?? []) + item.preview, item)
   }
 
-  /// How many of the last points of a stroke may show in another way once one more follows: a curve
-  /// that goes round the last one begins in the middle of the way to it.
+  /// The number of last points whose appearance may change when a point is added.
+  ///
+  /// A curve around the last point starts halfway between the previous point and the last one.
   private static let reach = 2
 
-  /// Where some points of a stroke show.
+  /// Returns the area of some points of a stroke.
   private func area(of points: some Sequence<InkPoint>, _ item: Item) -> CellArea? {
     let placement = InkPlacement(item, viewport, .fine)
     let breadth = (item.snapshot.lineWidth ?? 1) * item.snapshot.scale * viewport.scale
@@ -83,7 +86,7 @@ extension BoardCanvas {
     )
   }
 
-  /// How many dots beside itself a line may show.
+  /// How far the dots of a line may extend beyond its outline, in dots.
   private static let margin = 3.0
 
   private func widened(_ rectangle: Rectangle) -> Rectangle {
@@ -94,7 +97,7 @@ extension BoardCanvas {
     )
   }
 
-  /// Where a stroke grew, when that is all that happened to it.
+  /// Returns the area by which a stroke grew; nil if anything else about the stroke changed.
   func growth(from old: Item, to new: Item) -> CellArea? {
     guard let before = old.snapshot.ink, let after = new.snapshot.ink, !before.isEmpty,
       after.count >= before.count, new.snapshot.scale == 1, new.snapshot.angle == 0,

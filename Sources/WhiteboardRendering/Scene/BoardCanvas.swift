@@ -1,20 +1,21 @@
 import Whiteboard
 
-/// The board as cells: what of it is in view, painted again only where something changed.
+/// The visible part of a board as cells, repainted only where something changed.
 ///
-/// Objects go in as they change, ``paint()`` brings ``screen`` up to date. Costs follow what changed, not
-/// what there is: a stroke that grew is painted where it grew.
+/// The caller passes changed objects to ``set(_:)``, and ``paint()`` updates ``screen``. The cost
+/// depends on the changes and not on the size of the board: for example, only the new part of a
+/// growing stroke is painted.
 package struct BoardCanvas: Sendable {
-  /// One object as it is shown.
+  /// An object as the canvas shows it.
   package struct Item: Sendable {
     /// The object.
     package let snapshot: ObjectSnapshot
-    /// The game that it is.
+    /// The game, if the object is one.
     package var game: GameView?
-    /// Points that were drawn and are not committed yet, where they were drawn.
+    /// Points that were drawn but are not committed yet, in their original position.
     package var preview: [InkPoint] = []
 
-    /// The middle of a stroke's points, where they were drawn.
+    /// The center of a stroke's points in their original position.
     let inkCenter: Point?
 
     package init(_ snapshot: ObjectSnapshot, game: GameView? = nil) {
@@ -24,21 +25,21 @@ package struct BoardCanvas: Sendable {
     }
   }
 
-  /// What is shown, and how large.
+  /// The visible part of the board and its scale.
   package private(set) var viewport: Viewport
-  /// What lines become.
+  /// The characters that show lines.
   package private(set) var dotStyle: DotStyle
   /// The cells as of the last ``paint()``.
   package internal(set) var screen: Screen
-  /// What members are called.
+  /// The display names of members.
   package var names: [MemberID: String] = [:] {
     didSet {
       guard names != oldValue else { return }
-      // Games say names.
+      // Games show names.
       layOut { $0.game != nil }
     }
   }
-  /// What the terminal draws on, so that colours are chosen that are seen on it.
+  /// The background of the terminal, which determines the colors that are visible on it.
   package var paper = Paper.unknown {
     didSet { if paper != oldValue { layOut { _ in true } } }
   }
@@ -46,8 +47,10 @@ package struct BoardCanvas: Sendable {
   package var isMonochrome = false {
     didSet { if isMonochrome != oldValue { layOut { _ in true } } }
   }
-  /// The photos that the terminal shows by their pixels: their cells are left blank, so that what is
-  /// behind or beside letters is seen there, and only what is drawn over them shows.
+  /// The photos that the terminal shows as pixels.
+  ///
+  /// Their cells are left blank so that the pixels are visible. Objects drawn above a photo still
+  /// cover it.
   package var shownAsPixels: Set<AssetID> = [] {
     didSet {
       for asset in shownAsPixels.symmetricDifference(oldValue) { spoil(photo: asset) }
@@ -55,28 +58,28 @@ package struct BoardCanvas: Sendable {
   }
 
   var dots: DotLayer
-  /// Texts, games and photos, on which lines lie.
+  /// The layer with texts, games and photos, below the lines.
   var ground: Screen
-  /// Back to front, with where each object shows: what is looked through for every change.
+  /// The objects from back to front, with their layout; searched for every change.
   var order: [Place] = []
   var items: [ObjectID: Item] = [:]
   var photos: [AssetID: PhotoPixels] = [:]
   private var damage: [CellArea] = []
 
-  /// Where an object shows, and what was worked out to show it.
+  /// The layout of an object on the screen.
   struct Place: Sendable {
     let id: ObjectID
-    /// Empty out of view.
+    /// The cells of the object; empty if it is not in view.
     var area: CellArea
-    /// Its words, which are painted whole.
+    /// The label of the object, which is always painted completely.
     var label: PlacedLabel?
-    /// The colour of its lines.
+    /// The color of the object's lines.
     let color: CellColor
-    /// The gaps in its lines.
+    /// The gaps in the object's lines.
     let dashes: Dashes
   }
 
-  /// How many places are painted one by one.
+  /// The maximum number of separately painted areas; if there are more, they are merged into one.
   private static let damageLimit = 12
 
   package init(_ viewport: Viewport, dotStyle: DotStyle = .braille) {
@@ -88,21 +91,21 @@ package struct BoardCanvas: Sendable {
     damage = [screen.area]
   }
 
-  // MARK: - What there is
+  // MARK: - Objects
 
-  /// The objects, from back to front.
+  /// The objects from back to front.
   package var objects: [ObjectID] { order.map(\.id) }
 
-  /// An object as it is shown.
+  /// Returns an object as the canvas shows it; nil if it is not on the board.
   package func item(_ id: ObjectID) -> Item? { items[id] }
 
-  /// Where an object shows; nil if it is not on the board.
+  /// Returns the layout of an object; nil if it is not on the board.
   func place(of id: ObjectID) -> Place? { items[id] == nil ? nil : order[index(of: id)] }
 
-  /// How many objects there are.
+  /// The number of objects.
   package var count: Int { order.count }
 
-  /// The rectangle around all objects; nil where there are none.
+  /// The rectangle around all objects; nil if there are none.
   package var bounds: Rectangle? {
     items.values.reduce(nil) { whole, item in
       let bounds = item.snapshot.bounds
@@ -110,7 +113,7 @@ package struct BoardCanvas: Sendable {
     }
   }
 
-  /// Shows an object, or shows it as it is now.
+  /// Adds or updates an object.
   package mutating func set(_ item: Item) {
     let id = item.snapshot.id
     var item = item
@@ -139,16 +142,17 @@ package struct BoardCanvas: Sendable {
     spoil(order[index(of: id)].area)
   }
 
-  /// Shows a stroke as far as it is drawn, though that is not committed.
+  /// Shows points of a stroke that were drawn but are not committed yet.
   ///
-  /// The points are where they were drawn; `start` is the index of the first of them in the stroke.
+  /// The points are in their original position. `start` is the index in the stroke of the first
+  /// one.
   package mutating func preview(_ points: [InkPoint], from start: Int, of id: ObjectID) {
     guard var item = items[id], let ink = item.snapshot.ink, start <= ink.count + item.preview.count
     else { return }
     let old = item
     var drawn = Array(item.preview.prefix(max(0, start - ink.count)))
     drawn += points.dropFirst(max(0, ink.count - start))
-    // What shows never shrinks (SYN-32).
+    // The visible part of a stroke never shrinks (SYN-32).
     guard drawn.count >= item.preview.count else { return }
     item.preview = drawn
     items[id] = item
@@ -158,7 +162,7 @@ package struct BoardCanvas: Sendable {
     spoil(area(ofPreview: item))
   }
 
-  /// Takes an object away.
+  /// Removes an object.
   package mutating func remove(_ id: ObjectID) {
     guard items[id] != nil else { return }
     let index = index(of: id)
@@ -167,19 +171,19 @@ package struct BoardCanvas: Sendable {
     items[id] = nil
   }
 
-  /// Takes everything away.
+  /// Removes all objects.
   package mutating func removeAll() {
     (order, items) = ([], [:])
     damage = [screen.area]
   }
 
-  /// Shows a photo by its pixels from now on.
+  /// Sets the pixels of a photo.
   package mutating func setPhoto(_ pixels: PhotoPixels, of asset: AssetID) {
     photos[asset] = pixels
     spoil(photo: asset)
   }
 
-  /// Shows another part of the board, or at another size.
+  /// Shows another part of the board, or another scale.
   package mutating func show(_ viewport: Viewport) {
     guard viewport != self.viewport else { return }
     let old = self.viewport
@@ -190,14 +194,14 @@ package struct BoardCanvas: Sendable {
       if viewport.scale != old.scale {
         order[index] = place(item)
       } else {
-        // Words stay as they are laid out when the board is moved.
+        // Labels keep their layout when the board is only moved.
         move(&order[index], item)
       }
     }
     damage = [screen.area]
   }
 
-  /// Shows lines in another way.
+  /// Shows lines in another style and repaints everything.
   package mutating func show(_ style: DotStyle) {
     defer { damage = [screen.area] }
     guard style != dotStyle else { return }
@@ -213,7 +217,7 @@ package struct BoardCanvas: Sendable {
     dots = DotLayer(columns: viewport.columns, rows: viewport.rows, grid: dotStyle.grid)
   }
 
-  /// Works out anew how some objects show.
+  /// Computes the layout of some objects again.
   private mutating func layOut(_ isMeant: (Item) -> Bool) {
     for index in order.indices {
       guard let item = items[order[index].id], isMeant(item) else { continue }
@@ -223,7 +227,7 @@ package struct BoardCanvas: Sendable {
     }
   }
 
-  /// Where an object is in the order, or belongs.
+  /// Returns the index of an object in the order, or the index at which to insert it.
   private func index(of id: ObjectID) -> Int {
     var (low, high) = (0, order.count)
     while low < high {
@@ -239,13 +243,13 @@ package struct BoardCanvas: Sendable {
     return first == second ? one < other : first.lexicographicallyPrecedes(second)
   }
 
-  /// What is left of a preview once so many points are committed.
+  /// Returns the part of a preview that is not yet committed.
   private static func rest(of preview: [InkPoint], committed: Int, _ old: Item) -> [InkPoint] {
     let before = old.snapshot.ink?.count ?? 0
     return Array(preview.dropFirst(max(0, committed - before)))
   }
 
-  // MARK: - What must be painted
+  // MARK: - Painting changed areas
 
   private mutating func spoil(_ area: CellArea?) {
     guard let area, !area.isEmpty else { return }
@@ -258,8 +262,9 @@ package struct BoardCanvas: Sendable {
     for place in order where items[place.id]?.snapshot.asset?.id == asset { spoil(place.area) }
   }
 
-  /// Brings the screen up to date.
-  /// - Returns: Where it was painted.
+  /// Updates the screen.
+  ///
+  /// - Returns: The painted areas.
   @discardableResult
   package mutating func paint() -> [CellArea] {
     let painted = damage.map { $0.clamped(to: screen.area) }

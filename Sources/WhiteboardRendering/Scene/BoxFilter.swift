@@ -1,20 +1,20 @@
-/// Pictures made smaller: each pixel of what comes out is the average of those it stands for.
+/// Reduces pictures: each pixel of the result is the average of the pixels that it replaces.
 package enum BoxFilter {
-  /// The picture in `across` by `down` pixels.
+  /// Returns the picture scaled to `across` by `down` pixels.
   ///
-  /// The four bytes of a pixel are averaged each for itself; those of a picture with transparency must be
-  /// multiplied by its opacity. Where a picture is made larger, pixels are repeated.
+  /// The four bytes of a pixel are averaged separately, so the colors of a picture with
+  /// transparency must be premultiplied. If a picture is enlarged, pixels are repeated.
   ///
   /// - Parameters:
-  ///   - pixels: Row by row.
-  ///   - stride: How many elements of `pixels` a row takes, at least `width`.
-  ///   - width: Pixels across.
-  ///   - height: Pixels down.
-  ///   - across: Pixels across of what comes out.
-  ///   - down: Pixels down of what comes out.
-  /// - Returns: Row by row, without gaps.
+  ///   - pixels: The pixels, row by row.
+  ///   - stride: The number of elements of `pixels` per row, at least `width`.
+  ///   - width: The width of the picture in pixels.
+  ///   - height: The height of the picture in pixels.
+  ///   - across: The width of the result in pixels.
+  ///   - down: The height of the result in pixels.
+  /// - Returns: The pixels of the result, row by row, without gaps.
   /// - Complexity: O(`width` times `height`).
-  /// - Precondition: All numbers are above zero and `pixels` holds `height` rows.
+  /// - Precondition: All numbers are positive and `pixels` contains `height` rows.
   package static func averaged(
     _ pixels: Span<UInt32>,
     stride: Int,
@@ -55,7 +55,7 @@ package enum BoxFilter {
     return result
   }
 
-  /// The pixels that one of `count` stands for, of `size` in a row; at least one.
+  /// Returns the range of pixels that pixel `index` of the result replaces; at least one.
   private static func range(_ index: Int, of count: Int, in size: Int) -> Range<Int> {
     let first = index * size / count
     return first..<max(first + 1, (index + 1) * size / count)
@@ -63,14 +63,15 @@ package enum BoxFilter {
 }
 
 extension PhotoPixels {
-  /// The photo in so many pixels at most, of the same shape; one that is not larger stays as it is.
+  /// Returns the photo reduced to at most this size with the same aspect ratio; it is never
+  /// enlarged.
   package func averaged(within width: Int, _ height: Int) -> PhotoPixels {
     let size = Self.size(of: (self.width, self.height), within: (width, height))
     guard size != (self.width, self.height) else { return self }
     return averaged(to: size.width, size.height)
   }
 
-  /// The photo in exactly so many pixels, whatever its shape: one for each half cell, say.
+  /// Returns the photo scaled to exactly this size, ignoring its aspect ratio.
   package func averaged(to width: Int, _ height: Int) -> PhotoPixels {
     PhotoPixels(
       width: max(width, 1),
@@ -86,7 +87,8 @@ extension PhotoPixels {
     )
   }
 
-  /// The size of the largest picture of a shape that fits into a limit and is no larger than it is.
+  /// Returns the largest size with the picture's aspect ratio that fits `limit` and is not
+  /// enlarged.
   package static func size(
     of picture: (width: Int, height: Int),
     within limit: (width: Int, height: Int)

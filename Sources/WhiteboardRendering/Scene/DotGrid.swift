@@ -1,26 +1,26 @@
-/// How many dots a cell is drawn with.
+/// The number of dots that a cell is divided into.
 struct DotGrid: Hashable, Sendable {
-  /// Dots across.
+  /// The number of dots in a row of a cell.
   let across: Int
-  /// Dots down.
+  /// The number of dots in a column of a cell.
   let down: Int
 
-  /// Two by four: those that braille shows, and those in which a ``Viewport`` counts.
+  /// Two by four dots, as in braille; a ``Viewport`` measures in these dots.
   static let fine = DotGrid(across: 2, down: 4)
-  /// One by two: the halves of a cell.
+  /// One by two dots: the halves of a cell.
   static let halves = DotGrid(across: 1, down: 2)
 
-  /// How many of these dots lie along one of the fine ones.
+  /// The length of a fine dot, measured in dots of this grid.
   var factor: Double { Double(across) / Double(Self.fine.across) }
 }
 
-/// A place among dots, with how hard a pen was pressed there.
+/// A position measured in dots, with the pen pressure.
 struct DotPoint: Hashable, Sendable {
-  /// To the right, from the left edge.
+  /// The distance from the left edge.
   var x: Double
-  /// Down, from the upper edge.
+  /// The distance from the upper edge.
   var y: Double
-  /// 0 where that is not known.
+  /// The pen pressure; 0 if it is unknown.
   var pressure: UInt8 = 0
 }
 
@@ -29,15 +29,16 @@ struct DotArea: Sendable {
   let columns: Range<Int>
   let rows: Range<Int>
 
-  /// The dots of an area of cells.
+  /// Converts an area of cells to dots.
   init(_ cells: CellArea, _ grid: DotGrid) {
     let (across, down) = (grid.across, grid.down)
     columns = cells.columns.lowerBound * across..<cells.columns.upperBound * across
     rows = cells.rows.lowerBound * down..<cells.rows.upperBound * down
   }
 
-  /// The part of a line that is in it or at most so many dots beside it, as shares of its length
-  /// (Liang and Barsky), or nil.
+  /// Returns the part of a line that is at most `margin` dots outside the area.
+  ///
+  /// The result is a range of fractions of the line's length (Liang–Barsky), or nil if no part is.
   func shares(
     from start: DotPoint,
     to end: DotPoint,

@@ -1,14 +1,15 @@
-/// Lines as dots, some in each cell.
+/// A layer with the dots of lines.
 ///
-/// A dot keeps its colour, so that a cell shows the colour of most of its dots, or a colour for each half.
+/// Each dot has its own color. A cell shows the most frequent color of its dots, or a color for
+/// each half.
 struct DotLayer: Sendable {
-  /// How many dots a cell has.
+  /// The number of dots per cell.
   let grid: DotGrid
   private let width: Int
-  /// Row by row: a dot's colour, or zero.
+  /// The dots, row by row: the color of a dot, or 0 if it is not set.
   private var dots: [UInt32]
 
-  /// A colour as a dot keeps it.
+  /// Returns the value that stores a color in a dot.
   static func dot(_ color: CellColor) -> UInt32 { color.rgb.map { 0xFF00_0000 | $0 } ?? 1 }
 
   private static func color(_ dot: UInt32) -> CellColor {
@@ -21,7 +22,7 @@ struct DotLayer: Sendable {
     dots = Array(repeating: 0, count: width * rows * grid.down)
   }
 
-  /// Removes what is in an area of cells.
+  /// Removes all dots in an area of cells.
   mutating func clear(_ area: CellArea) {
     let (area, width) = (DotArea(area, grid), width)
     var dots = dots.mutableSpan
@@ -30,19 +31,19 @@ struct DotLayer: Sendable {
     }
   }
 
-  /// Draws with a pen along a path, as far as it is in an area of dots.
+  /// Draws along a path with a pen, clipped to an area of dots.
   mutating func draw(_ path: some Sequence<DotPoint>, _ pen: DotPen, within area: DotArea) {
     var stroke = DotStroke(pen, width: width, within: area)
     var dots = dots.mutableSpan
     stroke.draw(path, on: &dots)
   }
 
-  // MARK: - What cells show
+  // MARK: - Cells
 
-  /// Which of a cell's dots are set, by Unicode's numbers of braille, and the colour of most of them;
-  /// nil if none is.
+  /// Returns the dots of a cell as a braille mask, and their most frequent color; nil if none is
+  /// set.
   ///
-  /// - Precondition: The grid is the fine one.
+  /// - Precondition: The grid is ``DotGrid/fine``.
   func cell(_ x: Int, _ y: Int) -> (mask: UInt8, color: CellColor)? {
     var mask: UInt8 = 0
     var first: UInt32 = 0
@@ -71,7 +72,7 @@ struct DotLayer: Sendable {
     for place in 0..<8 {
       let dot = self.dot(x, y, place)
       guard dot != 0, dot != best else { continue }
-      // The same colour again counts the same, and does not win over itself.
+      // The same color later has the same count, so it does not replace itself.
       let count = (0..<8).count { self.dot(x, y, $0) == dot }
       if count > most { (best, most) = (dot, count) }
     }
@@ -82,9 +83,9 @@ struct DotLayer: Sendable {
     dots[(y * 4 + place / 2) * width + x * 2 + place % 2]
   }
 
-  /// The colours of a cell's upper and lower half.
+  /// Returns the colors of a cell's upper and lower half.
   ///
-  /// - Precondition: The grid is that of the halves.
+  /// - Precondition: The grid is ``DotGrid/halves``.
   func halves(_ x: Int, _ y: Int) -> (upper: CellColor?, lower: CellColor?) {
     let (upper, lower) = (dots[2 * y * width + x], dots[(2 * y + 1) * width + x])
     return (upper == 0 ? nil : Self.color(upper), lower == 0 ? nil : Self.color(lower))

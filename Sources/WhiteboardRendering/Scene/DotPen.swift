@@ -1,26 +1,26 @@
 /// The pen that draws lines of dots, with its width, color and gaps.
 struct DotPen: Sendable {
-  /// How broad a line is, in dots, where a pen was pressed so hard.
+  /// The width of the line in dots, for each pen pressure.
   let breadths: PenBreadth
   /// The result of ``DotLayer/dot(_:)`` for a color.
   let color: UInt32
-  /// The longest stretch that a hand draws between two points (``InkCurve/stretch``), in dots.
+  /// The maximum distance between points of a hand-drawn curve (``InkCurve/stretch``), in dots.
   let stretch: Double
-  /// The gaps in its lines.
+  /// The gaps in the pen's lines.
   var dashes = Dashes.none
 }
 
-/// How many dots broad a pen draws.
+/// The width of a pen's line in dots.
 struct PenBreadth: Sendable {
-  /// Its breadth in dots of a ``Viewport``, as broad as it is on the board.
+  /// The width on the board, in dots of a ``Viewport``.
   let dots: Double
-  /// The style of lines.
+  /// The style that shows the line.
   let style: DotStyle
 
-  /// The most that a line has.
+  /// The maximum width of a line in dots.
   private static let limit = 256.0
 
-  /// Where a pen was pressed so hard; 0 where that is not known.
+  /// The width at a pen pressure; 0 means that the pressure is unknown.
   subscript(pressure: UInt8) -> Int {
     style.breadth(dots * InkCurve.breadth(atPressure: pressure), limit: Self.limit)
   }
@@ -28,30 +28,31 @@ struct PenBreadth: Sendable {
 
 /// The gaps that distinguish lines if there are no colors.
 struct Dashes: Hashable, Sendable {
-  /// Each bit is a dot that is drawn, from the lowest on.
+  /// The pattern, from the lowest bit: a set bit is a dot that is drawn.
   let bits: UInt32
-  /// How many of the bits count, before they come again.
+  /// The number of bits in the pattern, which repeats.
   let count: Int
 
   static let none = Dashes(bits: 1, count: 1)
 
-  /// Whether a line is drawn so many dots from its beginning.
+  /// Returns whether the line is drawn at this distance from its start, in dots.
   func isDrawn(at distance: Double) -> Bool {
     bits >> UInt32(Int(min(distance, 1e9)) % count) & 1 == 1
   }
 }
 
-/// The mark of a pen: the dots of a disc.
+/// The tip of a pen: the dots of a disc.
 struct Nib: Sendable {
-  /// Dots across.
+  /// The diameter in dots.
   let breadth: Int
-  /// What is added to a coordinate so that cutting off its fraction gives the first dot of the nib.
+  /// The offset to add to a coordinate; truncating the sum gives the first dot of the nib.
   ///
-  /// Points often lie where dots meet, for mice tell cells. A quarter of a dot there and half a dot on
-  /// nibs of even breadth keep the end of a round thing from being one dot that sticks out. The large
-  /// number makes all that could be in view positive: so, the fraction is cut off downwards.
+  /// Points are often exactly between dots, because a mouse reports cells. The added quarter of a
+  /// dot, or half a dot for a nib of even width, avoids a single protruding dot at the end of a
+  /// round shape. The large constant makes every coordinate in view positive, so that truncation
+  /// rounds down.
   let bias: Double
-  /// Of a nib broader than two dots: for each row where it begins and ends.
+  /// The columns of each row, for a nib wider than two dots.
   let rows: [Range<Int>]
 
   static let origin = 1 << 31
@@ -72,6 +73,6 @@ struct Nib: Sendable {
     }
   }
 
-  /// How far a pen moves until it is pressed again: so little that a line has smooth edges.
+  /// The distance between two imprints of the nib, short enough for smooth edges.
   var spacing: Double { max(1, Double(breadth) / 8) }
 }

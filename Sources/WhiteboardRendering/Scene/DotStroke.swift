@@ -1,7 +1,7 @@
-/// A pen on its way over dots.
+/// A pen that moves over dots and draws a stroke.
 ///
-/// The dots of a line do not depend on what part of it is drawn, so that what is painted anew fits what is
-/// around it.
+/// The dots of a line are the same whichever part of the line is drawn, so a repainted area matches
+/// its surroundings.
 struct DotStroke {
   private let pen: DotPen
   private let width: Int
@@ -11,9 +11,9 @@ struct DotStroke {
   private var pressure: UInt8 = 0
   /// The position of the pen.
   private var place = DotPoint(x: 0, y: 0)
-  /// How far it went.
+  /// The distance that the pen has moved, in dots.
   private var travelled = 0.0
-  /// The first dot of the nib where it was pressed last.
+  /// The column of the nib's first dot at its last imprint; `row` is the row of that dot.
   private var column = Int.min
   private var row = Int.min
 
@@ -25,13 +25,13 @@ struct DotStroke {
     nib = Nib(breadth: pen.breadths[0])
   }
 
-  /// Segments at least so long, in dots, are rounded where they meet.
+  /// The minimum length in dots of segments that a curve may join.
   private static let longSegment = 3.0
 
   /// Draws along a path.
   ///
-  /// Where long segments meet in a bend (``InkCurve``), the way is a curve from middle to middle: what a hand
-  /// drew fast. Points that are near each other and corners are left as they are.
+  /// If long segments meet at a bend (``InkCurve``), they are joined by a curve between their
+  /// midpoints, as in a fast hand-drawn line. Corners and close points are drawn unchanged.
   mutating func draw(_ path: some Sequence<DotPoint>, on dots: inout MutableSpan<UInt32>) {
     var points = path.makeIterator()
     guard var here = points.next() else { return }
@@ -42,7 +42,7 @@ struct DotStroke {
       let (dx, dy) = (next.x - here.x, next.y - here.y)
       let nextLength = max(dx.magnitude, dy.magnitude)
       if length < 1 {
-        // Most segments are as short as that.
+        // Most segments are this short.
         step(to: here, length, on: &dots)
       } else if length >= Self.longSegment, nextLength >= Self.longSegment,
         InkCurve.isBend(here.x - before.x, here.y - before.y, dx, dy, stretch: pen.stretch)
@@ -76,9 +76,10 @@ struct DotStroke {
     column = .min
   }
 
-  // MARK: - Routes
+  // MARK: - Curves and lines
 
-  /// A parabola whose sides meet in a corner.
+  /// Draws a quadratic curve from the current position to `end`, with `corner` as the control
+  /// point.
   private mutating func curve(
     around corner: DotPoint,
     to end: DotPoint,
@@ -103,7 +104,7 @@ struct DotStroke {
     }
   }
 
-  /// To a place less than a dot away.
+  /// Moves to a position less than one dot away.
   @inline(__always)
   private mutating func step(
     to end: DotPoint,
@@ -167,7 +168,7 @@ struct DotStroke {
     dots[index &+ width &+ 1] = pen.color
   }
 
-  /// As far as the nib is in the area.
+  /// Draws the part of the nib that is in the area.
   private func pressWhole(
     _ column: Int,
     _ row: Int,

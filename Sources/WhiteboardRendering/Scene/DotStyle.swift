@@ -1,20 +1,22 @@
 /// The characters that show the dots of a line.
 package enum DotStyle: String, Hashable, Sendable, CaseIterable {
-  /// Eight dots a cell: the finest.
+  /// Eight dots per cell, the finest style.
   case braille
-  /// Two blocks a cell: bolder, and with a colour each.
+  /// Two blocks per cell, which are bolder and have one color each.
   case half
-  /// Letters and signs that every terminal has.
+  /// ASCII characters, which every terminal has.
   case ascii
 
-  /// The dots that it is made of.
+  /// The dots per cell of this style.
   var grid: DotGrid { self == .half ? .halves : .fine }
 
-  /// How many dots of its grid a line shows that is so many dots of a ``Viewport`` broad.
+  /// Returns the width of a line in dots of this style's grid; `dots` is its width in ``Viewport``
+  /// dots.
   ///
-  /// Dots of braille do not touch, so that a line of one is faint: thin lines are shown broader, up to two
-  /// dots, but stay one dot from afar, where many lines would run together. Signs show thin lines alone
-  /// by their shape.
+  /// Braille dots do not touch, so a line of one dot looks faint. Braille therefore widens thin
+  /// lines to up to two dots. If the board is zoomed out they stay one dot wide, because many lines
+  /// would merge. ASCII draws lines below four dots as one dot, because characters can follow only
+  /// the shape of thin lines.
   func breadth(_ dots: Double, limit: Double) -> Int {
     let wanted =
       switch self {
@@ -25,7 +27,7 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
     return Int(min(max(wanted.rounded(), 1), limit))
   }
 
-  /// The cell that shows these dots, or nil if there are none.
+  /// Returns the cell that shows the dots at a position; nil if there are none.
   func cell(_ dots: DotLayer, _ x: Int, _ y: Int, on background: CellColor) -> Cell? {
     switch self {
     case .braille:
@@ -38,7 +40,8 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
       switch dots.halves(x, y) {
       case (let upper?, let lower?):
         if upper == lower { return Cell(Glyph("█"), CellStyle(upper, on: background)) }
-        // A half in the terminal's own colour must be the character, for no background is that.
+        // The half in the terminal's default color must be the foreground: the default background
+        // differs.
         return upper == .terminal
           ? Cell(Glyph("▀"), CellStyle(upper, on: lower))
           : Cell(Glyph("▄"), CellStyle(lower, on: upper))
@@ -50,9 +53,9 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Which sign of ASCII has its ink where a cell has its dots.
+/// Selects the ASCII character whose shape is most similar to the dots of a cell.
 enum DotSign {
-  /// The sign for the dots of a cell, by Unicode's numbers of braille; at least one is set.
+  /// Returns the character for a braille mask with at least one dot.
   static func sign(_ mask: UInt8) -> Unicode.Scalar { signs[Int(mask)] }
 
   private static let signs: [Unicode.Scalar] = (0..<256).map { choose(UInt8($0)) }
@@ -74,7 +77,7 @@ enum DotSign {
     return mask.nonzeroBitCount >= 6 ? "#" : "+"
   }
 
-  /// Dots in one column, by their rows.
+  /// Returns the character for dots in a single column, given their rows.
   private static func upright(_ rows: [Int]) -> Unicode.Scalar {
     guard let top = rows.first, let end = rows.last else { return " " }
     if end - top >= 2 || (top, end) == (1, 2) { return "|" }

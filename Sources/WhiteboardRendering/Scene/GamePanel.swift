@@ -1,9 +1,14 @@
 import Whiteboard
 
-/// How a game shows on the board, in cells or in letters of a page.
+/// The panel that shows a game on the board, in terminal cells or on a page.
 package enum GamePanel {
-  /// The panel of a game as we see it, in letters and signs of ASCII alone where that is all there is;
-  /// `name` says what to call a member.
+  /// Returns the panel of a game.
+  ///
+  /// - Parameters:
+  ///   - view: The game as the local member sees it.
+  ///   - isASCII: Whether to use only ASCII characters.
+  ///   - name: Returns the display name of a member.
+  /// - Returns: The panel.
   package static func label(
     _ view: GameView,
     isASCII: Bool,
@@ -57,7 +62,7 @@ package enum GamePanel {
     return label
   }
 
-  /// Brackets and capitals, so that marks can be told apart without colours.
+  /// Returns a letter with brackets that show its mark without colors.
   private static func tile(_ letter: Character, _ mark: WordleMark) -> String {
     switch mark {
     case .correct: "[\(letter)]"
@@ -107,7 +112,9 @@ package enum GamePanel {
     return label
   }
 
-  /// Whose turn it is; only the screen of the member who looks calls that member `you`.
+  /// Returns whose turn it is.
+  ///
+  /// It is `Your turn` only if `name` calls the local member `you`, as on the member's own screen.
   private static func turn(
     of member: MemberID,
     _ game: ConnectFourView,

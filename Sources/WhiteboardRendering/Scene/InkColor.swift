@@ -1,15 +1,15 @@
 import Whiteboard
 
-/// The background of a terminal, as far as it is known.
+/// The background of a terminal, if it is known.
 package enum Paper: String, Hashable, Sendable, CaseIterable {
-  /// Not known: what is drawn must be seen on either.
+  /// The background is unknown, so lines must be visible on light and dark backgrounds.
   case unknown
-  /// Light letters on a dark ground.
+  /// Light text on a dark background.
   case dark
-  /// Dark letters on a light ground.
+  /// Dark text on a light background.
   case light
 
-  /// How light a colour may be that is to be seen on it, from 0 to 1.
+  /// The range of lightness in which a color is visible on the background, from 0 to 1.
   fileprivate var lightness: ClosedRange<Double> {
     switch self {
     case .unknown: 0.45...0.93
@@ -20,24 +20,25 @@ package enum Paper: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Paper {
-  /// The ground of a colour, `0xRRGGBB`; nil is not known.
+  /// Classifies a background color `0xRRGGBB`; nil means that it is unknown.
   package init(_ background: UInt32?) {
     guard let rgb = background else {
       self = .unknown
       return
     }
-    // How light it is to the eye (ITU-R BT.601).
+    // The perceived brightness (ITU-R BT.601), times 1,000.
     let light = (rgb >> 16 & 0xFF) * 299 + (rgb >> 8 & 0xFF) * 587 + (rgb & 0xFF) * 114
     self = light < 128_000 ? .dark : .light
   }
 }
 
-/// The colours of a board as a terminal shows them.
+/// The colors of a board as a terminal shows them.
 enum InkColor {
-  /// A colour of the board, `0xRRGGBBAA`.
+  /// Returns the color that shows a board color `0xRRGGBBAA` on a terminal.
   ///
-  /// What has none of its own, and what is black or white or nearly, is as the terminal writes, so that
-  /// it is seen on whatever ground; other colours are made lighter or darker where they would not be.
+  /// A missing color, or one close to black or white, becomes the terminal's default color, which
+  /// is visible on every background. Other colors are made lighter or darker if they would not be
+  /// visible.
   static func shown(_ rgba: UInt32?, on paper: Paper) -> CellColor {
     guard let rgba else { return .terminal }
     let rgb = rgba >> 8
@@ -45,7 +46,7 @@ enum InkColor {
     let range = paper.lightness
     if range.contains(seen.lightness), !isPaper(seen) { return CellColor(rgb: rgb) }
     if isPaper(seen) { return .terminal }
-    // Mixed with white or black in small steps until it is seen.
+    // Mix the color with white or black in small steps until it is visible.
     let isDark = seen.lightness < range.lowerBound
     for share in 1...16 {
       let mixed = mixed(rgb, with: isDark ? 255 : 0, share: share)
@@ -54,7 +55,7 @@ enum InkColor {
     return .terminal
   }
 
-  /// Whether it is black or white, or nearly.
+  /// Returns whether a color is black or white, or close to it.
   private static func isPaper(_ color: PerceivedColor) -> Bool {
     color.chroma < 0.04 && !(0.3...0.95).contains(color.lightness)
   }
@@ -66,7 +67,7 @@ enum InkColor {
     }
   }
 
-  /// Which gaps a line has where there are no colours: one kind for each sixth of the wheel of hues.
+  /// Returns the gaps of a line without colors; each sixth of the color wheel has its own pattern.
   static func dashes(_ rgba: UInt32?) -> Dashes {
     guard let rgba, case let rgb = rgba >> 8, PerceivedColor(rgb).chroma >= 0.04 else {
       return .none

@@ -1,13 +1,14 @@
 import Whiteboard
 
-/// A stroke as a smooth line on a page: curves from the middle of each stretch to that of the next, and
-/// corners where somebody drew one.
+/// A stroke as a smooth line on a page.
+///
+/// At bends, it has curves between the midpoints of the segments; corners stay sharp.
 package struct InkCurve: Hashable, Sendable {
   /// One segment of the line, which starts at the end of the previous one.
   package enum Piece: Hashable, Sendable {
-    /// Straight to a point.
+    /// A straight line to a point.
     case line(to: Point)
-    /// Towards a point, which it does not reach, and to another: a quadratic curve.
+    /// A quadratic curve with a control point and an end point.
     case curve(towards: Point, to: Point)
 
     /// The end of the curve.
@@ -20,18 +21,18 @@ package struct InkCurve: Hashable, Sendable {
 
   /// The start of the curve.
   package let start: Point
-  /// The pieces; a dot has none.
+  /// The segments of the line; empty for a dot.
   package let pieces: [Piece]
-  /// The index of the point that each piece is drawn towards.
+  /// For each piece, the index of the point that it is drawn towards.
   package let targets: [Int]
 
-  /// The line through these points; nil if there are none.
+  /// Creates the line through the points; nil if there are none.
   package init?(_ points: [Point]) {
     guard let first = points.first else { return nil }
     start = first
     var pieces: [Piece] = []
     var targets: [Int] = []
-    // Whether the line has come to the middle of a stretch, where a curve begins.
+    // Whether the line has reached the middle of a segment, where a curve begins.
     var isBetween = false
     func append(_ piece: Piece, _ target: Int) {
       pieces.append(piece)
@@ -64,8 +65,9 @@ package struct InkCurve: Hashable, Sendable {
     self.targets = targets
   }
 
-  /// How broad a line is where the pen was pressed so: all of its width at most, and where that is not
-  /// known.
+  /// Returns the width of a line at a pen pressure, as a fraction of its full width.
+  ///
+  /// It is 1 if the pressure is 0, which means unknown.
   package static func breadth(atPressure pressure: UInt8) -> Double {
     pressure == 0 ? 1 : 0.3 + 0.7 * Double(pressure) / 255
   }
@@ -74,14 +76,15 @@ package struct InkCurve: Hashable, Sendable {
     Point(x: (one.x + other.x) / 2, y: (one.y + other.y) / 2)
   }
 
-  /// The longest stretch that a hand draws between two points, in board units: what a terminal tells is
-  /// a cell apart.
+  /// The maximum distance between successive points of a hand-drawn curve, in board units.
+  ///
+  /// It is about the diagonal of a cell, because a terminal reports the mouse position in cells.
   static let stretch = 18.0
 
-  /// Whether a line bends where two steps of it meet; otherwise it has a corner there.
+  /// Returns whether a line bends at a point; otherwise it has a corner there.
   ///
-  /// On a page and on a screen alike, so that a corner of the one is a corner of the other; `stretch` is
-  /// ``InkCurve/stretch`` in the unit of the steps.
+  /// Pages and screens use the same rule and thus show the same corners. The arguments are the
+  /// steps to and from the point, and ``InkCurve/stretch`` in the unit of the steps.
   @inline(__always)
   static func isBend(
     _ x: Double,
@@ -92,10 +95,11 @@ package struct InkCurve: Hashable, Sendable {
   ) -> Bool {
     let (length, nextLength) = (x * x + y * y, nextX * nextX + nextY * nextY)
     let along = x * nextX + y * nextY
-    // Squares of cosines: what is asked for each of a board's half a million points takes no roots.
+    // Compare squares of cosines: there can be half a million points, and square roots are slow.
     let (square, whole) = (along * along, length * nextLength)
     guard whole > 0 else { return false }
-    // Less than a twelfth of a turn; or about a right angle, where points lie as close as a hand's do.
+    // The turn is less than 30°, or up to about 100° between points as close as those drawn by
+    // hand.
     if along > 0, square > 0.75 * whole { return true }
     return (along > 0 || square < 0.04 * whole) && max(length, nextLength) <= stretch * stretch
   }
@@ -105,13 +109,13 @@ package struct InkCurve: Hashable, Sendable {
 extension ObjectSnapshot {
   /// One remaining line of a drawing.
   package struct InkLine: Hashable, Sendable {
-    /// The points relative to the centre, neither scaled nor turned; one point is a dot.
+    /// The points relative to the center, without scale and rotation; a single point is a dot.
     package let points: [Point]
-    /// How hard the pen was pressed at each, 0 where that is not known.
+    /// The pen pressure at each point; 0 if it is unknown.
     package let pressures: [UInt8]
   }
 
-  /// The lines that are left of a drawing; empty for what is none.
+  /// The remaining lines of a drawing; empty for other objects.
   package var inkLines: [InkLine] {
     guard let ink, let points, let spans = visibleSpans, let lines = visibleLines else { return [] }
     return zip(spans, lines).map { span, line in

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// From the points of a stroke to dots.
+/// The transform from the points of a stroke to dots.
 struct InkPlacement {
   private let x: (Double, Double, Double)
   private let y: (Double, Double, Double)
@@ -13,7 +13,8 @@ struct InkPlacement {
     let (cosine, sine) = (rotation.cosine * factor, rotation.sine * factor)
     let unit = 1.0 / 16
     if center == snapshot.centerPosition, snapshot.scale == 1, snapshot.angle == 0 {
-      // Without the centre, for that moves as a stroke grows, and what is drawn must not by a hair.
+      // Do not use the center: it moves while a stroke grows, and the dots already drawn must not
+      // move.
       let origin = viewport.dot(of: Point(x: 0, y: 0))
       x = (factor * unit, 0, origin.x * grid.factor)
       y = (0, factor * unit, origin.y * grid.factor)
@@ -30,10 +31,12 @@ struct InkPlacement {
     )
   }
 
-  /// Returns the board positions of the points of a stroke, in order.
+  /// Returns the dots for the points of a stroke, in order.
   func path(_ points: [InkPoint]) -> Path { Path(placement: self, points: points.makeIterator()) }
 
-  /// Points on their way to dots; a type of its own, for a board has half a million of them.
+  /// A sequence that converts points to dots.
+  ///
+  /// It is a concrete type for speed, because a board can have half a million points.
   struct Path: Sequence, IteratorProtocol {
     fileprivate let placement: InkPlacement
     fileprivate var points: IndexingIterator<[InkPoint]>

@@ -1,10 +1,10 @@
-/// Lines of text in several styles: what shows of a text, a game or a frame's caption.
+/// Lines of text in several styles, for a text object or a game.
 package struct Label: Hashable, Sendable {
-  /// Some text in one style.
+  /// A text in one style.
   package struct Span: Hashable, Sendable {
-    /// The text; names in it are as others chose them.
+    /// The text; it may contain names chosen by other members.
     package let text: String
-    /// How it looks.
+    /// The style of the text.
     package let style: CellStyle
 
     init(_ text: String, _ style: CellStyle = .plain) {
@@ -13,19 +13,19 @@ package struct Label: Hashable, Sendable {
     }
   }
 
-  /// One line after the other.
+  /// The lines, each a sequence of spans.
   package var lines: [[Span]] = []
 
-  /// Columns of the widest line.
+  /// The number of columns of the widest line.
   package var width: Int { lines.reduce(0) { max($0, Self.columns($1)) } }
-  /// Rows.
+  /// The number of lines.
   package var height: Int { lines.count }
 
   static func columns(_ line: [Span]) -> Int {
     line.reduce(0) { $0 + CharacterWidth.columns($1.text) }
   }
 
-  /// Writes it into an area, from the top left on.
+  /// Draws the label from its top left corner, clipped to an area.
   func draw(on screen: inout Screen, at origin: (x: Int, y: Int), in area: CellArea) {
     for (row, line) in lines.enumerated() {
       var column = origin.x
@@ -36,10 +36,10 @@ package struct Label: Hashable, Sendable {
   }
 }
 
-/// A label that was laid out, and where it shows.
+/// A label with its position on the screen.
 struct PlacedLabel: Sendable {
   let label: Label
-  /// The cells that it takes up.
+  /// The cells that the label covers.
   private(set) var area: CellArea
 
   init(_ label: Label) {
@@ -47,7 +47,7 @@ struct PlacedLabel: Sendable {
     area = CellArea(x: 0, y: 0, width: label.width, height: label.height)
   }
 
-  /// Puts its middle on a cell.
+  /// Centers the label on a cell.
   mutating func move(to center: (x: Int, y: Int)) {
     let (width, height) = (area.width, area.height)
     area = CellArea(
@@ -58,7 +58,7 @@ struct PlacedLabel: Sendable {
     )
   }
 
-  /// Writes as much of it as is in an area.
+  /// Draws the part of the label that is in an area.
   func draw(on screen: inout Screen, in area: CellArea) {
     let origin = (self.area.columns.lowerBound, self.area.rows.lowerBound)
     label.draw(on: &screen, at: origin, in: area)

@@ -1,13 +1,13 @@
-/// A photo as a few pixels: enough for cells.
+/// A photo reduced to the few pixels needed for cells.
 package struct PhotoPixels: Hashable, Sendable {
-  /// Pixels across.
+  /// The width in pixels.
   package let width: Int
-  /// Pixels down.
+  /// The height in pixels.
   package let height: Int
-  /// Row by row, `0xRRGGBB`.
+  /// The pixels `0xRRGGBB`, row by row.
   package let pixels: [UInt32]
 
-  /// - Precondition: There are `width` times `height` pixels, and at least one.
+  /// - Precondition: `pixels` has `width` times `height` elements, at least one.
   package init(width: Int, height: Int, pixels: [UInt32]) {
     precondition(width > 0 && height > 0 && pixels.count == width * height)
     self.width = width
@@ -15,7 +15,7 @@ package struct PhotoPixels: Hashable, Sendable {
     self.pixels = pixels
   }
 
-  /// The pixel at a share of the width and of the height.
+  /// Returns the pixel at a fraction of the width and of the height.
   func color(_ x: Double, _ y: Double) -> CellColor {
     let column = min(max(Int(x * Double(width)), 0), width - 1)
     let row = min(max(Int(y * Double(height)), 0), height - 1)

@@ -1,19 +1,19 @@
 import Whiteboard
 
-/// Which part of the board is shown, and how large: board units to dots of a terminal, eight to a cell.
+/// The visible part of the board and its scale: a mapping from board units to dots, eight per cell.
 package struct Viewport: Hashable, Sendable {
-  /// The place of the board in the middle.
+  /// The position on the board at the center of the view.
   package var center: Point
-  /// Dots for each board unit.
+  /// The number of dots per board unit.
   package var scale: Double
-  /// Columns of cells.
+  /// The number of columns of cells.
   package var columns: Int
-  /// Rows of cells.
+  /// The number of rows of cells.
   package var rows: Int
 
-  /// Dots for each board unit where the board is shown as large as it is: a cell is 8 by 16 units.
+  /// The number of dots per board unit at 100 % zoom: a cell is 8 by 16 units.
   package static let unitScale = 0.25
-  /// How much smaller and larger a board may be shown.
+  /// The allowed range of ``zoom``.
   package static let zooms = 0.01...16.0
 
   package init(center: Point, scale: Double = Self.unitScale, columns: Int, rows: Int) {
@@ -23,12 +23,12 @@ package struct Viewport: Hashable, Sendable {
     self.rows = max(rows, 1)
   }
 
-  /// Dots across.
+  /// The width of the view in dots.
   var dotWidth: Int { columns * DotGrid.fine.across }
-  /// Dots down.
+  /// The height of the view in dots.
   var dotHeight: Int { rows * DotGrid.fine.down }
 
-  /// How large the board is shown; 1 is as large as it is.
+  /// The zoom factor; 1 means 100 %.
   package var zoom: Double {
     get { scale / Self.unitScale }
     set {
@@ -36,7 +36,7 @@ package struct Viewport: Hashable, Sendable {
     }
   }
 
-  /// The dot, counted from the top left, where a place of the board shows; not rounded.
+  /// Returns the position of a board position in dots from the top left, not rounded.
   package func dot(of place: Point) -> Point {
     Point(
       x: (place.x - center.x) * scale + Double(dotWidth) / 2,
@@ -44,7 +44,7 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// The place of the board at a dot.
+  /// Returns the board position at a dot.
   package func place(atDot dot: Point) -> Point {
     Point(
       x: center.x + (dot.x - Double(dotWidth) / 2) / scale,
@@ -52,7 +52,7 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// The place of the board so many columns and rows from the top left.
+  /// Returns the board position at a column and row, counted from the top left.
   package func place(atColumn column: Double, row: Double) -> Point {
     place(
       atDot: Point(
@@ -62,10 +62,10 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// Board units that a cell is broad; it is twice as high.
+  /// The width of a cell in board units; its height is twice the width.
   package var cellWidth: Double { Double(DotGrid.fine.across) / scale }
 
-  /// The cell in which a place of the board shows, and that may lie outside.
+  /// Returns the cell that shows a board position; it may be outside the view.
   package func cell(of place: Point) -> (x: Int, y: Int) {
     let dot = dot(of: place)
     return (
@@ -73,7 +73,7 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// The cells that a rectangle of the board touches, inside the view.
+  /// Returns the cells in view that a rectangle of the board touches.
   package func area(of rectangle: Rectangle) -> CellArea {
     let least = cell(of: rectangle.least)
     let greatest = cell(of: rectangle.greatest)
@@ -81,7 +81,7 @@ package struct Viewport: Hashable, Sendable {
       .clamped(to: CellArea(x: 0, y: 0, width: columns, height: rows))
   }
 
-  /// The part of the board that is shown.
+  /// The visible part of the board.
   package var rectangle: Rectangle {
     Rectangle(
       place(atDot: Point(x: 0, y: 0)),
@@ -89,7 +89,7 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// Shows the board so much larger that what is at a place stays there.
+  /// Multiplies the zoom by a factor and keeps a board position at the same place in the view.
   package mutating func zoom(by factor: Double, around place: Point) {
     let before = scale
     zoom *= factor
@@ -100,7 +100,7 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// Moves the view by so many dots.
+  /// Moves the view by a number of dots.
   package mutating func pan(byDots x: Double, _ y: Double) {
     let limit = BoardLimits.coordinate
     center = Point(
@@ -109,13 +109,13 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// Shows all of a rectangle, with some room around, and nothing larger than twice its size.
+  /// Shows a whole rectangle with some margin, at a zoom of at most 2.
   package mutating func fit(_ rectangle: Rectangle) {
     show(rectangle, room: 0.9)
     zoom = min(zoom, 2)
   }
 
-  /// Shows all of a rectangle, as large as it fits into a share of the view.
+  /// Shows a whole rectangle as large as fits in a fraction of the view.
   package mutating func show(_ rectangle: Rectangle, room: Double = 1) {
     let width = max(rectangle.greatest.x - rectangle.least.x, 1)
     let height = max(rectangle.greatest.y - rectangle.least.y, 1)
@@ -124,7 +124,7 @@ package struct Viewport: Hashable, Sendable {
     center = rectangle.center
   }
 
-  /// The next whole number down, kept where numbers of cells make sense.
+  /// Rounds down and limits the result to a range that is large enough for cells.
   private static func whole(_ value: Double) -> Int {
     Int(min(max(value.rounded(.down), -1e6), 1e6))
   }
