@@ -186,7 +186,9 @@ private func groupChanged(
   Unmanaged<AdvertiserDriver>.fromOpaque(context).takeUnretainedValue().note(state)
 }
 
-/// Calls `body` with a record as a list of libavahi, which is built from its end.
+/// Calls `body` with a record as a string list of libavahi.
+///
+/// The list is built from its end, because libavahi adds strings at the start.
 private func withStringList<Result>(
   _ info: DiscoveryInfo,
   _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result

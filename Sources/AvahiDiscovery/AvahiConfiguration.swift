@@ -14,7 +14,7 @@ package struct AvahiConfiguration: Sendable {
   package var shortestPause = Duration.milliseconds(200)
   /// The longest delay before a new attempt to connect.
   package var longestPause = Duration.seconds(5)
-  /// How long `advertise` or `browse` waits at its end for a daemon that does not respond.
+  /// How long `advertise` or `browse` waits for an unresponsive daemon before it returns.
   package var farewell = Duration.seconds(3)
 
   /// Creates the configuration for this machine.

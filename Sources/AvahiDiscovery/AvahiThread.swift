@@ -26,7 +26,8 @@ final class AvahiThread: Sendable {
   /// Wakes the driver so that it handles new input; may be called from any thread.
   func wake() { state.withLock { $0.bell }?.ring() }
 
-  /// Runs the thread while `body` runs, and waits until the thread ends, even when canceled.
+  /// Runs the thread while `body` runs, and waits until the thread ends, even if the task is
+  /// canceled.
   nonisolated(nonsending) func run<Result>(
     until body: nonisolated(nonsending) () async throws -> Result,
     finally finish: () -> Void
@@ -115,7 +116,7 @@ final class AvahiThread: Sendable {
 }
 
 extension DiscoveryProblem {
-  /// Returns the problem that the system provided no thread or file descriptor.
+  /// Returns the problem for a system error, such as a missing thread or file descriptor.
   fileprivate static func system(_ code: Int32) -> DiscoveryProblem {
     .failed(code: code, reason: String(cString: strerror(code)))
   }

@@ -22,10 +22,9 @@ final class BrowserDriver: AvahiDriver {
     case second
     case given(until: Duration, pause: Duration)
 
-    /// Returns the attempt to store while a new resolver is open.
+    /// Returns this attempt with its next retry postponed.
     ///
-    /// If the resolver reports neither success nor failure, the instance is resolved again after a
-    /// delay.
+    /// The retry takes place even if the new resolver reports neither success nor failure.
     func postponed(from now: Duration) -> Attempt {
       guard case .given(_, let pause) = self else { return self }
       return .given(until: now + pause + BrowserDriver.longestPause, pause: pause)
@@ -34,8 +33,7 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// The maximum number of unanswered resolvers before no more instances are displaced for new
-  /// ones.
+  /// The number of unanswered resolvers at which no other is closed to make room for a new one.
   private static let maximumReplacing = 32
 
   private struct Resolving {
@@ -141,7 +139,8 @@ final class BrowserDriver: AvahiDriver {
       }
       waiting.remove(next.key)
       try resolve(next.key, name: next.name, domain: next.domain, daemon)
-      // Resolve only one displaced instance at a time, because each may fill the table.
+      // Resolve only one displaced instance at a time, because each may add a peer and fill the
+      // table.
       if next.gaveWay { return }
     }
   }

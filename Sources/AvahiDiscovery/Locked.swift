@@ -4,7 +4,8 @@ import Glibc
 ///
 /// This target does not import NIO, which has a lock, and the thread sanitizer on Linux does not
 /// support `Synchronization.Mutex`.
-// Unchecked: the value is only reached with the mutex held, and the mutex never moves.
+// Unchecked Sendable is safe: the value is accessed only while the mutex is held, and the mutex
+// never moves.
 final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value

@@ -53,6 +53,7 @@ extension AvahiConfiguration {
   var isInstalled: Bool { installation.contains { access($0, F_OK) == 0 } }
 
   /// Returns the reason why the daemon cannot be reached.
+  ///
   /// - Parameter code: The error code of libavahi.
   /// - Returns: The problem found on this machine, or else the one that corresponds to `code`.
   func problem(connecting code: Int32) -> DiscoveryProblem {

@@ -189,7 +189,7 @@ public struct Announcement: Hashable, Sendable {
     func matches(_ key: String) -> Bool { key.lowercased() == rawValue }
   }
 
-  /// The maximum size in bytes of the keys that every announcement uses.
+  /// The maximum size in bytes of the announcement's own key-value pairs.
   private static let reserve: Int = {
     let sizes: [(Key, Int)] = [
       (.version, 5), (.peer, AnnouncedPeerID.textLength), (.session, AnnouncedSessionID.textLength),

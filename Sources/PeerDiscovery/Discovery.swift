@@ -140,7 +140,7 @@ public struct BrowserQuery: Hashable, Sendable {
 public enum AdvertiserEvent: Hashable, Sendable {
   /// The local peer is now discoverable under this instance name.
   case announced(InstanceName)
-  /// Another service had the first name (DSC-12). When the new name is in use, `announced` follows.
+  /// The instance name was taken, so the advertiser chose another (DSC-12); `announced` follows.
   case renamed(from: InstanceName, to: InstanceName)
   /// The local peer is not discoverable until the event `available`.
   case unavailable(DiscoveryProblem)

@@ -40,24 +40,24 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
   public var advice: String {
     switch self {
     case .notInstalled:
-      "Install it (on Debian: apt install avahi-daemon), or connect by HOST:PORT or a link."
+      "Install it (on Debian: apt install avahi-daemon), or connect with HOST:PORT or a join link."
     case .daemonNotRunning:
-      "Start it (systemctl start avahi-daemon), or connect by HOST:PORT or a link."
+      "Start it (systemctl start avahi-daemon), or connect with HOST:PORT or a join link."
     case .busNotRunning:
-      "Start it (systemctl start dbus), or connect by HOST:PORT or a link."
+      "Start it (systemctl start dbus), or connect with HOST:PORT or a join link."
     case .busRefused:
-      "Check the policy in avahi-dbus.conf (the group netdev may be needed), or connect by HOST:PORT."
+      "Check the policy in avahi-dbus.conf (the group netdev may be needed), or connect with HOST:PORT."
     case .publishingDisabled:
       """
       Set disable-publishing=no and disable-user-service-publishing=no in \
-      /etc/avahi/avahi-daemon.conf, or give others your HOST:PORT or link.
+      /etc/avahi/avahi-daemon.conf, or give others your HOST:PORT or join link.
       """
     case .daemonBusy:
       "Close other programs that use it, or restart it (systemctl restart avahi-daemon)."
     case .noSuchInterface:
       "List the network interfaces with: ip link."
     case .failed:
-      "Read the daemon's log (journalctl -u avahi-daemon), or connect by HOST:PORT or a link."
+      "Read the daemon's log (journalctl -u avahi-daemon), or connect with HOST:PORT or a join link."
     }
   }
 }

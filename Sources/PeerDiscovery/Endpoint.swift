@@ -27,7 +27,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   /// The text `HOST:PORT`; an IPv6 host is in brackets.
   public var description: String { address.isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Whether to try `one` before `other`: IPv4, then global IPv6, then link-local IPv6.
+  /// Returns whether to try `one` before `other`: IPv4, then global IPv6, then link-local IPv6.
   static func isBetter(_ one: Endpoint, _ other: Endpoint) -> Bool {
     if one.address.rank != other.address.rank { return one.address.rank < other.address.rank }
     if one.interface.index != other.interface.index {

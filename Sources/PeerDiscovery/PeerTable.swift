@@ -170,9 +170,9 @@ package struct PeerTable: Sendable {
 
   /// Removes one peer to make room (DSC-18).
   ///
-  /// The peer has the lowest rank. Among those, it has the address that most of them share, and was
-  /// not seen for the longest time. An advertiser that floods the network from one address thus
-  /// evicts only its own instances.
+  /// It considers only the peers of the lowest rank. Of these, it selects the address with the most
+  /// peers, and there the peer that was not seen for the longest time. An advertiser that floods
+  /// the network from one address thus evicts only its own instances.
   ///
   /// - Parameter newcomer: The rank and address of the peer that needs room; it is counted as well.
   /// - Returns: Whether a peer was removed. It is false if the table is empty or prefers all its

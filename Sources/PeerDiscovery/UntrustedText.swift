@@ -103,7 +103,7 @@ private struct Cleaner {
     if width > 0 { scalars.append(("…", 1)) }
   }
 
-  /// Whether a terminal gives the character two columns (Unicode TR 11, approximated by blocks).
+  /// Returns whether a terminal shows the character in two columns (Unicode TR 11, in blocks).
   private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.properties.isEmojiPresentation { return true }
     switch scalar.value {

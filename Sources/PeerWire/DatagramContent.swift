@@ -114,7 +114,7 @@ public struct DatagramPiece: Equatable, Sendable {
     bytes.append(count)
   }
 
-  /// Whether the position is valid and a piece at it can have `byteCount` bytes.
+  /// Returns whether the position is valid and a piece at it can have `byteCount` bytes.
   ///
   /// `limit` is the maximum length of a message in bytes.
   public func admits(
@@ -148,7 +148,7 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
   /// Whether the message is between a member and a relay (11.5).
   public let isRelays: Bool
 
-  /// An error: the message exceeds 65,536 bytes (DGM-6), or 65,570 if it is between a member and a
+  /// The error for a message that exceeds 65,536 bytes (DGM-6), or 65,570 between a member and a
   /// relay.
   public struct TooLong: Error, Equatable, Sendable {}
 

@@ -38,7 +38,7 @@ public enum Limits {
   public static let members = 256
   /// The maximum number of signatures in a ticket's chain (TCK-3).
   public static let ticketChain = 6
-  /// The maximum number of members dialed at the same time that were never connected (MEM-6).
+  /// The maximum number of never-connected members that are dialed at the same time (MEM-6).
   public static let dialsToStrangers = 4
   /// The number of attempts to dial a never-connected member before it must be announced again
   /// (MEM-6).

@@ -1,6 +1,6 @@
 /// Checks the message parts received from one peer and decides how to handle the bytes of each.
 ///
-/// The assembler stores no bytes, so a message in one part costs nothing here. The caller appends,
+/// The assembler stores no bytes, so a message in one part is never copied. The caller appends,
 /// drops or delivers the bytes as the outcome says. One assembler lives as long as the delivery
 /// state of a pair of incarnations, over any number of links (3.4). Implements MSG-1 to MSG-3.
 public struct MessageAssembler: Equatable, Sendable {

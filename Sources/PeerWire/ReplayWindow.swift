@@ -9,8 +9,8 @@ public struct ReplayWindow: Equatable, Sendable {
 
   /// The number of words in the ring.
   ///
-  /// The ring has one word more than the window needs. It is a power of two, so that a mask computes
-  /// the index.
+  /// 33 words would be enough: the window fills 32, and one more is needed to move it. A power of
+  /// two lets a mask compute the index.
   private static let wordCount = 64
 
   private var words = [UInt64](repeating: 0, count: wordCount)
@@ -21,7 +21,7 @@ public struct ReplayWindow: Equatable, Sendable {
   /// Creates a window without received counters.
   public init() {}
 
-  /// Whether a counter was not received before and is not too old for the window.
+  /// Returns whether a counter was not received before and is not too old for the window.
   public func isFresh(_ counter: UInt64) -> Bool {
     guard let greatest, counter <= greatest else { return true }
     guard greatest - counter < Self.size else { return false }

@@ -4,9 +4,10 @@
 #include <stddef.h>
 
 /// Restores the terminal settings if the process ends while the terminal is in raw mode.
+///
 /// If the process exits or crashes between `terminal_guard_arm` and `terminal_guard_disarm`, the
-/// guard restores the terminal. After a crash it also prints the end of the log and an exit message,
-/// and the process still ends by the signal. While armed, the guard neither allocates nor locks.
+/// guard restores the terminal. After a crash it also prints the end of the log and a message, and
+/// the process still ends by the signal. While armed, the guard neither allocates nor locks.
 
 /// Puts the terminal into raw mode and arms the guard.
 ///

@@ -81,7 +81,7 @@ package struct Glyph: Hashable, Sendable {
   /// The index in the screen's cluster table; nil if the glyph is not a cluster.
   var clusterIndex: Int? { bits & Self.cluster == 0 ? nil : Int(bits & ~Self.cluster) }
 
-  /// An empty cell.
+  /// The glyph of an empty cell, a space.
   package static let space = Glyph(" ")
   /// The right half of the wide character in the previous cell.
   package static let continuation = Glyph(bits: 0)

@@ -3,9 +3,9 @@
 struct PerceivedColor: Hashable, Sendable {
   /// The lightness, from 0 (black) to 1 (white).
   let lightness: Double
-  /// The green–red axis.
+  /// The position between green (negative) and red (positive).
   let a: Double
-  /// The blue–yellow axis.
+  /// The position between blue (negative) and yellow (positive).
   let b: Double
 
   /// Converts the sRGB color `0xRRGGBB`.
@@ -41,7 +41,7 @@ struct PerceivedColor: Hashable, Sendable {
     let share = Double(value) / 255
     guard share > 0.04045 else { return share / 12.92 }
     let base = (share + 0.055) / 1.055
-    // x^2.4 is x² times the fifth root of x².
+    // Compute base^2.4 as base² times the fifth root of base², which Newton's method finds.
     var root = 1.0
     for _ in 0..<60 {
       let fourth = root * root * root * root
@@ -52,7 +52,7 @@ struct PerceivedColor: Hashable, Sendable {
 
   private static func cubeRoot(_ value: Double) -> Double {
     guard value > 0 else { return 0 }
-    // A third of the exponent is a good start; each step doubles the number of correct digits.
+    // Start with a third of the exponent; each Newton step doubles the number of correct digits.
     var root = Double(bitPattern: value.bitPattern / 3 + 0x2A9F_7893 << 32)
     for _ in 0..<4 { root -= (root - value / (root * root)) / 3 }
     return root

@@ -114,7 +114,7 @@ package struct Screen: Hashable, Sendable {
     if width == 2 { self[x + 1, y] = Cell(.continuation, style) }
   }
 
-  /// Replaces wide characters that are about to be half overwritten by spaces.
+  /// Replaces each wide character by spaces if one of its halves is about to be overwritten.
   private mutating func tear(_ columns: Range<Int>, _ y: Int) {
     guard let first = columns.first else { return }
     if self[first, y].glyph == .continuation, first > 0 { self[first - 1, y].glyph = .space }
@@ -213,7 +213,7 @@ package struct CellArea: Hashable, Sendable {
   package var height: Int { rows.count }
   package var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
 
-  /// Returns the part of the area that is in another area.
+  /// Returns the intersection with another area.
   package func clamped(to other: CellArea) -> CellArea {
     CellArea(columns: columns.clamped(to: other.columns), rows: rows.clamped(to: other.rows))
   }

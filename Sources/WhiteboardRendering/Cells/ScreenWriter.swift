@@ -10,14 +10,14 @@ package struct ScreenWriter: Sendable {
   /// The sequence that clears a terminal and resets its colors.
   package static let clearing = "\u{1B}[0m\u{1B}[2J"
 
-  /// Returns the bytes that make a terminal that shows `old` show `new`.
+  /// Returns the bytes that change the contents of a terminal from `old` to `new`.
   ///
   /// The cursor stays after the last change, and the style is reset at the end.
   ///
   /// - Parameters:
-  ///   - old: What the terminal shows. If it is nil or has another size, the whole screen is
+  ///   - old: The current contents. If they are nil or have another size, the whole screen is
   ///     written.
-  ///   - new: What the terminal must show.
+  ///   - new: The wanted contents.
   /// - Returns: The bytes; empty if nothing changed.
   package func bytes(from old: Screen?, to new: Screen) -> [UInt8] {
     let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
@@ -40,8 +40,8 @@ package struct ScreenWriter: Sendable {
     let columns: Range<Int>
   }
 
-  /// The maximum number of runs that are sorted by style; otherwise they are written from the top
-  /// left.
+  /// The maximum number of runs to sort by style; if there are more, they are written in screen
+  /// order.
   private static let sortLimit = 32
 
   /// Returns the runs in an order with few changes of style.
@@ -81,7 +81,7 @@ package struct ScreenWriter: Sendable {
     return indices.flatMap { groups[$0].runs }
   }
 
-  /// The minimum number of unchanged cells to skip; a shorter gap is written again.
+  /// The minimum number of unchanged cells to skip; fewer are written again.
   private static let gap = 4
 
   private func row(_ y: Int, _ old: Screen?, _ new: Screen, _ runs: inout [Run]) {
@@ -98,7 +98,8 @@ package struct ScreenWriter: Sendable {
       while end < new.width, end - last < Self.gap || end < last {
         if end < last || differs(end, y, old, new) {
           last = max(last, end + 1)
-          // A terminal that draws the parts of a cluster separately overwrites the following cells.
+          // A terminal that draws the parts of a cluster separately overwrites the cells after it,
+          // so write these cells again.
           if let index = new[end, y].glyph.clusterIndex {
             last = max(last, end + reach(new.clusters[index]))
           }
@@ -112,7 +113,7 @@ package struct ScreenWriter: Sendable {
     }
   }
 
-  /// Returns the columns that a terminal uses if it draws the parts of a cluster separately.
+  /// Returns the number of columns of a cluster on a terminal that draws its parts separately.
   private func reach(_ cluster: String) -> Int {
     cluster.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(Character($1)) }
   }

@@ -1,10 +1,10 @@
 import Whiteboard
 
-/// The sizes of text and game panels on a page, which are as on a terminal at 100 % zoom.
+/// The sizes of text and game panels on a page: the same as on a terminal at 100 % zoom.
 extension BoardPicture {
   /// The size of a letter in board units.
   package static let letter = Size(width: 8, height: 16)
-  /// The font size whose letters have this width, in board units.
+  /// The font size in board units at which a letter is as wide as ``letter``.
   package static let fontSize = 13.3
   /// The margin around a game's panel in board units.
   package static let panelMargin = 6.0
@@ -41,7 +41,7 @@ extension BoardCanvas.Item {
       label = BoardPicture.size(columns: BoardPicture.columns(lines), rows: lines.count)
     case .game:
       label = game.map { game in
-        // Names are truncated to 12 columns, so no panel is wider than this one.
+        // Measure the widest possible panel: names are truncated to 12 columns.
         let panel = GamePanel.label(game, isASCII: false) { _ in String(repeating: "n", count: 12) }
         let size = BoardPicture.size(columns: panel.width, rows: panel.height)
         let margin = 2 * BoardPicture.panelMargin

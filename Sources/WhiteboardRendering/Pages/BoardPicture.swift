@@ -13,8 +13,7 @@ package struct BoardPicture: Sendable {
   /// Returns the original file of a photo; nil if the photo is not available.
   package var photo: @Sendable (AssetID) -> [UInt8]?
 
-  /// Creates a page content from objects in order from back to front; the background is white by
-  /// default.
+  /// Creates the content of a page; `items` are in order from back to front.
   package init(
     items: [BoardCanvas.Item],
     region: Rectangle,
@@ -29,8 +28,9 @@ package struct BoardPicture: Sendable {
     self.photo = photo
   }
 
-  /// Returns the region that contains all objects and a margin in board units; nil if there are
-  /// none.
+  /// Returns the region that contains all objects and a margin in board units.
+  ///
+  /// It is nil if there are no objects.
   package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
     let whole = items.reduce(Rectangle?.none) { whole, item in
       whole?.union(item.pageBounds) ?? item.pageBounds

@@ -211,8 +211,8 @@ extension BoardPicture {
 
   /// Returns the color of a letter in a cell.
   ///
-  /// A color on a background color of its own is unchanged, because it was chosen to be visible
-  /// there.
+  /// If the cell has a background color, the letter keeps its color, because the two were chosen
+  /// together.
   private static func color(_ style: CellStyle, _ ink: PageInk) -> PageColor {
     guard let rgb = style.foreground.rgb else {
       return PageColor(rgb: ink.plain, opacity: style.attributes.contains(.dim) ? 0.6 : 1)

@@ -13,7 +13,7 @@ extension BoardCanvas {
       let placed = order.first(where: { $0.id == id })?.label
     else { return nil }
     let lines = placed.label.lines
-    // Lines are parts of the text in order; only blanks are left out between them.
+    // Lines are consecutive parts of the text; only blanks between them are left out.
     var rest = text.unicodeScalars[...]
     var count = 0
     for (row, line) in lines.enumerated() {

@@ -35,7 +35,7 @@ package struct BoardCanvas: Sendable {
   package var names: [MemberID: String] = [:] {
     didSet {
       guard names != oldValue else { return }
-      // Games show names.
+      // Game panels contain display names, so update them.
       layOut { $0.game != nil }
     }
   }

@@ -10,7 +10,7 @@ struct DotGrid: Hashable, Sendable {
   /// One by two dots: the halves of a cell.
   static let halves = DotGrid(across: 1, down: 2)
 
-  /// The length of a fine dot, measured in dots of this grid.
+  /// The factor that converts a length in fine dots to dots of this grid.
   var factor: Double { Double(across) / Double(Self.fine.across) }
 }
 
@@ -36,7 +36,7 @@ struct DotArea: Sendable {
     rows = cells.rows.lowerBound * down..<cells.rows.upperBound * down
   }
 
-  /// Returns the part of a line that is at most `margin` dots outside the area.
+  /// Returns the part of a line that is in the area or at most `margin` dots outside it.
   ///
   /// The result is a range of fractions of the line's length (Liang–Barsky), or nil if no part is.
   func shares(

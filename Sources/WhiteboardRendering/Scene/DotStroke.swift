@@ -42,7 +42,7 @@ struct DotStroke {
       let (dx, dy) = (next.x - here.x, next.y - here.y)
       let nextLength = max(dx.magnitude, dy.magnitude)
       if length < 1 {
-        // Most segments are this short.
+        // Most segments are shorter than one dot, so handle this case first.
         step(to: here, length, on: &dots)
       } else if length >= Self.longSegment, nextLength >= Self.longSegment,
         InkCurve.isBend(here.x - before.x, here.y - before.y, dx, dy, stretch: pen.stretch)

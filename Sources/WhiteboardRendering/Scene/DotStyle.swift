@@ -40,8 +40,8 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
       switch dots.halves(x, y) {
       case (let upper?, let lower?):
         if upper == lower { return Cell(Glyph("█"), CellStyle(upper, on: background)) }
-        // The half in the terminal's default color must be the foreground: the default background
-        // differs.
+        // Draw the half in the terminal's default color as the character, because no background has
+        // that color.
         return upper == .terminal
           ? Cell(Glyph("▀"), CellStyle(upper, on: lower))
           : Cell(Glyph("▄"), CellStyle(lower, on: upper))

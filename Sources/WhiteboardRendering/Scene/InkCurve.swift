@@ -11,7 +11,7 @@ package struct InkCurve: Hashable, Sendable {
     /// A quadratic curve with a control point and an end point.
     case curve(towards: Point, to: Point)
 
-    /// The end of the curve.
+    /// The end of the segment.
     package var end: Point {
       switch self {
       case .line(let end), .curve(_, let end): end
@@ -19,11 +19,11 @@ package struct InkCurve: Hashable, Sendable {
     }
   }
 
-  /// The start of the curve.
+  /// The start of the line.
   package let start: Point
   /// The segments of the line; empty for a dot.
   package let pieces: [Piece]
-  /// For each piece, the index of the point that it is drawn towards.
+  /// For each segment, the index of the point that it is drawn towards.
   package let targets: [Int]
 
   /// Creates the line through the points; nil if there are none.

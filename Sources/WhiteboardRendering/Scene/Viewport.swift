@@ -36,7 +36,7 @@ package struct Viewport: Hashable, Sendable {
     }
   }
 
-  /// Returns the position of a board position in dots from the top left, not rounded.
+  /// Converts a board position to dots from the top left of the view, without rounding.
   package func dot(of place: Point) -> Point {
     Point(
       x: (place.x - center.x) * scale + Double(dotWidth) / 2,
@@ -44,7 +44,7 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// Returns the board position at a dot.
+  /// Converts dots from the top left of the view to a board position.
   package func place(atDot dot: Point) -> Point {
     Point(
       x: center.x + (dot.x - Double(dotWidth) / 2) / scale,
@@ -52,7 +52,7 @@ package struct Viewport: Hashable, Sendable {
     )
   }
 
-  /// Returns the board position at a column and row, counted from the top left.
+  /// Converts a column and row, counted from the top left, to a board position.
   package func place(atColumn column: Double, row: Double) -> Point {
     place(
       atDot: Point(
