@@ -15,7 +15,7 @@ final class Locked<Value>: @unchecked Sendable {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     let status = pthread_mutex_init(mutex, nil)
-    precondition(status == 0, "a mutex without attributes can always be made")
+    precondition(status == 0, "creating a mutex without attributes cannot fail")
   }
 
   deinit {

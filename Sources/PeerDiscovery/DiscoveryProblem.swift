@@ -46,7 +46,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     case .busNotRunning:
       "Start it (systemctl start dbus), or connect with HOST:PORT or a join link."
     case .busRefused:
-      "Check the policy in avahi-dbus.conf (the group netdev may be needed), or connect with HOST:PORT."
+      "Check the policy in avahi-dbus.conf (group netdev may be needed), or connect with HOST:PORT."
     case .publishingDisabled:
       """
       Set disable-publishing=no and disable-user-service-publishing=no in \
@@ -57,7 +57,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     case .noSuchInterface:
       "List the network interfaces with: ip link."
     case .failed:
-      "Read the daemon's log (journalctl -u avahi-daemon), or connect with HOST:PORT or a join link."
+      "Read its log (journalctl -u avahi-daemon), or connect with HOST:PORT or a join link."
     }
   }
 }

@@ -9,8 +9,8 @@ public struct ReplayWindow: Equatable, Sendable {
 
   /// The number of words in the ring.
   ///
-  /// 33 words would be enough: the window fills 32, and one more is needed to move it. A power of
-  /// two lets a mask compute the index.
+  /// 33 words would be enough, because 2,048 counters span at most 33. A power of two lets a mask
+  /// compute the index.
   private static let wordCount = 64
 
   private var words = [UInt64](repeating: 0, count: wordCount)
