@@ -14,7 +14,7 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case withdrawn
   /// The user did not answer in time, or a step of admission took too long.
   case timedOut = "timed-out"
-  /// The session has reached its maximum number of members.
+  /// The session has no room for another member.
   case full
   /// The listener has too many pending invitations or handshakes.
   case busy
@@ -46,9 +46,9 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case unknownFrame = "unknown-frame"
   /// A length exceeds its limit.
   case tooLarge = "too-large"
-  /// A queue made no progress for 30 s.
+  /// A queue made no progress for 30 s, or a large message took too long (MSG-5).
   case tooSlow = "too-slow"
-  /// The peer sent more messages through a relay than the relay passes on.
+  /// The peer sent more through a relay than the relay passes on or the receiver can handle.
   case tooFast = "too-fast"
   /// The peer dialed itself.
   case `self`
