@@ -3,25 +3,25 @@ import GRDB
 import Whiteboard
 
 extension BoardDocument {
-  /// Whose append waits for the next transaction.
+  /// An append that waits for the next transaction.
   struct Pending: Sendable {
     let steps: [Step]
     let done: CheckedContinuation<DocumentError?, Never>
   }
 
-  /// What a transaction does, in order.
+  /// One of the steps of a transaction, which run in order.
   enum Step: Sendable {
     case entries([DocumentEntry])
     case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64)
   }
 
-  /// Stores entries in order, and returns when they survive the end of this process.
+  /// Stores entries in order, and returns when they would survive a crash of this process.
   ///
   /// Calls during a transaction, or within the group interval after it, share the next transaction.
-  /// Concurrent calls keep their order only if one task makes them.
+  /// The order of concurrent calls from different tasks is not defined.
   /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed`, `inputOutput`: none of these
-  ///   entries was stored, earlier acknowledged entries are safe, and later calls try again.
-  ///   `removed`: the file is no longer at its path; ``reinstate()`` restores it.
+  ///   entries was stored. Entries that were acknowledged before are safe, and later calls try
+  ///   again. `removed`: the file is no longer at its path; ``reinstate()`` restores it.
   public func append(_ entries: [DocumentEntry]) async throws(DocumentError) {
     try checkWritable()
     for case .marker(let name, _) in entries { try DocumentName.check(name) }
@@ -29,17 +29,18 @@ extension BoardDocument {
     if let error = await enqueue([.entries(entries)]) { throw error }
   }
 
-  /// Stores the whole state as of all entries appended so far: what opening begins from.
+  /// Stores the whole state after all entries appended so far, so that opening can begin from it.
   ///
-  /// The two newest are kept, since one may be damaged, and of the older ones so many that seeking
-  /// never has to apply more than some 16,384 entries.
+  /// The two newest keyframes stay, since one may be damaged. Of the older ones, enough stay that
+  /// seeking applies at most about 16,384 entries.
   /// - Parameters:
   ///   - bytes: The state.
-  ///   - digest: What a board made of it must hash to.
+  ///   - digest: The digest that a board in this state must have.
   ///   - time: Milliseconds since 1970.
-  ///   - lost: Since when entries are missing that are in this state and could not be appended, where
-  ///     that is so. A gap says so from then on, since no earlier keyframe leads here any more.
-  /// - Throws: As ``append(_:)``.
+  ///   - lost: The time from which entries are missing in the log, because they could not be
+  ///     appended, although this state contains them; nil if none are missing. A gap is stored for
+  ///     them, since no earlier keyframe leads to this state any more.
+  /// - Throws: The errors of ``append(_:)``.
   public func writeKeyframe(
     _ bytes: [UInt8],
     digest: [UInt8],
@@ -52,40 +53,40 @@ extension BoardDocument {
     if let error = await enqueue(gap + [step]) { throw error }
   }
 
-  /// Whether it is time for a keyframe: something was appended, and it has been 30 seconds or
-  /// 4,096 entries since the last.
+  /// Whether a keyframe is due: entries were appended, and the last keyframe is 30 seconds or 4,096
+  /// entries ago.
   public func needsKeyframe(now: Int64) -> Bool {
     tail.entriesSince >= 4096
       || (tail.entriesSince > 0 && now &- tail.keyframeTime >= 30_000)
   }
 
-  /// Whether something was appended since the last keyframe.
+  /// Whether entries were appended since the last keyframe.
   public var hasEntriesSinceKeyframe: Bool { tail.entriesSince > 0 }
 
-  /// Waits for the transaction that does `steps`; returns the error if it failed.
+  /// Waits for the transaction that runs `steps`, and returns its error if it failed.
   func enqueue(_ steps: [Step]) async -> DocumentError? {
     await withCheckedContinuation { done in
       pending.append(Pending(steps: steps, done: done))
       guard !isFlushing else { return }
       isFlushing = true
-      // Each caller waits for its own part of this, and `close` waits for all of it.
+      // Each caller waits for its own steps, and `close` waits for all of them.
       Task { await self.flush() }
     }
   }
 
-  /// Commits groups until nobody waits.
+  /// Commits groups of steps until none are pending.
   private func flush() async {
     while !pending.isEmpty {
       let group = pending
       pending = []
       let failure = await commit(group.flatMap(\.steps))
       if failure != nil, group.count > 1 {
-        // One whose entries cannot be stored must not cost the others theirs.
+        // One caller's entries may be the reason, so commit the steps of each caller separately.
         for waiter in group { waiter.done.resume(returning: await commit(waiter.steps)) }
       } else {
         for waiter in group { waiter.done.resume(returning: failure) }
       }
-      // Whoever comes within this time shares the next transaction. A close need not wait.
+      // Steps that arrive within this time share the next transaction. A close need not wait.
       if !pending.contains(where: \.steps.isEmpty) {
         try? await clock.sleep(for: groupInterval)
       }
@@ -93,7 +94,7 @@ extension BoardDocument {
     isFlushing = false
   }
 
-  /// Runs `steps` in one transaction, and returns the error if it was rolled back.
+  /// Runs `steps` in one transaction, and returns the error if this failed.
   private func commit(_ steps: [Step]) async -> DocumentError? {
     guard !steps.isEmpty else { return nil }
     if let injectedFailure { return injectedFailure }
@@ -113,7 +114,7 @@ extension BoardDocument {
     return isThere ? nil : .removed(path)
   }
 
-  /// The same steps, with entries that follow on each other in one: they share rows then.
+  /// Returns the steps with consecutive entries joined into one step, so that these share rows.
   private static func joined(_ steps: [Step]) -> [Step] {
     var result: [Step] = []
     var entries: [DocumentEntry] = []
@@ -130,9 +131,9 @@ extension BoardDocument {
   }
 }
 
-/// Writes to the log and to what belongs to it, inside a transaction.
+/// Writes to the log and to its related tables, inside a transaction.
 enum LogWriter {
-  /// Bodies are cut here, so that damage to one row costs little.
+  /// The size in bytes at which a row is cut, so that damage to one row loses little.
   private static let rowSize = 1 << 18
 
   static func perform(
@@ -297,7 +298,7 @@ enum LogWriter {
     )
   }
 
-  /// Removes the third newest keyframe where its neighbours are near enough to seek from, and it ends no gap.
+  /// Removes the third newest keyframe, unless seeking needs it or it ends a gap.
   private static func thin(_ db: Database) throws {
     let newest = try Row.fetchAll(
       db,
@@ -307,7 +308,7 @@ enum LogWriter {
       let after = Int64.fromDatabaseValue(newest[1][1]), after &- before <= 16_384,
       let id = Int64.fromDatabaseValue(newest[2][0])
     else { return }
-    // What ends a gap is nowhere else, and answers behind it leave out what it has.
+    // The data in a gap is only in the keyframe that ends it, and later answers omit that data.
     try db.execute(
       sql: "DELETE FROM keyframe WHERE id = ? AND log NOT IN (SELECT log FROM mark WHERE kind = 1)",
       arguments: [id]

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import GRDB
 
-/// SHA-256, by which assets are named.
+/// The SHA-256 hashes that identify assets.
 enum AssetHash {
   static let length = 32
 
@@ -10,19 +10,22 @@ enum AssetHash {
 }
 
 extension BoardDocument {
-  /// The greatest asset, in bytes.
+  /// The greatest size of an asset, in bytes.
   public static let maximumAssetSize = 32 << 20
 
-  /// Stores a photo under its hash, over one that is there and damaged.
+  /// Stores a photo under its hash, and replaces a damaged copy of it.
   /// - Throws: `damaged` if the bytes do not have that hash, `tooLarge`, `full`, `readOnly`,
   ///   `closed`; then nothing was stored.
   public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
     guard bytes.count <= Self.maximumAssetSize else {
-      throw DocumentError(.tooLarge, "\(path): an asset has at most \(Self.maximumAssetSize) bytes")
+      throw DocumentError(
+        .tooLarge,
+        "\(path): an asset may have at most \(Self.maximumAssetSize) bytes"
+      )
     }
     try await write { [path] db in
       guard AssetHash.of(bytes) == sha256 else {
-        throw DocumentError(.damaged, "\(path): the asset is not what its hash says; get it anew")
+        throw DocumentError(.damaged, "\(path): the asset does not match its hash; get it again")
       }
       try db.execute(
         sql: """
@@ -34,9 +37,10 @@ extension BoardDocument {
     }
   }
 
-  /// Stores a file's content under its hash, as ``storeAsset(_:sha256:)``.
-  /// - Throws: Also `notFound` and `inputOutput` for the file.
-  /// - Complexity: O(n) in the file; one that is stored already, and whole, is not read.
+  /// Stores the content of a file under its hash; see ``storeAsset(_:sha256:)``.
+  /// - Throws: The errors of ``storeAsset(_:sha256:)``; `notFound` or `inputOutput` for the file.
+  /// - Complexity: O(n) in the file. The file is not read if the asset is already stored and
+  ///   intact.
   public func storeAsset(file: String, sha256: [UInt8]) async throws(DocumentError) {
     try checkWritable()
     guard (try? await asset(sha256)) == nil else { return }
@@ -46,16 +50,16 @@ extension BoardDocument {
         throw DocumentError(.notFound, "\(file): \(systemMessage())")
       }
       guard status.st_size <= BoardDocument.maximumAssetSize else {
-        throw DocumentError(.tooLarge, "\(file): an asset may have 32 MiB")
+        throw DocumentError(.tooLarge, "\(file): an asset may have at most 32 MiB")
       }
       return Array(try Data(contentsOf: URL(fileURLWithPath: file)))
     }
     try await storeAsset(bytes, sha256: sha256)
   }
 
-  /// The asset of that hash, checked.
-  /// - Throws: `notFound`; `damaged` if it does not match its hash any more: get it anew, from
-  ///   whoever has it, and store it after ``removeAsset(_:)``.
+  /// Returns the asset with a hash, after checking it.
+  /// - Throws: `notFound`; `damaged` if the asset no longer matches its hash. Then get it from a
+  ///   peer, and store it after ``removeAsset(_:)``.
   public func asset(_ sha256: [UInt8]) async throws(DocumentError) -> [UInt8] {
     try await read { [path] db in
       guard
@@ -64,7 +68,7 @@ extension BoardDocument {
           sql: "SELECT body FROM asset WHERE sha256 = ?",
           arguments: [Data(sha256)]
         )
-      else { throw DocumentError(.notFound, "\(path): there is no such asset") }
+      else { throw DocumentError(.notFound, "\(path): the document has no such asset") }
       let bytes = Array(data)
       guard AssetHash.of(bytes) == sha256 else {
         throw DocumentError.damagedRow("an asset", at: path)
@@ -73,14 +77,14 @@ extension BoardDocument {
     }
   }
 
-  /// The hashes of all assets.
+  /// Returns the hashes of all assets.
   public func assetIDs() async throws(DocumentError) -> Set<[UInt8]> {
     try await read { db in
       Set(try Data.fetchAll(db, sql: "SELECT sha256 FROM asset").map { Array($0) })
     }
   }
 
-  /// Removes an asset: one that nothing shows any more, or a damaged one.
+  /// Removes an asset that is damaged, or that no object shows any more.
   public func removeAsset(_ sha256: [UInt8]) async throws(DocumentError) {
     try await write { db in
       try db.execute(sql: "DELETE FROM asset WHERE sha256 = ?", arguments: [Data(sha256)])

@@ -3,20 +3,21 @@ import GRDB
 import Whiteboard
 
 extension BoardDocument {
-  /// Writes the whole document, history and all, to a new file; work goes on meanwhile.
+  /// Writes the whole document with its history to a new file.
   ///
-  /// All that was appended before is in it. The code of the board is not: files are handed on.
+  /// The document can be used meanwhile. The copy has all entries that were appended before. It
+  /// does not have the join code, the membership and the removal, since files are given to others.
   /// - Throws: `exists`, `full`, `readOnly`, `damaged`, `closed`; then there is no new file.
   public func save(as path: String) async throws(DocumentError) {
     try await copy(to: path, nil)
   }
 
-  /// Writes a document of a new board that begins from a state of this one.
+  /// Writes a document of a new board that begins with a state of this board.
   ///
-  /// Records, batches and heads are signed for one board, so the new one has none of them: only
-  /// the state that is given and those assets of it that are here. What was deleted for good goes to
-  /// nobody.
-  /// - Throws: As ``save(as:)``, and `badName`.
+  /// Records, batches and heads are signed for one board, so the new document does not have them.
+  /// It has only the given state, and those of the given assets that this document has. Permanently
+  /// deleted data is not in it.
+  /// - Throws: The errors of ``save(as:)``; `badName`, `wrongBoard`.
   public func duplicate(
     to path: String,
     board: [UInt8],
@@ -52,14 +53,15 @@ extension BoardDocument {
     }
   }
 
-  /// Copies the file as it is now, by a connection of its own, so that nothing waits for it; `edit`
-  /// makes the copy another, and what it deletes leaves no room behind.
+  /// Copies the current file through a separate connection, so that no other call waits.
+  ///
+  /// `edit` changes the copy; the space of data that it deletes is freed.
   private func copy(
     to path: String,
     _ edit: (@Sendable (Database, inout LogTail) throws -> Void)?
   ) async throws(DocumentError) {
     guard !isClosed else { throw Self.closed(self.path) }
-    // An empty group is a barrier: all that was appended before is in the file when it returns.
+    // An empty group is a barrier: when it returns, all earlier appends are in the file.
     if mode == .writing { _ = await enqueue([]) }
     let source = self.path
     if let files, !files.areThere { throw .removed(source) }
@@ -87,30 +89,32 @@ extension BoardDocument {
         try db.execute(sql: "VACUUM INTO ?", arguments: [temporary])
       }
     } catch let error as DatabaseError where error.resultCode != .SQLITE_FULL {
-      // It is the source that cannot be read; where the copy has no room is told of the copy.
+      // The source cannot be read. If the disk of the copy is full, the error names the copy
+      // instead.
       throw DocumentError.from(error, at: source)
     }
   }
 
-  /// How long history is kept: nil is for ever, else days.
+  /// Returns the number of days for which history is stored; nil if it is stored forever.
   public func retention() async throws(DocumentError) -> Int? {
     try await read { [path] db in try Meta.get(db, .retention, at: path).flatMap { Int($0) } }
   }
 
-  /// Sets how long history is kept; ``dropHistory(now:keeping:)`` and
-  /// ``compact(now:keeping:)`` do it.
+  /// Sets the number of days for which history is stored; nil stores it forever.
+  ///
+  /// ``dropHistory(now:keeping:)`` and ``compact(now:keeping:)`` remove older history.
   public func setRetention(days: Int?) async throws(DocumentError) {
     try await write { db in try Meta.set(db, .retention, days.map { String(max(0, $0)) }) }
   }
 
-  /// Drops history that need not be kept any more; the file stays as large, and grows less.
+  /// Removes old history.
   ///
-  /// What is dropped lies before the last keyframe that is older than the retention says; named
-  /// versions stay. Rows that remain are not rewritten. Two keyframes at least remain to begin from,
-  /// since one may be damaged.
+  /// The file keeps its size, but later changes use the freed space. It removes the rows and
+  /// keyframes before the newest keyframe that is older than the retention, except named versions.
+  /// The other rows are not rewritten. At least two keyframes remain, since one may be damaged.
   /// - Parameters:
   ///   - now: Milliseconds since 1970.
-  ///   - days: How many days to keep this time, whatever ``retention()`` says.
+  ///   - days: The number of days of history that remain; nil uses ``retention()``.
   /// - Throws: `full`, `readOnly`, `closed`; then nothing was dropped.
   public func dropHistory(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
     try await write { [path] db in
@@ -138,7 +142,7 @@ extension BoardDocument {
     }
   }
 
-  /// Stores a keyframe once more where it is the only one to begin from.
+  /// Stores a second copy of a keyframe, if no other keyframe is at its position or later.
   private static func double(_ base: StoredKeyframe, _ db: Database) throws {
     let count = try Int.fetchOne(
       db,
@@ -151,16 +155,16 @@ extension BoardDocument {
     try LogWriter.store(copy.renamed(nil), db)
   }
 
-  /// Drops history as ``dropHistory(now:keeping:)`` does, and returns the space to the disk.
+  /// Removes history as ``dropHistory(now:keeping:)`` does, and returns the space to the disk.
   /// - Throws: `full` if there is no room for the temporary copy (then nothing is lost),
   ///   `readOnly`, `closed`.
   public func compact(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
     try await dropHistory(now: now, keeping: days)
     try checkWritable()
     try await onQueue { db in
-      // The copy of a large board is no matter for memory.
+      // The temporary copy of a large board must not be in memory.
       try db.execute(sql: "PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
-      // A reader that needs the log beside the file keeps it a little longer.
+      // If a reader still needs the log beside the file, the log stays for now.
       do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
         where error.resultCode == .SQLITE_BUSY
       {}

@@ -2,28 +2,28 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// The whole state at one moment.
+/// The whole state of a board at one moment.
 public struct Keyframe: Hashable, Sendable {
   /// The state.
   public let bytes: [UInt8]
-  /// What a board made of it must hash to.
+  /// The digest that a board in this state must have.
   public let digest: [UInt8]
-  /// When it was written, milliseconds since 1970.
+  /// The time when it was written, in milliseconds since 1970.
   public let time: Int64
 }
 
-/// What opening begins from: a state, and what came after it.
+/// The content of a document: a state, and the entries after it.
 public struct DocumentContent: Hashable, Sendable {
-  /// The newest keyframe that is whole, or nil where there was none yet.
+  /// The newest intact keyframe; nil if there is none.
   public let keyframe: Keyframe?
   /// The batches and answers after it, in order.
   public let entries: [DocumentEntry]
   /// The records and heads of all incarnations.
   public let authors: [StoredAuthor]
-  /// What was found damaged and could be done without, in words.
+  /// Descriptions of damage that did not prevent reading the content.
   public let notes: [String]
 
-  /// Content of its parts.
+  /// Creates content from its parts.
   public init(
     keyframe: Keyframe?,
     entries: [DocumentEntry],
@@ -38,20 +38,21 @@ public struct DocumentContent: Hashable, Sendable {
 }
 
 extension BoardDocument {
-  /// Reads what the board is made of now.
-  /// - Throws: `damaged` where anything is that the state needs, `closed`, `inputOutput`.
+  /// Reads the current content of the board.
+  /// - Throws: `damaged` if data is damaged that the current state needs; `closed`, `inputOutput`.
   /// - Complexity: O(n) in the newest keyframe and what follows it, not in the history.
   public func load() async throws(DocumentError) -> DocumentContent {
     try await read { [path] db in try LogReader(db, path: path).content(upTo: nil) }
   }
 
-  /// Reads what the board was made of at `time`: all that was applied until then.
-  /// - Throws: As ``load()``, and `notFound` where the history of that time is not kept.
+  /// Reads the content of the board at `time`: all entries that were applied until then.
+  /// - Throws: The errors of ``load()``; `notFound` if the history of that time is no longer
+  ///   stored.
   public func load(at time: Int64) async throws(DocumentError) -> DocumentContent {
     try await read { [path] db in try LogReader(db, path: path).content(upTo: time) }
   }
 
-  /// The markers and gaps, in order.
+  /// Returns the markers and gaps, in order.
   public func marks() async throws(DocumentError) -> [DocumentEntry] {
     try await read { [path] db in
       try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").compactMap {
@@ -64,9 +65,10 @@ extension BoardDocument {
     }
   }
 
-  /// The first whole keyframe or version after the one of that number, and its own; nil at the end.
+  /// Returns the first intact keyframe or version whose number is greater than `number`; nil if
+  /// there is none.
   ///
-  /// Numbers begin at 1. Those that are damaged are passed over; ``verify()`` tells of them.
+  /// Numbers begin at 1. Damaged keyframes are skipped; ``verify()`` reports them.
   public func keyframe(
     after number: Int64
   ) async throws(DocumentError) -> (number: Int64, keyframe: Keyframe)? {
@@ -77,7 +79,7 @@ extension BoardDocument {
         arguments: [number]
       )
       while let row = try rows.next() {
-        // Where pages are damaged, rows come in any order: who goes on from one must come to an end.
+        // If pages are damaged, rows can have any order. A loop over keyframes must still end.
         guard let found = StoredKeyframe(StoredValue.columns(row)), found.id > number else {
           continue
         }
@@ -89,8 +91,8 @@ extension BoardDocument {
     }
   }
 
-  /// Looks at everything that is stored, page by page and row by row, and says what is damaged;
-  /// empty where nothing is.
+  /// Checks all stored data, page by page and row by row, and describes the damage; empty if there
+  /// is none.
   /// - Complexity: O(n) in the file.
   public func verify() async throws(DocumentError) -> [String] {
     let damages = mode == .reading ? damages : []
@@ -98,7 +100,7 @@ extension BoardDocument {
   }
 }
 
-/// Reads the log and what belongs to it, checking all it reads.
+/// Reads the log and its related tables, and checks everything that it reads.
 struct LogReader {
   let db: Database
   let path: String
@@ -114,7 +116,7 @@ struct LogReader {
     if time != nil, base == nil,
       let first = try Int64.fetchOne(db, sql: "SELECT min(id) FROM log"), first > 1
     {
-      throw DocumentError(.notFound, "\(path): the history of that time is not kept")
+      throw DocumentError(.notFound, "\(path): the history of that time is no longer stored")
     }
     var chain = UInt32(truncatingIfNeeded: base?.chain ?? 0)
     var next = (base?.log ?? 0) + 1
@@ -124,7 +126,7 @@ struct LogReader {
       guard let found = LogRow.checked(columns), found.row.id == next,
         found.sum == found.row.sum(after: chain), let unpacked = try? found.row.unpack()
       else {
-        let at = columns.dropFirst().first?.integer.map(Self.moment) ?? "a time not known"
+        let at = columns.dropFirst().first?.integer.map(Self.moment) ?? "an unknown time"
         throw DocumentError.damagedRow("row \(number) of the log, of \(at),", at: path)
       }
       chain = UInt32(truncatingIfNeeded: found.sum)
@@ -137,7 +139,7 @@ struct LogReader {
       isAllRead = found.row.time <= time
       return isAllRead
     }
-    // An earlier keyframe leads here only where all rows between are still there.
+    // An earlier keyframe can replace a damaged one only if all rows between them still exist.
     let end = time == nil ? try LogTail(db, at: path).id : passedOver
     guard !isAllRead || next > end else {
       throw DocumentError.damagedRow("keyframe and log up to row \(end)", at: path)
@@ -151,7 +153,7 @@ struct LogReader {
     )
   }
 
-  /// What the state lacks that begins from `base`: it was never in the log.
+  /// Returns descriptions of the gaps after `base`; the changes in a gap were never in the log.
   private func gaps(after base: StoredKeyframe?, upTo time: Int64?) throws -> [String] {
     let rows = try Row.fetchAll(
       db,
@@ -161,12 +163,12 @@ struct LogReader {
     return rows.compactMap { StoredMark(StoredValue.columns($0)) }
       .filter { $0.until > base?.time ?? .min && $0.time <= time ?? .max }
       .map { gap in
-        "what happened from \(Self.moment(gap.time)) to \(Self.moment(gap.until)) is missing in it"
+        "the changes from \(Self.moment(gap.time)) to \(Self.moment(gap.until)) are missing"
       }
   }
 
-  /// The newest whole keyframe of a time up to `time`, and the last row that any that is damaged and
-  /// newer covered.
+  /// Returns the newest intact keyframe up to `time`, and the last row that the skipped, damaged
+  /// keyframes covered.
   private func keyframe(
     upTo time: Int64?,
     _ notes: inout [String]
@@ -188,7 +190,7 @@ struct LogReader {
           return (keyframe, passedOver)
         }
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-        // Its pages cannot be read: the one before it serves as well.
+        // If the pages of a keyframe cannot be read, an earlier one replaces it.
       }
       passedOver = max(passedOver, log)
       let name = id.map { "\($0)" } ?? "?"
@@ -211,7 +213,7 @@ struct LogReader {
     }
   }
 
-  /// Hands over rows in order until `body` returns false.
+  /// Calls `body` with each row in order, until `body` returns false.
   func eachRow(
     after id: Int64,
     _ body: ([StoredValue], Int64) throws -> Bool
@@ -234,9 +236,9 @@ struct LogReader {
     }
   }
 
-  /// A time as people write it.
+  /// Formats a time for messages.
   static func moment(_ milliseconds: Int64) -> String {
-    // Years of four digits.
+    // Limit the year to four digits.
     let seconds = min(max(0, milliseconds / 1000), 253_402_300_799)
     return Date(timeIntervalSince1970: Double(seconds)).ISO8601Format()
   }
@@ -303,7 +305,7 @@ struct LogReader {
   private func logDamages() throws -> [String] {
     var found: [String] = []
     let first = max(1, try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1)
-    // Rows before the first may have been dropped by retention; a keyframe then knows the chain.
+    // Retention may have dropped the rows before the first one. Then a keyframe has the chain.
     var chain: UInt32? = 0
     if first != 1 {
       let sql = "SELECT chain FROM keyframe WHERE log = ?"
@@ -334,7 +336,7 @@ struct LogReader {
 }
 
 extension DocumentEntry {
-  /// When it happened, milliseconds since 1970; nil for what has no time.
+  /// The time of the entry, in milliseconds since 1970; nil if its kind has no time.
   package var time: Int64? {
     switch self {
     case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time
@@ -345,5 +347,5 @@ extension DocumentEntry {
   }
 }
 
-/// Compares times that may be missing: what has none is at no time.
+/// Compares a time with a limit; a missing time is never within the limit.
 private func <= (lhs: Int64?, rhs: Int64) -> Bool { lhs.map { $0 <= rhs } ?? false }

@@ -6,10 +6,10 @@ extension BoardDocument {
   ///
   /// In the second case ``obstacle`` is the reason, all writes fail with it, and ``reopen()`` opens
   /// the document for writing once the disk accepts data again.
-  /// - Parameter path: The file.
-  /// - Returns: The document.
-  /// - Throws: The error of opening it for writing, if it cannot be opened for reading either or if
-  ///   the disk is not the reason.
+  /// - Parameter path: The path of the file.
+  /// - Returns: The open document.
+  /// - Throws: The error of opening it for writing, if the disk is not the reason for it, or if the
+  ///   document cannot be opened for reading either.
   public static func openForWritingOrReading(
     at path: String
   ) async throws(DocumentError) -> BoardDocument {
@@ -23,12 +23,12 @@ extension BoardDocument {
     }
   }
 
-  /// Opens a document for writing that could be opened only for reading.
+  /// Opens this document for writing if it is open only for reading.
   ///
-  /// - Returns: The document that is open for writing: this one if it is already, else a new one;
-  ///   then this one is closed.
-  /// - Throws: The error of opening it for writing; `inUse` if another program changed the file in
-  ///   the meantime. Then this document is unchanged.
+  /// - Returns: The document that is open for writing. It is this one if it was already; otherwise
+  ///   it is a new one, and this one is closed.
+  /// - Throws: The error of opening it for writing; `inUse` if another program changed the file
+  ///   since this document was opened. Then this document is unchanged.
   public func reopen() async throws(DocumentError) -> BoardDocument {
     guard !isClosed else { throw Self.closed(path) }
     guard mode == .reading else { return self }

@@ -1,27 +1,27 @@
 import Foundation
 import GRDB
 
-/// The whole state of a board in memory, for a file that lacks the last changes.
+/// The complete state of a board in memory, to be saved when its file lacks the last changes.
 public struct BoardRescue: Sendable {
-  /// The state, as a keyframe holds it.
+  /// The state, encoded as a keyframe.
   public let bytes: [UInt8]
-  /// The digest of a board made of it.
+  /// The digest of a board in this state.
   public let digest: [UInt8]
   /// The time of the state, milliseconds since 1970.
   public let time: Int64
-  /// The time since which changes are missing in the log; nil if none are.
+  /// The time from which changes are missing in the log; nil if none are missing.
   public let lostSince: Int64?
-  /// The files of the photos on the board, by SHA-256.
+  /// The paths of the files of the board's photos, by SHA-256.
   public let photos: [[UInt8]: String]
 
   /// Creates a rescue.
   ///
   /// - Parameters:
-  ///   - bytes: The state, as a keyframe holds it.
-  ///   - digest: The digest of a board made of it.
+  ///   - bytes: The state, encoded as a keyframe.
+  ///   - digest: The digest of a board in this state.
   ///   - time: The time of the state, milliseconds since 1970.
-  ///   - lostSince: The time since which changes are missing in the log; nil if none are.
-  ///   - photos: The files of the photos on the board, by SHA-256.
+  ///   - lostSince: The time from which changes are missing in the log; nil if none are missing.
+  ///   - photos: The paths of the files of the board's photos, by SHA-256.
   public init(
     bytes: [UInt8],
     digest: [UInt8],
@@ -39,16 +39,16 @@ public struct BoardRescue: Sendable {
 
 /// Rescuing documents whose file cannot be written or was removed.
 extension BoardDocument {
-  /// Writes a complete copy to another place while this document cannot be written.
+  /// Writes a complete copy to another path while this document cannot be written.
   ///
   /// The copy has all stored entries and the state in memory. If this document cannot be read
   /// either, the copy has only the state in memory.
   /// - Parameters:
-  ///   - path: The new file; its directory must be there.
+  ///   - path: The path of the new file; its directory must exist.
   ///   - rescue: The state in memory.
-  /// - Returns: Whether the copy has the history, and how many photos it lacks, according to a
-  ///   check of the copy.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`; then there is no new file.
+  /// - Returns: Whether the copy has the history, and the number of photos that it lacks, both
+  ///   determined by opening the copy.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`; then no file is created.
   public func rescue(
     to path: String,
     _ rescue: BoardRescue
@@ -93,8 +93,8 @@ extension BoardDocument {
 
   /// Restores a removed file at its path, if its directory still exists.
   ///
-  /// - Returns: The document that is at the path now: this one if its file reappeared, else a new
-  ///   one with all stored entries; then this one is closed.
+  /// - Returns: The document that is now open at the path. It is this one if its file reappeared;
+  ///   otherwise it is a new one with all stored entries, and this one is closed.
   /// - Throws: `removed` if the directory is missing, is on another disk, or has another file of
   ///   that name; `full`, `readOnly`, `inputOutput`. Then this document is unchanged.
   public func reinstate() async throws(DocumentError) -> BoardDocument {
@@ -113,23 +113,23 @@ extension BoardDocument {
       groupInterval: groupInterval,
       clock: clock
     )
-    // Closing notices that the files were removed, and does not touch those of the new document.
+    // Closing detects that the files were removed, and does not touch those of the new document.
     try? await close()
     return document
   }
 
   /// Checks that the file is still at its path.
   ///
-  /// - Throws: `removed`.
+  /// - Throws: `removed` if it is not.
   public func checkPresence() async throws(DocumentError) {
     guard let files else { return }
     try await Blocking.run(path) { try files.check() }
   }
 
-  /// Copies the document, completes the copy with `edit`, and publishes it at `path` once it is on
-  /// disk.
+  /// Copies the document, completes the copy with `edit`, and publishes it at `path` when it is on
+  /// the disk.
   ///
-  /// The copy is made through the open connection, so that it works for a removed file too.
+  /// The copy is made through the open connection, so this also works if the file was removed.
   private func publish(
     at path: String,
     _ edit: @escaping @Sendable (DatabaseQueue, _ source: String) throws -> Void
@@ -148,11 +148,11 @@ extension BoardDocument {
 }
 
 extension BoardRescue {
-  /// Completes a document with the missing photos and the state.
+  /// Adds the missing photos and the state to a copy of the document.
   fileprivate func write(_ db: Database, _ tail: inout LogTail) throws {
     let stored = Set(try Data.fetchAll(db, sql: "SELECT sha256 FROM asset").map { Array($0) })
     for (sha256, file) in photos where !stored.contains(sha256) {
-      // When the copy is opened, it requests unreadable photos from the other members.
+      // A peer that opens the copy requests unreadable photos from the other members.
       guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: file)),
         AssetHash.of(Array(bytes)) == sha256
       else { continue }

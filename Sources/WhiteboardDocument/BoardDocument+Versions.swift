@@ -1,19 +1,19 @@
 import Foundation
 import GRDB
 
-/// A named state of the board, kept until it is deleted.
+/// A named state of the board, which stays until it is deleted.
 public struct DocumentVersion: Hashable, Sendable {
-  /// What it is called; unique in its document.
+  /// The version's name, which is unique in its document.
   public let name: String
   /// The time of the version, in milliseconds since 1970.
   public let time: Int64
-  /// How many bytes its state has.
+  /// The size of the state, in bytes.
   public let size: Int
 }
 
 extension BoardDocument {
-  /// Keeps the whole state under a name.
-  /// - Throws: `exists` where the name is taken, `badName`, and as ``append(_:)``.
+  /// Stores the whole state as a version with a name.
+  /// - Throws: `exists` if the name is taken; `badName`; the errors of ``append(_:)``.
   public func checkpoint(
     name: String,
     bytes: [UInt8],
@@ -22,21 +22,27 @@ extension BoardDocument {
   ) async throws(DocumentError) {
     try DocumentName.check(name)
     try checkWritable()
-    // In a transaction of its own first: a refusal must not cost others who share the group.
+    // Check in a separate transaction first, so that a refusal does not fail the whole group.
     let isTaken = try await read { db in try Self.versionID(name, db) != nil }
     guard !isTaken else {
-      throw DocumentError(.exists, "\(path): there is a version '\(name)'; choose another name")
+      throw DocumentError(
+        .exists,
+        "\(path): a version '\(name)' already exists; choose another name"
+      )
     }
     try checkWritable()
     let step = Step.keyframe(bytes: bytes, digest: digest, name: name, time: time)
     guard let error = await enqueue([step]) else { return }
     if let cause = error.cause as? DatabaseError, cause.resultCode == .SQLITE_CONSTRAINT {
-      throw DocumentError(.exists, "\(path): there is a version '\(name)'; choose another name")
+      throw DocumentError(
+        .exists,
+        "\(path): a version '\(name)' already exists; choose another name"
+      )
     }
     throw error
   }
 
-  /// The versions, oldest first.
+  /// Returns the versions, oldest first.
   public func versions() async throws(DocumentError) -> [DocumentVersion] {
     try await read { db in
       let sql =
@@ -51,8 +57,8 @@ extension BoardDocument {
     }
   }
 
-  /// The state of a version.
-  /// - Throws: `notFound`; `damaged`, and then that version is lost and all else is not.
+  /// Returns the state of a version.
+  /// - Throws: `notFound`; `damaged` if this version is lost, which affects no other data.
   public func version(_ name: String) async throws(DocumentError) -> Keyframe {
     try await read { [path] db in
       guard
@@ -71,7 +77,7 @@ extension BoardDocument {
 
   /// Deletes a version.
   ///
-  /// Its state stays as long as opening begins from it.
+  /// Its state stays in the file if opening begins from it.
   /// - Throws: `notFound`, `readOnly`, `full`, `closed`.
   public func deleteVersion(_ name: String) async throws(DocumentError) {
     try await write { [path] db in
@@ -83,8 +89,8 @@ extension BoardDocument {
         )
       else { throw DocumentError(.notFound, "\(path): there is no version '\(name)'") }
       try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
-      // The newest is what opening begins from, the oldest what the kept log hangs on: those stay
-      // as keyframes without a name.
+      // Opening begins from the newest keyframe, and the stored log from the oldest one. These two
+      // stay as keyframes without a name.
       guard let keyframe = StoredKeyframe(StoredValue.columns(row)),
         try Int64.fetchOne(
           db,

@@ -3,38 +3,38 @@ import GRDB
 import GRDBSQLite
 import Whiteboard
 
-/// A `.whiteboard` file: the board as it is, and how it came to be.
+/// A `.whiteboard` file: the current board and the history of its changes.
 ///
-/// One process at a time has it open for writing, any number for reading. What
-/// ``append(_:)`` returned from is acknowledged: it survives the end of the process at any moment.
-/// All methods do their work on a serial queue of the document's own and never block the caller.
-/// They are not cancelled half way: what was begun is finished.
+/// One process at a time can open it for writing, any number for reading. An entry is acknowledged
+/// when ``append(_:)`` returns: it survives a crash of the process. All methods do their work on a
+/// serial queue of the document and never block the caller. Canceling a task does not interrupt
+/// work that has begun.
 public actor BoardDocument {
-  /// What a document is opened for.
+  /// The access for which a document is opened.
   public enum Mode: Hashable, Sendable {
-    /// Reading and writing; fails where somebody else writes.
+    /// Reading and writing. Opening fails if the document is already open for writing.
     case writing
-    /// Reading only; others may write meanwhile.
+    /// Reading only. Another process may write at the same time.
     case reading
   }
 
   /// The length of a board id, in bytes.
   public static let boardIDLength = 16
 
-  /// Where the file is; where it was opened by a symbolic link, what that leads to.
+  /// The path of the file; if the document was opened through a symbolic link, this is its target.
   public nonisolated let path: String
-  /// The id of the board it holds.
+  /// The id of the board in the document.
   public nonisolated let board: [UInt8]
-  /// What it was opened for.
+  /// The access for which the document was opened.
   public nonisolated let mode: Mode
-  /// Whether the process that wrote it last ended without closing it.
+  /// Whether the last process that wrote the document ended without closing it.
   public nonisolated let wasLeftOpen: Bool
-  /// Descriptions of the damage found while opening; an empty list does not mean that the file is
-  /// whole.
+  /// Descriptions of the damage that was found while opening.
   ///
-  /// A writer checks the log beside the file, pages and rows, but no photos and no digests.
+  /// An empty list does not mean that the file is whole. Opening for writing checks the log beside
+  /// the file, pages and rows, but no photos and no digests.
   public nonisolated let damages: [String]
-  /// The reason why the document is open for reading although it was opened for writing; nil
+  /// The reason why the document is open only for reading although it was opened for writing; nil
   /// otherwise.
   public nonisolated let obstacle: DocumentError?
 
@@ -45,14 +45,14 @@ public actor BoardDocument {
   var isClosed = false
   let groupInterval: Duration
   let clock: any Clock<Duration>
-  /// How many transactions appended something; tests count them.
+  /// The number of transactions that appended something, for tests.
   package internal(set) var groupsCommitted = 0
-  /// The number of the last row of the log; tests count them.
+  /// The number of the last row of the log, for tests.
   package var lastRow: Int64 { tail.id }
   private let lock: WriterLock?
-  /// The files that a document open for writing is in; nil for a reader.
+  /// The files of a document that is open for writing; nil if it is open for reading.
   nonisolated let files: StoredFiles?
-  /// The error of every write; tests inject it.
+  /// An error that every write throws, set by tests.
   var injectedFailure: DocumentError?
 
   init(
@@ -75,11 +75,11 @@ public actor BoardDocument {
     self.clock = clock
   }
 
-  /// Makes a document and opens it for writing.
+  /// Creates a document and opens it for writing.
   /// - Parameters:
-  ///   - path: Where; its directory must be there, the file must not.
+  ///   - path: The path of the new file. Its directory must exist; the file must not.
   ///   - board: The board's id, 16 bytes.
-  ///   - name: What people call it.
+  ///   - name: The board's name.
   ///   - now: Milliseconds since 1970.
   /// - Returns: The document, open for writing.
   /// - Throws: `exists`, `badName`, `readOnly`, `full`, `inputOutput`.
@@ -95,14 +95,14 @@ public actor BoardDocument {
 
   /// Opens the document at `path`.
   /// - Parameters:
-  ///   - path: Where it is.
-  ///   - mode: What for.
-  ///   - board: The id the board must have, where the caller knows it.
+  /// - path: The path of the file.
+  ///   - mode: The access.
+  ///   - board: The id that the board must have; nil accepts any board.
   ///   - groupInterval: The least time between two transactions of ``append(_:)``.
-  ///   - clock: What that time is measured by.
-  /// - Returns: The document; ``load()`` reads what is in it.
+  ///   - clock: The clock that measures this time.
+  /// - Returns: The open document. ``load()`` reads its content.
   /// - Throws: `notFound`, `wrongKind`, `newerSchema`, `readOnly`, `inUse`, `damaged`,
-  ///   `wrongBoard`, `inputOutput`. Whatever it throws, nothing stored was changed.
+  ///   `wrongBoard`, `inputOutput`. In all cases, the stored data is unchanged.
   public static func open(
     at path: String,
     mode: Mode,
@@ -114,35 +114,37 @@ public actor BoardDocument {
     return BoardDocument(opened, groupInterval: groupInterval, clock: clock)
   }
 
-  /// What the board is called.
+  /// Returns the board's name.
   /// - Throws: `damaged`, `closed`.
   public func name() async throws(DocumentError) -> String {
     try await read { [path] db in try Meta.get(db, .name, at: path) ?? "" }
   }
 
-  /// Reads what members of the board called themselves last, by their ids as text.
+  /// Returns the last known display names of the board's members, by member id as text.
   /// - Throws: `damaged`, `closed`.
   public func memberNames() async throws(DocumentError) -> [String: String] {
     try await read { db in try StoredName.all(db) }
   }
 
-  /// Gives the board another name; the file keeps its own.
+  /// Renames the board.
+  ///
+  /// The file keeps its file name.
   /// - Throws: `badName`, `readOnly`, `full`, `closed`.
   public func rename(to name: String) async throws(DocumentError) {
     try DocumentName.check(name)
     try await write { db in try Meta.set(db, .name, name) }
   }
 
-  /// The words that let people in, where the board was hosted with a code.
+  /// Returns the join code of the board; nil if it was hosted without one.
   ///
-  /// A secret, as the file is: it is in no copy.
+  /// The code is a secret. Copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
   public func code() async throws(DocumentError) -> String? {
     try await read { [path] db in try Meta.get(db, .code, at: path) }
   }
 
-  /// Remembers that the board is hosted here, and with which words.
-  /// - Parameter code: The words; nil leaves those that are stored.
+  /// Stores that the board is hosted here, and its join code.
+  /// - Parameter code: The join code; nil keeps the stored one.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setHosted(code: String?) async throws(DocumentError) {
     try await write { db in
@@ -158,10 +160,10 @@ public actor BoardDocument {
     try await read { [path] db in try Meta.get(db, .membership, at: path) }
   }
 
-  /// Stores the membership of the board's session.
+  /// Stores the membership record of the board's session.
   ///
   /// - Parameters:
-  ///   - text: The record, in the format of the session.
+  ///   - text: The membership record, in the format of the session.
   ///   - code: The join code that this peer joined with; nil keeps the stored one.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
@@ -171,19 +173,21 @@ public actor BoardDocument {
     }
   }
 
-  /// Forgets the words that let people in: the host uses others now.
+  /// Removes the stored join code, because the host uses another one now.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func forgetCode() async throws(DocumentError) {
     try await write { db in try Meta.set(db, .code, nil) }
   }
 
-  /// The title that members gave the board, as ``setTitle(_:)`` stored it; nil if it has none.
+  /// Returns the title that members gave the board; nil if it has none.
   /// - Throws: `damaged`, `closed`.
   public func title() async throws(DocumentError) -> String? {
     try await read { [path] db in try Meta.get(db, .title, at: path) }
   }
 
-  /// Stores the title that members gave the board, by which the library finds it too.
+  /// Stores the title that members gave the board.
+  ///
+  /// The library also finds the board by its title.
   ///
   /// - Parameter title: The title; nil or empty for none.
   /// - Throws: `readOnly`, `full`, `closed`.
@@ -192,7 +196,9 @@ public actor BoardDocument {
     try await write { db in try Meta.set(db, .title, title) }
   }
 
-  /// The host's decision that this peer is no longer a member, as ``setRemoval(_:)`` stored it; in no copy.
+  /// Returns the host's decision that this peer is no longer a member; nil if the peer is a member.
+  ///
+  /// ``setRemoval(_:)`` stores it. Copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
   public func removal() async throws(DocumentError) -> String? {
     try await read { [path] db in try Meta.get(db, .removal, at: path) }
@@ -200,13 +206,13 @@ public actor BoardDocument {
 
   /// Stores the host's decision that this peer is no longer a member.
   ///
-  /// - Parameter text: A text that only the program understands; nil if the peer is a member again.
+  /// - Parameter text: The decision, in a format of the program; nil if the peer is a member again.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setRemoval(_ text: String?) async throws(DocumentError) {
     try await write { db in try Meta.set(db, .removal, text) }
   }
 
-  /// Stores what the library's lines show of this board, without its picture.
+  /// Stores the summary of this board for the library, without its thumbnail.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setCounts(
     objects: Int,
@@ -216,7 +222,7 @@ public actor BoardDocument {
     try await write { db in try Self.setCounts(objects, people, changed, db) }
   }
 
-  /// The names of the people who drew on the board, as lists show them.
+  /// Returns the names of the users who drew on the board, as lists show them.
   /// - Throws: `damaged`, `closed`.
   public func people() async throws(DocumentError) -> [String] {
     try await read { [path] db in
@@ -237,8 +243,10 @@ public actor BoardDocument {
     try Meta.set(db, .changed, String(changed))
   }
 
-  /// Stores what the library shows of this board; the owner calls it with each keyframe.
-  /// - Throws: `tooLarge` where the thumbnail has more than 256 KiB, `readOnly`, `full`, `closed`.
+  /// Stores the summary of this board for the library.
+  ///
+  /// The owner calls this with each keyframe.
+  /// - Throws: `tooLarge` if the thumbnail has more than 256 KiB; `readOnly`, `full`, `closed`.
   public func setSummary(
     objects: Int,
     people: [String],
@@ -246,7 +254,7 @@ public actor BoardDocument {
     changed: Int64
   ) async throws(DocumentError) {
     guard (thumbnail?.utf8.count ?? 0) <= 1 << 18 else {
-      throw DocumentError(.tooLarge, "\(path): a thumbnail may have 256 KiB")
+      throw DocumentError(.tooLarge, "\(path): a thumbnail may have at most 256 KiB")
     }
     try await write { db in
       try Self.setCounts(objects, people, changed, db)
@@ -256,14 +264,14 @@ public actor BoardDocument {
 
   /// Writes all entries to the disk and closes the file; closing again does nothing.
   ///
-  /// It waits for earlier appends. A closed document is a single file.
+  /// Closing waits for earlier appends. A closed document is a single file.
   /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be
   ///   later than the last entry; nil if it is unknown.
-  /// - Throws: `full`, `inputOutput`; the document is closed nevertheless, and acknowledged entries
+  /// - Throws: `full`, `inputOutput`. The document is closed in this case too. Acknowledged entries
   ///   are in the files beside it, from which the next opening reads them.
   public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {
     guard !isClosed else { return }
-    // A group is a barrier, even an empty one: when it returns, all earlier appends are finished.
+    // Enqueue a group even if it is empty: when it returns, all earlier appends are finished.
     isClosed = true
     let flushed = await enqueue(end.map { [.entries([.end(time: $0)])] } ?? [])
     defer { lock?.release() }
@@ -283,13 +291,13 @@ public actor BoardDocument {
         try Meta.set(db, .closed, tail.text)
         return .commit
       }
-      // Readers are not waited for: what they still need stays in the log beside the file.
+      // Do not wait for readers. Data that they still need stays in the log beside the file.
       try db.execute(sql: "PRAGMA busy_timeout = 50")
       do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
         where error.resultCode == .SQLITE_BUSY
       {}
-      // Without a log beside it the file can be copied, and read from a read-only directory. A
-      // reader that is still there keeps the log, which harms nothing.
+      // Without a log beside it, the file can be copied, and read from a read-only directory. If a
+      // reader still uses the log, the log stays, which does no harm.
       _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
     }.failure
     let closing = await Blocking.result(path) { [database] in
@@ -298,9 +306,9 @@ public actor BoardDocument {
     if let error = failure ?? closing ?? flushed { throw error }
   }
 
-  /// Refuses to let the file grow beyond so many pages, as a full disk does; tests use it.
+  /// Limits the size of the file, as a full disk does; for tests.
   ///
-  /// Returns how many pages there may be, which is never less than there are.
+  /// - Returns: The greatest number of pages now, which is never less than the current number.
   package func limitPages(to pages: Int) async throws(DocumentError) -> Int {
     try await onQueue { db in
       try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)") ?? 0
@@ -310,7 +318,7 @@ public actor BoardDocument {
   /// Makes every write fail, as on a broken disk, until it is called with nil; for tests.
   package func failWrites(with error: DocumentError?) { injectedFailure = error }
 
-  /// Keeps SQLite from removing the log beside the file when the database is closed.
+  /// Prevents SQLite from removing the log beside the file when the database is closed.
   static func leaveFiles(_ db: Database) {
     var isPersistent: CInt = 1
     sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
@@ -318,7 +326,8 @@ public actor BoardDocument {
 
   /// The `errno` of the last write to the log or the file that failed; 0 if none did.
   ///
-  /// SQLite has only one code for all of them, and `sqlite3_system_errno` is not set by a commit.
+  /// SQLite reports all of them with the same code, and a commit does not set
+  /// `sqlite3_system_errno`.
   static func systemError(of db: Database) -> Int32 {
     var log: UnsafeMutablePointer<sqlite3_file>?
     var number: CInt = 0
@@ -332,7 +341,7 @@ public actor BoardDocument {
     return number == 0 ? sqlite3_system_errno(db.sqliteConnection) : number
   }
 
-  /// Reads in one transaction.
+  /// Runs `body` in one read transaction.
   func read<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws(DocumentError) -> T {
@@ -348,7 +357,7 @@ public actor BoardDocument {
     }.get()
   }
 
-  /// Writes in one transaction: all of it, or nothing.
+  /// Runs `body` in one write transaction; if it throws, nothing is stored.
   func write<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws(DocumentError) -> T {
@@ -378,7 +387,7 @@ public actor BoardDocument {
     DocumentError(.closed, "\(path): it was closed; nothing saved before is lost; open it again")
   }
 
-  /// Runs `body` on the document's queue, whatever becomes of the caller's task.
+  /// Runs `body` on the document's queue, even if the caller's task is canceled.
   nonisolated func onQueue<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async -> Result<T, DocumentError> {
@@ -407,7 +416,7 @@ public actor BoardDocument {
 }
 
 extension Result {
-  /// The error, where it is one.
+  /// The error of a failure; nil for a success.
   var failure: Failure? {
     switch self {
     case .success: nil
@@ -416,7 +425,7 @@ extension Result {
   }
 }
 
-/// Runs what blocks away from the threads that tasks share.
+/// Runs blocking code outside the threads that tasks share.
 enum Blocking {
   static func run<T: Sendable>(
     _ path: String,
@@ -441,14 +450,14 @@ enum Blocking {
   }
 }
 
-/// Names of boards, versions and markers.
+/// The rules for names of boards, versions and markers.
 enum DocumentName {
-  /// The greatest length, in bytes of UTF-8.
+  /// The greatest length of a name, in bytes of UTF-8.
   static let limit = 128
 
   static func check(_ name: String) throws(DocumentError) {
     guard !name.isEmpty, name.utf8.count <= limit, !name.utf8.contains(0) else {
-      throw DocumentError(.badName, "a name has 1 to \(limit) bytes; choose another")
+      throw DocumentError(.badName, "a name must have 1 to \(limit) bytes; choose another name")
     }
   }
 }

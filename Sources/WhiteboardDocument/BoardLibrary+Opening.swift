@@ -2,24 +2,24 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// The library is the one place that knows which boards there are and what they are called: their
-/// files say so themselves.
+/// Finding, opening and creating boards. Boards are identified by the names and ids that are stored
+/// in their files.
 extension BoardLibrary {
-  /// Opens for writing the board of that name, made where there is none yet.
+  /// Opens the board with a name for writing, and creates it if the library has none.
   ///
-  /// If no board has that name, the one of that title is meant. Of several boards of that name the one is
-  /// meant that was hosted here. Two processes that do this
-  /// at once get one board, and the second is told that it is open.
+  /// If no board has that name, the board with that title is opened. If several boards have it, the
+  /// one that was hosted here is opened. If two processes call this at the same time, the second
+  /// call finds the board of the first, and throws `inUse`.
   /// - Parameters:
-  ///   - name: What the board is called.
-  ///   - newBoard: The id of the board that is made where none is called so.
+  ///   - name: The name or title of the board.
+  ///   - newBoard: The id for a new board, if none is found.
   ///   - now: Milliseconds since 1970.
   ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
   ///     ``BoardDocument/obstacle``.
-  /// - Returns: The document, open for writing.
-  /// - Throws: `ambiguous` where several boards are meant; the error of a file that may be the one and
-  ///   cannot be read, which is not passed over; and what opening and making a document throw.
-  /// - Complexity: O(n) in the files, of which only names are read.
+  /// - Returns: The open document.
+  /// - Throws: `ambiguous` if several boards match; the error of an unreadable file that may be the
+  ///   board; the errors of opening and creating a document.
+  /// - Complexity: O(n) in the number of files; only their names are read.
   public func open(
     named name: String,
     orMaking newBoard: [UInt8],
@@ -37,17 +37,17 @@ extension BoardLibrary {
     }
   }
 
-  /// Opens for writing the board of that id, made where there is none yet.
+  /// Opens the board with an id for writing, and creates it if the library does not have it.
   ///
   /// - Parameters:
-  ///   - board: Its id.
-  ///   - name: What it is called where it is made.
+  ///   - board: The board's id.
+  ///   - name: The name of the board, if it is created.
   ///   - now: Milliseconds since 1970.
   ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
   ///     ``BoardDocument/obstacle``.
-  /// - Returns: The document, open for writing.
-  /// - Throws: As ``open(named:orMaking:now:orReading:)``.
-  /// - Complexity: O(n) in the files, of which only ids are read.
+  /// - Returns: The open document.
+  /// - Throws: The errors of ``open(named:orMaking:now:orReading:)``.
+  /// - Complexity: O(n) in the number of files; only their ids are read.
   public func open(
     board: [UInt8],
     name: String,
@@ -61,7 +61,7 @@ extension BoardLibrary {
     }
   }
 
-  /// The file of a board, or nil if the library does not have it.
+  /// Returns the path of a board's file; nil if the library does not have the board.
   /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the
   ///   board.
   /// - Complexity: O(n) in the number of files; only their ids are read.
@@ -76,9 +76,9 @@ extension BoardLibrary {
     }
   }
 
-  /// The files that do not tell which board they are of.
-  /// - Throws: `inputOutput` where the directory cannot be read.
-  /// - Complexity: O(n) in the files, of which only ids are read.
+  /// Returns the paths of files whose board id cannot be read.
+  /// - Throws: `inputOutput` if the directory cannot be read.
+  /// - Complexity: O(n) in the number of files; only their ids are read.
   public func unreadable() async throws(DocumentError) -> [String] {
     let directory = directory
     return try await Blocking.run(directory) {
@@ -86,22 +86,24 @@ extension BoardLibrary {
     }
   }
 
-  /// Gives a board a name that no board of the library has, while nobody else looks for one or makes
-  /// one.
+  /// Runs `body` to give a board a name, if no other board of the library has that name.
+  ///
+  /// The library is locked meanwhile, so that no other process finds or creates a board.
   /// - Parameters:
   ///   - name: The name.
-  ///   - file: The file of the board that gets it, which may have it; nil where there is none yet.
-  ///   - body: Gives it.
-  /// - Returns: What `body` does.
-  /// - Throws: `exists` where another board is called so; what `body` throws.
-  /// - Complexity: O(n) in the files, of which only names are read.
+  ///   - file: The path of the board's file, which may already have the name; nil if it does not
+  ///     exist yet.
+  ///   - body: Gives the board the name.
+  /// - Returns: The result of `body`.
+  /// - Throws: `exists` if another board has the name; the errors of `body`.
+  /// - Complexity: O(n) in the number of files; only their names are read.
   public func giving<Result>(
     _ name: String,
     to file: String? = nil,
     _ body: () async throws(DocumentError) -> Result
   ) async throws(DocumentError) -> Result {
     let directory = directory
-    // If the directory is not writable, no program can create a board.
+    // If the directory is not writable, no program can create a board, so the lock is not needed.
     let lock = await Blocking.result(directory) { try LibraryLock(directory) }
     defer { (try? lock.get())?.release() }
     let own = file.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
@@ -114,7 +116,7 @@ extension BoardLibrary {
     guard bearer == nil else {
       throw DocumentError(
         .exists,
-        "\(bearer ?? directory): there is a board of that name; choose another"
+        "\(bearer ?? directory): a board with that name already exists; choose another name"
       )
     }
     return try await body()
@@ -131,7 +133,7 @@ extension BoardLibrary {
   ) async throws(DocumentError) -> BoardDocument {
     let directory = directory
     let path: String
-    // On a disk that accepts no data, no program can create a board.
+    // If the disk accepts no data, no program can create a board, so finding one needs no lock.
     let lock = await Blocking.result(directory) { try LibraryLock(directory) }
     if !mayRead { _ = try lock.get() }
     let known = try await Blocking.run(directory) {
@@ -145,13 +147,13 @@ extension BoardLibrary {
       path = self.path(name: name, board: board)
       try await NewFile.make(at: path, board: board, name: name, now: now) { _ in }
     }
-    // From here on the file is found by whoever looks.
+    // Other processes can find the file from here on.
     (try? lock.get())?.release()
     guard mayRead else { return try await BoardDocument.open(at: path, mode: .writing) }
     return try await BoardDocument.openForWritingOrReading(at: path)
   }
 
-  /// The one file that is meant.
+  /// Returns the path of the only file that matches; nil if there is none.
   private static func find(
     in directory: String,
     where isMeant: (Identity) -> Bool,
@@ -167,7 +169,8 @@ extension BoardLibrary {
         if mayBe(path) { unreadable.append((path, error)) }
       }
     }
-    // If no file is found, the unreadable one may be the board. A new board would be a second one.
+    // The unreadable file may be the board, unless its recovered copy was found. A new board would
+    // be a second one.
     if let first = unreadable.first(where: { file in
       !meant.contains { $0.path == Self.recoveredPath(of: file.path) }
     }) {
@@ -190,14 +193,14 @@ extension BoardLibrary {
     return meant.first?.path
   }
 
-  /// The path at which `boards recover` saves the data of a damaged file.
+  /// Returns the path at which `boards recover` saves the data of a damaged file.
   public static func recoveredPath(of path: String) -> String {
     let ending = "." + fileExtension
     let stem = path.hasSuffix(ending) ? String(path.dropLast(ending.count)) : path
     return "\(stem)-recovered\(ending)"
   }
 
-  /// Whether opening a file shows damage, or copies show that it was damaged before.
+  /// Whether opening the file shows damage, or a copy shows that it was damaged before.
   static func isKnownDamaged(_ path: String) -> Bool {
     guard KeptAside.copies(of: path).isEmpty else { return true }
     guard let opened = try? Opened(path, .reading, expecting: nil) else { return true }
@@ -205,14 +208,14 @@ extension BoardLibrary {
     return !opened.damages.isEmpty
   }
 
-  /// Whether the file name is one that a board of that name gets.
+  /// Whether a file has the file name that a board with this name gets.
   ///
-  /// It identifies a file whose stored name cannot be read.
+  /// Use it for a file whose stored name cannot be read.
   public static func isFile(_ path: String, named name: String) -> Bool {
     nameParts(path).stem == stem(of: name)
   }
 
-  /// The parts of a file name that ``fileName(name:board:)`` made; empty where it did not.
+  /// Splits a file name that ``fileName(name:board:)`` made; both parts are empty for other names.
   private static func nameParts(_ path: String) -> (stem: Substring, tag: Substring) {
     let name = (path as NSString).lastPathComponent.dropLast(fileExtension.count + 1)
     guard let dash = name.lastIndex(of: "-") else { return ("", "") }
@@ -220,7 +223,7 @@ extension BoardLibrary {
   }
 }
 
-/// What a document says that it is, read without looking at the rest of it.
+/// The identity of a document, read without checking the rest of the file.
 private struct Identity {
   let path: String
   let board: [UInt8]
@@ -237,7 +240,7 @@ private struct Identity {
       return (
         board: try Meta.get(db, .board, at: path), name: try Meta.get(db, .name, at: path),
         hosted: try Meta.get(db, .hosted, at: path),
-        // A damaged title is no reason not to find the board by its name.
+        // A damaged title does not prevent finding the board by its name.
         title: try? Meta.get(db, .title, at: path)
       )
     }
@@ -252,11 +255,11 @@ private struct Identity {
   }
 }
 
-/// Holds off other processes while a board is looked for and made.
+/// A lock of a directory, held while a board is found or created.
 private final class LibraryLock: Sendable {
   private let descriptor: CInt
 
-  /// Waits for the lock of a directory; blocks as long as others look for a board.
+  /// Waits for the lock of a directory; blocks the thread while another process holds it.
   init(_ directory: String) throws(DocumentError) {
     descriptor = open(directory + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -265,7 +268,7 @@ private final class LibraryLock: Sendable {
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
   }
 
-  /// Lets the next one in.
+  /// Releases the lock.
   func release() { flock(descriptor, LOCK_UN) }
 
   deinit { close(descriptor) }

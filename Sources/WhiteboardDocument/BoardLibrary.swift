@@ -2,25 +2,25 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// What the library tells of one file.
+/// Information about one file of a library.
 public struct DocumentSummary: Hashable, Sendable {
-  /// Where it is.
+  /// The path of the file.
   public let path: String
-  /// The board's name; the file's where it cannot be read.
+  /// The board's name; if it cannot be read, the name of the file.
   public let name: String
   /// The title that members gave the board; nil if it has none.
   public let title: String?
-  /// The board's id, nil where it cannot be read.
+  /// The board's id; nil if it cannot be read.
   public let board: [UInt8]?
-  /// Objects on it, as of the last keyframe.
+  /// The number of objects on the board, as of the last keyframe.
   public let objects: Int
-  /// Who drew on it, as of the last keyframe.
+  /// The names of the users who drew on the board, as of the last keyframe.
   public let people: [String]
-  /// When it was changed, milliseconds since 1970.
+  /// The time of the last change, in milliseconds since 1970.
   public let changed: Int64
-  /// Bytes on the disk.
+  /// The size of the file and its log, in bytes.
   public let size: Int64
-  /// A small picture of it as SVG.
+  /// A small picture of the board, as SVG.
   public let thumbnail: String?
   /// The error that keeps the file from being read; nil if it can be read.
   public let error: DocumentError?
@@ -31,7 +31,7 @@ public struct DocumentSummary: Hashable, Sendable {
   /// as whole.
   public let damage: String?
 
-  /// Feeds the path and what shows that the file is another now.
+  /// Hashes the path and the values that change when the file is written.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(path)
     hasher.combine(changed)
@@ -41,25 +41,25 @@ public struct DocumentSummary: Hashable, Sendable {
 
 /// The documents in a directory.
 ///
-/// It opens no document for writing, and an unreadable document does not affect the others.
+/// Listing opens no document for writing, and an unreadable document does not affect the others.
 public struct BoardLibrary: Sendable {
-  /// Which documents a list has.
+  /// The conditions for documents in a list.
   public struct Filter: Hashable, Sendable {
-    /// In the name or the title, whatever the case.
+    /// A text that the name or the title must contain, in upper or lower case.
     public var text: String?
-    /// Changed at this time or later, milliseconds since 1970.
+    /// The earliest time of the last change, in milliseconds since 1970.
     public var since: Int64?
-    /// The name of somebody who drew.
+    /// The name of a user who must have drawn on the board.
     public var person: String?
 
-    /// A filter that lets through what has all that is given.
+    /// Creates a filter; a document must meet all conditions that are not nil.
     public init(text: String? = nil, since: Int64? = nil, person: String? = nil) {
       self.text = text
       self.since = since
       self.person = person
     }
 
-    /// Whether the list has this one.
+    /// Whether a document meets all conditions.
     public func passes(_ summary: DocumentSummary) -> Bool {
       if let text {
         let names = [summary.name, summary.title ?? ""]
@@ -73,35 +73,35 @@ public struct BoardLibrary: Sendable {
     }
   }
 
-  /// In what order a list is.
+  /// The order of a list.
   public enum Order: String, CaseIterable, Hashable, Sendable {
-    /// By name.
+    /// By name, in alphabetical order.
     case name
-    /// Sorts by the time of the last change, the newest first.
+    /// By the time of the last change, the newest first.
     case changed
-    /// The largest first.
+    /// By size, the largest first.
     case size
-    /// The one with most objects first.
+    /// By the number of objects, the greatest first.
     case objects
   }
 
-  /// The ending of a document's file name.
+  /// The file name extension of documents.
   public static let fileExtension = "whiteboard"
 
-  /// Where the documents are.
+  /// The path of the directory.
   public let directory: String
 
-  /// The library of a directory, which need not be there yet.
+  /// Creates the library of a directory, which need not exist yet.
   public init(directory: String) { self.directory = directory }
 
-  /// The file name for a board: what is safe of its name, and of its id enough to tell it apart.
+  /// Returns the file name for a board, made from its name and a part of its id.
   ///
-  /// Names come from people and peers, so only `a` to `z`, digits and `-` are taken over.
+  /// Names come from users and peers, so the file name has only `a` to `z`, digits and `-`.
   public static func fileName(name: String, board: [UInt8]) -> String {
     "\(stem(of: name))-\(tag(of: board)).\(fileExtension)"
   }
 
-  /// What is safe of a name.
+  /// Returns the characters of a name that are safe in a file name.
   static func stem(of name: String) -> String {
     var safe = ""
     for character in name.lowercased().unicodeScalars.prefix(200) {
@@ -112,16 +112,19 @@ public struct BoardLibrary: Sendable {
     return words.isEmpty ? "board" : String(words)
   }
 
-  /// What of an id its file's name tells.
+  /// Returns the part of a board's id that its file name contains.
   static func tag(of board: [UInt8]) -> String { Base32.encode(Array(board.prefix(5))) }
 
-  /// Where the document of that board belongs.
+  /// Returns the path for the document of a board.
   public func path(name: String, board: [UInt8]) -> String {
     directory + "/" + Self.fileName(name: name, board: board)
   }
 
-  /// Lists the documents; files that are damaged or no documents have their error.
-  /// - Throws: `inputOutput` where the directory cannot be read; one that is not there is empty.
+  /// Lists the documents.
+  ///
+  /// A file that is damaged, or is not a document, is listed with its error.
+  /// - Throws: `inputOutput` if the directory cannot be read. If it does not exist, the list is
+  ///   empty.
   public func list(
     _ filter: Filter = Filter(),
     by order: Order = .name
@@ -133,12 +136,13 @@ public struct BoardLibrary: Sendable {
     }
   }
 
-  /// Tells of the documents one by one as they come, change and go, until the task is cancelled.
+  /// Returns the documents that are added, changed and removed, until the task is canceled.
   ///
-  /// It begins with what is there, as `added`. What changed several times since the last element
-  /// was taken is told once: nothing is buffered but one element a file.
-  /// - Parameter interval: The least time between two looks at the directory.
-  /// - Returns: The changes; one reader takes them.
+  /// The stream begins with the existing documents, as `added`. If a document changes several times
+  /// before the next element is read, that is one element, so at most one element for each file is
+  /// buffered.
+  /// - Parameter interval: The least time between two scans of the directory.
+  /// - Returns: The changes, for one reader.
   public func watch(
     interval: Duration = .milliseconds(200)
   ) -> AsyncStream<LibraryChange> {
@@ -175,13 +179,13 @@ public struct BoardLibrary: Sendable {
     }
   }
 
-  /// What can be told of a file; blocks.
+  /// Reads the summary of a file; blocks the thread.
   static func summary(_ path: String) -> DocumentSummary {
     var status = stat()
     let isThere = stat(path, &status) == 0
     var size = isThere ? Int64(status.st_size) : 0
     let modified = isThere ? Int64(status.st_mtim.tv_sec) * 1000 : 0
-    // What is new is in the log beside it while it is open.
+    // While a document is open, its newest data is in the log beside it.
     var log = stat()
     if stat(path + "-wal", &log) == 0 { size += Int64(log.st_size) }
     do {
@@ -236,7 +240,7 @@ public struct BoardLibrary: Sendable {
     let recover = "Run 'whiteboard-peer boards recover \(path)' to save what can still be read of"
     if let first = found.first { return "\(first) \(recover) the file." }
     return KeptAside.copies(of: path).last.map { copy in
-      "The file was damaged, and some changes may be missing. A copy is kept as \(copy). "
+      "The file was damaged, and some changes may be missing. A copy is saved as \(copy). "
         + "\(recover) both, then move the copy away."
     }
   }

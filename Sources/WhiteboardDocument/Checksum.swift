@@ -1,12 +1,13 @@
 import Whiteboard
 
-/// CRC-32C (Castagnoli), as in RFC 3720: what a row of a document is checked by.
+/// A CRC-32C (Castagnoli), as in RFC 3720.
 ///
-/// It finds accidents, not forgery: what an author wrote is signed, in the bytes themselves.
+/// It verifies the rows of a document. It detects accidents, not forgery. Data of authors is signed
+/// separately.
 package struct Checksum {
   private var state: UInt32 = .max
 
-  /// The checksum of nothing.
+  /// Creates the checksum of no bytes.
   package init() {}
 
   /// The checksum of all bytes added so far.
@@ -38,7 +39,8 @@ package struct Checksum {
     self.state = state
   }
 
-  /// The checksum of a row: the table's letter, its numbers, and its blobs with their lengths.
+  /// Returns the checksum of a row: of its table's letter, its numbers, and its blobs with their
+  /// lengths.
   package static func row(
     _ table: UInt8,
     _ numbers: [Int64],
@@ -54,7 +56,7 @@ package struct Checksum {
     return checksum.value
   }
 
-  /// The link of a chain: it covers the link before and a row's own checksum.
+  /// Returns the next link of a chain: the checksum of the link before and a row's own checksum.
   package static func link(after chain: UInt32, _ own: UInt32) -> UInt32 {
     var writer = ByteWriter()
     writer.fixed32(chain)
@@ -64,7 +66,7 @@ package struct Checksum {
     return checksum.value
   }
 
-  /// Eight tables of 256: the remainder of a byte that is followed by 0 to 7 zero bytes.
+  /// Eight tables with 256 entries each: the remainder of a byte followed by 0 to 7 zero bytes.
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 2048)
     for byte in 0..<256 {

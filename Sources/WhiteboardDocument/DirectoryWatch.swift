@@ -1,16 +1,16 @@
 import Foundation
 
-/// Ticks when something in a directory was made, written, renamed or removed.
+/// Ticks when something in a directory is created, written, renamed or removed.
 ///
-/// Ticks that nobody took yet are one. It asks the kernel (inotify); where that is refused, or while
-/// the directory is not there, it ticks every second instead.
+/// Ticks that were not received yet are merged into one. The watch uses inotify. If that is not
+/// possible, or while the directory does not exist, it ticks every second instead.
 package final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
-  // Set once; cancelling, which alone is done with them, may be done on any thread.
+  // Safe: set once. After that they are only canceled, which is allowed on any thread.
   nonisolated(unsafe) private let sources: [any DispatchSourceProtocol]
   private let turn = TurnTaker()
 
-  /// Watches `directory` until it is deinitialised.
+  /// Watches `directory` until the watch is deinitialized.
   package init(_ directory: String) {
     let (stream, outlet) = AsyncStream.makeStream(
       of: Void.self,
@@ -45,19 +45,21 @@ package final class DirectoryWatch: Sendable {
   }
 
   deinit {
-    // In this order, and handled on one queue: the timer uses what the other closes.
+    // Both sources are canceled in this order, on one queue: the timer uses the descriptor that the
+    // other source closes.
     for source in sources { source.cancel() }
   }
 
-  /// Waits for the next tick; false if the task was cancelled.
+  /// Waits for the next tick; returns false if the task was canceled.
   package func tick() async -> Bool { await turn.next(stream) }
 
-  /// The directory that the kernel watches; if it is removed and recreated, that is another
-  /// directory.
+  /// The directory that the kernel watches.
+  ///
+  /// A directory that was removed and recreated is a different one.
   private final class Aim: @unchecked Sendable {
     private let directory: String
     private let descriptor: CInt
-    // Touched by `init` and then only on the watch's queue.
+    // Used by `init`, and after that only on the watch's queue.
     private var watched: CInt
 
     init(_ directory: String, _ descriptor: CInt) {
@@ -66,9 +68,9 @@ package final class DirectoryWatch: Sendable {
       watched = Self.aim(directory, descriptor)
     }
 
-    /// Looks whether the directory is still the one that is watched, and watches the one that is.
+    /// Watches the directory that is at the path now.
     ///
-    /// - Returns: Whether it is another one, or none is watched.
+    /// - Returns: Whether it is a different directory than before, or cannot be watched.
     func isOff() -> Bool {
       let now = Self.aim(directory, descriptor)
       guard now < 0 || now != watched else { return false }
@@ -76,7 +78,8 @@ package final class DirectoryWatch: Sendable {
       return true
     }
 
-    /// The number of the watch, which stays the same for the same directory.
+    /// Watches the directory, and returns the number of the watch, which is the same for the same
+    /// directory; negative if it cannot be watched.
     private static func aim(_ directory: String, _ descriptor: CInt) -> CInt {
       let mask =
         IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
@@ -85,7 +88,7 @@ package final class DirectoryWatch: Sendable {
     }
   }
 
-  /// One reader at a time, as an `AsyncStream` wants it.
+  /// Limits an `AsyncStream` to one reader at a time, as it requires.
   private actor TurnTaker {
     func next(_ stream: AsyncStream<Void>) async -> Bool {
       var iterator = stream.makeAsyncIterator()

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The reasons for which a disk accepts no data.
+/// The conditions in which a disk accepts no data.
 enum DiskCondition {
-  /// The code for a system error of a write; nil for errors without a known cause.
+  /// Returns the error code for the `errno` of a failed write; nil if it has no known cause.
   static func code(_ number: Int32) -> DocumentError.Code? {
     switch number {
     case ENOSPC: .full
@@ -13,7 +13,7 @@ enum DiskCondition {
     }
   }
 
-  /// The sentence for a system error of a write; nil for errors without a known cause.
+  /// Returns the message for the `errno` of a failed write; nil if it has no known cause.
   static func words(_ number: Int32) -> String? {
     switch number {
     case ENOSPC: "the disk is full; nothing saved before is lost; free some space"
@@ -27,10 +27,10 @@ enum DiskCondition {
     }
   }
 
-  /// Returns the system error that a write to the file at `path` gets now, as far as the state of
-  /// its disk shows it; 0 if the disk shows no reason.
+  /// Returns the `errno` that a write to the file at `path` would cause now, judging by the state
+  /// of its disk; 0 if the state shows no reason.
   ///
-  /// SQLite does not always pass on the `errno` of a failed call.
+  /// SQLite does not always report the `errno` of a failed call.
   static func systemError(at path: String) -> Int32 {
     var status = statvfs()
     let directory = (path as NSString).deletingLastPathComponent
@@ -46,7 +46,7 @@ extension DocumentError {
   ///
   /// - Parameters:
   ///   - path: The file or directory that the message names.
-  ///   - rest: What follows the cause in the message; nil for what to do about the cause.
+  ///   - rest: The rest of the message after the cause; nil uses the usual advice for the cause.
   /// - Returns: The error. Its message begins with the cause.
   static func creating(_ path: String, _ rest: String? = nil) -> DocumentError {
     let number = errno

@@ -1,30 +1,31 @@
 import Whiteboard
 
-/// One thing a document keeps, in the order in which it was applied.
+/// An entry of a document.
 ///
-/// The bytes are opaque here: who makes them reads them. Times are milliseconds since 1970, of the
-/// moment it was applied on this machine.
+/// Entries are stored in the order in which they were applied. The document does not interpret
+/// their bytes. Times are milliseconds since 1970, when this machine applied the entry.
 public enum DocumentEntry: Hashable, Sendable {
   /// A batch of operations.
   case batch(bytes: [UInt8], time: Int64)
-  /// A catch-up answer that was joined.
+  /// A catch-up answer that was merged into the board.
   case answer(bytes: [UInt8], time: Int64)
-  /// The signed record of an incarnation, kept once and for ever.
+  /// The signed record of an incarnation, which is stored only once.
   case author(record: [UInt8], incarnation: UInt64)
-  /// A signed head of an author's chain; only the one of the greatest sequence is kept.
+  /// A signed head of an author's chain; only the head with the greatest sequence is stored.
   case head(bytes: [UInt8], incarnation: UInt64, sequence: UInt64)
-  /// A place that somebody named, to find it again when the recording is watched.
+  /// A named position in the recording, which a user can find again during playback.
   case marker(name: String, time: Int64)
-  /// A time in which recording was paused: what happened in it shows in the next keyframe only.
+  /// A period in which nothing was recorded; its changes are only in the next keyframe.
   case gap(from: Int64, to: Int64)
   /// The end of the recording, which may be later than the last entry.
   case end(time: Int64)
-  /// The display name of a member, by its id as text; the newest one counts.
+  /// The display name of a member, and the member's id as text; the newest name replaces older
+  /// ones.
   case name(String, of: String)
-  /// Something that came or went in the session; the board hangs on none of it.
+  /// An event of the session, such as a message; the board does not depend on it.
   case traffic(TrafficEntry)
 
-  /// How many bytes of the caller's it holds.
+  /// The number of bytes of the caller's data in the entry.
   package var byteCount: Int {
     switch self {
     case .batch(let bytes, _), .answer(let bytes, _), .head(let bytes, _, _): bytes.count
@@ -37,27 +38,27 @@ public enum DocumentEntry: Hashable, Sendable {
   }
 }
 
-/// The batches and answers of one row of the log: those that one transaction made durable.
+/// The batches and answers in one row of the log, which one transaction stored.
 ///
-/// Many entries share a row, since a row of its own costs an entry some 20 bytes. Implements REC-5.
+/// Entries share a row, since each row adds about 20 bytes. Implements REC-5.
 package struct LogRow: Hashable, Sendable {
-  /// The row's number; they ascend by one.
+  /// The row's number; the next row has the next number.
   package let id: Int64
   /// The time of the first entry.
   package let time: Int64
-  /// How many entries there are.
+  /// The number of entries in the row.
   package let entries: Int64
-  /// The entries' bytes.
+  /// The encoded entries.
   package let body: [UInt8]
-  /// The letter of its table (REC-3): ``log`` or ``traffic``.
+  /// The letter of the row's table in checksums (REC-3): ``log`` or ``traffic``.
   package let table: UInt8
 
-  /// The letter of the log.
+  /// The letter of the table `log`.
   package static let log = UInt8(ascii: "l")
-  /// The letter of what went through the session, whose rows are as those of the log.
+  /// The letter of the table `traffic`, whose rows have the same columns as those of `log`.
   package static let traffic = UInt8(ascii: "w")
 
-  /// A row as it is stored.
+  /// Creates a row from its stored values.
   package init(id: Int64, time: Int64, entries: Int64, body: [UInt8], table: UInt8 = Self.log) {
     self.id = id
     self.time = time
@@ -66,7 +67,7 @@ package struct LogRow: Hashable, Sendable {
     self.table = table
   }
 
-  /// The row of `entries`, of which only batches and answers count.
+  /// Creates a row from the batches and answers in `entries`, and ignores other entries.
   package init(id: Int64, packing entries: some Sequence<DocumentEntry>) {
     let kept = entries.compactMap { entry -> (bytes: [UInt8], time: Int64, isAnswer: Bool)? in
       switch entry {
@@ -80,16 +81,17 @@ package struct LogRow: Hashable, Sendable {
     self.init(id: id, time: first, entries: Int64(kept.count), body: body)
   }
 
-  /// The checksum of this row alone.
+  /// The checksum of this row, without the chain.
   package var ownChecksum: UInt32 { Checksum.row(table, [id, time, entries], [body]) }
 
-  /// The column `sum`: the row's own checksum in the upper half, the chain's link in the lower.
+  /// Returns the column `sum`: the row's own checksum in the upper half, the link of the chain in
+  /// the lower half.
   package func sum(after chain: UInt32) -> Int64 {
     let own = ownChecksum
     return Int64(bitPattern: UInt64(own) << 32 | UInt64(Checksum.link(after: chain, own)))
   }
 
-  /// The batches and answers.
+  /// Decodes the batches and answers in the row.
   package func unpack() throws(CodecError) -> [DocumentEntry] {
     var reader = ByteReader(body)
     let isPacked = body.first == Self.packedMark
@@ -115,7 +117,9 @@ package struct LogRow: Hashable, Sendable {
     return result
   }
 
-  /// The first byte of a packed body; one that is not begins with the head of its first entry: 0 or 1.
+  /// The first byte of a packed body.
+  ///
+  /// A body that is not packed begins with the head of its first entry, 0 or 1.
   private static let packedMark: UInt8 = 2
 
   private static func plain(
@@ -132,7 +136,8 @@ package struct LogRow: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Returns the batches in packed form; nil if one of them is not a batch.
+  /// Returns the packed body of a row; nil if it has no entries, or one of its batches cannot be
+  /// packed.
   private static func packed(
     _ entries: [(bytes: [UInt8], time: Int64, isAnswer: Bool)],
     from first: Int64
@@ -157,7 +162,7 @@ package struct LogRow: Hashable, Sendable {
   private static func head(_ time: Int64, after before: inout Int64, _ isAnswer: Bool) -> UInt64 {
     let step = time &- before
     before = time
-    // The top bit is lost where clocks differ by 150 million years; nothing hangs on it.
+    // If clocks differ by 150 million years, the top bit is lost. Nothing depends on it.
     return PackedBatches.zigzag(step) << 1 | (isAnswer ? 1 : 0)
   }
 }

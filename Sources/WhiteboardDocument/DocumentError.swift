@@ -1,15 +1,16 @@
 import Foundation
 import GRDB
 
-/// Why a document could not do what was asked: what is lost, and what to do.
+/// An error of a document.
 ///
-/// Callers switch on `code`; two errors are equal when their codes are.
+/// Its message states what is lost, and what to do. Callers switch on ``code``. Two errors are
+/// equal if they have the same code.
 public struct DocumentError: Error, Equatable, CustomStringConvertible {
-  /// What went wrong.
+  /// The kind of error.
   public enum Code: String, Hashable, Sendable {
     /// There is no such file, version or asset.
     case notFound
-    /// Something of that name is there already.
+    /// Something with that name already exists.
     case exists
     /// The file is not a whiteboard.
     case wrongKind
@@ -26,9 +27,9 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     /// The file, its directory or its disk was removed, so data written now could not be opened
     /// again.
     case removed
-    /// What is stored does not match its checksums.
+    /// Stored data does not match its checksums.
     case damaged
-    /// It is the document of another board.
+    /// The document is of another board.
     case wrongBoard
     /// More than one file holds that board, or a board of that name.
     case ambiguous
@@ -42,32 +43,32 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case inputOutput
   }
 
-  /// What went wrong.
+  /// The kind of error.
   public let code: Code
-  /// A sentence for a person.
+  /// A sentence for the user.
   public let message: String
-  /// The error below, where there is one.
+  /// The underlying error; nil if there is none.
   public let cause: (any Error)?
 
-  /// An error with its sentence.
+  /// Creates an error with a sentence for the user.
   public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.cause = cause
   }
 
-  /// The sentence, led by the code.
+  /// The code and the message.
   public var description: String { "\(code.rawValue): \(message)" }
 
-  /// Whether both have the same code.
+  /// Whether two errors have the same code.
   public static func == (lhs: DocumentError, rhs: DocumentError) -> Bool { lhs.code == rhs.code }
 
-  /// Translates an error of SQLite or the file system.
+  /// Converts an error of SQLite or the file system.
   ///
   /// - Parameters:
   ///   - error: The error of a statement or of the file system.
   ///   - path: The document.
-  ///   - number: The `errno` behind an error of SQLite's input and output; 0 if it is not known.
+  ///   - number: The `errno` of a failed read or write of SQLite; 0 if it is not known.
   /// - Returns: The error with its code and a sentence for the user.
   static func from(
     _ error: any Error,
@@ -81,7 +82,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     {
       return DocumentError(code, "\(path): \(text)", cause: error)
     }
-    // The SQL statements are correct, so an error in one means that a table is missing.
+    // The SQL statements are correct, so an SQL error means that a table is missing or damaged.
     guard let database = error as? DatabaseError else {
       return DocumentError(.inputOutput, "\(path): \(error)", cause: error)
     }
@@ -97,7 +98,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       case .SQLITE_NOTADB:
         (
           .wrongKind,
-          "this is no whiteboard; if it was one, 'whiteboard-peer boards recover' tries to save what can still be read"
+          "this is not a whiteboard; if it was one, 'whiteboard-peer boards recover' tries to save what can still be read"
         )
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
         (.readOnly, "the file is not writable; nothing saved before is lost")
@@ -110,7 +111,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       case .SQLITE_MISUSE:
         (.closed, "the file was closed; nothing saved before is lost; open it again")
       default:
-        (.inputOutput, "reading or writing failed; what was not acknowledged was not saved")
+        (.inputOutput, "reading or writing failed; unacknowledged changes were not saved")
       }
     return DocumentError(
       code,
@@ -127,7 +128,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     return (code, words)
   }
 
-  /// The error for a file that is no longer at its path.
+  /// Returns the error for a file that is no longer at its path.
   static func removed(_ path: String) -> DocumentError {
     DocumentError(
       .removed,
@@ -135,7 +136,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     )
   }
 
-  /// The error of a row that does not match its checksum.
+  /// Returns the error for a row that does not match its checksum.
   static func damagedRow(_ what: String, at path: String) -> DocumentError {
     DocumentError(
       .damaged,

@@ -1,29 +1,31 @@
 import GRDB
 import Whiteboard
 
-/// How a board came to be, as far as its document still knows: what was applied, in order, and what
-/// it must have come to.
+/// The history of a board, as far as its document has it: the changes in order, and the digests
+/// that the board must have after them.
 public struct DocumentHistory: Sendable {
-  /// One thing that was applied.
+  /// A change of the board.
   public struct Step: Hashable, Sendable {
-    /// What it is; the bytes are those of `DocumentEntry`, and of ``Keyframe``.
+    /// The content of a step; its bytes are those of a `DocumentEntry` or a ``Keyframe``.
     public enum Content: Hashable, Sendable {
       /// A batch of operations.
       case batch([UInt8])
       /// A catch-up answer.
       case answer([UInt8])
-      /// The whole state: where the log begins, and where something before it is missing.
+      /// The whole state, at the beginning of the log and after missing entries.
       case keyframe([UInt8])
     }
 
-    /// What was applied.
+    /// The change that was applied.
     public let content: Content
-    /// When, milliseconds since 1970; clocks are set, so that it may go back.
+    /// The time in milliseconds since 1970.
+    ///
+    /// It can be before the time of the previous step, since clocks are adjusted.
     public let time: Int64
-    /// The row of the log that holds it, or that came last before it.
+    /// The number of the log row that contains the step; for a keyframe, of the last row before it.
     public let row: Int64
 
-    /// A step of its parts.
+    /// Creates a step from its parts.
     public init(_ content: Content, time: Int64, row: Int64) {
       self.content = content
       self.time = time
@@ -31,15 +33,15 @@ public struct DocumentHistory: Sendable {
     }
   }
 
-  /// What the board must hash to at a place.
+  /// A digest that the board must have at a position.
   public struct Check: Hashable, Sendable {
-    /// After how many steps.
+    /// The number of steps before the check.
     public let place: Int
-    /// When it was written, milliseconds since 1970.
+    /// The time when the digest was stored, in milliseconds since 1970.
     public let time: Int64
-    /// What it is called where it is a version.
+    /// The name of the version with this digest; nil if it is not a version.
     public let name: String?
-    /// The digest.
+    /// The digest of the board at this position.
     public let digest: [UInt8]
 
     /// Creates a check from its parts.
@@ -51,18 +53,18 @@ public struct DocumentHistory: Sendable {
     }
   }
 
-  /// A place that somebody named, or a time that was not recorded.
+  /// A named position, or a period that was not recorded.
   public struct Mark: Hashable, Sendable {
-    /// The name of a marker; nil where nothing was recorded.
+    /// The name of a marker; nil for a gap.
     public let name: String?
-    /// When, or since when, milliseconds since 1970.
+    /// The time of a marker, or the start of a gap, in milliseconds since 1970.
     public let time: Int64
-    /// Until when; `time` of a marker.
+    /// The end of a gap, in milliseconds since 1970; for a marker, equal to `time`.
     public let until: Int64
-    /// After how many steps.
+    /// The number of steps before the mark.
     public let place: Int
 
-    /// A mark of its parts.
+    /// Creates a mark from its parts.
     public init(name: String?, time: Int64, until: Int64, place: Int) {
       self.name = name
       self.time = time
@@ -71,14 +73,14 @@ public struct DocumentHistory: Sendable {
     }
   }
 
-  /// Something that was stored and is not as it was.
+  /// Damage to stored data.
   public struct Damage: Hashable, Sendable {
-    /// After how many steps that are here.
+    /// The number of steps in the history before the damage.
     public let place: Int
-    /// What, in words, with its time where it is known.
+    /// A description of the damage, with its time if it is known.
     public let words: String
 
-    /// A damage of its parts.
+    /// Creates a damage report from its parts.
     public init(place: Int, words: String) {
       self.place = place
       self.words = words
@@ -87,26 +89,26 @@ public struct DocumentHistory: Sendable {
 
   /// The board's id.
   public let board: [UInt8]
-  /// What the board is called.
+  /// The board's name.
   public let name: String
-  /// What was applied, in order.
+  /// The changes, in the order in which they were applied.
   public fileprivate(set) var steps: [Step] = []
-  /// What it must have come to, by place.
+  /// The digests that the board must have, in order of their positions.
   public fileprivate(set) var checks: [Check] = []
-  /// Markers and gaps, by place.
+  /// Markers and gaps, in order of their positions.
   public fileprivate(set) var marks: [Mark] = []
   /// The records and heads of all incarnations.
   public fileprivate(set) var authors: [StoredAuthor] = []
-  /// What is damaged, by place; what is here is whole all the same.
+  /// The damage, in order of position; the history contains only intact data.
   public fileprivate(set) var damages: [Damage] = []
-  /// What people call themselves, by their ids as text; it proves nothing.
+  /// The display names of members, by member id as text; they are not verified.
   public fileprivate(set) var names: [String: String] = [:]
-  /// What came and went in the session, where it was recorded, in order.
+  /// The recorded events of the session, in order; empty if the session was not recorded.
   public fileprivate(set) var traffic: [TrafficEntry] = []
-  /// Until when it was recorded, where somebody ended it, milliseconds since 1970.
+  /// The end of the recording, in milliseconds since 1970; nil if the recording was not ended.
   public fileprivate(set) var end: Int64?
 
-  /// A history of its parts, such as another file had.
+  /// Creates a history from its parts, such as those from another file.
   public init(
     board: [UInt8],
     name: String,
@@ -133,7 +135,7 @@ public struct DocumentHistory: Sendable {
 }
 
 extension DocumentHistory {
-  /// Reads the whole log of a database.
+  /// Reads the history from the log of a database.
   init(_ db: Database, at path: String, board: [UInt8], name: String) throws {
     var reader = HistoryReader(
       LogReader(db, path: path),
@@ -144,13 +146,14 @@ extension DocumentHistory {
 }
 
 extension BoardDocument {
-  /// Reads all that the log holds; it may be written meanwhile.
+  /// Reads the whole history from the log, while the document can be written.
   ///
-  /// What does not match its checksum is left out, and told of: batches count in any order, so that
-  /// the others still do, and the next keyframe stands for what is missing.
-  /// - Throws: `damaged` where the file's pages do not let the log be read to its end:
-  ///   ``recover(from:to:board:now:)`` then saves what is good; `closed`, `inputOutput`.
-  /// - Complexity: O(n) in the file but for its assets.
+  /// Data that does not match its checksum is left out and reported. The other batches are still
+  /// valid, since batches apply in any order. The next keyframe replaces the missing data.
+  /// - Throws: `damaged` if damaged pages prevent reading the log to its end; then
+  ///   ``recover(from:to:board:now:locking:playing:)`` saves the intact data. `closed`,
+  ///   `inputOutput`.
+  /// - Complexity: O(n) in the file without its assets.
   public func history() async throws(DocumentError) -> DocumentHistory {
     let name = try await name()
     let known = mode == .reading ? damages : []
@@ -165,14 +168,14 @@ extension BoardDocument {
   }
 }
 
-/// Reads a log to its end, whatever is missing in it.
+/// Reads a log to its end, even if parts of it are missing.
 private struct HistoryReader {
-  /// What stands beside the rows of the log.
+  /// A mark or a keyframe, whose position is between two rows of the log.
   private enum Beside {
     case mark(StoredMark)
     case keyframe(StoredKeyframe)
 
-    /// The last row before it.
+    /// The number of the last row before it.
     var log: Int64 {
       switch self {
       case .mark(let mark): mark.log
@@ -198,12 +201,12 @@ private struct HistoryReader {
   private let log: LogReader
   private var history: DocumentHistory
   private var besides: ArraySlice<Beside> = []
-  /// What the chain came to; nil behind what is missing.
+  /// The chain at the last row; nil after missing or damaged rows.
   private var chain: UInt32? = 0
   private var next: Int64 = 1
-  /// The row before the first that is there.
+  /// The number before that of the log's first row.
   private var beginning: Int64 = 0
-  /// Whether something is missing that the next keyframe has.
+  /// Whether entries are missing that the next keyframe contains.
   private var lacks = false
   private var lastTime: Int64?
 
@@ -214,7 +217,7 @@ private struct HistoryReader {
 
   mutating func read() throws -> DocumentHistory {
     let keyframes = try readKeyframes()
-    // A gap that ends when a keyframe is written is what that keyframe has.
+    // If a gap ends when a keyframe is written, that keyframe covers the gap.
     besides =
       (try readMarks().map(Beside.mark) + keyframes.map(Beside.keyframe)).enumerated()
       .sorted { (one, other) in
@@ -225,10 +228,10 @@ private struct HistoryReader {
     history.authors = try readAuthors()
     let first = try Int64.fetchOne(log.db, sql: "SELECT min(id) FROM log")
     next = max(1, first ?? (keyframes.first.map { $0.log + 1 } ?? 1))
-    // What a board began with stands before all rows.
+    // The content with which a board was created is in a keyframe before all rows.
     if next == 1, keyframes.contains(where: { $0.log == 0 }) { lacks = true }
     if next > 1 {
-      // What came before was dropped on purpose.
+      // Retention dropped the rows before the first one.
       lacks = true
       beginning = next - 1
       let base = keyframes.last { $0.log == beginning }
@@ -236,7 +239,7 @@ private struct HistoryReader {
       if base == nil {
         damage("rows before row \(next) of the log are missing")
       } else {
-        // Versions of before that stay, and are on no way to where the log begins.
+        // Versions from before this point stay in the file, but the log does not begin from them.
         besides.removeAll { $0.isKeyframe && $0.log < beginning }
       }
     }
@@ -302,7 +305,7 @@ private struct HistoryReader {
     chain = nil
   }
 
-  /// Takes in what stands behind the rows up to this one.
+  /// Adds the marks and keyframes that follow the rows up to `row`.
   private mutating func passed(_ row: Int64) {
     while let next = besides.first, next.log <= row {
       besides.removeFirst()
@@ -315,7 +318,7 @@ private struct HistoryReader {
 
   private mutating func take(_ mark: StoredMark) {
     guard mark.kind < 2 else {
-      // Kinds of later versions are passed over.
+      // Unknown kinds, of later releases, are skipped.
       if mark.kind == 2 { history.end = mark.time }
       return
     }

@@ -5,7 +5,7 @@ struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
 
-  /// Identifies the file at `path`; nil if there is none.
+  /// Reads the identity of the file at `path`; nil if there is no file.
   init?(_ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

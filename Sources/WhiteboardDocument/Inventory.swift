@@ -1,9 +1,10 @@
 import GRDB
 
-/// What a damaged file says is in it, by its own lists, as far as they can be read: what is listed
-/// and was not found by its checksum is lost.
+/// A list of the data that should be in a damaged file, as far as its tables can be read.
+///
+/// Listed data that is not found by its checksum is lost.
 struct Inventory: Sendable {
-  /// A whole state, with its name where it is a version.
+  /// A keyframe, with its name if it is a version.
   struct Keyframe: Hashable, Sendable {
     let id: Int64
     let name: String?
@@ -15,13 +16,13 @@ struct Inventory: Sendable {
   private(set) var authors: Set<UInt64> = []
   private(set) var marks: Set<Int64> = []
   private(set) var assets: Set<[UInt8]> = []
-  /// The rows of what went through the session.
+  /// The row numbers in the table `traffic`.
   private(set) var traffic: Set<Int64> = []
   private(set) var settings: Set<String> = []
   /// The reasons why the lists may be incomplete.
   private(set) var problems: [String] = []
 
-  /// Reads the lists of the file at `path`; blocks.
+  /// Reads the lists of the file at `path`; blocks the thread.
   init(_ path: String) {
     do {
       let database = try Opened.connect(path, .reading)
@@ -35,7 +36,7 @@ struct Inventory: Sendable {
   private mutating func read(_ db: Database, _ path: String) {
     list("PRAGMA quick_check(1)", db, path) { found, columns in
       guard let text = columns.first?.text, text != "ok" else { return }
-      found.problems.append("what was on damaged pages (\(text))")
+      found.problems.append("the data on damaged pages (\(text))")
     }
     list("SELECT id, name FROM keyframe", db, path) { found, columns in
       guard let id = columns[0].integer else { return }
@@ -63,7 +64,7 @@ struct Inventory: Sendable {
     }
   }
 
-  /// Reads one list; damage to it costs no other.
+  /// Reads one list; if it is damaged, the other lists are not affected.
   private mutating func list(
     _ sql: String,
     _ db: Database,
@@ -78,7 +79,7 @@ struct Inventory: Sendable {
   }
 
   private mutating func add(_ error: any Error, _ path: String) {
-    let loss = "what cannot be told, since its lists cannot be read: "
+    let loss = "data that is not known, since a list in the file cannot be read: "
     let problem = loss + DocumentError.from(error, at: path).message
     if !problems.contains(problem) { problems.append(problem) }
   }

@@ -11,17 +11,17 @@ enum KeptAside {
 
   private static let companions = ["-wal", "-shm", "-journal"]
 
-  /// The copies of the file at `path`, the oldest first.
+  /// Returns the paths of the copies of the file at `path`, the oldest first.
   static func copies(of path: String) -> [String] {
     (1...limit).map { "\(path).damaged-\($0)" }.filter { access($0, F_OK) == 0 }
   }
 
-  /// Copies a file and those beside it, and returns when the copies are on the disk.
+  /// Copies a file and the files beside it, and returns when the copies are on the disk.
   ///
   /// If the newest copy has the same content, no new copy is made.
   /// - Returns: The path of the copy.
-  /// - Throws: `full`, `readOnly`, `inputOutput`, `exists` if there are ``limit`` copies; then the file must not be
-  ///   changed.
+  /// - Throws: `full`, `readOnly`, `inputOutput`; `exists` if there are ``limit`` copies already.
+  ///   Then the file must not be changed.
   static func keep(_ path: String) throws(DocumentError) -> String {
     let kept = copies(of: path)
     if let last = kept.last, isSame(last, as: path) { return last }
@@ -35,7 +35,7 @@ enum KeptAside {
     }
     var made: [String] = []
     do throws(DocumentError) {
-      // The file itself comes last: if it is there, the copy is complete.
+      // Copy the file itself last: if its copy exists, all the copies are complete.
       for end in companions + [""] where access(path + end, F_OK) == 0 {
         made.append(copy + end)
         try Self.copy(path + end, to: copy + end)
@@ -53,10 +53,10 @@ enum KeptAside {
 
   /// Copies one file to an unused path, and returns when the copy is on the disk.
   /// - Parameters:
-  ///   - source: The file.
+  ///   - source: The path of the file.
   ///   - target: The path of the copy.
   ///   - mayBeMissing: Whether the copy is empty if there is no such file.
-  /// - Throws: `full`, `readOnly`, `inputOutput`; the incomplete copy stays.
+  /// - Throws: `full`, `readOnly`, `inputOutput`. The incomplete copy is not removed.
   static func copy(
     _ source: String,
     to target: String,
@@ -92,7 +92,7 @@ enum KeptAside {
   }
 
   private static func isSame(_ copy: String, as path: String) -> Bool {
-    // The index has no information of its own.
+    // The index (`-shm`) has no information of its own.
     ["", "-wal", "-journal"].allSatisfy { end in
       FileManager.default.contentsEqual(atPath: copy + end, andPath: path + end)
         || (access(copy + end, F_OK) != 0 && isEmpty(path + end))
@@ -105,7 +105,7 @@ enum KeptAside {
   }
 }
 
-/// Writes files through to the disk.
+/// Forces files to the disk.
 enum FileSync {
   /// Waits until a file, or the entries of a directory, are on the disk.
   /// - Throws: `full`, `readOnly`, `inputOutput`.
@@ -118,7 +118,7 @@ enum FileSync {
 }
 
 extension DocumentError {
-  /// The error for the last failed system call on the file at `path`.
+  /// Returns the error for the last failed system call on the file at `path`.
   static func writing(_ path: String) -> DocumentError {
     let number = errno
     return DocumentError(

@@ -2,15 +2,15 @@ import Foundation
 
 /// The change of a document in a library.
 public enum LibraryChange: Hashable, Sendable {
-  /// It is there now.
+  /// The document was added.
   case added(DocumentSummary)
-  /// It was written, or another file took its place.
+  /// The document was written, or another file replaced it.
   case changed(DocumentSummary)
-  /// It is gone; the path it had.
+  /// The document was removed; the value is its path.
   case removed(String)
 }
 
-/// Compares a directory with what it was, whenever something happened in it.
+/// Scans a directory when something in it changes, and reports the differences.
 actor LibraryWatcher {
   private struct Mark: Hashable, Sendable {
     var file: Stamp
@@ -46,12 +46,12 @@ actor LibraryWatcher {
     watch = DirectoryWatch(directory)
   }
 
-  /// The next change, or nil if the task was cancelled.
+  /// Returns the next change; nil if the task was canceled.
   func next() async -> LibraryChange? {
     while waiting.isEmpty {
       if hasLooked {
         guard await watch.tick() else { return nil }
-        // Writers write many times a second; they are looked at a few times.
+        // Writers write many times a second, so scan less often.
         guard (try? await Task.sleep(for: interval)) != nil else { return nil }
       }
       hasLooked = true
@@ -78,7 +78,7 @@ actor LibraryWatcher {
       for path in known.keys.sorted() where now[path] == nil { changes.append(.removed(path)) }
       return (now, changes)
     }
-    // A directory that cannot be read for now is looked at again when something happens in it.
+    // If the directory cannot be read now, the next event in it causes another scan.
     guard case .success(let (now, changes)) = looked else { return }
     self.known = now
     waiting += changes

@@ -6,7 +6,7 @@ import Synchronization
 /// When a process closes any descriptor of a file, it loses all of SQLite's locks on that file.
 /// Therefore only SQLite may read a file that it has open here, and the file's index.
 enum OpenFiles {
-  /// The way in which this process has a file open.
+  /// How this process has a file open.
   enum Use: Comparable, Sendable {
     /// The file is not open, so all of it may be read without SQLite.
     case none
@@ -75,9 +75,9 @@ enum OpenFiles {
     try queue.close()
   }
 
-  /// Runs `body` with the way in which the file is open.
+  /// Runs `body` with the use of the file in this process.
   ///
-  /// Keep `body` short, since no connection can be opened meanwhile.
+  /// Keep `body` short, since no connection can be opened while it runs.
   static func holding<T: Sendable>(_ path: String, _ body: (Use) throws -> T) rethrows -> T {
     let file = FileIdentity(path)
     return try state.withLock { state in try body(file.map { state.use(of: $0) } ?? .none) }

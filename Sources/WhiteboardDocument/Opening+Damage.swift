@@ -9,13 +9,13 @@ extension Opened {
     let damages: [String]
   }
 
-  /// Inspects a file without changing it, and copies it if it is damaged.
+  /// Inspects a file for a writer without changing it, and copies it if it is damaged.
   ///
-  /// It opens the file for reading: when SQLite closes a writer's connection, it empties the log,
-  /// even if the document is refused.
-  /// - Throws: The reason for not writing the document; then nothing was changed.
+  /// The file is opened for reading. If it were opened for writing and then refused, closing the
+  /// connection would empty the log.
+  /// - Throws: The reason why the document cannot be opened for writing; then nothing was changed.
   static func lookBeforeWriting(_ path: String, _ expected: [UInt8]?) throws -> Look {
-    // Roll back on a copy first what SQLite would roll back.
+    // If SQLite would roll back a transaction, do it on a copy first.
     let copy = try undone(path)
     let log = copy == nil ? WriteAheadLog.examine(path) : nil
     try log?.checkOrigin(of: path)
@@ -32,21 +32,21 @@ extension Opened {
     let (facts, found) = try database.read { db in
       let facts = try Facts(db, at: path)
       try own?.check(db, at: path)
-      // After a crash there is no other record of the log's length.
+      // After a crash, `meta` does not have the log's length, so check the pages instead.
       if facts.closed == nil { try quickCheck(db, at: path) }
       return (facts, LogReader(db, path: path).damages())
     }
     try facts.check(expected, at: path)
-    // Make only one copy if the damage stays in the file.
+    // If the damage stays in the file, the next opening makes no further copy.
     if !found.isEmpty, KeptAside.copies(of: path).isEmpty { _ = try KeptAside.keep(path) }
     return Look(facts: facts, damages: (mended.map { [$0] } ?? []) + told(found, path))
   }
 
-  /// Returns a few lines that describe the damage and the remedy.
+  /// Returns a few lines for the user that describe the damage and the remedy.
   private static func told(_ damages: [String], _ path: String) -> [String] {
     guard !damages.isEmpty else { return [] }
-    let more = damages.count > 3 ? ["\(damages.count - 3) more damages"] : []
-    let kept = KeptAside.copies(of: path).last.map { "A copy is kept as \($0). " } ?? ""
+    let more = damages.count > 3 ? ["\(damages.count - 3) more problems"] : []
+    let kept = KeptAside.copies(of: path).last.map { "A copy is saved as \($0). " } ?? ""
     return damages.prefix(3).map { "The file is damaged: \($0)." } + more.map { "\($0)." } + [
       kept + "Run 'whiteboard-peer boards recover \(path)' to save its intact data."
     ]
@@ -70,11 +70,11 @@ extension Opened {
     var status = stat()
     if stat(path, &status) == 0 { chmod(merged, status.st_mode & 0o7777) }
     let copy = try KeptAside.keep(path)
-    // If this is interrupted before the log is removed, the next opening repeats it.
+    // If the program is killed before the log is removed, the next opening repeats this.
     guard rename(merged, path) == 0 else { throw DocumentError.writing(path) }
     for end in ["-wal", "-shm"] { unlink(path + end) }
     try FileSync.synchronize((path as NSString).deletingLastPathComponent)
-    return log.words(damage, isComplete: isComplete) + " The damaged file is kept as \(copy)."
+    return log.words(damage, isComplete: isComplete) + " The damaged file is saved as \(copy)."
       + (isComplete ? "" : " Run 'whiteboard-peer boards recover \(path)' to save data of both.")
   }
 
@@ -95,7 +95,7 @@ extension Opened {
 
   /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to
   /// roll back.
-  /// - Throws: `damaged` if the rolled-back file is damaged or is a different board.
+  /// - Throws: `damaged` if the rolled-back file is damaged or belongs to a different board.
   private static func undone(_ path: String) throws -> DatabaseQueue? {
     var status = stat()
     guard stat(path + "-journal", &status) == 0, status.st_size > 0 else { return nil }
@@ -104,7 +104,7 @@ extension Opened {
       guard let database = try connectToCopy(of: path) else {
         throw DocumentError(
           .inputOutput,
-          "\(path): its last transaction must be rolled back, and there is no room to try it on a copy; "
+          "\(path): its last transaction must be rolled back, and there is no space to do this on a copy first; "
             + "nothing was changed"
         )
       }
@@ -127,9 +127,10 @@ extension Opened {
     }
   }
 
-  /// The identity of a file without its log, if SQLite uses the log; nil if it is unknown.
+  /// Returns the identity of a file without its log; nil if SQLite does not use the log, or if the
+  /// identity is unknown.
   ///
-  /// If the log belongs to another file, the identity with the log is different.
+  /// If the identity with the log is different, the log belongs to another file.
   static func identity(
     of path: String,
     with log: WriteAheadLog?
@@ -146,7 +147,7 @@ extension Opened {
 }
 
 extension PageScanner.Identity {
-  /// Throws if a database is a different document.
+  /// Throws `damaged` if a database is a different document.
   func check(_ db: Database, at path: String) throws {
     var found = Self()
     try found.take(db, at: path)
@@ -155,12 +156,12 @@ extension PageScanner.Identity {
 }
 
 extension WriteAheadLog {
-  /// Throws if the log was written for another file.
+  /// Throws `damaged` if the log was written for another file.
   func checkOrigin(of path: String) throws(DocumentError) {
     guard !isForeign else { throw Self.strange(path) }
   }
 
-  /// The error of a log that was written for another file.
+  /// Returns the error for a log that was written for another file.
   static func strange(_ path: String) -> DocumentError {
     DocumentError(
       .damaged,
@@ -169,7 +170,7 @@ extension WriteAheadLog {
     )
   }
 
-  /// Returns the message about a damaged log.
+  /// Returns the message to the user about a damaged log.
   func words(_ damage: String, isComplete: Bool) -> String {
     (isFileCut ? "The file" : "The log of the file (the file that ends in -wal)")
       + " is damaged: \(damage). "
@@ -178,12 +179,12 @@ extension WriteAheadLog {
         : "Some \(isFileCut ? "changes" : "of the last changes") may be missing.")
   }
 
-  /// Creates a file at `target` with as much as possible of the file at `path` and its log.
-  /// - Returns: Whether it has everything that was committed.
+  /// Creates a copy of the file at `path` that contains as many changes of the log as possible.
+  /// - Returns: Whether the copy contains all committed changes.
   /// - Throws: `damaged` if no such file can be read; `full`, `readOnly`, `inputOutput`.
   func mergeBest(of path: String, at target: String) throws -> Bool {
     var readable: Choice?
-    // Each attempt reads the whole file.
+    // Each attempt reads the whole file, so large files get fewer attempts.
     let size = (Opened.size(of: path) ?? 0) + frames.count * pageSize
     let attempts = max(4, Self.readLimit / max(1, size))
     for variant in variants(of: path, upTo: attempts) {
@@ -210,7 +211,7 @@ extension WriteAheadLog {
     return false
   }
 
-  /// The bytes of files that are read to find the damaged bit of a page.
+  /// The greatest number of bytes to read while finding the damaged bit of a page.
   private static let readLimit = 64 << 20
 
   private func make(_ choice: Choice, of path: String, at target: String) throws(DocumentError) {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// A database that was found to be a document, with what is known of it before anything is read.
+/// An open database that is known to be a document, with the facts that were read first.
 struct Opened: Sendable {
   let path: String
   let board: [UInt8]
@@ -13,7 +13,7 @@ struct Opened: Sendable {
   /// Descriptions of the damage found while opening.
   let damages: [String]
 
-  /// Opens and checks; blocks.
+  /// Opens and checks the document at `path`; blocks the thread.
   init(_ path: String, _ mode: BoardDocument.Mode, expecting: [UInt8]?) throws {
     let path = Self.resolved(path)
     self.path = path
@@ -43,7 +43,7 @@ struct Opened: Sendable {
     }
   }
 
-  /// What is known of a document, as of one moment.
+  /// Facts about a document, read in one transaction.
   struct Facts: Sendable {
     let board: [UInt8]
     let tail: LogTail
@@ -72,7 +72,9 @@ struct Opened: Sendable {
     }
   }
 
-  /// Where the file itself is: its lock and its log are beside it, and not beside a link to it.
+  /// Returns the path of the file itself.
+  ///
+  /// Its lock and its log are beside the file, not beside a symbolic link to it.
   static func resolved(_ path: String) -> String {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
@@ -87,29 +89,29 @@ struct Opened: Sendable {
     guard stat(path, &status) == 0 else {
       let (code, words) = (errno, systemMessage())
       let hasLog = code == ENOENT && size(of: path + "-wal") ?? 0 > 0
-      let advice = "; its log is there, and 'whiteboard-peer boards recover' saves its data"
+      let advice = "; its log exists; 'whiteboard-peer boards recover' saves the data in it"
       throw DocumentError(
         code == ENOENT ? .notFound : .inputOutput,
         "\(path): \(words)" + (hasLog ? advice : "")
       )
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw DocumentError(.wrongKind, "\(path): this is no file")
+      throw DocumentError(.wrongKind, "\(path): this is not a file")
     }
     guard access(path, R_OK) == 0 else {
-      throw DocumentError(.inputOutput, "\(path): it may not be read (\(systemMessage()))")
+      throw DocumentError(.inputOutput, "\(path): it is not readable (\(systemMessage()))")
     }
     guard mode == .reading || access(path, W_OK) == 0 else {
       throw DocumentError.creating(path)
     }
   }
 
-  /// Opens the database itself; see ``connectNoting(_:_:)``.
+  /// Opens the database at `path`; see ``connectNoting(_:_:)``.
   static func connect(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
     try connectNoting(path, mode).database
   }
 
-  /// Opens the database, and returns the damage in the log beside it.
+  /// Opens the database at `path`, and returns the damage in the log beside it.
   ///
   /// If a process was killed while it began or ended writing, its last transaction must be rolled
   /// back first. A reader does this on a copy, since reading must not write to a recording (REC-1).
@@ -161,9 +163,9 @@ struct Opened: Sendable {
     return try connectOnce(copy, .reading)
   }
 
-  /// Makes a directory that only this user can read; nil if that is not possible.
+  /// Creates a directory that only this user can read; nil if that is not possible.
   ///
-  /// It is in memory if the usual place is on a disk that accepts no data.
+  /// The directory is in memory if the usual directory is on a disk that accepts no data.
   static func temporaryDirectory() -> String? {
     let places = [NSTemporaryDirectory(), "/dev/shm"]
     for place in places.filter({ DiskCondition.systemError(at: $0) == 0 }) + places {
@@ -178,9 +180,10 @@ struct Opened: Sendable {
     return nil
   }
 
-  /// Checks that a rollback touches no other file.
+  /// Checks that SQLite cannot remove another file when it rolls back the journal.
   ///
-  /// SQLite removes the file that a journal names at its end. Journals of this program name none.
+  /// A journal can end with the name of another file, which SQLite removes. Journals of this
+  /// program name none.
   static func checkJournal(of path: String) throws {
     let descriptor = open(path + "-journal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }
@@ -193,8 +196,8 @@ struct Opened: Sendable {
     guard end != [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] else {
       throw DocumentError(
         .wrongKind,
-        "\(path): the file beside it that ends in -journal is not of a whiteboard; remove it, or ask who gave "
-          + "you both; nothing was changed"
+        "\(path): the file beside it that ends in -journal does not belong to a whiteboard; remove it, or "
+          + "ask the person who sent you both files; nothing was changed"
       )
     }
   }
@@ -206,24 +209,25 @@ struct Opened: Sendable {
     guard size(of: path) == 0 else { return }
     throw DocumentError(
       .wrongKind,
-      "\(path): it is empty, so it is no whiteboard; if it was one, 'whiteboard-peer boards recover' "
-        + "saves what the files beside it still hold; it was left as it is"
+      "\(path): it is empty, so it is not a whiteboard; if it was one, 'whiteboard-peer boards recover' "
+        + "saves the data in the files beside it; nothing was changed"
     )
   }
 
   /// The size of a file in bytes; nil if there is no such file.
   static func size(of path: String) -> Int? {
-    // The file is not opened: closing it would release the locks that SQLite has on it.
+    // Do not open the file: closing it would release the locks that SQLite has on it.
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : nil
   }
 
-  /// Describes the damage to the versions in the file's header, if no program can write the file.
+  /// Describes damage to the version bytes in the file's header that prevents programs from writing
+  /// the file.
   ///
   /// If byte 18 is greater than 2, SQLite can only read the file. If byte 19 is, SQLite cannot open
   /// it at all.
-  /// - Returns: The damage; nil if there is none, if the file is not of SQLite, or if this process
-  ///   has it open.
+  /// - Returns: A description of the damage; nil if there is none, if the file is not an SQLite
+  ///   database, or if this process has it open.
   static func headerDamage(of path: String) -> String? {
     OpenFiles.holding(path) { use in
       let descriptor = use == .none ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
@@ -240,7 +244,7 @@ struct Opened: Sendable {
     }
   }
 
-  /// The error of a file with a damaged header.
+  /// Returns the error for a file with a damaged header.
   static func headerError(_ damage: String, _ path: String) -> DocumentError {
     DocumentError(
       .damaged,
@@ -262,7 +266,7 @@ struct Opened: Sendable {
     let database = try OpenFiles.connecting(to: path, mode) {
       try DatabaseQueue(path: path, configuration: configuration)
     }
-    // The first look at the file is what finds a step that is half done.
+    // This first read fails if a killed process left a transaction that must be rolled back.
     try database.read { db in
       _ = try Int.fetchOne(db, sql: "PRAGMA schema_version")
       try Schema.checkTables(db, at: path)
@@ -284,7 +288,10 @@ struct Opened: Sendable {
   private static func beginWriting(_ db: Database, at path: String) throws {
     let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
     guard journal == "wal" else {
-      throw DocumentError(.inputOutput, "\(path): this file system cannot hold its log")
+      throw DocumentError(
+        .inputOutput,
+        "\(path): this file system does not support the log of a whiteboard; move the file to another disk"
+      )
     }
     try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")
     try db.inTransaction(.immediate) {
@@ -295,25 +302,25 @@ struct Opened: Sendable {
   }
 }
 
-/// Where the log ends, and how far it is from the last keyframe.
+/// The end of the log, and its distance from the last keyframe.
 struct LogTail: Sendable {
-  /// The last row's number, 0 where there is none.
+  /// The number of the last row; 0 if the log is empty.
   var id: Int64 = 0
-  /// The chain there.
+  /// The chain at the last row.
   var chain: UInt32 = 0
-  /// Entries since the last keyframe.
+  /// The number of entries since the last keyframe.
   var entriesSince: Int64 = 0
-  /// Entries up to the last keyframe.
+  /// The number of entries up to the last keyframe.
   var entriesBefore: Int64 = 0
-  /// The time of the last keyframe, or of the document.
+  /// The time of the last keyframe; if there is none, the creation time of the document.
   var keyframeTime: Int64 = 0
 
-  /// What `meta` keeps of it while the document is closed.
+  /// The value that `meta` stores as `closed` while the document is closed.
   var text: String { "\(id) \(chain)" }
 
   init() {}
 
-  /// The end of the log as it is stored.
+  /// Reads the end of the log from a database.
   init(_ db: Database, at path: String) throws {
     keyframeTime = try Meta.get(db, .created, at: path).flatMap { Int64($0) } ?? 0
     var keyframeLog: Int64 = 0
@@ -349,9 +356,11 @@ struct LogTail: Sendable {
   }
 }
 
-/// New documents appear whole or not at all.
+/// Creates new files in one step: a file appears when it is complete, or not at all.
 enum NewFile {
-  /// Makes a document at `path`, filled by `fill`, which runs before anybody can see the file.
+  /// Creates a document at `path`.
+  ///
+  /// `fill` adds content before other programs can see the file.
   static func make(
     at path: String,
     board: [UInt8],
@@ -378,7 +387,9 @@ enum NewFile {
     }
   }
 
-  /// Lets `make` write a file that appears at `path` when it is complete and on the disk.
+  /// Creates a file at `path`.
+  ///
+  /// `make` writes a temporary file, which gets its name when it is complete and on the disk.
   static func publish(
     at path: String,
     _ make: @escaping @Sendable (_ temporary: String) throws -> Void
@@ -386,11 +397,12 @@ enum NewFile {
     try await Blocking.run(path) {
       var status = stat()
       guard lstat(path, &status) != 0 else { throw Self.exists(path) }
-      // Changes can be in the log of a file that is missing. A new file would make it unreadable.
+      // The log of a missing file can contain changes. A new file with that name would make them
+      // unreadable.
       for beside in ["-wal", "-journal"].map({ path + $0 }) where Opened.size(of: beside) ?? 0 > 0 {
         throw DocumentError(
           .exists,
-          "\(beside) is there, but the file of its board is missing; run 'whiteboard-peer boards recover "
+          "\(beside) exists, but the file of its board is missing; run 'whiteboard-peer boards recover "
             + "\(path)' to save its changes, or move it away; nothing was changed"
         )
       }
@@ -405,7 +417,8 @@ enum NewFile {
       try FileSync.synchronize(temporary)
       guard link(temporary, path) == 0 else {
         if errno == EEXIST { throw Self.exists(path) }
-        // Some file systems have no links; there the check above is all there is.
+        // Some file systems have no hard links. On those, only the check above protects an existing
+        // file.
         guard rename(temporary, path) == 0 else {
           throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
         }
@@ -416,6 +429,6 @@ enum NewFile {
   }
 
   private static func exists(_ path: String) -> DocumentError {
-    DocumentError(.exists, "\(path): there is a file of that name; it was left as it is")
+    DocumentError(.exists, "\(path): a file with that name already exists; it was not changed")
   }
 }

@@ -1,19 +1,22 @@
 import Whiteboard
 
-/// The batches of a row of the log, of which each leaves out what those before it say; implements REC-5.
+/// Packs the batches of a row of the log: each omits the values that follow from the batches before
+/// it.
 ///
-/// Only the heading of a batch is looked at: the operations stay the bytes that they are.
+/// Implements REC-11. Only the heading of a batch is packed. The bytes of its operations do not
+/// change.
 struct PackedBatches {
-  /// The expected values of the next batch of an incarnation.
+  /// The values that the next batch of an incarnation is expected to have.
   private struct Author {
     let incarnation: Incarnation
     var next: UInt64 = 1
-    /// By how many milliseconds its clock ran ahead of the times at which its batches came.
+    /// The milliseconds by which the incarnation's clock is ahead of the times of its entries.
     var lead: Int64 = 0
-    /// The time behind its last operation.
+    /// The time after its last operation.
     var end: UInt64 = 0
 
-    /// The time that a batch has that came at a time: the first of that millisecond, or the next in it.
+    /// Returns the expected time of a batch in an entry at `time`: the first in its millisecond, or
+    /// the next one within that millisecond.
     func expected(at time: Int64) -> UInt64 {
       let first = UInt64(bitPattern: time &+ lead) << 16
       return end >> 16 == first >> 16 ? end : first
@@ -25,7 +28,8 @@ struct PackedBatches {
     }
   }
 
-  /// The values of a batch that are stored because they differ from the expected ones.
+  /// The flags of a packed batch: they name the values that differ from the expected ones and are
+  /// therefore stored.
   private enum Said {
     static let sequence: UInt64 = 1
     static let time: UInt64 = 2
@@ -55,14 +59,17 @@ struct PackedBatches {
 
   // MARK: - Writing
 
-  /// Writes a batch that came at a time; false if it is none, and then what was written counts for nothing.
+  /// Writes the batch of an entry at `time`.
+  ///
+  /// - Returns: Whether it was written; false if `batch` is not a batch that can be restored
+  ///   exactly.
   mutating func write(_ batch: [UInt8], at time: Int64, to writer: inout ByteWriter) -> Bool {
     var reader = ByteReader(batch)
     guard let heading = try? Self.heading(&reader), heading.time >> 16 < 1 << 47 else {
       return false
     }
     let operations = reader.rest()
-    // Numbers may be written longer than they are: that must come out as it was.
+    // A varint can be longer than necessary. Such a batch cannot be restored exactly.
     var again = ByteWriter()
     Self.write(heading, to: &again)
     guard again.bytes.count + operations.count == batch.count, batch.starts(with: again.bytes)
@@ -126,7 +133,7 @@ struct PackedBatches {
 
   // MARK: - Reading
 
-  /// Reads the next batch, in its full form.
+  /// Reads the next batch and returns its full form.
   mutating func read(_ reader: inout ByteReader, at time: Int64) throws(CodecError) -> [UInt8] {
     let said = try reader.varint()
     let index = try incarnation(said / Said.number, &reader)
@@ -145,13 +152,13 @@ struct PackedBatches {
     } else {
       heading.time = authors[index].expected(at: time)
     }
-    // What came behind the last batch of its millisecond can be of the next.
+    // Check both: the time after the last batch can already be in the next millisecond.
     guard UInt64(bitPattern: time &+ authors[index].lead) < 1 << 47, heading.time < 1 << 63 else {
       throw .overLimit("time")
     }
     if said & Said.count != 0 {
       heading.count = try reader.varint(upTo: 1 << 32, "operations")
-      // Each of them has a byte at least.
+      // Each incarnation has at least one byte.
       for _ in 0..<(try reader.varint(upTo: UInt64(reader.remaining), "incarnations")) {
         let other = try incarnation(try reader.varint(), &reader)
         heading.others.append(authors[other].incarnation)
@@ -165,7 +172,7 @@ struct PackedBatches {
     return writer.bytes
   }
 
-  /// The incarnation that a number names, or that follows on it.
+  /// Returns the index of the incarnation with a number; for number 0, reads a new incarnation.
   private mutating func incarnation(
     _ number: UInt64,
     _ reader: inout ByteReader

@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
 
-/// Reads rows out of the pages of an SQLite file without SQLite: whatever the tree above them has
-/// become, and however the file ends.
+/// Reads rows from the pages of an SQLite file without SQLite, even if its b-trees are damaged or
+/// the file is cut off.
 ///
-/// Nothing in the file is trusted: every number is checked before it is used, and what cannot be
-/// read is left out. Rows prove themselves by their checksums afterwards.
+/// Every number in the file is checked before it is used, and unreadable data is skipped. The
+/// caller must verify each row by its checksum.
 final class PageScanner {
-  /// A place where a row was found.
+  /// The position of a row in the file or in the log beside it.
   struct Place: Hashable, Sendable {
-    /// The page as it is in the log beside the file; nil: in the file itself.
+    /// The number of the log frame that contains the page; nil if the page is in the file itself.
     let frame: Int?
     let page: Int
     let cell: Int
@@ -20,29 +20,32 @@ final class PageScanner {
   private let pageSize: Int
   private let usable: Int
   private let pageCount: Int
-  /// The frames of the log beside the file, including those that SQLite would not use.
+  /// The frames of the log beside the file, including frames that SQLite would not use.
   private let frames: [WriteAheadLog.Frame]
   private let framePageSize: Int
   /// The newest frame of each page.
   private let newest: [Int: Int]
   /// A description of the damage in the log, or the reason for leaving it out.
   private(set) var logDamage: String?
-  /// No row can have more bytes than these.
+  /// The bytes of the file and its log together; no row can be longer.
   private let totalSize: Int
-  /// How many bytes of long rows are still read: many places can lead to the same ones.
+  /// The number of bytes of long rows that may still be read.
+  ///
+  /// It limits the work for a file in which many cells refer to the same pages.
   private var budget: Int
-  /// The long rows that were found already, by what is of them in their own page.
+  /// The long rows that a scan already found, identified by rowid, length and the part in their own
+  /// page.
   private var known: Set<[UInt8]> = []
 
   /// Opens the file at `path`, and the log beside it if there is one, for reading.
   ///
-  /// If the file is missing, the log is read alone.
+  /// If the file is missing, only the log is read.
   /// - Parameters:
-  ///   - path: The file. This process must not have it open.
+  ///   - path: The path of the file. This process must not have the file open.
   ///   - readsLog: Whether the log is read. A log of another file is left out.
   /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
   init(_ path: String, readsLog: Bool = true) throws(DocumentError) {
-    // A pipe that nobody writes would be waited for.
+    // Without O_NONBLOCK, opening a pipe that has no writer would block.
     let isMissing = readsLog && access(path, F_OK) != 0 && access(path + "-wal", R_OK) == 0
     let descriptor = open(isMissing ? "/dev/null" : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -64,7 +67,7 @@ final class PageScanner {
     if size == 1 { size = 65536 }
     pageSize = WriteAheadLog.isPageSize(size) ? size : found?.pageSize ?? 4096
     framePageSize = found?.pageSize ?? 4096
-    // We reserve nothing at the end of a page.
+    // Files of this program reserve no bytes at the end of a page.
     usable = pageSize
     let fileSize = fstat(file, &status) == 0 ? Int(status.st_size) : 0
     pageCount = (fileSize + pageSize - 1) / pageSize
@@ -94,11 +97,11 @@ final class PageScanner {
     }
   }
 
-  /// The values of a document that never change.
+  /// The values in a document that never change: the board's id and the creation time.
   struct Identity: Sendable {
     private var values: [String: Set<String>] = [:]
 
-    /// Adds a row, if it holds one of these values.
+    /// Adds the value in a row of `meta`, if it is one of these values.
     mutating func take(_ columns: [StoredValue]) {
       guard columns.count == 3, let key = columns[0].text, let value = columns[1].text,
         [MetaKey.board.rawValue, MetaKey.created.rawValue].contains(key),
@@ -107,14 +110,14 @@ final class PageScanner {
       values[key, default: []].insert(value)
     }
 
-    /// Adds the values that a database holds.
+    /// Adds the values of a database.
     mutating func take(_ db: Database, at path: String) throws {
       for key in [MetaKey.board, .created] {
         if let value = try Meta.get(db, key, at: path) { values[key.rawValue] = [value] }
       }
     }
 
-    /// Whether none of its values differs from those of `other`.
+    /// Whether the values agree with those of `other`, as far as `other` has them.
     func isPart(of other: Identity) -> Bool {
       values.allSatisfy { key, found in other.values[key]?.isSuperset(of: found) ?? true }
     }
@@ -125,7 +128,7 @@ final class PageScanner {
   /// Whether the log belongs to another file.
   private var leavesOutLog = false
 
-  /// The identity according to the first page that holds one of its values.
+  /// The identity on the first page of the file that contains one; nil if no page does.
   var firstIdentity: Identity? {
     for page in 1...max(1, pageCount) {
       var identity = Identity()
@@ -140,10 +143,12 @@ final class PageScanner {
     if log >= 0 { close(log) }
   }
 
-  /// Hands over every row of every page, those of the log beside the file last.
+  /// Calls `body` with each row of each page: first those of the file, then those of its log.
   ///
-  /// A row that is there twice, as the log beside the file often has it, is handed over once where it is long.
-  /// - Returns: Whether it came to the end: a file in which many places lead to the same bytes may have no end.
+  /// If a long row occurs more than once, for example in the file and in the log, `body` gets only
+  /// the first one.
+  /// - Returns: Whether all rows were read; false if long rows exceeded a limit. A file in which
+  ///   many cells refer to the same pages could otherwise take forever.
   @discardableResult
   func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
@@ -152,7 +157,7 @@ final class PageScanner {
     return budget > 0
   }
 
-  /// The row at a place, read again.
+  /// Reads the row at `place` again; nil if it is not valid.
   func row(_ place: Place) -> (rowid: Int64, columns: [StoredValue])? {
     row(content(place.frame, place.page), place, isScanning: false)
   }
@@ -164,7 +169,7 @@ final class PageScanner {
   ) {
     let content = content(frame, page)
     let head = page == 1 ? 100 : 0
-    // 13: a leaf of a table.
+    // 13 marks a leaf page of a table.
     guard content.count >= head + 8, content[head] == 13 else { return }
     let cells = Int(content[head + 3]) << 8 | Int(content[head + 4])
     guard head + 8 + 2 * cells <= content.count else { return }
@@ -206,7 +211,8 @@ final class PageScanner {
     return (rowid, columns)
   }
 
-  /// A row's bytes, with those that lie on pages of their own; nil, too, where a scan had them already.
+  /// Returns the bytes of a row, including those on overflow pages; nil if they are not valid, or
+  /// if the scan already found this row.
   private func payload(
     _ content: [UInt8],
     _ offset: Int,
@@ -224,7 +230,7 @@ final class PageScanner {
     guard local < length else { return result }
     guard offset + local + 4 <= content.count else { return nil }
     if let scanned {
-      // The pages that follow are the same for the same bytes here.
+      // Rows with the same bytes here have the same overflow pages.
       let place = withUnsafeBytes(of: (scanned, length)) { Array($0) }
       guard budget > 0,
         known.insert(place + content[offset..<(offset + local + 4)]).inserted
@@ -233,7 +239,7 @@ final class PageScanner {
     }
     var next = Self.number(content, offset + local)
     while result.count < length {
-      // Each turn adds bytes or ends, so that a ring of pages ends too.
+      // Each round adds bytes or returns, so a cycle of pages also ends.
       let page = self.content(leavesOutLog ? nil : newest[next], next)
       guard page.count >= usable else { return nil }
       result += page[4..<(4 + min(usable - 4, length - result.count))]
@@ -279,7 +285,7 @@ final class PageScanner {
     return columns
   }
 
-  /// SQLite's own variable-length number: most significant first, the ninth byte whole.
+  /// Reads an SQLite varint: the most significant byte first, with eight bits in the ninth byte.
   private static func varint(_ bytes: [UInt8], _ offset: inout Int) -> Int64? {
     var result: UInt64 = 0
     for index in 0..<9 {
@@ -297,11 +303,11 @@ final class PageScanner {
     bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// Up to `count` bytes; fewer where the file ends or cannot be read.
+  /// Returns up to `count` bytes; fewer if the file ends or cannot be read.
   private static func read(_ descriptor: CInt, at offset: Int, _ count: Int) -> [UInt8] {
     guard descriptor >= 0 else { return [] }
     return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      // The buffer has `count` bytes, and pread writes and reports at most as many.
+      // The buffer has `count` bytes, and pread writes and returns at most that many.
       filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
     }
   }

@@ -2,37 +2,39 @@ import Foundation
 
 /// The settings of a user on this machine: a small JSON object in a separate file.
 ///
-/// Values are strings; other values that were written by other programs are kept unchanged. Every
+/// Values are strings. Values of other types, written by other programs, are not changed. Every
 /// write replaces the file in one step. A damaged file is never overwritten.
 public actor PersonalSettings {
   /// The greatest size of the file, in bytes.
   public static let maximumSize = 65_536
 
-  /// Where the file is.
+  /// The path of the settings file.
   public nonisolated let path: String
 
-  /// The settings in the file at `path`, which need not be there yet; its directory must.
+  /// Creates an accessor for the settings file at `path`, which may be missing.
+  ///
+  /// Its directory must exist.
   public init(path: String) { self.path = path }
 
-  /// All settings whose values are strings.
-  /// - Throws: `damaged`, with what to do about it; `tooLarge`, `inputOutput`.
+  /// Returns all settings whose values are strings.
+  /// - Throws: `damaged`, with the remedy in the message; `tooLarge`, `inputOutput`.
   public func values() throws(DocumentError) -> [String: String] {
     try Self.read(path).compactMapValues { $0 as? String }
   }
 
-  /// One setting, or nil where there is none.
-  /// - Throws: As ``values()``.
+  /// Returns the value of one setting; nil if it is not set.
+  /// - Throws: The errors of ``values()``.
   public func value(_ key: String) throws(DocumentError) -> String? { try values()[key] }
 
-  /// Sets one setting, or removes it.
-  /// - Throws: As ``set(_:)``.
+  /// Sets one setting, or removes it if `value` is nil.
+  /// - Throws: The errors of ``set(_:)``.
   public func set(_ key: String, to value: String?) throws(DocumentError) {
     try set([key: value])
   }
 
-  /// Sets settings, and removes those whose value is nil: all, or none.
-  /// - Throws: `tooLarge` where the file would pass ``maximumSize``, `full`, `readOnly`, and as
-  ///   ``values()``; then the file is as it was.
+  /// Sets settings, and removes those whose value is nil, all in one step.
+  /// - Throws: `tooLarge` if the file would exceed ``maximumSize``; `full`, `readOnly`; the errors
+  ///   of ``values()``. Then the file is unchanged.
   public func set(_ changes: [String: String?]) throws(DocumentError) {
     let path = path
     let lock = try Self.lock(path)
@@ -42,9 +44,10 @@ public actor PersonalSettings {
     try Self.write(object, path)
   }
 
-  /// The settings as they are now, and again each time the file changes, whoever changed it.
+  /// Returns the current settings, and new ones each time any program changes the file.
   ///
-  /// A slow reader gets the newest state only. A file that is damaged for a while is passed over.
+  /// A slow reader gets only the newest settings. No settings are emitted while the file is
+  /// damaged.
   public nonisolated func changes() -> AsyncStream<[String: String]> {
     let reader = SettingsReader(self)
     return AsyncStream { await reader.next() }
@@ -59,7 +62,7 @@ public actor PersonalSettings {
     guard status.st_size <= maximumSize else {
       throw DocumentError(
         .tooLarge,
-        "\(path): settings have at most \(maximumSize) bytes; it was left as it is; shorten it"
+        "\(path): the file may have at most \(maximumSize) bytes; it was not changed; shorten it"
       )
     }
     let data: Data
@@ -68,14 +71,14 @@ public actor PersonalSettings {
     }
     do {
       guard let object = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
-        throw DocumentError(.damaged, "it is no JSON object")
+        throw DocumentError(.damaged, "it is not a JSON object")
       }
       return object
     } catch {
       throw DocumentError(
         .damaged,
         "\(path): it is not a JSON object and was not changed; fix it with an editor, or "
-          + "move it away to begin anew",
+          + "move it away to start again",
         cause: error
       )
     }
@@ -94,7 +97,7 @@ public actor PersonalSettings {
     guard data.count <= maximumSize else {
       throw DocumentError(
         .tooLarge,
-        "\(path): settings have at most \(maximumSize) bytes; nothing was changed"
+        "\(path): the file may have at most \(maximumSize) bytes; nothing was changed"
       )
     }
     let temporary = "\(path).\(UUID().uuidString).part"
@@ -121,19 +124,21 @@ public actor PersonalSettings {
     }
   }
 
-  /// Holds off other processes, until it is closed, while a file is read and written again.
+  /// Locks the settings, so that no other process changes them between a read and a write.
+  ///
+  /// - Returns: A descriptor; closing it releases the lock.
   private static func lock(_ path: String) throws(DocumentError) -> CInt {
     let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw DocumentError.creating(path, "nothing was changed")
     }
-    // Others hold it for as long as a small file takes.
+    // Another process holds the lock only while it rewrites a small file.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     return descriptor
   }
 }
 
-/// Tells the settings apart from what they were.
+/// Emits the settings each time they differ from the last ones.
 private actor SettingsReader {
   private let settings: PersonalSettings
   private let watch: DirectoryWatch

@@ -1,8 +1,8 @@
-/// A board on which a document is played, so that its digests can be checked.
+/// A board to which a document is applied, so that the document's digests can be checked.
 ///
-/// A document does not interpret batches and states; the caller supplies a board that does.
+/// A document does not interpret batches and states. The caller supplies a board type that does.
 public protocol PlayedBoard: Sendable {
-  /// Creates an empty board with that id; nil if the id is not valid.
+  /// Creates an empty board with an id; nil if the id is not valid.
   init?(board: [UInt8])
   /// Adds an author.
   mutating func apply(_ author: StoredAuthor)

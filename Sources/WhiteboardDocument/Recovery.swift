@@ -2,43 +2,43 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// What was saved of a damaged document, and what was not.
+/// A report of the data that was saved from a damaged document, and of the losses.
 public struct RecoveryReport: Hashable, Sendable {
   /// The board's id.
   public let board: [UInt8]
-  /// Its name.
+  /// The board's name.
   public let name: String
-  /// Batches and answers that were saved.
+  /// The number of batches and answers that were saved.
   public let entries: Int
-  /// Keyframes and versions that were saved.
+  /// The number of keyframes and versions that were saved.
   public let keyframes: Int
-  /// Records of incarnations that were saved.
+  /// The number of author records that were saved.
   public let authors: Int
-  /// Assets that were saved.
+  /// The number of assets that were saved.
   public let assets: Int
-  /// Rows of the log that are lost.
+  /// The numbers of the log rows that are lost.
   public let lostRows: [ClosedRange<Int64>]
-  /// What is lost, in words, with times where they are known; empty where nothing is.
+  /// Descriptions of the losses, with times if they are known; empty if nothing is lost.
   public let losses: [String]
 }
 
 extension BoardDocument {
   /// Saves the intact data of a damaged document to a new document; the damaged one is only read.
   ///
-  /// The new document has every row whose checksum matches, from the file, from the log beside it
-  /// and from the copies that were made when it was damaged before (REC-17). Recently deleted data
-  /// may return. If this process has the document open, close it first.
+  /// The new document has every row whose checksum matches, from the file, from the log beside it,
+  /// and from the copies that were made of earlier damage (REC-17). Recently deleted data may
+  /// reappear. If this process has the document open, close it first.
   ///
-  /// If `played` is given, the new document is whole (REC-18): a state is left out if it does not
-  /// match its digest or the board that the log makes, and so is a change that cannot be applied.
+  /// If `played` is given, the new document is whole (REC-18): it omits states that do not match
+  /// their digest or the board that the log produces, and changes that cannot be applied.
   /// - Parameters:
   ///   - source: The damaged file; the `-wal` file beside it is read too.
   ///   - path: The path of the new document.
-  ///   - board: The board's id, needed only if the file no longer holds it.
+  ///   - board: The board's id, which is needed only if the file no longer contains it.
   ///   - now: Milliseconds since 1970.
-  ///   - locking: Whether a lock file keeps other programs from writing the damaged document
-  ///     meanwhile.
-  ///   - played: The kind of board that verifies the new document; nil leaves digests unchecked.
+  ///   - locking: Whether a lock file prevents other programs from writing the damaged document
+  ///     during the recovery.
+  ///   - played: The type of board that verifies the new document; nil leaves digests unchecked.
   /// - Returns: A report of the saved data and the losses.
   /// - Throws: `notFound`, `exists`, `inUse`, `full`; `damaged` if nothing can be saved.
   public static func recover(
@@ -50,7 +50,7 @@ extension BoardDocument {
     playing played: (any PlayedBoard.Type)? = nil
   ) async throws(DocumentError) -> RecoveryReport {
     let source = Opened.resolved(source)
-    // Keep other programs from writing the damaged file while it is read.
+    // Prevent other programs from writing the damaged file while it is read.
     let lock = try await Blocking.run(source) { () throws -> WriterLock? in
       // If the directory is not writable, no program can write the file.
       let directory = (source as NSString).deletingLastPathComponent
@@ -64,7 +64,7 @@ extension BoardDocument {
     guard let board = found.board ?? board else {
       throw DocumentError(
         .damaged,
-        "\(source): the board's id is lost; give it, or its link, to save the rest"
+        "\(source): the board's id is lost; the rest can be saved only with the id"
       )
     }
     let name = found.name ?? "recovered"
@@ -89,17 +89,17 @@ extension BoardDocument {
     )
   }
 
-  /// What storing found out; written on one queue, and read after it is done.
+  /// The results of filling the new document.
   fileprivate final class Counts: @unchecked Sendable {
-    // Only the closure that fills the new file writes these, and it has returned before they are
-    // read.
+    // Safe: only the closure that fills the new file writes these properties, and it returns before
+    // they are read.
     var assets = 0
     var keyframes: Int?
     var losses: [String] = []
   }
 }
 
-/// The rows of a damaged file that prove themselves.
+/// The rows of a damaged file whose checksums match.
 private struct Salvage: Sendable {
   /// A photo, and the file that contains it.
   private struct Asset: Sendable {
@@ -120,7 +120,7 @@ private struct Salvage: Sendable {
   private var otherLosses: [String] = []
   private var rowLosses: [String] = []
   private var listedAssets: Set<[UInt8]> = []
-  /// The last row of the log according to the file.
+  /// The number of the last row of the log, according to the file.
   private var end: Int64 = 0
 
   var losses: [String] { rowLosses + otherLosses }
@@ -133,7 +133,7 @@ private struct Salvage: Sendable {
   var created: Int64? { meta[MetaKey.created.rawValue].flatMap { Int64($0) } }
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
-  /// Returns the intact data of a file and of its copies.
+  /// Returns the intact data of a file and of the copies that were made of it.
   static func merging(_ source: String) throws(DocumentError) -> Salvage {
     let own: Result<Salvage, DocumentError>
     do throws(DocumentError) { own = .success(try Salvage(source)) } catch { own = .failure(error) }
@@ -182,9 +182,9 @@ private struct Salvage: Sendable {
 
   /// Adds the data of a copy of the same board.
   ///
-  /// Both have the same rows up to the point where the copy was made. Later rows of the file follow
-  /// the rest of the copy. This is correct because batches apply in any order, and answers omit
-  /// only entries before them in the file.
+  /// The file and the copy have the same rows up to the point where the copy was made. In the
+  /// result, the file's later rows come after the copy's last row. This is correct because batches
+  /// apply in any order, and answers omit only entries before them in the file.
   private mutating func merge(_ copy: Salvage) {
     let fork = Self.fork(rows, copy.rows)
     let shift = fork.map { ($0, by: (copy.rows.last?.id ?? 0) - $0 + 1) }
@@ -201,7 +201,7 @@ private struct Salvage: Sendable {
     }
     let states = copy.keyframes + own.filter { !copy.keyframes.contains($0) }
     let ordered = states.sorted { ($0.log, $0.time, $0.id) < ($1.log, $1.time, $1.id) }
-    // Two keyframes can have the same number.
+    // A keyframe of the file and one of the copy can have the same number.
     keyframes = ordered.enumerated().map { number, keyframe in
       keyframe.moved(
         id: Int64(number + 1),
@@ -227,13 +227,15 @@ private struct Salvage: Sendable {
     findLostRows()
   }
 
-  /// The first number at which the two logs have different rows.
+  /// Returns the first row number at which the two logs differ; nil if there is none.
   private static func fork(_ own: [LogRow], _ other: [LogRow]) -> Int64? {
     let known = Dictionary(other.map { ($0.id, $0) }) { first, _ in first }
     return own.first { row in known[row.id].map { $0 != row } ?? false }?.id
   }
 
-  /// The rows of both, in order; from the fork on, first the rows of the other one.
+  /// Returns the rows of both logs in order.
+  ///
+  /// From the fork on, the rows of `other` come first.
   private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
     let fork = fork ?? .max
     let known = Set(other.map(\.id))
@@ -252,7 +254,7 @@ private struct Salvage: Sendable {
     return before + behind
   }
 
-  /// Chooses one row for each number.
+  /// Chooses one of the rows that were found with the same number.
   private mutating func choose(_ candidates: [Int64: [StoredLogRow]]) {
     var chain: UInt32 = 0
     var last: Int64 = 0
@@ -266,14 +268,14 @@ private struct Salvage: Sendable {
     }
   }
 
-  /// Finds out which rows are missing.
+  /// Determines which rows of the log are missing.
   private mutating func findLostRows() {
     (lostRows, rowLosses) = ([], [])
     let stands = Set(keyframes.map(\.log))
     var last: Int64 = 0
     var lastTime: Int64?
     for row in rows {
-      // If rows were dropped on purpose, a keyframe takes their place.
+      // If retention dropped rows, a keyframe takes their place.
       if row.id > last + 1, last > 0 || !stands.contains(row.id - 1) {
         lose(last + 1...row.id - 1, lastTime, row.time)
       }
@@ -284,7 +286,7 @@ private struct Salvage: Sendable {
     if end > last, last > 0 || !stands.contains(end) { lose(last + 1...end, lastTime, nil) }
   }
 
-  /// Finds listed data of the file that was not found intact.
+  /// Adds to the losses the data that the file lists but that was not found intact.
   private mutating func compare(with inventory: Inventory) {
     otherLosses += inventory.problems
     let saved = Set(keyframes.map(\.id))
@@ -315,7 +317,7 @@ private struct Salvage: Sendable {
     )
   }
 
-  /// Writes everything to a new document, in one transaction.
+  /// Writes all recovered data to a new document, in one transaction.
   func store(in queue: DatabaseQueue, _ counts: BoardDocument.Counts) throws {
     try queue.write { db in
       try storeLog(db)
@@ -325,7 +327,8 @@ private struct Salvage: Sendable {
         try LogWriter.mark(mark.kind, mark.time, mark.until, log, mark.name, db)
       }
       for lost in lostRows { try markLost(lost, db) }
-      // After losses, the summary describes more than the file contains.
+      // If data is lost, the stored object count and thumbnail describe more than the file
+      // contains.
       let isSame = losses.isEmpty && !(rows.isEmpty && keyframes.isEmpty)
       let kept =
         [MetaKey.hosted, .code, .membership, .title, .removal, .retention, .people, .changed]
@@ -343,11 +346,11 @@ private struct Salvage: Sendable {
     }
   }
 
-  /// Writes rows and keyframes in the order they had.
+  /// Writes rows and keyframes in their original order.
   private func storeLog(_ db: Database) throws {
     var tail = LogTail()
     var names: Set<String> = []
-    // The newest of a name has it.
+    // If several keyframes have the same name, only the newest keeps it.
     var bearers: Set<Int64> = []
     for keyframe in keyframes.reversed() {
       if let name = keyframe.name, names.insert(name).inserted { bearers.insert(keyframe.id) }
@@ -402,8 +405,10 @@ private struct Salvage: Sendable {
   }
 }
 
-/// The rows that prove themselves, as they are found: several of one number where pages were
-/// freed and not yet used again.
+/// The rows of a file whose checksums match.
+///
+/// Several rows can have the same number, since freed pages keep their old rows until they are used
+/// again.
 private struct Found {
   var meta: [String: String] = [:]
   var rows: [Int64: [StoredLogRow]] = [:]

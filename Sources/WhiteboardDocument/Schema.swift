@@ -1,18 +1,20 @@
 import GRDB
 
-/// The tables of a document, and the steps that lead from each format to the next.
+/// The tables of a document, and the migrations from each format to the next.
 enum Schema {
-  /// 'wbrd': marks the file as ours (`PRAGMA application_id`).
+  /// 'wbrd', which marks the file as a whiteboard (`PRAGMA application_id`).
   static let applicationID: Int32 = 0x7762_7264
-  /// The format this release writes (`PRAGMA user_version`); a file with a greater one is refused.
+  /// The format that this release writes (`PRAGMA user_version`).
+  ///
+  /// Files with a greater format are refused.
   static let format: Int32 = 2
 
-  /// Brings a database to the present format.
+  /// The migrations that bring a database to the current format.
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("1") { db in
-      // No table is WITHOUT ROWID: then every row lies in one kind of page, and recovery reads it
-      // from there without any help of the tree above.
+      // No table is WITHOUT ROWID. All rows are then in one kind of page, and recovery can read
+      // them even if the b-trees are damaged.
       try db.execute(
         sql: """
           CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL,
@@ -36,41 +38,42 @@ enum Schema {
     return migrator
   }
 
-  /// Refuses what is not ours, or is of a later release.
+  /// Throws if a database is not a whiteboard, or has the format of a later release.
   static func check(_ db: Database, at path: String) throws {
     let application = try Int32.fetchOne(db, sql: "PRAGMA application_id")
     let format = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     guard application == applicationID, format > 0 else {
       throw DocumentError(
         .wrongKind,
-        "\(path): this is a database, but no whiteboard; it was left as it is"
+        "\(path): this is a database, but not a whiteboard; it was not changed"
       )
     }
     guard format <= Self.format else {
       throw DocumentError(
         .newerSchema,
-        "\(path): a later release made this whiteboard (format \(format), this one knows "
-          + "\(Self.format)); it was left as it is; update to open it"
+        "\(path): a newer release wrote this whiteboard (format \(format); this release reads up to "
+          + "\(Self.format)); it was not changed; update the program to open it"
       )
     }
   }
 
-  /// The tables that are read and written.
+  /// The names of the tables that this program reads and writes.
   private static let tables: Set = [
     "meta", "author", "log", "keyframe", "mark", "asset", "traffic",
   ]
 
-  /// Refuses a file in which our tables are something else, so that reading or writing them would run what a stranger
-  /// wrote: views, computed columns, triggers, indices over expressions (REC-1).
+  /// Throws if reading or writing our tables could run code that a stranger put into the file:
+  /// views, computed columns, triggers, or indices over expressions (REC-1).
   ///
-  /// SQLite is asked what it understood, by statements that no table of the file can stand in for; names in
-  /// `sqlite_schema` may lie. Triggers and modules alone are looked for in the text, since the one has no such
-  /// statement, and the other would be loaded by it. Checks that the file asks for are not made from now on.
+  /// Names in `sqlite_schema` can be wrong, so the check asks SQLite how it parsed the schema, with
+  /// statements that no table of the file can replace. Only triggers and virtual tables are
+  /// searched for in the SQL text: no statement lists triggers, and any statement would load the
+  /// module of a virtual table. Afterwards, SQLite ignores the CHECK constraints of the file.
   static func checkTables(_ db: Database, at path: String) throws {
     guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else { return }
     let strange = DocumentError(
       .wrongKind,
-      "\(path): its tables are not those of a whiteboard; it was left as it is"
+      "\(path): its tables are not those of a whiteboard; it was not changed"
     )
     let words = try Int.fetchOne(
       db,
@@ -98,8 +101,9 @@ enum Schema {
     try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
   }
 
-  /// Has releases that know only an earlier format refuse the file from now on, since rows of the log are written
-  /// that they cannot read.
+  /// Marks the file so that releases that know only an earlier format refuse it.
+  ///
+  /// They cannot read the rows that this release writes to the log.
   static func raise(_ db: Database) throws {
     guard let found = try Int32.fetchOne(db, sql: "PRAGMA user_version"), found < format else {
       return
@@ -107,7 +111,7 @@ enum Schema {
     try db.execute(sql: "PRAGMA user_version = \(format)")
   }
 
-  /// Makes an empty database one of ours.
+  /// Creates the tables of a document in an empty database.
   static func make(_ queue: DatabaseQueue) throws {
     try queue.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -119,46 +123,48 @@ enum Schema {
   }
 }
 
-/// The settings and facts of a document, one row each in `meta`.
+/// The keys of the table `meta`: settings and facts of a document.
 enum MetaKey: String, CaseIterable {
-  /// The board's id, 32 hexadecimal digits.
+  /// The board's id, as 32 hexadecimal digits.
   case board
-  /// Its name.
+  /// The board's name.
   case name
-  /// When the document was made, milliseconds since 1970.
+  /// The creation time of the document, in milliseconds since 1970.
   case created
-  /// `id chain` of the log's last row as it was closed; absent while it is open, or after a crash.
+  /// The id and the chain of the log's last row, as `id chain`; absent while the document is open,
+  /// and after a crash.
   case closed
-  /// Whether the board was hosted here: `1`, or absent.
+  /// `1` if the board was hosted here; otherwise absent.
   case hosted
-  /// The words that let people in, where it was hosted with a code; a secret.
+  /// The join code, if the board was hosted with one; a secret.
   case code
-  /// The membership record of the board's session; it holds a ticket, which admits one key.
+  /// The membership record of the board's session. It contains a ticket, which admits one key.
   case membership
   /// The title that members gave the board; absent if it has none.
   case title
-  /// The host's decision that this peer is no longer a member, as the program wrote it; absent if it is one.
+  /// The host's decision that this peer is no longer a member, in a format of the program; absent
+  /// if the peer is a member.
   case removal
-  /// Days that history is kept; absent: for ever.
+  /// The number of days for which history is stored; absent if it is stored forever.
   case retention
-  /// Objects on the board, for the library.
+  /// The number of objects on the board, for the library.
   case objects
-  /// Names of the people who drew, a JSON array, for the library.
+  /// The names of the users who drew on the board, as a JSON array, for the library.
   case people
-  /// A small picture as SVG, for the library.
+  /// A small picture of the board as SVG, for the library.
   case thumbnail
-  /// When something last changed, milliseconds since 1970, as of the last summary.
+  /// The time of the last change at the time of the last summary, in milliseconds since 1970.
   case changed
 }
 
-/// Reads and writes `meta`.
+/// Reads and writes rows of the table `meta`.
 enum Meta {
-  /// The checksum of a row.
+  /// Returns the checksum of a row.
   static func checksum(_ key: String, _ value: String) -> UInt32 {
     Checksum.row(UInt8(ascii: "m"), [], [Array(key.utf8), Array(value.utf8)])
   }
 
-  /// The value of `key`, or nil where there is none.
+  /// Returns the value of `key`; nil if it is not set.
   static func get(_ db: Database, _ key: MetaKey, at path: String) throws -> String? {
     guard
       let row = try Row.fetchOne(
@@ -173,7 +179,7 @@ enum Meta {
     return value
   }
 
-  /// Stores `value`, or removes it where it is nil.
+  /// Stores `value`, or removes the row if `value` is nil.
   static func set(_ db: Database, _ key: MetaKey, _ value: String?) throws {
     guard let value else {
       try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key.rawValue])
@@ -182,7 +188,7 @@ enum Meta {
     try set(db, key: key.rawValue, value)
   }
 
-  /// Stores `value` under a key of any name.
+  /// Stores `value` under any key.
   static func set(_ db: Database, key: String, _ value: String) throws {
     try db.execute(
       sql: """

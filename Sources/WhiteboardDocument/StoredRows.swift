@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// The record of an incarnation and the newest signed head of its chain.
+/// A row of `author`: the record of an incarnation and the newest signed head of its chain.
 public struct StoredAuthor: Hashable, Sendable {
   /// The incarnation.
   public let incarnation: UInt64
-  /// Its signed record; empty while only a head came.
+  /// The signed record; empty if only a head is known.
   public let record: [UInt8]
-  /// The sequence the head is for, 0 where there is none.
+  /// The sequence number of the head; 0 if there is no head.
   public let sequence: UInt64
-  /// The signed head, empty where there is none.
+  /// The signed head; empty if there is none.
   public let head: [UInt8]
 
   var checksum: UInt32 {
@@ -21,7 +21,7 @@ public struct StoredAuthor: Hashable, Sendable {
     )
   }
 
-  /// A record and a head as they came.
+  /// Creates a row from a record and a head.
   public init(incarnation: UInt64, record: [UInt8], sequence: UInt64, head: [UInt8]) {
     self.incarnation = incarnation
     self.record = record
@@ -29,7 +29,7 @@ public struct StoredAuthor: Hashable, Sendable {
     self.head = head
   }
 
-  /// The row with these columns, or nil where they do not match their checksum.
+  /// Creates a row from its columns; nil if they do not match their checksum.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 5, let incarnation = columns[0].integer,
       let record = columns[1].blob, let sequence = columns[2].integer,
@@ -53,12 +53,12 @@ public struct StoredAuthor: Hashable, Sendable {
   }
 }
 
-/// Numbers of rows and of entries.
+/// Numbers of rows, and counts of entries.
 enum StoredNumber {
-  /// No document comes near it, and what is counted from here cannot overflow.
+  /// The greatest number; no document comes near it, and counting on from it cannot overflow.
   static let limit: Int64 = 1 << 53
 
-  /// The number of the next row of a table.
+  /// Returns the number of the next row of a table.
   static func next(in table: String, _ db: Database) throws -> Int64 {
     let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM \(table)") ?? 0
     guard (0..<limit).contains(last) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
@@ -66,7 +66,7 @@ enum StoredNumber {
   }
 }
 
-/// The whole state at one position of the log.
+/// A row of `keyframe`: the whole state at one position of the log.
 struct StoredKeyframe: Hashable, Sendable {
   var id: Int64
   var log: Int64
@@ -77,7 +77,7 @@ struct StoredKeyframe: Hashable, Sendable {
   var digest: [UInt8]
   var body: [UInt8]
 
-  /// The columns, in the order that ``init(_:)`` takes them.
+  /// The columns, in the order that ``init(_:)`` expects.
   static let columns = "id, log, chain, entries, time, name, digest, body, crc"
 
   var checksum: UInt32 {
@@ -108,7 +108,8 @@ struct StoredKeyframe: Hashable, Sendable {
     self.body = body
   }
 
-  /// The row with these columns, or nil where they do not match their checksum, or are of no document.
+  /// Creates a row from its columns; nil if they do not match their checksum, or a number is out of
+  /// range.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 9, let id = columns[0].integer, let log = columns[1].integer,
       let chain = columns[2].integer, let entries = columns[3].integer,
@@ -151,7 +152,7 @@ extension StoredKeyframe {
   }
 }
 
-/// A marker, or a time that was not recorded.
+/// A row of `mark`: a marker, a gap in the recording, or the end of the recording.
 struct StoredMark: Hashable, Sendable {
   let id: Int64
   let kind: Int64
@@ -173,7 +174,7 @@ struct StoredMark: Hashable, Sendable {
     Checksum.row(UInt8(ascii: "t"), [id, kind, time, until, log], [Array(name.utf8)])
   }
 
-  /// The row with these columns, or nil where they do not match their checksum.
+  /// Creates a row from its columns; nil if they do not match their checksum.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 7, let id = columns[0].integer, let kind = columns[1].integer,
       let time = columns[2].integer, let until = columns[3].integer,
@@ -202,7 +203,7 @@ struct StoredMark: Hashable, Sendable {
     StoredMark(id: id, kind: kind, time: time, until: until, log: log, name: name)
   }
 
-  /// What it is; nil of a kind that is not known here.
+  /// The entry that the row stores; nil if its kind is unknown.
   var entry: DocumentEntry? {
     switch kind {
     case 0: .marker(name: name, time: time)
@@ -213,17 +214,16 @@ struct StoredMark: Hashable, Sendable {
   }
 }
 
-/// A row of the log and the sum it was stored with.
+/// A row of the log with the value of its column `sum`.
 struct StoredLogRow: Hashable, Sendable {
   let row: LogRow
   let sum: Int64
 }
 
 extension LogRow {
-  /// The row with these columns and the sum it was stored with, or nil where its own does
-  /// not match.
+  /// Creates a row from its columns; nil if they do not match the row's own checksum.
   ///
-  /// Whether it follows the row before is another question.
+  /// It does not check the chain, that is, whether the row follows the one before it.
   static func checked(_ columns: [StoredValue], in table: UInt8 = log) -> StoredLogRow? {
     guard columns.count == 5, let id = columns[0].integer, let time = columns[1].integer,
       let entries = columns[2].integer, let body = columns[3].blob,
@@ -239,7 +239,7 @@ extension LogRow {
   static let columns = "id, time, entries, body, sum"
 }
 
-/// What stands in one column, whatever stored it: rows come from SQLite and from recovery alike.
+/// The value of a column, which SQLite or recovery has read.
 enum StoredValue: Hashable, Sendable {
   case null
   case integer(Int64)

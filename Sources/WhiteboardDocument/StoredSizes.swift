@@ -1,20 +1,22 @@
 import GRDB
 import GRDBSQLite
 
-/// The sizes that rows of a document may have (REC-19).
+/// The limits for the sizes of values and tables in a document (REC-19).
 ///
-/// A file may come from a stranger. Nothing is read from it before its sizes are checked: the
-/// program would allocate what the file says.
+/// A file may come from a stranger. Its sizes are checked before its values are read, since reading
+/// allocates as much memory as the file demands.
 enum StoredSizes {
-  /// The bytes of any value: a keyframe of the largest board that a replica stores (BRD-30) is smaller.
+  /// The greatest size of any value, in bytes.
+  ///
+  /// A keyframe of the largest board that a replica stores (BRD-30) is smaller.
   static let value = 402_653_184
-  /// The rows of `author`.
+  /// The greatest number of rows in the table `author`.
   static let authors = 262_144
 
-  /// The most bytes that a column of a table may have, where that is less than ``value``.
+  /// The greatest size of the values in each column, in bytes.
   ///
-  /// Values of `log` and `traffic` are only limited by ``value``, since these tables may have millions
-  /// of rows.
+  /// Columns of `log` and `traffic` have only the limit ``value``, since these tables may have
+  /// millions of rows.
   private static let columns: [(table: String, column: String, limit: Int, what: String)] = [
     ("author", "record", 1024, "a record of an author"),
     ("author", "head", 1024, "a head of an author"),
@@ -30,10 +32,10 @@ enum StoredSizes {
 
   private static let texts: Set = ["key", "value", "name"]
 
-  /// Checks the sizes of a file and makes SQLite refuse to read a value beyond ``value``.
+  /// Checks the sizes in a file, and makes SQLite refuse to read values larger than ``value``.
   ///
-  /// The cost depends on the number of rows, not on their bytes. Tables that are missing or damaged are
-  /// left to the reader of their rows.
+  /// The cost depends on the number of rows, not on their bytes. Missing and damaged tables are
+  /// ignored here, since reading their rows reports them.
   /// - Throws: `DocumentError` with the code `damaged` if something is too large.
   static func check(_ db: Database, at path: String) throws {
     sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, CInt(value))
@@ -42,7 +44,8 @@ enum StoredSizes {
       throw tooLarge("it has more than \(authors) authors", at: path)
     }
     for (table, column, limit, what) in columns {
-      // SQLite knows the length of a blob from the head of its row. A text is read for its length.
+      // SQLite knows the length of a blob from the header of its row. To count the bytes of a text,
+      // it must read the text.
       let length = "length(\(texts.contains(column) ? "CAST(\(column) AS BLOB)" : column))"
       let sql = "SELECT \(length) FROM \(table) WHERE \(length) > \(limit) LIMIT 1"
       do {
@@ -54,7 +57,8 @@ enum StoredSizes {
     }
   }
 
-  /// The number that a statement returns; nil if there is none, or the table cannot be read.
+  /// Returns the number that a statement selects; nil if there is none, or the table cannot be
+  /// read.
   private static func number(_ sql: String, _ db: Database) throws -> Int64? {
     do {
       return try Int64.fetchOne(db, sql: sql)

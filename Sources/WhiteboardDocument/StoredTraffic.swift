@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 
-/// Reads and writes the rows of what went through the session (REC-13); the table is made with the first.
+/// Reads and writes rows of the table `traffic` (REC-13), which the first write creates.
 enum StoredTraffic {
   static let table = "traffic"
 
-  /// Stores entries in order, in rows of some size.
+  /// Stores entries in order, in rows that are cut at `rowSize` bytes.
   static func append(_ entries: [TrafficEntry], cutAt rowSize: Int, _ db: Database) throws {
     guard !entries.isEmpty else { return }
     try db.execute(
@@ -37,7 +37,7 @@ enum StoredTraffic {
     if first < entries.count { try store(entries[first...]) }
   }
 
-  /// All entries that are whole, and what is damaged, in words.
+  /// Returns all intact entries, and descriptions of the damage.
   static func read(
     _ db: Database,
     _ path: String
@@ -45,7 +45,7 @@ enum StoredTraffic {
     guard try db.tableExists(table) else { return ([], []) }
     var entries: [TrafficEntry] = []
     var damages: [String] = []
-    // What came before the first row was dropped on purpose.
+    // Retention may have dropped the rows before the first one.
     var chain: UInt32?
     var last: Int64?
     do {
@@ -77,7 +77,7 @@ enum StoredTraffic {
     return (entries, damages)
   }
 
-  /// Drops the rows of before a time.
+  /// Removes the rows that are older than `time`, but never the last row.
   static func drop(before time: Int64, _ db: Database) throws {
     guard try db.tableExists(table) else { return }
     try db.execute(
@@ -91,7 +91,7 @@ enum StoredTraffic {
 }
 
 extension LogRow {
-  /// Returns the traffic entries in a row of ``traffic``.
+  /// Decodes the traffic entries in a row of ``traffic``.
   func unpackTraffic() throws -> [TrafficEntry] { try TrafficCoding.unpack(self) }
 }
 
@@ -101,18 +101,19 @@ enum StoredName {
   /// The greatest length of a name, in bytes.
   private static let limit = 1024
 
-  /// Whose name a key of `meta` is for; nil if it is for none.
+  /// Returns the member to whom a key of `meta` belongs; nil if the key is not of a display name.
   static func person(_ key: String) -> String? {
     key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
   }
 
-  /// Stores the name of somebody, where it is another than it was.
+  /// Stores the display name of a member; a name that is too long or contains a zero byte is
+  /// ignored.
   static func set(_ name: String, of person: String, _ db: Database) throws {
     guard name.utf8.count <= limit, !name.utf8.contains(0) else { return }
     try Meta.set(db, key: prefix + person, name)
   }
 
-  /// The names that are whole, by the ids of those who have them.
+  /// Returns the intact names, by member id as text.
   static func all(_ db: Database) throws -> [String: String] {
     let rows = try Row.fetchAll(
       db,

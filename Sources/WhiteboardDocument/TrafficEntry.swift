@@ -1,19 +1,20 @@
 import Whiteboard
 
-/// Something that came or went in the session in which a board was recorded, as one peer of it saw it.
+/// An event of a recorded session, as one of its peers saw it: for example, a message, or a peer
+/// that joined.
 ///
-/// The bytes of messages, datagrams and streams are opaque here, as are the names of resources: whose session it
-/// was reads them. Implements REC-12.
+/// The bytes of messages, datagrams and streams are opaque here, and so are the names of resources.
+/// The program whose session it was interprets them. Implements REC-13.
 public struct TrafficEntry: Hashable, Sendable {
   /// The kind of entry.
   public enum Kind: UInt8, CaseIterable, Sendable {
-    /// The recorder joined the session; `text` is its display name.
+    /// The recording peer joined the session; `text` is its display name.
     case began = 0
-    /// The peer came in; `text` is what it calls itself.
+    /// The peer joined the session; `text` is its display name.
     case joined = 1
-    /// The peer is out; `text` says why, in the word of `DepartureReason`.
+    /// The peer left the session; `text` is the reason, as a word of `DepartureReason`.
     case left = 2
-    /// The connection with the peer changed; `text` is the word of `PeerState`.
+    /// The connection with the peer changed; `text` is its state, as a word of `PeerState`.
     case state = 3
     /// A message from the peer.
     case message = 4
@@ -23,30 +24,30 @@ public struct TrafficEntry: Hashable, Sendable {
     case datagram = 6
     /// A datagram to the peers.
     case sentDatagram = 7
-    /// The peer begins to send a resource; `text` is its name.
+    /// The peer began to send a resource; `text` is its name.
     case resource = 8
-    /// A resource begins to go to the peer; `text` is its name.
+    /// The recording peer began to send a resource to the peer; `text` is its name.
     case sentResource = 9
-    /// A resource is whole, where `text` is empty, or ended with the error that it names.
+    /// A resource ended. If it is complete, `text` is empty; otherwise it is the code of the error.
     case resourceEnded = 10
     /// The peer opened a stream; `text` is its name.
     case stream = 11
-    /// A stream to the peer was opened; `text` is its name.
+    /// The recording peer opened a stream to the peer; `text` is its name.
     case openedStream = 12
     /// Bytes of a stream from the peer.
     case streamBytes = 13
     /// Bytes of a stream to the peer.
     case sentStreamBytes = 14
-    /// The peer says no more on a stream.
+    /// The peer finished sending on a stream.
     case streamFinished = 15
-    /// Nothing more is said to the peer on a stream.
+    /// The recording peer finished sending on a stream.
     case finishedStream = 16
-    /// A stream broke, or was reset, with the error that `text` names.
+    /// A stream failed or was reset; `text` is the code of the error.
     case streamBroke = 17
-    /// Nothing was recorded for so many milliseconds, which `number` says, up to its time.
+    /// Nothing was recorded in the last `number` milliseconds before the entry.
     case missed = 18
 
-    /// The fields that follow the peers.
+    /// The fields that follow the peers in an entry of this kind.
     var fields: Fields {
       switch self {
       case .began, .joined, .left, .state: .text
@@ -59,7 +60,7 @@ public struct TrafficEntry: Hashable, Sendable {
     }
   }
 
-  /// Which fields an entry has, in their order.
+  /// The fields of an entry, in the order in which they are encoded.
   struct Fields: OptionSet {
     let rawValue: Int
     static let number = Fields(rawValue: 1)
@@ -68,25 +69,29 @@ public struct TrafficEntry: Hashable, Sendable {
     static let bytes = Fields(rawValue: 8)
   }
 
-  /// How many bytes the id of a peer has.
+  /// The length of a peer's id, in bytes.
   public static let peerLength = 32
 
   /// The kind of entry.
   public let kind: Kind
-  /// When, milliseconds since 1970.
+  /// The time of the event, in milliseconds since 1970.
   public let time: Int64
-  /// Which peers it is about, 32 bytes each: one, but for what was sent to several.
+  /// The ids of the peers, 32 bytes each; only sent messages and datagrams have more than one.
   public let peers: [[UInt8]]
-  /// Which resource or stream of the recording, or how many milliseconds were missed; else 0.
+  /// The number of a resource or stream in the recording.
+  ///
+  /// For ``Kind/missed``, it is a number of milliseconds; for other kinds, 0.
   public let number: UInt64
-  /// How many bytes a resource has.
+  /// The size of a resource, in bytes.
   public let size: UInt64
-  /// A name or a word; it comes from another peer and may contain anything.
+  /// A name, state, reason or error code; it comes from another peer and may contain anything.
   public let text: String
   /// The bytes of a message, a datagram or a stream.
   public let bytes: [UInt8]
 
-  /// An entry of its parts; those that its kind does not have are not kept.
+  /// Creates an entry.
+  ///
+  /// Fields that its kind does not have are not stored.
   public init(
     _ kind: Kind,
     _ peers: [[UInt8]],
@@ -106,20 +111,20 @@ public struct TrafficEntry: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// That nothing was recorded from a time to another.
+  /// Creates an entry for a period in which nothing was recorded.
   public static func missed(from start: Int64, to end: Int64) -> TrafficEntry {
     TrafficEntry(.missed, [], time: end, number: UInt64(max(0, end &- start)))
   }
 
-  /// The same at another time.
+  /// Returns a copy of the entry with another time.
   public func moved(to time: Int64) -> TrafficEntry {
     TrafficEntry(kind, peers, time: time, number: number, size: size, text: text, bytes: bytes)
   }
 }
 
-/// The body of a row of traffic (REC-12).
+/// Encodes and decodes the body of a row of the table `traffic` (REC-13).
 enum TrafficCoding {
-  /// The row of some entries.
+  /// Returns a row that contains `entries`.
   static func row(_ id: Int64, _ entries: [TrafficEntry]) -> LogRow {
     let first = entries.first?.time ?? 0
     var writer = ByteWriter()
@@ -159,7 +164,7 @@ enum TrafficCoding {
     )
   }
 
-  /// The entries of a row; those of kinds that are not known are passed over.
+  /// Decodes the entries of a row, and skips entries of unknown kinds.
   static func unpack(_ row: LogRow) throws(CodecError) -> [TrafficEntry] {
     var reader = ByteReader(row.body)
     var entries: [TrafficEntry] = []

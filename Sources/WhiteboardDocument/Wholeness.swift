@@ -3,15 +3,14 @@ import GRDB
 import Whiteboard
 
 extension BoardDocument {
-  /// Reads and plays all stored data, and returns every deviation from what was written; implements
-  /// REC-18.
+  /// Reads all stored data, plays it on a board, and describes all damage; implements REC-18.
   ///
-  /// A file is *whole* if this returns an empty list; the word has no other definition. It checks
-  /// the whole log beside the file, and each page, row, photo and index. Each state must match its
-  /// digest, and the log must produce it.
+  /// A file is *whole* if this returns an empty list; the word has no other definition. The check
+  /// covers the log beside the file, and all pages, rows, photos and indices. Each stored state
+  /// must match its digest and the board that the log produces.
   /// - Parameters:
-  ///   - path: The file; it is only read.
-  ///   - played: The kind of board to play it on.
+  ///   - path: The path of the file; it is only read.
+  ///   - played: The type of board on which the document is played.
   /// - Returns: A line for each damage; empty if the file is whole.
   /// - Throws: An error if the file cannot be read at all.
   /// - Complexity: O(n) in the file.
@@ -31,7 +30,7 @@ extension BoardDocument {
       return try await read { db in
         let stored = known + LogReader(db, path: path).damages()
         let replay = Replay(db, at: path, board: board)
-        // The damage is reported already.
+        // The error is among the damage that was found already.
         let played = try? replay.play(played)
         let unplayed = stored.isEmpty && played == nil ? ["it cannot be played"] : []
         return stored + unplayed + (played?.words ?? [])
@@ -42,14 +41,14 @@ extension BoardDocument {
   }
 }
 
-/// Plays a document on a board.
+/// Plays a document on a board, and compares the board with the stored digests.
 struct Replay {
-  /// A stored state that differs from the board at its position.
+  /// A stored state that differs from the played board at its position.
   struct Mismatch {
     let check: DocumentHistory.Check
-    /// The number of the step that loads the state; nil if the log produces the board without it.
+    /// The index of the step that loads the state; nil if no step loads it.
     let step: Int?
-    /// The digest of the board at the position.
+    /// The digest of the played board at this position.
     let digest: [UInt8]
     let keyframe: [UInt8]
   }
@@ -57,7 +56,7 @@ struct Replay {
   /// The result of playing.
   struct Outcome {
     var mismatches: [Mismatch] = []
-    /// The steps that cannot be applied.
+    /// The indices of the steps that cannot be applied.
     var faults: [Int] = []
     /// The numbers of the keyframes that do not match their digest.
     var wrong: [Int64] = []
@@ -66,8 +65,8 @@ struct Replay {
     var words: [String] {
       faults.map { "step \($0 + 1) cannot be applied" }
         + mismatches.map { mismatch in
-          "after step \(mismatch.check.place), at \(LogReader.moment(mismatch.check.time)): the board is "
-            + "\(Hexadecimal.encode(mismatch.digest).prefix(16)) and was "
+          "after step \(mismatch.check.place), at \(LogReader.moment(mismatch.check.time)): the digest is "
+            + "\(Hexadecimal.encode(mismatch.digest).prefix(16)) instead of "
             + "\(Hexadecimal.encode(mismatch.check.digest).prefix(16))"
         } + wrong.map { "keyframe \($0) does not match its digest" }
     }
@@ -83,14 +82,14 @@ struct Replay {
     self.board = board
   }
 
-  /// Plays the document to its end.
+  /// Plays the document to its end on a board of a type.
   /// - Throws: An error if it cannot be read.
   func play(_ kind: any PlayedBoard.Type) throws -> Outcome { try play(on: kind) }
 
   private func play<Played: PlayedBoard>(on kind: Played.Type) throws -> Outcome {
     let history = try DocumentHistory(db, at: path, board: board, name: "")
     guard var played = Played(board: board) else {
-      throw DocumentError(.damaged, "\(path): its board has no id")
+      throw DocumentError(.damaged, "\(path): the board's id is not valid")
     }
     for author in history.authors { played.apply(author) }
     var outcome = Outcome()
@@ -123,7 +122,7 @@ struct Replay {
     return outcome
   }
 
-  /// Returns the numbers of the keyframes that do not match their digest.
+  /// Returns the numbers of the keyframes whose content does not match their digest.
   private func wrongKeyframes<Played: PlayedBoard>(_ kind: Played.Type) throws -> [Int64] {
     var wrong: [Int64] = []
     let rows = try Row.fetchCursor(db, sql: "SELECT \(StoredKeyframe.columns) FROM keyframe")
@@ -138,7 +137,7 @@ struct Replay {
   }
 }
 
-/// Makes a recovered document whole, and reports the data that it left out.
+/// Makes a recovered document whole, and reports the data that it removed.
 struct Settling {
   private let db: Database
   private let path: String
@@ -157,13 +156,15 @@ struct Settling {
   /// - Throws: `damaged` if the document does not become whole.
   func settle() throws -> [String] {
     var losses: [String] = []
-    // Leaving out data in one round can reveal more damage.
+    // Each round can reveal more damage.
     for _ in 0..<8 {
       let outcome = try Replay(db, at: path, board: board).play(kind)
       guard !outcome.words.isEmpty else { break }
       let takenIn = outcome.mismatches.filter { $0.step != nil }
       for mismatch in takenIn {
-        if let name = mismatch.check.name { losses.append("the version '\(name)' as recorded") }
+        if let name = mismatch.check.name {
+          losses.append("the original state of the version '\(name)'")
+        }
         try replace(mismatch)
       }
       guard takenIn.isEmpty else { continue }
@@ -198,7 +199,7 @@ struct Settling {
     )
   }
 
-  /// Replaces a loaded state with the board that the log makes at its position.
+  /// Replaces a state that a step loads with the board that the log produces at its position.
   private func replace(_ mismatch: Replay.Mismatch) throws {
     let rows = try Row.fetchAll(
       db,

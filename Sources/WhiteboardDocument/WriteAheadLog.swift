@@ -4,7 +4,8 @@ import Foundation
 ///
 /// After a crash, SQLite uses the frames of the log up to the first one whose checksum does not
 /// match. It ignores the frames behind it without an error, and overwrites them soon after. This
-/// type reads all frames, and distinguishes the end of a log from damage inside it:
+/// type reads all frames, and distinguishes the end of a log from damage inside it. (When SQLite
+/// starts the log again from its beginning, a new round begins, with new salts in each frame.)
 ///
 /// - Frames with other salts are left from an earlier round. Their pages are in the file already.
 /// - An incomplete frame at the end, and frames without a commit behind them, belong to a transaction that was not
@@ -20,17 +21,17 @@ struct WriteAheadLog: Sendable {
     let page: Int
     /// The number of pages of the database after the commit; 0 if the frame ends no transaction.
     let commit: Int
-    /// Whether page number and content are as written, after applying ``flip``.
+    /// Whether the page number and content are as they were written, after applying ``flip``.
     fileprivate(set) var isIntact: Bool
-    /// The bit of the content that must be flipped back.
+    /// The damaged bit of the content; nil if there is none, or it is unknown.
     fileprivate(set) var flip: Flip?
   }
 
   /// One bit of a page.
   struct Flip: Hashable, Sendable {
-    /// The byte.
+    /// The offset of the byte in the page.
     let offset: Int
-    /// The bit in it.
+    /// A mask with the damaged bit of the byte.
     let mask: UInt8
   }
 
@@ -42,7 +43,7 @@ struct WriteAheadLog: Sendable {
   private(set) var usable = 0
   /// Whether every page that was committed is in an intact frame.
   private(set) var isComplete = true
-  /// Whether as many frames are there as were committed, and of the pages that the file lacks all.
+  /// Whether the log has as many frames as were committed, and all pages that the file lacks.
   private var isIndexed = true
   /// A description of the damage; nil if SQLite reads everything that was committed.
   private(set) var damage: String?
@@ -51,7 +52,7 @@ struct WriteAheadLog: Sendable {
   /// Whether the log was written for another file.
   private(set) var isForeign = false
 
-  /// The frames that one bit makes intact, for each damaged frame with several such bits.
+  /// For each damaged frame that several bit flips can explain, the frames that result from them.
   private var candidates: [Int: [Frame]] = [:]
 
   /// Whether SQLite reads the first page from the log.
@@ -84,12 +85,12 @@ struct WriteAheadLog: Sendable {
 
   /// Reads the log beside the file at `path` once.
   /// - Parameters:
-  ///   - path: The file.
-  ///   - isOnly: Whether neither the file nor the index is read.
+  ///   - path: The path of the file.
+  ///   - isOnly: Whether only the log is read, without the file and its index.
   init?(_ path: String, onlyLog isOnly: Bool = false) {
     let log = RawFile(path + "-wal")
     let main = isOnly ? nil : RawFile(path)
-    // If the file was closed, the files beside it do not belong to it.
+    // If the file was closed, an index beside it does not belong to it.
     let mayHaveIndex = !isOnly && main?.bytes(at: 18, 1) != [1]
     let index = mayHaveIndex ? LogIndex(path + "-shm") : nil
     guard let log, log.size > 0 else {
@@ -140,7 +141,7 @@ struct WriteAheadLog: Sendable {
       let bytes = head[..<8] + content
       let expected = ChecksumPair(head, at: 16)
       let found = stored.adding(bytes, isBigEndian)
-      // If only its stored checksum was damaged, the previous frame is intact.
+      // If only the stored checksum of the previous frame was damaged, that frame is intact.
       let follows = found != expected && suspect?.found.adding(bytes, isBigEndian) == expected
       // Salts can be damaged too: the checksum does not cover them. Frames of an earlier round follow each other, but
       // none of them follows an intact frame of this one.
@@ -176,10 +177,10 @@ struct WriteAheadLog: Sendable {
     let expected: ChecksumPair
   }
 
-  /// Finds the bit by which a frame does not match its checksum.
+  /// Finds the bit whose flip makes a frame match its checksum.
   ///
   /// The checksum does not distinguish high bits of different words. If several bits explain it,
-  /// the frame stays damaged, and ``variants(of:)`` has the candidates.
+  /// the frame stays damaged, and ``variants(of:upTo:)`` tries them.
   private mutating func correct(_ slot: Int, _ suspect: Suspect, _ isBigEndian: Bool) {
     let flips = ChecksumPair.flips(
       suspect.bytes.count,
@@ -199,14 +200,14 @@ struct WriteAheadLog: Sendable {
     if right.count > 1 { candidates[slot] = right }
   }
 
-  /// Returns the logs that result from the candidates for the bit of a damaged frame.
+  /// Returns copies of this log, one for each candidate for the damaged bit of a frame.
   ///
-  /// Most of a page is as it was in the version before. A bit is likely if flipping it makes its
-  /// byte equal to that version.
+  /// Most of a page is the same as in its earlier version. A bit is likely if flipping it makes its
+  /// byte equal to that of the earlier version.
   /// - Parameters:
-  ///   - path: The file.
-  ///   - count: The greatest number of logs. There can be some hundred candidates.
-  /// - Returns: The logs, the likeliest first; empty if no frame, or more than one, has several
+  ///   - path: The path of the file.
+  ///   - count: The greatest number of logs. There can be several hundred candidates.
+  /// - Returns: The logs, the likeliest first; empty unless exactly one frame has several
   ///   candidates.
   func variants(of path: String, upTo count: Int) -> [WriteAheadLog] {
     guard candidates.count == 1, let (slot, choices) = candidates.first, slot < committed else {
@@ -241,7 +242,7 @@ struct WriteAheadLog: Sendable {
   /// The first frame that SQLite does not use, if there is one.
   private var reach: Int?
 
-  /// Determines whether committed frames lie behind those that SQLite uses.
+  /// Sets ``damage`` if committed frames follow those that SQLite uses.
   private mutating func judge(_ header: Header?, _ index: LogIndex?, _ slots: Int) {
     guard header != nil else {
       if slots > 0 {
@@ -268,10 +269,10 @@ struct WriteAheadLog: Sendable {
     damage = "frame \(reach + 1) cannot be read, and SQLite ignores \(missing) from there on"
   }
 
-  /// Determines whether the file itself is missing, or shorter than a page, while the log has pages.
+  /// Sets ``damage`` if the file is missing, or shorter than a page, while the log has pages.
   ///
-  /// A program that writes a log has written at least one page of the file before. SQLite deletes
-  /// the log of an empty file, even if it opens the file for reading only.
+  /// A program writes at least one page of the file before it writes a log. SQLite deletes the log
+  /// of an empty file, even if it opens the file for reading only.
   private mutating func checkLength(of path: String, _ least: Int, _ slots: Int) {
     let size = Opened.size(of: path)
     guard size ?? 0 < least, slots > 0 else { return }
@@ -285,7 +286,7 @@ struct WriteAheadLog: Sendable {
     isComplete = isComplete && isIndexed
   }
 
-  /// Whether pages of the log differ from those of the closed file.
+  /// Whether pages of the log differ from those of a file that was closed.
   private func differs(_ log: RawFile, _ main: RawFile) -> Bool {
     newest(upTo: usable).contains { page, slot in
       // The first page also holds the journal mode and counters.
@@ -295,14 +296,14 @@ struct WriteAheadLog: Sendable {
     }
   }
 
-  /// The newest frame of each page, of the first `count`.
+  /// Returns the newest frame of each page among the first `count` frames.
   private func newest(upTo count: Int) -> [Int: Int] {
     var newest: [Int: Int] = [:]
     for (slot, frame) in frames.prefix(count).enumerated() { newest[frame.page] = slot }
     return newest
   }
 
-  /// Returns the most common salts of the first frames.
+  /// Returns the most common salts of the first three frames.
   private func commonSalts(_ log: RawFile, _ slots: Int) -> [UInt8] {
     let first = (0..<min(3, slots)).map { log.bytes(at: offset($0) + 8, 8) }
     return first.first { salts in first.count { $0 == salts } > 1 } ?? first.first ?? []
@@ -318,7 +319,7 @@ struct WriteAheadLog: Sendable {
     bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// The page size in these two bytes of the file's header; nil if it is not valid.
+  /// Returns the page size that two bytes of the file's header contain; nil if it is not valid.
   private static func pageSize(of bytes: [UInt8]) -> Int? {
     guard bytes.count == 2 else { return nil }
     let size = Int(bytes[0]) << 8 | Int(bytes[1])
@@ -331,19 +332,18 @@ struct WriteAheadLog: Sendable {
 }
 
 extension WriteAheadLog {
-  /// The choice of frames to merge into a file.
+  /// The frames that are merged into a file.
   enum Choice: CaseIterable, Sendable {
-    /// All up to the last commit, damaged or not, since most bytes of a page are intact and rows
-    /// have checksums.
+    /// All frames up to the last commit, damaged or not: most bytes of a damaged page are intact,
+    /// and rows have checksums.
     case all
-    /// All up to the last commit that are not damaged.
+    /// The intact frames up to the last commit.
     case intact
-    /// Those that SQLite uses.
+    /// The frames that SQLite uses.
     case usable
   }
 
-  /// Writes pages of the log of the file at `path` into a copy of that file, so that the copy needs
-  /// no log.
+  /// Writes pages of the log into a copy of the file at `path`, so that the copy needs no log.
   /// - Throws: `full`, `inputOutput`.
   func merge(_ choice: Choice, of path: String, into copy: String) throws(DocumentError) {
     let descriptor = open(copy, O_RDWR | O_CLOEXEC)
@@ -369,7 +369,7 @@ extension WriteAheadLog {
     {
       throw .writing(copy)
     }
-    // Mark the file in its header as one with a rollback journal.
+    // Mark the copy in its header as a file with a rollback journal instead of a log.
     guard pwrite(descriptor, [1, 1], 2, 18) == 2, fsync(descriptor) == 0 else {
       throw .writing(copy)
     }
@@ -377,13 +377,13 @@ extension WriteAheadLog {
 }
 
 extension WriteAheadLog.Frame {
-  /// Restores the damaged bit of the frame's page.
+  /// Flips the damaged bit of the frame's page.
   func repair(_ content: inout [UInt8]) {
     if let flip, flip.offset < content.count { content[flip.offset] ^= flip.mask }
   }
 }
 
-/// The header of a log, if it is intact.
+/// The header of a log; nil if it is damaged.
 private struct Header {
   let pageSize: Int
   let salts: [UInt8]
@@ -400,15 +400,16 @@ private struct Header {
   }
 }
 
-/// The header of the index of a log (`-shm`), if it is intact.
+/// The header of the index of a log (`-shm`); nil if it is damaged.
 ///
-/// It is in the byte order of the machine.
+/// Its numbers are in the byte order of the machine.
 private struct LogIndex {
   let pageSize: Int
   let salts: [UInt8]
-  /// The number of frames that are committed.
+  /// The number of committed frames.
   let committed: Int
-  /// Whether a writer committed with this index; otherwise a reader rebuilt it from the log.
+  /// Whether the writer made this index while committing; otherwise a reader rebuilt it from the
+  /// log.
   let isOfWriter: Bool
 
   init?(_ path: String) {
@@ -431,7 +432,7 @@ private struct LogIndex {
   }
 }
 
-/// The checksum of a log: two running sums, each added to the other.
+/// The checksum of a log: two running sums, each of which is added to the other.
 private struct ChecksumPair: Equatable {
   let first: UInt32
   let second: UInt32
@@ -441,14 +442,16 @@ private struct ChecksumPair: Equatable {
     self.second = second
   }
 
-  /// The checksum that is stored at an offset, 0 if there are too few bytes.
+  /// Reads the checksum at an offset; 0 if there are too few bytes.
   init(_ bytes: [UInt8], at offset: Int) {
     let isThere = bytes.count >= offset + 8
     first = isThere ? UInt32(WriteAheadLog.number(bytes, offset)) : 0
     second = isThere ? UInt32(WriteAheadLog.number(bytes, offset + 4)) : 0
   }
 
-  /// Returns the checksum after adding bytes, whose number must be a multiple of eight.
+  /// Returns the checksum after adding bytes.
+  ///
+  /// Their number must be a multiple of eight.
   func adding(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) -> ChecksumPair {
     var (first, second) = (first, second)
     bytes.withUnsafeBytes { buffer in
@@ -477,7 +480,8 @@ private struct ChecksumPair: Equatable {
   ) -> [WriteAheadLog.Flip] {
     var flips: [WriteAheadLog.Flip] = []
     let difference = (expected.first &- found.first, expected.second &- found.second)
-    // What 1 in the first word and 1 in the second word of a pair add, beginning with the last pair.
+    // The changes of both sums if 1 is added to the first or the second word of a pair, beginning
+    // with the last pair of words.
     var factors = [(UInt32(1), UInt32(1)), (UInt32(0), UInt32(1))]
     for pair in stride(from: count - 8, through: 0, by: -8) {
       for (word, factor) in factors.enumerated() {

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The right to write one document, against other processes and other parts of this one.
+/// The exclusive right to write a document, among all processes and within this one.
 ///
-/// It is an `flock` on a file beside the document, and not on the document itself: closing any
-/// descriptor of a file gives up all of SQLite's own locks on it. The kernel releases it however
-/// the process ends; the file that may be left behind then means nothing. Readers never look at it.
+/// It is an `flock` on a file beside the document. The document itself cannot be locked: closing
+/// any descriptor of it would release all of SQLite's locks. The kernel releases the lock when the
+/// process ends for any reason. A lock file that is left behind has no effect. Readers ignore the
+/// lock.
 final class WriterLock: Sendable {
   private let descriptor: Mutex<CInt?>
   private let path: String
@@ -26,13 +27,13 @@ final class WriterLock: Sendable {
           "\(document): it is open for writing already; close it there, or open it for reading"
         )
       }
-      // Whoever had it before may have removed the file between our two steps: then this lock is
-      // on a file nobody else will find.
+      // The previous holder may have removed the file between `open` and `flock`. Other processes
+      // would not find that file, so create another one.
       var ours = stat()
       if fstat(descriptor, &ours) == 0, Self.isFile(descriptor, at: path) {
         self.descriptor = Mutex(descriptor)
         self.path = path
-        // One that holds something is somebody else's file.
+        // A file that is not empty was not created by this program.
         isOurs = ours.st_size == 0
         return
       }
@@ -40,8 +41,9 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Gives the lock up, now and not when the last reference to it goes: a closure that has run may
-  /// keep one for a moment.
+  /// Releases the lock now.
+  ///
+  /// The last reference to it may live longer, for example in a closure that has run.
   func release() {
     descriptor.withLock { descriptor in
       guard let open = descriptor else { return }
@@ -52,7 +54,7 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Whether a path is that of an open file.
+  /// Whether `path` is the path of an open file.
   private static func isFile(_ descriptor: CInt, at path: String) -> Bool {
     var ours = stat()
     var there = stat()
@@ -63,5 +65,5 @@ final class WriterLock: Sendable {
   deinit { release() }
 }
 
-/// The system's words for the last error.
+/// Returns the system's message for the last error.
 func systemMessage() -> String { String(cString: strerror(errno)) }
