@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A board, or a part of it, as it is written to files of every kind.
+/// The content of a board, or of a part of it, for export to a file.
 package struct BoardExport: Sendable {
   /// The visible content of the board.
   package var picture: BoardPicture
@@ -11,24 +11,25 @@ package struct BoardExport: Sendable {
   package let name: String
   /// The settings of the board.
   package let settings: BoardSettings
-  /// How the games among the objects began.
+  /// The setup data of the games among the objects.
   package let setups: [ObjectID: [UInt8]]
-  /// The chat.
+  /// The lines of the chat.
   package let chat: [ChatLine]
 
   /// The area of a page without objects.
   private static let empty = Rectangle(Point(x: -200, y: -150), Point(x: 200, y: 150))
 
-  /// What of a board is to be written.
+  /// Creates an export of a board, or of a part of it.
   ///
   /// - Parameters:
   ///   - board: The board.
-  ///   - id: Its id.
-  ///   - name: What people call it.
-  ///   - region: The part of it that is meant, with all objects that it touches; nil for all of it.
-  ///   - objects: The objects that are meant, of those; nil for all.
-  ///   - names: What members are called.
-  ///   - photo: A photo's file; nil if it is not here.
+  ///   - id: The board's id.
+  ///   - name: The name of the board.
+  ///   - region: The part of the board to export, with all objects that touch it; nil for the whole
+  ///     board.
+  ///   - objects: The objects to export, out of those in the region; nil for all of them.
+  ///   - names: The display names of members.
+  ///   - photo: Returns the file of a photo; nil if it is not available.
   package init(
     of board: Board,
     id: String,
@@ -43,11 +44,11 @@ package struct BoardExport: Sendable {
       guard objects?.contains(id) ?? true, let snapshot = board.snapshot(id) else { return nil }
       let item = BoardCanvas.Item(snapshot, game: board.gameView(id, for: board.member))
       guard let region, let touching, !touching.contains(id) else { return item }
-      // Words and panels reach out of their boxes, where the others are as the board finds them.
+      // Texts and game panels can extend beyond their boxes, so compare their bounds on the page.
       let hasWords = snapshot.kind == .text || snapshot.kind == .game
       return hasWords && item.pageBounds.touches(region) ? item : nil
     }
-    // What nothing can be seen of is white paper.
+    // A fully transparent background is shown as white paper.
     let background = board.background.flatMap { $0 & 0xFF == 0 ? nil : $0 >> 8 }
     picture = BoardPicture(
       items: items,
@@ -68,12 +69,12 @@ package struct BoardExport: Sendable {
   /// The objects from back to front.
   package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
 
-  /// The file of a kind.
+  /// Returns the board as a file.
   ///
   /// - Parameters:
-  ///   - format: Which kind.
-  ///   - scale: Pixels for each board unit, of PNG alone.
-  ///   - pages: What makes PNG and PDF; nil if this program cannot.
+  ///   - format: The format of the file.
+  ///   - scale: The number of pixels for each board unit; used only for PNG.
+  ///   - pages: The writer for PNG and PDF; nil if the program has none.
   /// - Returns: The bytes of the file.
   /// - Throws: ``ExportError``.
   package func file(
@@ -93,22 +94,22 @@ package struct BoardExport: Sendable {
   }
 }
 
-/// The kinds of files that a board is written to.
+/// The formats of exported files.
 package enum ExportFormat: String, CaseIterable, Sendable {
-  /// A page for browsers, in which words are words.
+  /// An SVG page for browsers. Words stay text.
   case svg
-  /// A page of pixels.
+  /// A page as pixels (PNG).
   case png
-  /// A page for printers.
+  /// A page for printers (PDF).
   case pdf
-  /// The board for programs, and for `import`.
+  /// All data of the board as JSON, for programs and for `import`.
   case json
-  /// A drawing of Excalidraw.
+  /// A drawing for Excalidraw.
   case excalidraw
   /// The board in characters, as a terminal shows it.
   case text = "txt"
 
-  /// The kind that a file is by the ending of its name; nil if it has none of these.
+  /// Creates the format that a file name's extension stands for; nil for other extensions.
   package init?(fileName: String) {
     guard let dot = fileName.lastIndex(of: "."),
       let format = Self(rawValue: fileName[fileName.index(after: dot)...].lowercased())
@@ -116,32 +117,33 @@ package enum ExportFormat: String, CaseIterable, Sendable {
     self = format
   }
 
-  /// The endings of names, for people.
+  /// The file name extensions of all formats, for messages to the user.
   package static let endings = allCases.map { ".\($0.rawValue)" }.joined(separator: " ")
 }
 
-/// Makes pages of pixels and for printers, which takes libraries that not every program has.
+/// Writes pages as PNG and PDF, with libraries that not every program has.
 package protocol PageWriter: Sendable {
-  /// The picture as PNG, so many pixels for each board unit.
-  /// - Throws: `page` with the reason.
+  /// Returns the picture as a PNG with `scale` pixels for each board unit.
+  /// - Throws: ``ExportError/page(_:)``.
   func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8]
 
-  /// The picture as PDF.
-  /// - Throws: `page` with the reason.
+  /// Returns the picture as a PDF.
+  /// - Throws: ``ExportError/page(_:)``.
   func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8]
 }
 
 /// The reason why a board could not be exported.
 package enum ExportError: Error, Hashable, Sendable {
-  /// This program makes no pages of that kind.
+  /// This program cannot write files of that format.
   case noPages(ExportFormat)
-  /// The page could not be made, and why.
+  /// The page could not be written; the value is the reason.
   case page(String)
 
   /// The problem and the remedy, for the user.
   package var message: String {
     switch self {
-    case .noPages(let format): "this program cannot make .\(format.rawValue); .svg can be made"
+    case .noPages(let format):
+      "this program cannot write .\(format.rawValue) files; use .svg instead"
     case .page(let why): why
     }
   }

@@ -1,4 +1,4 @@
-/// Colours as files write them.
+/// Colors in the notations that files use.
 enum ColorNames {
   /// Returns the color `0xRRGGBBAA` for `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa` or one of a few
   /// names; nil for other text.

@@ -1,20 +1,21 @@
 /// The reason why a file could not be imported; no part of it was imported.
 package enum ImportError: Error, Hashable, Sendable {
-  /// It has more bytes than so many.
+  /// The file has more bytes than the limit.
   case tooLong(limit: Int)
-  /// It is no JSON; the offset of the first byte that is wrong.
+  /// The file is not valid JSON; the value is the offset of the first invalid byte.
   case malformed(at: Int)
-  /// Its lists and objects lie in each other too deep.
+  /// The file has too many nested lists and objects; the value is the offset where the limit is
+  /// exceeded.
   case tooDeep(at: Int)
-  /// It has more values than are read.
+  /// The file has more values than the limit.
   case tooManyValues
-  /// It is JSON, and none of the kinds that are known.
+  /// The file is JSON, but of an unknown format.
   case unknownFormat
-  /// It was written by a later version of this program.
+  /// A newer version of this program wrote the file.
   case newerVersion
-  /// A value is missing or not what it has to be: which, and what that is.
+  /// A value is missing or not valid: its path, and a description of a valid value.
   case wrongValue(String, expected: String)
-  /// It has more objects than a board.
+  /// The file has more objects than a board can have.
   case tooManyObjects
 
   /// The problem and the remedy, in at most one line.
@@ -22,9 +23,9 @@ package enum ImportError: Error, Hashable, Sendable {
     switch self {
     case .tooLong(let limit):
       "it has more than \(limit / 1_000_000) MB, which is the limit"
-    case .malformed(let offset): "it is no JSON: byte \(offset + 1) is wrong"
-    case .tooDeep(let offset): "its lists lie too deep in each other at byte \(offset + 1)"
-    case .tooManyValues: "it holds more values than are read"
+    case .malformed(let offset): "it is not valid JSON: byte \(offset + 1) is wrong"
+    case .tooDeep(let offset): "it has too many nested lists at byte \(offset + 1)"
+    case .tooManyValues: "it has more values than can be read"
     case .unknownFormat:
       "it is neither a picture (JPEG, PNG or WebP), nor a board as JSON, nor a drawing of Excalidraw"
     case .newerVersion: "it was written by a newer version of this program"

@@ -1,31 +1,33 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// What a file holds that can be put on a board.
+/// The content of a file that can be added to a board.
 package struct ImportedBoard: Sendable {
-  /// The most bytes of a file that is read.
+  /// The greatest size of a file that is read, in bytes.
   package static let byteLimit = 100_000_000
 
-  /// The objects from back to front.
+  /// The objects, from back to front.
   package var objects: [ObjectDraft] = []
-  /// For each group the one around it, which stands before it.
+  /// The groups.
+  ///
+  /// Each value is the index of the enclosing group, which comes first; nil if there is none.
   package var groups: [Int?] = []
-  /// The photos whose bytes were in the file.
+  /// The photos whose bytes are in the file.
   package var photos: [AssetID: [UInt8]] = [:]
-  /// What belongs to the board that the file was made from.
+  /// The settings of the board that the file was exported from.
   package var settings = BoardSettings()
-  /// What was left out, in words, each a line that may be shown as it is.
+  /// Messages about content that was left out, one line each, ready to be shown.
   package var warnings: [String] = []
 
-  /// Nothing.
+  /// Creates an import without content.
   package init() {}
 
-  /// Reads a board of ours as JSON, or a drawing of Excalidraw.
+  /// Reads a board in this program's JSON format, or a drawing of Excalidraw.
   ///
   /// - Parameters:
-  ///   - bytes: The file.
-  ///   - hash: The SHA-256 of some bytes, by which photos are known.
-  /// - Throws: ``ImportError``, which says what is wrong.
+  ///   - bytes: The bytes of the file.
+  ///   - hash: Returns the SHA-256 of some bytes, which identifies a photo.
+  /// - Throws: ``ImportError`` with the reason.
   package init(
     reading bytes: [UInt8],
     hash: @escaping ([UInt8]) -> AssetID?
@@ -43,20 +45,20 @@ package struct ImportedBoard: Sendable {
     }
   }
 
-  /// The rectangle around all objects; nil where there are none.
+  /// The rectangle around all objects; nil if there are none.
   package var bounds: Rectangle? {
     objects.reduce(nil) { whole, object in whole?.union(object.bounds) ?? object.bounds }
   }
 
-  /// Moves everything so that its middle is at a place.
+  /// Moves all objects so that the center of their bounds is at `place`.
   package mutating func center(at place: Point) {
     guard let middle = bounds?.center else { return }
     let offset = Point(x: place.x - middle.x, y: place.y - middle.y)
     for index in objects.indices { objects[index].move(by: offset) }
   }
 
-  /// Keeps a photo that the file holds.
-  /// - Throws: `PhotoError` where the bytes are none that a board takes.
+  /// Adds a photo of the file to ``photos``, and returns a reference to it.
+  /// - Throws: `PhotoError` if a board does not accept the bytes as a photo.
   mutating func keep(
     _ bytes: [UInt8],
     hash: ([UInt8]) -> AssetID?
@@ -69,7 +71,9 @@ package struct ImportedBoard: Sendable {
     return reference
   }
 
-  /// The place in `groups` of the innermost of some groups, which come from the innermost one on.
+  /// Returns the index in ``groups`` of an object's innermost group, and adds missing groups.
+  ///
+  /// `names` begins with the innermost group.
   mutating func group(_ names: [String], _ known: inout [String: Int]) -> Int? {
     var around: Int?
     for name in names.prefix(BoardLimits.groupDepth).reversed() {
@@ -84,7 +88,8 @@ package struct ImportedBoard: Sendable {
     return around
   }
 
-  /// As much of a text as one object holds.
+  /// Returns the beginning of a text that fits into one object, and adds a warning if the text is
+  /// cut.
   mutating func fitting(_ text: String) -> String {
     let text = PlainText.lines(text)
     guard text.utf8.count > BoardLimits.textBytes else { return text }
@@ -102,11 +107,15 @@ package struct ImportedBoard: Sendable {
   }
 }
 
-/// Where strokes of a file lie.
+/// Converts the strokes of a file to ink.
 enum ImportedInk {
-  /// Points in 1/16 of a unit whose distances are kept exactly, about the place where they belong; the
-  /// centre is to be written where it is not that of the points.
-  /// - Returns: nil where a point is beyond the board.
+  /// Returns the ink points of a stroke around `center`, without changing the distances between
+  /// them.
+  ///
+  /// Ink points are multiples of 1/16 board unit, so their center can differ slightly from
+  /// `center`.
+  /// - Returns: The points, and the center to store if it differs from that of the points; nil if a
+  ///   point is outside the board.
   static func points(
     _ offsets: [Point],
     pressures: [UInt8],

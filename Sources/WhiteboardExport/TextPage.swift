@@ -1,14 +1,14 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A page in characters: what a terminal of the right size would show.
+/// A page in characters, as a terminal of the right size would show it.
 package enum TextPage {
-  /// The most columns; what is broader is shown smaller.
+  /// The greatest number of columns; a wider board is shown smaller.
   package static let columnLimit = 160
-  /// The most rows.
+  /// The greatest number of rows; a taller board is shown smaller.
   package static let rowLimit = 400
 
-  /// The page, its lines ended by line feeds.
+  /// Returns the page as lines that end with line feeds.
   package static func text(_ picture: BoardPicture) -> String {
     let region = picture.region
     let columns = (region.greatest.x - region.least.x) / BoardPicture.letter.width

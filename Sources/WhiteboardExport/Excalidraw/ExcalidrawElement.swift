@@ -1,21 +1,21 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// One element of a drawing of Excalidraw, read as it says of itself.
+/// An element of an Excalidraw drawing.
 struct ExcalidrawElement {
   /// The position and size of an element before rotation.
   struct Box {
     let corner: Point
     let size: Size
 
-    /// The middle, about which it is turned.
+    /// The center of the box, around which the element is rotated.
     var center: Point { Point(x: corner.x + size.width / 2, y: corner.y + size.height / 2) }
   }
 
   let tree: JSONTree
   /// The type of the element.
   let type: String
-  /// Radians clockwise.
+  /// The rotation, in radians clockwise.
   let angle: Double
 
   init(_ tree: JSONTree) {
@@ -31,7 +31,7 @@ struct ExcalidrawElement {
   /// The box of the element; nil if it does not fit on a board.
   var box: Box? {
     guard let x = tree["x"]?.number, let y = tree["y"]?.number else { return nil }
-    // Shapes that were drawn from the right or from below have negative sizes in old files.
+    // In old files, shapes that were drawn from the right or from below have negative sizes.
     let (width, height) = (tree["width"]?.number ?? 0, tree["height"]?.number ?? 0)
     let box = Box(
       corner: Point(x: min(x, x + width), y: min(y, y + height)),
@@ -44,13 +44,13 @@ struct ExcalidrawElement {
     return box
   }
 
-  /// The colour of lines or words that can be seen.
+  /// The color of visible lines or words.
   struct Color {
-    /// `0xRRGGBBAA`; nil for that of what has none of its own.
+    /// The color `0xRRGGBBAA`; nil for the default color.
     let own: UInt32?
   }
 
-  /// The colour of its lines; nil if they cannot be seen.
+  /// The color of the element's lines; nil if they are invisible.
   var color: Color? {
     let stroke = tree["strokeColor"]?.string.flatMap(ColorNames.color) ?? Excalidraw.plain
     let opacity = min(max(tree["opacity"]?.number ?? 100, 0), 100) / 100
@@ -60,13 +60,13 @@ struct ExcalidrawElement {
     return Color(own: color == Excalidraw.plain ? nil : color)
   }
 
-  /// Whether something fills it.
+  /// Whether the element has a fill color.
   var isFilled: Bool {
     guard let fill = tree["backgroundColor"]?.string.flatMap(ColorNames.color) else { return false }
     return fill & 0xFF != 0
   }
 
-  /// How broad its lines show.
+  /// The width at which the element's lines are shown.
   var lineWidth: Double {
     let width = (tree["strokeWidth"]?.number ?? 1) * (type == "freedraw" ? Excalidraw.breadth : 1)
     return min(max((width * 64).rounded() / 64, 0.25), BoardLimits.lineWidth)
@@ -80,7 +80,9 @@ struct ExcalidrawElement {
     return pressures.map { UInt8(min(max(($0 * 255).rounded(), 0), 255)) }
   }
 
-  /// A place after the element was turned about its middle, which heads of arrows do not move.
+  /// Returns a point after the rotation of the element around its center.
+  ///
+  /// Arrowheads do not move the center.
   func turned(_ place: Point, _ box: Box) -> Point {
     let middle = points.flatMap(Self.bounds)?.center ?? box.center
     let rotation = Rotation(steps: (try? FixedPoint.angleSteps(angle)) ?? 0)
@@ -93,7 +95,7 @@ struct ExcalidrawElement {
 
   // MARK: - Lines
 
-  /// The line that draws it, before it is turned; nil if it has none.
+  /// Returns the line that draws the element before its rotation; nil if it has none.
   func outline(_ box: Box) -> [Point]? {
     let (corner, size, center) = (box.corner, box.size, box.center)
     let (right, bottom) = (corner.x + size.width, corner.y + size.height)
@@ -147,7 +149,7 @@ struct ExcalidrawElement {
     return points.count == list.count ? points : nil
   }
 
-  /// The line with what is at its ends, in one go as a pen would draw it.
+  /// Returns the line with its arrowheads, as one stroke of a pen.
   private func withHeads(_ line: [Point]) -> [Point] {
     var line = line
     if tree["endArrowhead"]?.string != nil { line += Self.head(of: line) }
@@ -157,7 +159,7 @@ struct ExcalidrawElement {
     return line
   }
 
-  /// From the end of a line to one barb, back, to the other and back.
+  /// Returns an arrowhead as points: from the tip to one barb, back, to the other barb, and back.
   private static func head(of line: [Point]) -> [Point] {
     guard let tip = line.last, let from = line.last(where: { $0 != tip }) else { return [] }
     let (x, y) = (tip.x - from.x, tip.y - from.y)

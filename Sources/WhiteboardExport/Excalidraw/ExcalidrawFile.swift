@@ -1,13 +1,13 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A board as a drawing of Excalidraw, version 2 of its files.
+/// A board as an Excalidraw drawing, in version 2 of its file format.
 ///
-/// Strokes are freehand lines, words are words, photos are images with their files. A stroke of which a part
-/// was erased becomes the lines that are left of it, and a game the words that it shows, for Excalidraw has
-/// neither.
+/// Strokes are freehand lines, words are text, and photos are images with their files. Excalidraw
+/// has no erasures and no games. A partly erased stroke becomes the lines that are left of it, and
+/// a game becomes its text.
 package enum ExcalidrawFile {
-  /// The document, ended by a line feed.
+  /// Returns the document, which ends with a line feed.
   package static func text(_ export: BoardExport) -> String {
     var writer = ExcalidrawWriter(export)
     for item in export.picture.items { writer.add(item) }
@@ -34,17 +34,17 @@ package enum ExcalidrawFile {
 
 /// The parts of the Excalidraw format that import and export share.
 enum Excalidraw {
-  /// The colour of what has none of its own.
+  /// The color of elements without a color of their own.
   static let plain: UInt32 = 0x1E1E_1EFF
-  /// How much broader a freehand line shows than its `strokeWidth` says.
+  /// The ratio between the visible width of a freehand line and its `strokeWidth`.
   static let breadth = 4.25
-  /// The number of its font whose letters are all as wide.
+  /// The number of Excalidraw's monospaced font.
   static let font = 3.0
-  /// The distance of lines, in sizes of the font.
+  /// The distance between lines, as a multiple of the font size.
   static let lineHeight = 1.2
 }
 
-/// Makes elements of objects.
+/// Converts objects to elements.
 private struct ExcalidrawWriter {
   private(set) var elements: [String] = []
   private let picture: BoardPicture
@@ -52,7 +52,7 @@ private struct ExcalidrawWriter {
 
   init(_ export: BoardExport) { picture = export.picture }
 
-  /// The files of the images.
+  /// The files of the images, as JSON.
   var files: String {
     var json = JSONObject()
     for (id, asset) in photos.sorted(by: { $0.key < $1.key }) {
@@ -87,7 +87,7 @@ private struct ExcalidrawWriter {
     }
   }
 
-  /// An element with what all have; its box is about its centre.
+  /// Returns an element with the properties that all elements have.
   private mutating func element(
     _ type: String,
     of snapshot: ObjectSnapshot,
@@ -132,7 +132,8 @@ private struct ExcalidrawWriter {
     guard !lines.isEmpty else { return }
     let scale = snapshot.scale
     let columns = Double(BoardPicture.columns(lines)) * BoardPicture.letter.width
-    // Lines begin at the left of the longest of them; a single one is in the middle of its box.
+    // Several lines are aligned with the left edge of the longest one; a single line is centered in
+    // its box.
     let isSingle = lines.count == 1
     let width = (isSingle ? max(snapshot.size.width, columns) : columns) * scale
     let fontSize = BoardPicture.fontSize * scale
@@ -158,7 +159,8 @@ private struct ExcalidrawWriter {
 
   private mutating func add(stroke snapshot: ObjectSnapshot) {
     let lines = snapshot.inkLines
-    // What is left of a stroke turns about the middle of it all, not about its own.
+    // The parts of an erased stroke are rotated around the center of the whole stroke, not their
+    // own.
     let isWhole = lines.count == 1 && snapshot.erased?.ranges.isEmpty ?? true
     let rotation = snapshot.rotation
     for line in lines {

@@ -1,12 +1,13 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Reads a drawing of Excalidraw; an element that cannot be read is left out with a warning, and nothing
-/// else is.
+/// Reads an Excalidraw drawing.
+///
+/// An element that cannot be read is left out with a warning; the others are kept.
 struct ExcalidrawReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
-  /// How often something was left out, by what is said of it.
+  /// The number of omissions for each warning.
   private var leftOut: [String: Int] = [:]
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
@@ -27,7 +28,7 @@ struct ExcalidrawReader {
     for (reason, count) in reader.leftOut.sorted(by: { $0.key < $1.key }) {
       reader.result.warnings.append(count == 1 ? reason : "\(reason) (\(count) times)")
     }
-    // White paper is what a board has by itself.
+    // Boards have a white background by default.
     if let background = tree["appState"]?["viewBackgroundColor"]?.string.flatMap(ColorNames.color),
       background != 0xFFFF_FFFF, background & 0xFF != 0
     {
@@ -45,18 +46,18 @@ struct ExcalidrawReader {
 
   private mutating func read(_ element: ExcalidrawElement) {
     guard let box = element.box else {
-      leaveOut("an element of type \(element.shownType) has no place on a board")
+      leaveOut("an element of type \(element.shownType) has no position on the board")
       return
     }
     switch element.type {
     case "text": read(text: element, box)
     case "image": read(image: element, box)
     case "freedraw", "line", "arrow", "rectangle", "diamond", "ellipse": read(lines: element, box)
-    default: leaveOut("elements of type \(element.shownType) are not known here")
+    default: leaveOut("elements of type \(element.shownType) are not supported")
     }
   }
 
-  /// Puts an object on the board with what all elements have.
+  /// Adds an object with the properties that all elements have.
   private mutating func add(_ draft: ObjectDraft, _ element: ExcalidrawElement) {
     var draft = draft
     draft.angle = element.angle
@@ -69,17 +70,17 @@ struct ExcalidrawReader {
 
   private mutating func read(lines element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
     guard let points = element.outline(box) else {
-      leaveOut("an element of type \(element.shownType) has no points on a board")
+      leaveOut("an element of type \(element.shownType) has no valid points")
       return
     }
     guard let color = element.color else {
-      leaveOut("elements that cannot be seen are left out")
+      leaveOut("invisible elements are left out")
       return
     }
-    if element.isFilled { leaveOut("shapes are taken without what fills them") }
+    if element.isFilled { leaveOut("shapes are imported without their fill") }
     let width = element.lineWidth
     let pressures = element.pressures(count: points.count)
-    // One that is too long becomes several.
+    // Split a line that is too long into several strokes.
     for start in stride(from: 0, to: points.count, by: BoardLimits.pointsPerStroke) {
       let end = min(points.count, start + BoardLimits.pointsPerStroke)
       let piece = Array(points[start..<end])
@@ -97,7 +98,7 @@ struct ExcalidrawReader {
         draft.color = color.own
         add(draft, element)
       } else {
-        leaveOut("an element of type \(element.shownType) lies outside of the board")
+        leaveOut("an element of type \(element.shownType) is outside the board")
       }
     }
   }
@@ -106,16 +107,17 @@ struct ExcalidrawReader {
 
   private mutating func read(text element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
     let shown = element.tree["text"]?.string ?? ""
-    // What is bound to a shape is broken into lines to fit in it; other words are broken by their box.
+    // Text that belongs to a shape has line breaks to fit into the shape. Other text is broken by
+    // its own box.
     let isBound = element.tree["containerId"]?.string != nil
     let original = isBound ? nil : element.tree["originalText"]?.string
     let words = original ?? shown
     guard words.contains(where: { !$0.isWhitespace }) else {
-      leaveOut("texts without words are left out")
+      leaveOut("empty texts are left out")
       return
     }
     guard let color = element.color else {
-      leaveOut("elements that cannot be seen are left out")
+      leaveOut("invisible elements are left out")
       return
     }
     let fontSize = element.tree["fontSize"]?.number ?? 20
@@ -125,7 +127,8 @@ struct ExcalidrawReader {
     )
     let text = result.fitting(words)
     let plain = ObjectDefaults.size(of: .text)
-    // Letters here are broader than in most fonts: what was one line stays one.
+    // Letters on a board are wider than in most fonts. Widen the box so that a single line stays
+    // one line.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let isBroken = original != nil && shown != words
     let columns = Double(isBroken ? 0 : BoardPicture.columns(lines)) * BoardPicture.letter.width
@@ -158,7 +161,7 @@ struct ExcalidrawReader {
       leaveOut(
         error == .unknownFormat
           ? "images that are neither JPEG nor PNG are left out"
-          : "an image that is damaged or too big is left out"
+          : "an image that is damaged or too large is left out"
       )
     }
   }

@@ -1,14 +1,14 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A board as one document of JSON, for programs and for `import`; `JSONLines` says what is in it.
+/// A board as one JSON document, for programs and for `import`; `JSONLines` documents the objects.
 package enum BoardJSON {
-  /// The value of `format`.
+  /// The value of the key `format`.
   package static let format = "whiteboard-board"
-  /// The value of `version`; it changes if older programs can no longer read the format.
+  /// The value of the key `version`; it changes if older programs can no longer read the format.
   package static let version = 1
 
-  /// The document, ended by a line feed; one object a line.
+  /// Returns the document, with one object on each line and a line feed at the end.
   package static func text(_ export: BoardExport) -> String {
     var document = JSONObject()
     document.add("format", string: format)
@@ -83,7 +83,7 @@ package enum BoardJSON {
     return json.text
   }
 
-  /// The colour `0xRRGGBBAA` as `#rrggbbaa`.
+  /// Returns the color `0xRRGGBBAA` as `#rrggbbaa`.
   private static func color(_ rgba: UInt32) -> String {
     let digits = String(rgba, radix: 16)
     return "#" + String(repeating: "0", count: 8 - digits.count) + digits

@@ -1,7 +1,9 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Reads a board as JSON; what is not of its form is an error that says where.
+/// Reads a board as JSON.
+///
+/// Errors name the path of the value that is not valid.
 struct BoardJSONReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
@@ -12,7 +14,7 @@ struct BoardJSONReader {
     hash: @escaping ([UInt8]) -> AssetID?
   ) throws(ImportError) -> ImportedBoard {
     guard let version = tree["version"]?.number, version >= 1 else {
-      throw .wrongValue("version", expected: "a number from 1 on")
+      throw .wrongValue("version", expected: "a number of at least 1")
     }
     guard version <= Double(BoardJSON.version) else { throw .newerVersion }
     guard let objects = tree["objects"]?.list else {
@@ -68,7 +70,7 @@ struct BoardJSONReader {
       draft = ObjectDraft(.text(text, size: try fields.size("size")), at: center)
     case "drawing":
       guard let drawing = try drawing(fields, center) else {
-        result.warnings.append("\(fields.path), a drawing of no points, is left out")
+        result.warnings.append("\(fields.path) is left out: the drawing has no points")
         return
       }
       draft = drawing
@@ -79,7 +81,7 @@ struct BoardJSONReader {
       draft = ObjectDraft(game, at: center)
     default:
       let shown = TerminalText.quoted(type)
-      result.warnings.append("\(fields.path) is left out: there is no type \(shown) here")
+      result.warnings.append("\(fields.path) is left out: type \(shown) is not supported")
       return
     }
     draft.scale = try fields.number(
@@ -117,7 +119,8 @@ struct BoardJSONReader {
     case PhotoFormat.png.name: format = .png
     default: throw fields.wrong("format", "jpeg or png")
     }
-    // A photo may have more pixels on a side than a board has units.
+    // A photo can have more pixels on a side than a board has units, so its size is not read as a
+    // point.
     let pixels = fields.tree["pixelSize"]?.numbers ?? []
     let bytes = try fields.number("byteCount", within: 1...Double(BoardLimits.photoBytes))
     guard pixels.count == 2, let width = Int(exactly: pixels[0]),
@@ -125,7 +128,7 @@ struct BoardJSONReader {
       let count = Int(exactly: bytes),
       let header = try? PhotoHeader(format: format, width: width, height: height),
       let reference = try? AssetReference(id: id, byteCount: count, header: header)
-    else { throw fields.wrong("pixelSize", "the size of a photo that a board takes") }
+    else { throw fields.wrong("pixelSize", "the size of a photo that a board accepts") }
     return reference
   }
 
@@ -138,7 +141,7 @@ struct BoardJSONReader {
       name.utf8.count <= BoardLimits.gameNameBytes, setup.count <= BoardLimits.setupBytes
     else {
       result.warnings.append(
-        "\(fields.path), a game of which nobody knows how it began, is left out"
+        "\(fields.path) is left out: the setup of the game is missing or not valid"
       )
       return nil
     }

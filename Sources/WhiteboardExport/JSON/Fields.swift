@@ -1,9 +1,11 @@
 import Whiteboard
 
-/// The members of one object of a board as JSON, each read as what its key has to be.
+/// The members of a JSON object in a board file.
+///
+/// Each accessor checks the type and range of its value.
 struct Fields {
   let tree: JSONTree
-  /// The path in the document.
+  /// The path of the object in the document, for error messages.
   let path: String
 
   init(_ tree: JSONTree, path: String) throws(ImportError) {
@@ -43,7 +45,7 @@ struct Fields {
   func color() throws(ImportError) -> UInt32? {
     guard let value = tree["color"] else { return nil }
     guard let color = value.string.flatMap(ColorNames.color) else {
-      throw wrong("color", "a colour like #3060c0ff")
+      throw wrong("color", "a color like #3060c0ff")
     }
     return color
   }
@@ -65,7 +67,7 @@ struct Fields {
     guard let list = tree[key]?.list, list.count <= BoardLimits.pointsPerStroke else {
       throw wrong(key, "a list of at most \(BoardLimits.pointsPerStroke) points")
     }
-    // The offsets of a stroke are as long as a board is broad.
+    // The offsets in a stroke can be as long as a board is wide.
     let limit = BoardLimits.coordinate * 2
     let points = list.compactMap { offset -> Point? in
       guard let pair = offset.numbers, pair.count == 2, pair.allSatisfy({ abs($0) <= limit })
@@ -85,7 +87,7 @@ struct Fields {
     return pressures
   }
 
-  /// Parts of a stroke of so many points, each [from,to] in points.
+  /// Returns the parts of a stroke with `count` points, each given as [from,to] in points.
   func spans(_ key: String, count: Int) throws(ImportError) -> StrokeSpans {
     guard let value = tree[key] else { return StrokeSpans() }
     let end = Double(max(1, (count - 1) * StrokeSpans.steps))

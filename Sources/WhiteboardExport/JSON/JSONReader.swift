@@ -1,13 +1,13 @@
-/// Reads JSON (RFC 8259) that a stranger may have made.
+/// Reads JSON (RFC 8259) from untrusted sources.
 ///
-/// Depth and number of values are bounded, so that time and memory are; what is beyond them, or is no
-/// JSON, is an error and never a trap.
+/// Depth and number of values are limited, so that time and memory are limited too. Input that
+/// exceeds the limits, or is not JSON, causes an error and never a trap.
 package struct JSONReader {
-  /// How many lists and objects may lie in each other.
+  /// The greatest depth of nested lists and objects.
   package static let depthLimit = 64
-  /// How many values are read.
+  /// The greatest number of values in a document.
   package static let valueLimit = 16_000_000
-  /// The most bytes that a number is written with.
+  /// The greatest length of a number, in bytes.
   private static let numberLength = 512
 
   private let bytes: [UInt8]
@@ -17,11 +17,11 @@ package struct JSONReader {
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads all of the bytes as one value.
+  /// Reads all bytes as one value.
   /// - Throws: `malformed`, `tooDeep`, `tooManyValues`.
   package static func read(_ bytes: [UInt8]) throws(ImportError) -> JSONTree {
     var reader = JSONReader(bytes)
-    // What some editors put before a text.
+    // Some editors write a byte order mark at the beginning of a text.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
     let tree = try reader.value()
     reader.skipBlanks()
@@ -173,7 +173,7 @@ package struct JSONReader {
         guard low & 0xFC00 == 0xDC00 else { throw .malformed(at: start) }
         code = 0x10000 + (code & 0x3FF) << 10 + low & 0x3FF
       }
-      // Half of a pair is nothing that a text can hold.
+      // Half of a surrogate pair is not valid in a text, so it is replaced.
       bytes.append(contentsOf: Array(String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8))
     default: throw .malformed(at: start)
     }
@@ -201,7 +201,7 @@ package struct JSONReader {
     }
   }
 
-  /// Takes this byte, blanks before it aside, where it comes next.
+  /// Consumes `byte` if it is next, after skipping blanks; returns whether it was.
   private mutating func take(_ byte: UInt8) -> Bool {
     skipBlanks()
     return take(only: byte)

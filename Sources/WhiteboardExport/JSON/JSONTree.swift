@@ -1,15 +1,15 @@
-/// A piece of JSON that was read whole, within bounds.
+/// A JSON value, with all values that it contains.
 package indirect enum JSONTree: Hashable, Sendable {
   case null
   case flag(Bool)
-  /// A number, which is finite.
+  /// A finite number.
   case number(Double)
   case string(String)
-  /// A list of nothing but numbers, such as a point.
+  /// A list that contains only numbers, such as a point.
   case numbers([Double])
   /// Any other list.
   case list([JSONTree])
-  /// Of a key that was given twice, the last counts.
+  /// An object; if a key occurs twice, the last value counts.
   case object([String: JSONTree])
 
   /// Returns the member of an object; nil if it is missing or null.
@@ -20,25 +20,25 @@ package indirect enum JSONTree: Hashable, Sendable {
     return value
   }
 
-  /// The string that it is, or nil.
+  /// The value as a string; nil if it is not a string.
   package var string: String? {
     guard case .string(let string) = self else { return nil }
     return string
   }
 
-  /// The number that it is, or nil.
+  /// The value as a number; nil if it is not a number.
   package var number: Double? {
     guard case .number(let number) = self else { return nil }
     return number
   }
 
-  /// The Boolean value, or nil.
+  /// The value as a Boolean; nil if it is not `true` or `false`.
   package var flag: Bool? {
     guard case .flag(let flag) = self else { return nil }
     return flag
   }
 
-  /// The numbers of a list of nothing else, or nil.
+  /// The numbers of a list; nil if the value is not a list, or contains other values.
   package var numbers: [Double]? {
     switch self {
     case .numbers(let numbers): numbers
@@ -47,7 +47,7 @@ package indirect enum JSONTree: Hashable, Sendable {
     }
   }
 
-  /// The elements of a list, or nil.
+  /// The elements of a list; nil if the value is not a list.
   package var list: [JSONTree]? {
     switch self {
     case .list(let list): list
@@ -56,13 +56,13 @@ package indirect enum JSONTree: Hashable, Sendable {
     }
   }
 
-  /// The members of an object, or nil.
+  /// The members of an object; nil if the value is not an object.
   package var members: [String: JSONTree]? {
     guard case .object(let members) = self else { return nil }
     return members
   }
 
-  /// The strings of a list of nothing else, or nil.
+  /// The strings of a list; nil if the value is not a list, or contains other values.
   package var strings: [String]? {
     guard let list else { return nil }
     let strings = list.compactMap(\.string)

@@ -1,15 +1,15 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A page as SVG: words stay words, strokes are paths, photos are the files that were put on the board.
+/// A page as SVG: words stay text, strokes are paths, and photos are embedded files.
 ///
-/// A pure function of the picture: one picture, one text. Whatever others wrote is escaped, and nothing in
-/// it asks for anything from elsewhere.
+/// The text depends only on the picture. Text from other members is escaped, and the page loads
+/// nothing from elsewhere.
 package struct SVGPage {
   private let picture: BoardPicture
   private var text = ""
 
-  /// The page of a picture, as one document of XML that ends with a line feed.
+  /// Returns the page of a picture as an XML document that ends with a line feed.
   package static func svg(_ picture: BoardPicture) -> String {
     var page = SVGPage(picture: picture)
     page.write()
@@ -33,7 +33,7 @@ package struct SVGPage {
     if let background = picture.background {
       line("<rect \(Self.box(region)) fill=\"\(XML.color(background))\"/>")
     }
-    // A browser shows a unit as a pixel at first.
+    // Browsers show one board unit as one pixel by default.
     for object in picture.objects(pixelsPerUnit: 1) where !object.marks.isEmpty {
       line("<g \(Self.transform(object.snapshot))>")
       for mark in object.marks { draw(mark) }
@@ -59,7 +59,7 @@ package struct SVGPage {
     }
   }
 
-  // MARK: - Places and colours
+  // MARK: - Positions and colors
 
   /// Returns the transform of an object's own coordinates, whose origin is its center.
   private static func transform(_ snapshot: ObjectSnapshot) -> String {
@@ -74,7 +74,7 @@ package struct SVGPage {
     return "transform=\"\(steps.joined(separator: " "))\""
   }
 
-  /// A scale, to six decimals: it may be less than a hundredth.
+  /// Returns a scale with up to six decimals, since it can be less than a hundredth.
   private static func factor(_ scale: Double) -> String {
     let millionths = Int64((scale * 1e6).rounded())
     let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)
@@ -91,8 +91,10 @@ package struct SVGPage {
       + "height=\"\(DecimalText.hundredths(area.greatest.y - area.least.y))\""
   }
 
-  /// The attributes that paint with a colour; what is seen through is one thing, however often it
-  /// crosses itself.
+  /// Returns the attributes for painting with a color.
+  ///
+  /// The opacity applies to the whole element, so that a stroke that crosses itself is not darker
+  /// there.
   private static func paint(_ color: PageColor, _ attribute: String) -> String {
     let seen = color.opacity < 1 ? " opacity=\"\(DecimalText.hundredths(color.opacity))\"" : ""
     return "\(attribute)=\"\(XML.color(color.rgb))\"\(seen)"
@@ -100,8 +102,10 @@ package struct SVGPage {
 
   // MARK: - Photos
 
-  /// A photo; one that lies sideways is turned by the page, for some readers heed what its file says of that
-  /// and some do not.
+  /// Draws a photo.
+  ///
+  /// A photo that lies sideways is rotated by the page, because only some readers apply the
+  /// orientation in its file.
   private mutating func draw(_ photo: PagePhoto) {
     var place = Self.box(photo.box)
     if photo.orientation != .upright {
@@ -118,7 +122,7 @@ package struct SVGPage {
 
   // MARK: - Words
 
-  /// How far the line that letters stand on is below the top of their row.
+  /// The distance of the baseline of letters from the top of their row.
   private static let baseline = 12.0
   private static let font =
     "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" "
@@ -150,7 +154,7 @@ package struct SVGPage {
   }
 
   private static func data(_ line: PageLine) -> String {
-    // A dot is a line of no length with round ends.
+    // A dot is a line without length but with round ends.
     guard !line.pieces.isEmpty else { return "M\(text(line.start))h0" }
     var data = "M\(text(line.start))"
     for piece in line.pieces {

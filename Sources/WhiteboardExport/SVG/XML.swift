@@ -2,8 +2,8 @@ import Whiteboard
 
 /// The subset of XML that a page needs.
 package enum XML {
-  /// Text of others as XML, without controls, invisible characters (``InvisibleText``), and what else
-  /// XML does not admit.
+  /// Returns text from other members as XML, without control characters, invisible characters
+  /// (``InvisibleText``), and characters that XML does not allow.
   package static func escaped(_ text: String) -> String {
     var result = ""
     InvisibleText.scan(text) { scalar, isInvisible in
@@ -23,7 +23,7 @@ package enum XML {
     return result
   }
 
-  /// The colour `0xRRGGBB` as `#rrggbb`.
+  /// Returns the color `0xRRGGBB` as `#rrggbb`.
   package static func color(_ rgb: UInt32) -> String {
     let digits = String(rgb & 0xFF_FFFF, radix: 16)
     return "#" + String(repeating: "0", count: 6 - digits.count) + digits
