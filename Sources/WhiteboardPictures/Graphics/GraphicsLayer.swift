@@ -1,34 +1,41 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// The photos that a terminal shows by pixels: what it is to show goes in, the bytes that change it come out.
+/// The photos that a terminal shows as pixels, and the bytes that change them.
 ///
-/// Photos lie under the cells, which are to be blank where a photo is to be seen. It decides and remembers, and
-/// does nothing else. The screen's last row is to stay free of sixels: below it a terminal scrolls.
+/// Photos are under the cells, so cells must be blank where a photo is visible. The layer computes
+/// and remembers, and writes nothing itself. Keep the screen's last row free of sixels, since a
+/// terminal scrolls if they reach below it.
 package struct GraphicsLayer: Sendable {
   /// The bytes to write, and the contents of the terminal's cells after that.
   package struct Update: Hashable, Sendable {
     /// The bytes to write before the cells in the same frame; afterwards the cursor may be
     /// anywhere.
     package var bytes: [UInt8] = []
-    /// Cells that are blank on the terminal now, or show nothing but a picture: what the screen has in
-    /// them is to be written again, and nothing where it has nothing.
+    /// Cells that are blank on the terminal now, or show only a picture.
+    ///
+    /// Write the screen's cells that are not blank there again.
     package var overwritten: [CellArea] = []
   }
 
-  /// By what the terminal shows pixels.
+  /// The protocol of the terminal.
   package let graphics: TerminalGraphics
-  /// Pixels of a cell, across and down.
+  /// The width of a cell, in pixels.
   package let cellWidth: Int
+  /// The height of a cell, in pixels.
   package let cellHeight: Int
 
-  /// How many photos that are out of view a terminal keeps.
+  /// The number of photos out of view that the terminal keeps.
   static let keptImages = 16
-  /// The most pixels of one photo that are sent as sixels; larger ones are for cells.
+  /// The greatest size in pixels at which a photo is sent as sixels; larger photos are shown by
+  /// cells.
   static let sixelPixels = 1_500_000
-  /// How far behind words photos lie: behind cells that have a background too (kitty's graphics protocol, below
-  /// a quarter of the least number), and so that there is room for many on each other.
+  /// The z-index of the lowest photo.
+  ///
+  /// All photos are below -1,073,741,824, and are therefore also under cells with a background
+  /// color.
   private static let lowestLayer = -1_073_751_824
+  /// The z-index of the highest photo.
   private static let highestLayer = -1_073_741_825
 
   private var images: [AssetID: Image] = [:]
@@ -37,7 +44,7 @@ package struct GraphicsLayer: Sendable {
   private var placementCount = 0
   private var updates = 0
 
-  /// A photo that a terminal was sent.
+  /// A photo that was sent to the terminal.
   private struct Image: Sendable {
     let number: Int
     let photo: Version
@@ -52,7 +59,7 @@ package struct GraphicsLayer: Sendable {
     init(_ photo: TerminalPhoto) { (width, height) = (photo.pixels.width, photo.pixels.height) }
   }
 
-  /// A place where a photo is shown.
+  /// A photo that the terminal shows at a position.
   private struct Shown: Sendable {
     var placement: GraphicsPlacement
     var photo: Version
@@ -60,26 +67,26 @@ package struct GraphicsLayer: Sendable {
     var layer: Int
   }
 
-  /// A terminal that shows no photo yet.
+  /// Creates a layer for a terminal that shows no photo yet.
   ///
   /// - Parameters:
-  ///   - graphics: By what it shows pixels.
-  ///   - cellWidth: Pixels of a cell across.
-  ///   - cellHeight: Pixels of a cell down.
+  ///   - graphics: The protocol of the terminal.
+  ///   - cellWidth: The width of a cell, in pixels.
+  ///   - cellHeight: The height of a cell, in pixels.
   package init(_ graphics: TerminalGraphics, cellWidth: Int, cellHeight: Int) {
     self.graphics = graphics
     self.cellWidth = min(max(cellWidth, 1), 256)
     self.cellHeight = min(max(cellHeight, 1), 256)
   }
 
-  /// In how many pixels a photo is shown: what ``TerminalPhoto`` is to be made for.
+  /// Returns the size in pixels at which a photo is shown, for creating its ``TerminalPhoto``.
   package func pixels(of placement: GraphicsPlacement) -> (width: Int, height: Int) {
     (
       min(placement.box.width, 1 << 15) * cellWidth, min(placement.box.height, 1 << 15) * cellHeight
     )
   }
 
-  /// Whether a photo can be shown by pixels; where not, it is for cells.
+  /// Whether a photo can be shown as pixels; otherwise it must be shown by cells.
   package func canShow(_ placement: GraphicsPlacement, _ photo: TerminalPhoto?) -> Bool {
     guard let photo else { return false }
     switch graphics {
@@ -90,14 +97,15 @@ package struct GraphicsLayer: Sendable {
     }
   }
 
-  /// Shows these photos, from back to front, and no others.
+  /// Shows the given photos, from back to front, and no others.
   ///
   /// - Parameters:
-  ///   - placements: Where; those that ``canShow(_:_:)`` refuses are left out.
-  ///   - photo: A photo as it is here by now; one of another size than before is sent anew.
-  ///   - repainted: Cells that were written since the last time, or will be in this frame: sixels under
-  ///     them are sent again. kitty needs none of it.
-  /// - Returns: What changes. Nothing where nothing does.
+  ///   - placements: The positions; those for which ``canShow(_:_:)`` is false are left out.
+  ///   - photo: Returns the photo as it is now available. If its size has changed, it is sent
+  ///     again.
+  ///   - repainted: Cells that were written since the last update, or will be in this frame. Sixels
+  ///     under them are sent again. It has no effect with kitty.
+  /// - Returns: The changes, which can be empty.
   package mutating func update(
     to placements: [GraphicsPlacement],
     photo: (AssetID) -> TerminalPhoto?,
@@ -113,7 +121,7 @@ package struct GraphicsLayer: Sendable {
     }
   }
 
-  /// Begins anew: the terminal was cleared, or is another one.
+  /// Forgets all photos, since the terminal was cleared or replaced.
   package mutating func reset() {
     (images, shown) = ([:], [:])
     (imageCount, placementCount) = (0, 0)
@@ -164,7 +172,8 @@ package struct GraphicsLayer: Sendable {
     return placementCount
   }
 
-  /// The number of a photo, which is sent where the terminal has it not, or in fewer pixels.
+  /// Returns the number of a photo, and sends the photo if the terminal does not have it in this
+  /// size.
   private mutating func image(
     _ asset: AssetID,
     _ photo: TerminalPhoto,
@@ -177,14 +186,14 @@ package struct GraphicsLayer: Sendable {
     }
     let number = images[asset]?.number ?? imageCount + 1
     imageCount = max(imageCount, number)
-    // A photo that comes anew under its number takes the old one from wherever it is shown.
+    // Sending a photo again under its number removes it from all its positions.
     for (id, old) in shown where old.placement.asset == asset { shown[id] = nil }
     bytes += KittyCommands.transmit(photo, as: number)
     images[asset] = Image(number: number, photo: Version(photo), lastShown: updates)
     return number
   }
 
-  /// How far in front each object is: as before wherever that is still in order.
+  /// Returns the z-index of each object, which stays the same as long as the order is right.
   private func layers(of objects: [ObjectID]) -> [Int] {
     var last = Self.lowestLayer
     let layers = objects.map { id in
@@ -244,18 +253,19 @@ package struct GraphicsLayer: Sendable {
     return update
   }
 
-  /// The parts of a photo that have to be drawn again; all of it in one where there are many.
+  /// Returns the parts of a photo that must be drawn again; if they are many, returns one that
+  /// covers all.
   private static func parts(of visible: CellArea, _ dirty: [CellArea]) -> [CellArea] {
     let parts = dirty.map { $0.clamped(to: visible) }.filter { !$0.isEmpty }
     guard parts.count > 4 else { return parts }
     return [parts.dropFirst().reduce(parts[0]) { $0.union($1) }]
   }
 
-  /// Draws the part of a photo that is in some cells.
+  /// Draws a part of a photo in some cells.
   ///
-  /// Sixels come in rows of six pixels: they reach into the next row of cells where the photo goes on there,
+  /// Sixels come in rows of six pixels. They extend into the next row of cells if the photo does,
   /// and leave up to five pixels of the photo's last row blank.
-  /// - Returns: The cells that were drawn on.
+  /// - Returns: The cells that were drawn; nil if no sixels could be encoded.
   private func draw(
     _ placement: GraphicsPlacement,
     _ photo: TerminalPhoto,
@@ -291,16 +301,16 @@ package struct GraphicsLayer: Sendable {
 
 /// The position of a photo shown by pixels, in cells of the screen.
 package struct GraphicsPlacement: Hashable, Sendable {
-  /// The photo's object.
+  /// The object of the photo.
   package let object: ObjectID
-  /// Its file.
+  /// The file of the photo.
   package let asset: AssetID
-  /// The cells that all of it fills, in view or not.
+  /// The cells that the whole photo fills, in view or not.
   package let box: CellArea
-  /// The visible cells.
+  /// The cells of the photo that are in view.
   package let visible: CellArea
 
-  /// The place of a photo; nil if nothing of it is in view.
+  /// Creates the position of a photo; nil if no part of it is in view.
   package init?(object: ObjectID, asset: AssetID, box: CellArea, within view: CellArea) {
     let visible = box.clamped(to: view)
     guard !visible.isEmpty else { return nil }
@@ -310,13 +320,14 @@ package struct GraphicsPlacement: Hashable, Sendable {
     self.visible = visible
   }
 
-  /// The place of an object of the board; nil if nothing of it is in view, where it is no photo, and where it
-  /// is turned: terminals show pictures upright, so that a turned photo is shown by cells.
+  /// Creates the position of an object; nil if it is not a photo, is rotated, or is not in view.
+  ///
+  /// Terminals show pictures only upright, so a rotated photo is shown by cells.
   ///
   /// - Parameters:
   ///   - snapshot: The object.
   ///   - viewport: The part of the board that is shown.
-  ///   - origin: The cell of the screen at which the viewport's first one is.
+  ///   - origin: The screen cell of the viewport's first cell.
   package init?(
     _ snapshot: ObjectSnapshot,
     in viewport: Viewport,
@@ -325,7 +336,7 @@ package struct GraphicsPlacement: Hashable, Sendable {
     guard snapshot.kind == .photo, snapshot.angle == 0, let asset = snapshot.asset?.id else {
       return nil
     }
-    // The nearest edges of cells, not all cells that are touched.
+    // Round to the nearest edges of cells, instead of covering all cells that the photo touches.
     let whole = viewport.rectangle
     let half = Point(
       x: (whole.greatest.x - whole.least.x) / Double(viewport.columns) / 2,

@@ -1,13 +1,14 @@
 import WhiteboardRendering
 
-/// The bytes of kitty's graphics protocol.
+/// The commands of kitty's graphics protocol.
 ///
-/// All say `q=2`: a terminal that answered would type into the program.
+/// All commands contain `q=2`, so that the terminal sends no reply. The program would read a reply
+/// as typed text.
 package enum KittyCommands {
-  /// The most bytes of one piece of a photo.
+  /// The greatest number of bytes in one chunk of a photo.
   static let chunk = 4096
 
-  /// Sends a photo, under a number of ours, without showing it.
+  /// Returns the command that sends a photo with the number `image`, without showing it.
   static func transmit(_ photo: TerminalPhoto, as image: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(photo.png.count + photo.png.count / chunk * 12 + 64)
@@ -22,8 +23,9 @@ package enum KittyCommands {
     return bytes
   }
 
-  /// Shows part of a photo in some cells, or shows it there from now on; the cursor stays at the first of
-  /// them.
+  /// Returns the command that shows part of a photo in some cells, or moves it there.
+  ///
+  /// The cursor stays at the first of these cells.
   static func place(
     _ image: Int,
     _ placement: Int,
@@ -38,23 +40,23 @@ package enum KittyCommands {
       + Array("\u{1B}_G\(keys)\u{1B}\\".utf8)
   }
 
-  /// Takes a photo from where it is shown; it may be shown again.
+  /// Returns the command that removes one placement of a photo, which can be shown again.
   static func remove(_ image: Int, _ placement: Int) -> [UInt8] {
     Array("\u{1B}_Ga=d,d=i,i=\(image),p=\(placement),q=2\u{1B}\\".utf8)
   }
 
-  /// Takes a photo from everywhere and forgets it.
+  /// Returns the command that removes a photo from everywhere and deletes its data.
   static func forget(_ image: Int) -> [UInt8] {
     Array("\u{1B}_Ga=d,d=I,i=\(image),q=2\u{1B}\\".utf8)
   }
 }
 
-/// The position of the terminal's cursor.
+/// Commands for positions on the terminal.
 enum TerminalPlace {
-  /// Goes to a cell, counted from 0.
+  /// Returns the command that moves the cursor to a cell, counted from 0.
   static func moved(to x: Int, _ y: Int) -> [UInt8] { Array("\u{1B}[\(y + 1);\(x + 1)H".utf8) }
 
-  /// Makes cells blank, in the terminal's own colours.
+  /// Returns the command that makes cells blank, in the terminal's default colors.
   static func erased(_ area: CellArea) -> [UInt8] {
     guard !area.isEmpty else { return [] }
     return Array("\u{1B}[0m".utf8)

@@ -2,13 +2,15 @@ import CChafa
 import Glibc
 import WhiteboardRendering
 
-/// The bytes of sixels.
+/// Encodes pictures as sixels.
 enum SixelPicture {
-  /// Bytes beyond which a picture is sent in sixteen colours.
+  /// The size in bytes above which a picture is sent in only sixteen colors.
   static let byteBudget = 512 << 10
 
-  /// Part of a photo, scaled to so many pixels of the screen, of which those down are a multiple of 6; nil
-  /// where there is no memory.
+  /// Encodes a part of a photo, scaled to a size in screen pixels; nil if there is not enough
+  /// memory.
+  ///
+  /// The height `down` must be at least 6, and is cut to a multiple of 6, the height of a sixel.
   static func encode(
     _ photo: PhotoPixels,
     part: PixelArea,
@@ -16,7 +18,7 @@ enum SixelPicture {
     down: Int
   ) -> [UInt8]? {
     guard across > 0, down >= 6 else { return nil }
-    // Without opacity the library would leave everything out.
+    // Without opacity, the library would treat all pixels as transparent.
     var pixels: [UInt32] = []
     pixels.reserveCapacity(part.width * part.height)
     for row in part.y..<part.y + part.height {

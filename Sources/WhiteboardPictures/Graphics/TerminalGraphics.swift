@@ -1,23 +1,27 @@
 import WhiteboardRendering
 
-/// By which of its languages a terminal shows pixels.
+/// The protocol with which a terminal shows pixels.
 package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
-  /// kitty's graphics: a photo is sent once and then shown, moved and cut by a few bytes.
+  /// kitty's graphics protocol: a photo is sent once, and then shown, moved and cropped with a few
+  /// bytes.
   case kitty
-  /// Sixels: what is seen is sent whenever it changes.
+  /// Sixels: the visible part of a photo is sent each time it changes.
   case sixel
 }
 
-/// A photo as a terminal is sent it.
+/// A photo in the form in which it is sent to a terminal.
 ///
-/// Making one decodes and encodes, which takes long: do it off the main loop, once for each photo and size.
+/// Creating one decodes and encodes the photo, which takes long. Do it off the main loop, once for
+/// each photo and size.
 package struct TerminalPhoto: Hashable, Sendable {
-  /// Its pixels.
+  /// The pixels of the photo.
   package let pixels: PhotoPixels
-  /// The PNG in base64, where the terminal takes that: half as many bytes as deflated pixels.
+  /// The photo as a PNG in base64, for kitty; it has half as many bytes as deflated pixels.
+  ///
+  /// Empty for sixels.
   let png: [UInt8]
 
-  /// The most pixels of what is worth sending to a terminal.
+  /// The greatest number of pixels that is worth sending to a terminal.
   package static let pixelLimit = 1_000_000
 
   /// Creates the data to send for existing pixels.
@@ -27,15 +31,15 @@ package struct TerminalPhoto: Hashable, Sendable {
     png = graphics == .kitty ? Array(Base64.encode(try PNGFile.encode(self.pixels)).utf8) : []
   }
 
-  /// What is sent of a file, in as many pixels as fit where it is shown.
+  /// Decodes a file, and creates the data to send, in as many pixels as fit.
   ///
   /// - Parameters:
-  ///   - bytes: The file.
-  ///   - width: The pixels across that it is shown in.
-  ///   - height: The pixels down.
-  ///   - paper: The colour under transparent parts, `0xRRGGBB`.
-  ///   - graphics: What the terminal takes.
-  /// - Throws: Why the file cannot be shown.
+  ///   - bytes: The bytes of the file.
+  ///   - width: The width at which the photo is shown, in pixels.
+  ///   - height: The height at which the photo is shown, in pixels.
+  ///   - paper: The color under transparent parts, `0xRRGGBB`.
+  ///   - graphics: The protocol of the terminal.
+  /// - Throws: ``PictureError`` if the file cannot be shown.
   package init(
     of bytes: [UInt8],
     within width: Int,
@@ -58,14 +62,15 @@ package struct TerminalPhoto: Hashable, Sendable {
   }
 }
 
-/// The part of a picture's pixels that is shown.
+/// A part of a picture, in pixels.
 struct PixelArea: Hashable, Sendable {
   let x: Int
   let y: Int
   let width: Int
   let height: Int
 
-  /// The part of a picture that shows in some cells of the box that all of it fills; at least a pixel.
+  /// Creates the part of a picture that `area` shows if the whole picture fills `box`; at least one
+  /// pixel.
   init(of size: (width: Int, height: Int), showing area: CellArea, in box: CellArea) {
     (x, width) = Self.part(area.columns, of: box.columns, in: size.width)
     (y, height) = Self.part(area.rows, of: box.rows, in: size.height)

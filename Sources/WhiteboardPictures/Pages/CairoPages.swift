@@ -6,7 +6,7 @@ package struct CairoPages: PageWriter {
   /// Creates a page writer.
   package init() {}
 
-  /// The picture as a PNG of so many pixels for each board unit.
+  /// Returns the picture as a PNG with `scale` pixels for each board unit.
   package func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
     do throws(PicturePageError) {
       return try PicturePage.png(picture, scale: scale)
@@ -15,7 +15,7 @@ package struct CairoPages: PageWriter {
     }
   }
 
-  /// The picture as a page of a PDF.
+  /// Returns the picture as a PDF with one page.
   package func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] {
     do throws(PicturePageError) {
       return try PicturePage.pdf(picture)

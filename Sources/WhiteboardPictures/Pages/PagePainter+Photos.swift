@@ -4,9 +4,9 @@ import Glibc
 import Whiteboard
 import WhiteboardRendering
 
-/// Photos on a page.
+/// Drawing of photos on a page.
 extension PagePainter {
-  /// A photo in its box, or a grey box that says why not.
+  /// Draws a photo in its box, or a gray box with a note if the photo cannot be shown.
   func draw(_ photo: PagePhoto, of snapshot: ObjectSnapshot) {
     guard let (image, orientation) = image(photo, snapshot) else {
       for mark in BoardPicture.placeholder("photo: cannot be shown", snapshot.size) {
@@ -28,13 +28,13 @@ extension PagePainter {
     cairo_transform(page, &matrix)
     cairo_set_source_surface(page, image.surface, 0, 0)
     guard !isPDF else { return cairo_paint(page) }
-    // Do not blend edges with the area outside.
+    // Do not blend the edges of the photo with the area outside.
     cairo_pattern_set_extend(cairo_get_source(page), CAIRO_EXTEND_PAD)
     cairo_rectangle(page, 0, 0, across, down)
     cairo_fill(page)
   }
 
-  /// The picture to be drawn, and how its pixels lie.
+  /// Returns the picture to draw, and the orientation of its pixels; nil if it cannot be decoded.
   private func image(
     _ photo: PagePhoto,
     _ snapshot: ObjectSnapshot
@@ -72,7 +72,7 @@ extension PagePainter {
     }
     defer { tjDestroy(library) }
     guard let info = try? PhotoDecoder.jpegInfo(bytes, library), !info.isCMYK,
-      // Its pixels are never touched, so that it takes no memory.
+      // The pixels are never accessed, so they take no memory.
       let image = CairoImage(width: info.width, height: info.height, hasOpacity: false),
       image.attach(bytes, as: CAIRO_MIME_TYPE_JPEG),
       image.attach(Array(asset.description.utf8), as: CAIRO_MIME_TYPE_UNIQUE_ID)
@@ -97,7 +97,7 @@ extension CairoImage {
     cairo_surface_mark_dirty(surface)
   }
 
-  /// Gives the picture another form of itself, which a PDF prefers.
+  /// Attaches another encoding of the picture, which cairo writes to a PDF instead of the pixels.
   @discardableResult
   func attach(_ bytes: [UInt8], as type: String) -> Bool {
     guard let copy = malloc(max(bytes.count, 1)) else { return false }

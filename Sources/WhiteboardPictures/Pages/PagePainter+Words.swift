@@ -2,27 +2,27 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// Words on a page.
+/// Drawing of words on a page.
 extension PagePainter {
-  /// Letters larger than this on the page are more than a font can be asked for.
+  /// The greatest letter size in pixels that is requested from a font.
   private static let largestLetter = 8_000.0
 
-  /// A row of words, but for such as are too large.
+  /// Draws a row of words, unless its letters are too large.
   func draw(_ words: PageWords, of snapshot: ObjectSnapshot) {
     guard BoardPicture.fontSize * snapshot.scale * scale <= Self.largestLetter else { return }
     chooseFont(isBold: words.isBold)
     set(words.color)
     var extents = cairo_font_extents_t()
     cairo_font_extents(page, &extents)
-    // In the middle of the row.
+    // Center the letters vertically in the row.
     let room = BoardPicture.letter.height - extents.ascent - extents.descent
     cairo_move_to(page, words.corner.x, words.corner.y + room / 2 + extents.ascent)
-    // This call draws letters one by one and shows a joiner as a box.
+    // This call draws each letter separately, and would show a joiner as a box.
     let letters = words.text.unicodeScalars.filter { $0 != "\u{200C}" && $0 != "\u{200D}" }
     cairo_show_text(page, String(String.UnicodeScalarView(letters)))
   }
 
-  /// The system's letters of one width, which is exactly that of a cell.
+  /// Selects the system's monospaced font, in the size in which a letter is as wide as a cell.
   private func chooseFont(isBold: Bool) {
     cairo_select_font_face(
       page,

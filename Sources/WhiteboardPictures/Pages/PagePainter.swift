@@ -2,7 +2,7 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// Draws a board on a page of cairo.
+/// Draws a board on a page with cairo.
 struct PagePainter {
   let picture: BoardPicture
   let page: OpaquePointer
@@ -17,7 +17,7 @@ struct PagePainter {
     self.isPDF = isPDF
   }
 
-  /// Draws the paper and every object of the region.
+  /// Draws the background and all objects of the region.
   func paint() throws(PicturePageError) {
     if let background = picture.background {
       set(PageColor(rgb: background))
@@ -44,17 +44,17 @@ struct PagePainter {
     drawInside(mark, of: snapshot)
   }
 
-  /// Draws what is in the object's own coordinates.
+  /// Draws a mark whose coordinates are relative to the object.
   func drawInside(_ mark: PageMark, of snapshot: ObjectSnapshot) {
     switch mark {
-    case .ink: break  // It lies on the board: see ``PageStroke``.
+    case .ink: break  // Strokes have board coordinates: see ``PageStroke``.
     case .box(let area, let fill, let border): draw(area, fill: fill, border: border)
     case .words(let words): draw(words, of: snapshot)
     case .photo(let photo): draw(photo, of: snapshot)
     }
   }
 
-  /// Makes the object's own coordinates, from its centre on, those that are drawn in.
+  /// Sets the object's own coordinates, whose origin is its center.
   private func enter(_ snapshot: ObjectSnapshot) {
     cairo_translate(page, snapshot.centerPosition.x, snapshot.centerPosition.y)
     cairo_rotate(page, snapshot.angle)
@@ -80,7 +80,7 @@ struct PagePainter {
 }
 
 extension PageColor {
-  /// Makes it what is drawn with, covering or not.
+  /// Sets the color for drawing; if `isCovering`, at full opacity.
   func set(on page: OpaquePointer, isCovering: Bool = false) {
     func channel(_ shift: UInt32) -> Double { Double(rgb >> shift & 0xFF) / 255 }
     cairo_set_source_rgba(page, channel(16), channel(8), channel(0), isCovering ? 1 : opacity)

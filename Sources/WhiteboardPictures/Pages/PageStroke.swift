@@ -2,18 +2,20 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// A stroke as curves of the board, as far as cairo's numbers reach.
+/// A stroke as curves in board coordinates, clipped to the range of cairo's numbers.
 struct PageStroke {
-  /// Its lines, on the board.
+  /// The lines in board coordinates.
   private let lines: [PageLine]
   /// The range of cairo's numbers, in board units.
   private let room: Rectangle
 
+  /// Creates a stroke.
+  ///
   /// - Parameters:
-  ///   - lines: What is left of a drawing.
+  ///   - lines: The lines that are left of a drawing.
   ///   - snapshot: The drawing.
   ///   - region: The part of the board that the page shows.
-  ///   - scale: Pixels for each board unit.
+  ///   - scale: The number of pixels for each board unit.
   init(
     _ lines: [PageLine],
     of snapshot: ObjectSnapshot,
@@ -28,11 +30,11 @@ struct PageStroke {
     )
   }
 
-  /// Draws it with round ends and corners.
+  /// Draws the stroke with round ends and corners.
   func draw(on page: OpaquePointer, _ color: PageColor) {
     cairo_set_line_cap(page, CAIRO_LINE_CAP_ROUND)
     cairo_set_line_join(page, CAIRO_LINE_JOIN_ROUND)
-    // Lines lie on each other, which is not to be seen through.
+    // Lines overlap. Draw them as a group, so that this is not visible in a transparent stroke.
     let isGroup = color.opacity < 1 && lines.count > 1
     if isGroup { cairo_push_group(page) }
     color.set(on: page, isCovering: isGroup)
@@ -46,7 +48,7 @@ struct PageStroke {
     cairo_paint_with_alpha(page, color.opacity)
   }
 
-  /// Adds a line to the path; one without pieces is a dot.
+  /// Adds a line to the path; a line without pieces is a dot.
   private func trace(_ line: PageLine, on page: OpaquePointer) {
     if line.pieces.isEmpty, room.holds(line.start) {
       cairo_move_to(page, line.start.x, line.start.y)
@@ -57,18 +59,18 @@ struct PageStroke {
     for piece in line.pieces {
       if needsStart, room.holds(last) { cairo_move_to(page, last.x, last.y) }
       add(piece, from: last, on: page)
-      // What ended out of reach is no beginning.
+      // The next piece cannot begin at an end that is out of range.
       needsStart = !room.holds(piece.end)
       last = piece.end
     }
   }
 
-  /// Adds a piece, or what of it is within reach.
+  /// Adds a piece, or the part of it that is within range.
   private func add(_ piece: InkCurve.Piece, from start: Point, on page: OpaquePointer) {
     if case .curve(let control, let end) = piece, room.holds(start), room.holds(control),
       room.holds(end)
     {
-      // A quadratic curve as a cubic one.
+      // Convert the quadratic curve to a cubic curve.
       func towards(_ place: Point) -> Point {
         Point(x: (place.x + 2 * control.x) / 3, y: (place.y + 2 * control.y) / 3)
       }
@@ -83,7 +85,7 @@ struct PageStroke {
 }
 
 extension PageLine {
-  /// The line where it shows on the board.
+  /// Returns the line in board coordinates.
   fileprivate func shown(by snapshot: ObjectSnapshot) -> PageLine {
     let rotation = snapshot.rotation
     func shown(_ offset: Point) -> Point {
@@ -107,7 +109,8 @@ extension Rectangle {
     (least.x...greatest.x).contains(place.x) && (least.y...greatest.y).contains(place.y)
   }
 
-  /// The part of a line that is inside (Liang and Barsky), or nil.
+  /// Returns the part of a line inside the rectangle (algorithm of Liang and Barsky); nil if there
+  /// is none.
   fileprivate func part(from start: Point, to end: Point) -> (Point, Point)? {
     let (dx, dy) = (end.x - start.x, end.y - start.y)
     var (first, last) = (0.0, 1.0)

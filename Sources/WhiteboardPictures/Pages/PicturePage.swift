@@ -2,28 +2,30 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// Pages of a board as files: PNG and PDF.
+/// Draws pages of a board as PNG and PDF files.
 ///
-/// Objects show as on the board: strokes with round ends, as broad as they are and thinner where the pen was
-/// pressed less, without what was erased; words in letters of 8 by 16 board units times the object's scale, broken
-/// into lines where a terminal breaks them at 100 %; photos turned and scaled, those that are not here as grey boxes;
-/// games as the panel that a terminal has. What of a stroke is not committed yet is not on a page.
+/// Objects look as they do on the board. Strokes have round ends and their real width, are thinner
+/// where the pen pressure was lower, and omit erased parts. Letters are 8 by 16 board units, times
+/// the object's scale; lines break where they do on a terminal at 100 %. Photos are rotated and
+/// scaled; missing photos are gray boxes. Games look like their panels on a terminal. The part of a
+/// stroke that is not committed yet is not on the page.
 ///
-/// Words are set by cairo's simple interface, in the system's `monospace`: letters that this one font lacks show as
-/// boxes, Arabic is not joined, and letters larger than 8,000 pixels are left out. In a PDF words stay words, and a JPEG goes in as it is.
+/// Words are drawn with cairo's simple text interface, in the system's `monospace` font. Letters
+/// that this font lacks are shown as boxes, Arabic letters are not joined, and letters larger than
+/// 8,000 pixels are left out. In a PDF, words stay text, and a JPEG is embedded unchanged.
 package enum PicturePage {
-  /// The most pixels of a PNG, and the most of a side.
+  /// The greatest number of pixels of a PNG.
   package static let pixelLimit = BoardLimits.photoPixels
-  /// The most pixels of a side of a PNG.
+  /// The greatest number of pixels on a side of a PNG.
   package static let sideLimit = CairoImage.longestSide
-  /// The longest side of a PDF's page in points; a larger board is drawn smaller.
+  /// The longest side of a PDF page, in points; a larger board is scaled down.
   static let pointLimit = 14_400.0
-  /// Points of a PDF for each board unit: a unit is a pixel of a 96th of an inch.
+  /// The number of PDF points for each board unit; a board unit is a pixel of 1/96 inch.
   static let pointsPerUnit = 0.75
 
-  /// The page as a PNG of so many pixels for each board unit.
+  /// Returns the page as a PNG with `scale` pixels for each board unit.
   ///
-  /// It takes time and memory in proportion to its pixels: call it off the main loop.
+  /// Time and memory are proportional to the number of pixels. Call it off the main loop.
   package static func png(
     _ picture: BoardPicture,
     scale: Double
@@ -67,7 +69,7 @@ package enum PicturePage {
       )
     else { throw .outOfMemory }
     defer { cairo_surface_destroy(surface) }
-    // The surface writes until it is finished, whatever goes wrong before.
+    // The surface writes until it is finished, even after an error.
     defer { withExtendedLifetime(sink) { cairo_surface_finish(surface) } }
     try draw(picture, on: surface, scale: scale, isPDF: true)
     cairo_surface_finish(surface)
@@ -105,32 +107,34 @@ package enum PicturePage {
   }
 }
 
-/// The reason why there is no page.
+/// The reason why a page could not be drawn.
 package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The region has no area.
   case empty
-  /// A scale that is no number above zero.
+  /// The scale is not a number above zero.
   case scale(Double)
-  /// More pixels than a picture may have, and the scale at which they fit.
+  /// The page would have too many pixels: its size in pixels, and the greatest scale at which it
+  /// fits.
   case tooLarge(width: Double, height: Double, fitting: Double)
-  /// There is no memory for it.
+  /// There is not enough memory for the page.
   case outOfMemory
-  /// The library's own words.
+  /// Drawing failed; the value is the message of cairo.
   case cairo(String)
 
   package var description: String {
     switch self {
     case .empty: return "there is nothing to show: the region has no width or no height"
-    case .scale(let scale): return "\(scale) is no scale; give a number above 0"
+    case .scale(let scale): return "the scale \(scale) is not valid; use a number above 0"
     case .tooLarge(let width, let height, let fitting):
       let floor = (fitting * 1000).rounded(.down) / 1000
       let advice =
         floor > 0 ? "use a scale of at most \(floor), or a smaller region" : "use a smaller region"
       return
-        "the picture would be \(Self.whole(width)) by \(Self.whole(height)) pixels, and at most "
-        + "\(PicturePage.pixelLimit / 1_000_000) million are drawn, \(PicturePage.sideLimit) in a side; "
+        "the picture would be \(Self.whole(width)) by \(Self.whole(height)) pixels, but the "
+        + "limit is \(PicturePage.pixelLimit / 1_000_000) million, and \(PicturePage.sideLimit) on a side; "
         + advice
-    case .outOfMemory: return "there is no memory for a picture of this size; use a smaller scale"
+    case .outOfMemory:
+      return "there is not enough memory for a picture of this size; use a smaller scale"
     case .cairo(let words): return "the picture cannot be drawn: \(words)"
     }
   }

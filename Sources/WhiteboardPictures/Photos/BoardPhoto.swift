@@ -3,17 +3,18 @@ import CWebP
 import Whiteboard
 import WhiteboardRendering
 
-/// Files of pictures that a board takes: JPEG and PNG (BRD-16).
+/// Converts picture files to the formats that a board accepts: JPEG and PNG (BRD-16).
 package enum BoardPhoto {
   /// The quality of a JPEG converted from a WebP, from 0 to 100.
   private static let quality: Int32 = 90
 
-  /// A file that a board takes of any that can be decoded.
+  /// Returns a file that a board accepts, for any file that can be decoded.
   ///
-  /// A JPEG or a PNG stays as it is. A WebP becomes a PNG where it is lossless or transparent, else a JPEG, for
-  /// that is what it was made like.
+  /// A JPEG or a PNG stays unchanged. A WebP becomes a PNG if it is lossless or transparent,
+  /// otherwise a JPEG.
   ///
-  /// - Complexity: O(pixels) for a WebP, in time and memory. Call it off the main loop.
+  /// - Complexity: O(n) in the number of pixels of a WebP, in time and memory. Call it off the main
+  ///   loop.
   package static func file(of bytes: [UInt8]) throws(PictureError) -> [UInt8] {
     guard try PictureFormat(of: bytes) == .webP else {
       _ = try PhotoDecoder.header(bytes)

@@ -3,12 +3,12 @@ import WhiteboardRendering
 
 /// Encodes pixels as PNG files.
 enum PNGFile {
-  /// The file of a photo's pixels.
+  /// Returns the PNG file of a photo.
   static func encode(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {
     try encode(photo.pixels, width: photo.width, height: photo.height, hasOpacity: false)
   }
 
-  /// The file of pixels, which are multiplied by their opacity where they have any.
+  /// Returns the PNG file of some pixels; if `hasOpacity`, their colors must be premultiplied.
   static func encode(
     _ pixels: [UInt32],
     width: Int,
@@ -35,17 +35,17 @@ enum PNGFile {
   }
 }
 
-/// Where cairo writes.
+/// Collects the bytes that cairo writes.
 ///
-/// It must live as long as anything may write to it, since cairo does not hold on to it.
+/// Keep it alive as long as cairo can write to it, since cairo does not retain it.
 final class ByteSink {
   /// The bytes written so far.
   private(set) var bytes: [UInt8] = []
 
-  /// The closure argument for cairo's ``write``.
+  /// The closure argument that cairo passes to ``write``.
   var closure: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Takes what cairo writes.
+  /// Appends bytes from cairo to the sink that `closure` points to.
   static let write:
     @convention(c) (
       UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32

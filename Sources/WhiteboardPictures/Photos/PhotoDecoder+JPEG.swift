@@ -7,13 +7,14 @@ extension PhotoDecoder {
   struct JPEGInfo {
     let width: Int
     let height: Int
-    /// Whether its colours are those of a printer.
+    /// Whether the file has CMYK colors, which are for printing.
     let isCMYK: Bool
   }
 
-  /// A JPEG, upright, in as many pixels as fit.
+  /// Decodes a JPEG to upright pixels that fit into `limit`.
   ///
-  /// Damage inside the picture shows in it, as it does everywhere; what breaks off is refused.
+  /// Damage inside the picture is visible in the result, as in other programs. A file that is cut
+  /// off causes an error.
   static func jpeg(
     _ bytes: [UInt8],
     within limit: (width: Int, height: Int)
@@ -29,7 +30,7 @@ extension PhotoDecoder {
     let count = size.width * size.height
     var failed = false
     var pixels = [UInt32](unsafeUninitializedCapacity: count) { buffer, filled in
-      // What damage leaves out is grey.
+      // Parts that are missing because of damage are gray.
       buffer.initialize(repeating: 0x80_8080)
       filled = count
       failed =
@@ -52,7 +53,7 @@ extension PhotoDecoder {
       .upright(orientation)
   }
 
-  /// Reads the header with the library, and checks it against the limits.
+  /// Reads the header with the library, and checks the size against the limits.
   static func jpegInfo(
     _ bytes: [UInt8],
     _ library: tjhandle
@@ -81,10 +82,11 @@ extension PhotoDecoder {
     )
   }
 
-  /// A file of very many scans of few bytes would take minutes.
+  /// The option that limits the number of scans: a small file with very many scans would take
+  /// minutes.
   private static let flags = TJFLAG_LIMITSCANS
 
-  /// The least size, in eighths, that holds what is wanted.
+  /// Returns the smallest size, in eighths of the full size, that is at least `wanted`.
   private static func scaled(
     _ info: JPEGInfo,
     toHold wanted: (width: Int, height: Int)
@@ -96,7 +98,7 @@ extension PhotoDecoder {
     return (info.width, info.height)
   }
 
-  /// The colour of a printer's pixel, of which the files keep what is left of white.
+  /// Returns the RGB color of a CMYK pixel, whose values are inverted in the file.
   private static func color(_ pixel: UInt32) -> UInt32 {
     let black = pixel >> 24
     func channel(_ shift: UInt32) -> UInt32 { (pixel >> shift & 0xFF) * black / 255 }
@@ -109,7 +111,7 @@ extension PhotoDecoder {
 }
 
 extension PhotoPixels {
-  /// The photo as it is to be shown.
+  /// Returns the photo turned and mirrored as it must be shown.
   func upright(_ orientation: PhotoOrientation) -> PhotoPixels {
     guard orientation != .upright else { return self }
     let (across, down) = orientation.isSideways ? (height, width) : (width, height)

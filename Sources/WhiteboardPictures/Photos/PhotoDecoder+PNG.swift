@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardRendering
 
 extension PhotoDecoder {
-  /// A PNG laid on paper, in as many pixels as fit.
+  /// Decodes a PNG to pixels that fit into `limit`, on a background of the color `paper`.
   static func png(
     _ bytes: [UInt8],
     within limit: (width: Int, height: Int),
@@ -20,22 +20,22 @@ extension PhotoDecoder {
   }
 }
 
-/// A picture in memory as cairo has it.
+/// A picture in memory, as a surface of cairo.
 final class CairoImage {
-  /// The surface, which lives as long as this does.
+  /// The surface, which this object owns.
   let surface: OpaquePointer
 
-  /// Pixels across.
+  /// The width in pixels.
   var width: Int { Int(cairo_image_surface_get_width(surface)) }
-  /// Pixels down.
+  /// The height in pixels.
   var height: Int { Int(cairo_image_surface_get_height(surface)) }
-  /// Whether parts of it may be transparent.
+  /// Whether parts of the picture can be transparent.
   var hasOpacity: Bool { cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32 }
 
-  /// The most pixels of a side.
+  /// The greatest number of pixels on a side.
   static let longestSide = 32_767
 
-  /// An empty picture, or nil if there is no memory for it or a side is too long.
+  /// Creates an empty picture; nil if there is not enough memory, or a side is too long.
   convenience init?(width: Int, height: Int, hasOpacity: Bool) {
     guard (1...Self.longestSide).contains(width), (1...Self.longestSide).contains(height),
       let surface = cairo_image_surface_create(
@@ -48,7 +48,7 @@ final class CairoImage {
     guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS else { return nil }
   }
 
-  /// The picture in a PNG, once its header is within our limits.
+  /// Decodes a PNG file, after checking its header against the limits.
   convenience init(png bytes: [UInt8]) throws(PictureError) {
     let header = try PhotoDecoder.header(bytes)
     guard header.format == .png else { throw .photo(.unknownFormat) }
@@ -71,23 +71,24 @@ final class CairoImage {
     self.init(owned: surface)
     let status = cairo_surface_status(surface)
     if status == CAIRO_STATUS_NO_MEMORY {
-      // The library says so of damage too.
-      throw .undecodable("its data is damaged, or there is no memory for it")
+      // The library also reports damage with this status.
+      throw .undecodable("its data is damaged, or there is not enough memory for it")
     }
     guard status == CAIRO_STATUS_SUCCESS else {
       throw .undecodable(String(cString: cairo_status_to_string(status)))
     }
     let format = cairo_image_surface_get_format(surface)
     guard format == CAIRO_FORMAT_ARGB32 || format == CAIRO_FORMAT_RGB24, width > 0, height > 0
-    else { throw .undecodable("its form is not known") }
+    else { throw .undecodable("its pixel format is not supported") }
   }
 
-  /// Takes over a surface.
+  /// Takes ownership of a surface.
   private init(owned surface: OpaquePointer) { self.surface = surface }
 
   deinit { cairo_surface_destroy(surface) }
 
-  /// The pixels of a smaller one, multiplied by their opacity where it has any.
+  /// Returns the pixels of the picture at a smaller size, premultiplied if it has opacity; nil if
+  /// this fails.
   func averaged(to size: (width: Int, height: Int)) -> [UInt32]? {
     guard let data = cairo_image_surface_get_data(surface) else { return nil }
     let stride = Int(cairo_image_surface_get_stride(surface)) / 4
@@ -104,7 +105,7 @@ final class CairoImage {
   }
 }
 
-/// Bytes that a library reads piece by piece.
+/// Bytes that a library reads in pieces.
 private struct ByteSource {
   let bytes: [UInt8]
   private var position = 0

@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardRendering
 
 extension PhotoDecoder {
-  /// A WebP laid on paper, in as many pixels as fit.
+  /// Decodes a WebP to pixels that fit into `limit`, on a background of the color `paper`.
   static func webP(
     _ bytes: [UInt8],
     within limit: (width: Int, height: Int),
@@ -14,7 +14,7 @@ extension PhotoDecoder {
     return PhotoPixels(width: size.width, height: size.height, pixels: laid(pixels, on: paper))
   }
 
-  /// A WebP in exactly so many pixels, which are multiplied by their opacity.
+  /// Decodes a WebP to exactly `size` pixels, with premultiplied colors.
   static func webPPixels(
     _ bytes: [UInt8],
     in size: (width: Int, height: Int)
@@ -43,7 +43,7 @@ extension PhotoDecoder {
     return pixels
   }
 
-  /// The size of a WebP, within our limits.
+  /// Returns the size of a WebP, after checking it against the limits.
   static func webPSize(_ bytes: [UInt8]) throws(PictureError) -> (width: Int, height: Int) {
     var features = WebPBitstreamFeatures()
     try check(WebPGetFeatures(bytes, bytes.count, &features))
@@ -60,7 +60,7 @@ extension PhotoDecoder {
     case VP8_STATUS_OK: return
     case VP8_STATUS_OUT_OF_MEMORY: throw .outOfMemory
     case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_SUSPENDED: throw .photo(.truncated)
-    case VP8_STATUS_UNSUPPORTED_FEATURE: throw .undecodable("it uses what the library lacks")
+    case VP8_STATUS_UNSUPPORTED_FEATURE: throw .undecodable("it uses an unsupported feature")
     default: throw .undecodable("its data is damaged")
     }
   }

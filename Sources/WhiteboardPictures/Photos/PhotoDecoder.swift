@@ -1,23 +1,24 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Files of photos to pixels: JPEG, PNG and WebP.
+/// Decodes photo files to pixels: JPEG, PNG and WebP.
 ///
-/// Whatever the bytes are, there are pixels or a ``PictureError``; nothing larger than
-/// `BoardLimits.photoBytes` and `BoardLimits.photoPixels` is decoded. A JPEG is decoded at the least eighth of
-/// its size that is enough, so that the largest photo takes little memory where a small picture is wanted; a
-/// progressive one still takes up to six bytes for each of its pixels, a PNG and a lossless WebP four.
+/// Any bytes result in pixels or a ``PictureError``. Nothing larger than `BoardLimits.photoBytes`
+/// and `BoardLimits.photoPixels` is decoded. A JPEG is decoded at the smallest eighth of its size
+/// that is large enough, so a small picture of a large photo needs little memory. However, a
+/// progressive JPEG takes up to six bytes for each pixel of the photo. A PNG and a lossless WebP
+/// take four.
 package enum PhotoDecoder {
-  /// The photo as it is shown, upright, in as many pixels as fit into a limit.
+  /// Returns the photo upright, in as many pixels as fit into a limit.
   ///
   /// - Parameters:
-  ///   - bytes: The file.
-  ///   - width: The most pixels across.
-  ///   - height: The most pixels down.
-  ///   - paper: The colour under transparent parts, `0xRRGGBB`.
-  /// - Returns: The pixels; no more than the photo has.
-  /// - Throws: Why there are none.
-  /// - Complexity: O(pixels of the photo). Call it off the main loop.
+  ///   - bytes: The bytes of the file.
+  ///   - width: The greatest number of pixels across.
+  ///   - height: The greatest number of pixels down.
+  ///   - paper: The color under transparent parts, `0xRRGGBB`.
+  /// - Returns: The pixels; never more than the photo has.
+  /// - Throws: ``PictureError`` if the file cannot be decoded.
+  /// - Complexity: O(n) in the number of pixels of the photo. Call it off the main loop.
   package static func pixels(
     of bytes: [UInt8],
     within width: Int,
@@ -33,13 +34,14 @@ package enum PhotoDecoder {
   }
 }
 
-/// The format of a picture file, by its first bytes.
+/// The format of a picture file, according to its first bytes.
 enum PictureFormat: Hashable, Sendable {
   case jpeg
   case png
   case webP
 
-  /// - Throws: `PictureError.photo` for what is none of them, or of a size that is never taken.
+  /// Determines the format of a file.
+  /// - Throws: `PictureError.photo` if the file has another format, is empty, or is too large.
   init(of bytes: [UInt8]) throws(PictureError) {
     guard !bytes.isEmpty, bytes.count <= BoardLimits.photoBytes else {
       throw .photo(.tooManyBytes)
@@ -56,15 +58,16 @@ enum PictureFormat: Hashable, Sendable {
   }
 }
 
-/// The size of a picture as it is shown, read without decoding it.
+/// The size of a picture as it is shown, which is read without decoding the picture.
 package struct PhotoSize: Hashable, Sendable {
-  /// Pixels across.
+  /// The width in pixels.
   package let width: Int
-  /// Pixels down.
+  /// The height in pixels.
   package let height: Int
 
-  /// Reads the size of a whole file; that of a JPEG whose pixels lie sideways is the upright one.
-  /// - Throws: `photo` if there is no such picture, `isAnimated`.
+  /// Reads the size from a complete file; a JPEG that lies sideways has the size of the turned
+  /// picture.
+  /// - Throws: `photo` if the file is not a valid picture; `isAnimated`.
   package static func read(_ bytes: [UInt8]) throws(PictureError) -> PhotoSize {
     switch try PictureFormat(of: bytes) {
     case .webP:
@@ -82,7 +85,7 @@ package struct PhotoSize: Hashable, Sendable {
 }
 
 extension PhotoDecoder {
-  /// The header of a JPEG or PNG that is all there.
+  /// Reads the header of a JPEG or PNG, and checks that the file is complete.
   static func header(_ bytes: [UInt8]) throws(PictureError) -> PhotoHeader {
     do {
       return try PhotoHeader(ofWhole: bytes)
@@ -91,7 +94,7 @@ extension PhotoDecoder {
     }
   }
 
-  /// Pixels that are multiplied by their opacity, laid on paper.
+  /// Returns premultiplied pixels on a background of the color `paper`.
   static func laid(_ pixels: [UInt32], on paper: UInt32) -> [UInt32] {
     pixels.map { pixel in
       let rest = 255 - (pixel >> 24)
