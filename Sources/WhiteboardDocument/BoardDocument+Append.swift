@@ -9,7 +9,7 @@ extension BoardDocument {
     let done: CheckedContinuation<DocumentError?, Never>
   }
 
-  /// One of the steps of a transaction, which run in order.
+  /// A step of a transaction, which runs its steps in order.
   enum Step: Sendable {
     case entries([DocumentEntry])
     case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64)

@@ -55,7 +55,7 @@ extension BoardDocument {
 
   /// Copies the current file through a separate connection, so that no other call waits.
   ///
-  /// `edit` changes the copy; the space of data that it deletes is freed.
+  /// `edit` changes the copy, and the space of the data that it deletes is freed.
   private func copy(
     to path: String,
     _ edit: (@Sendable (Database, inout LogTail) throws -> Void)?
@@ -162,7 +162,7 @@ extension BoardDocument {
     try await dropHistory(now: now, keeping: days)
     try checkWritable()
     try await onQueue { db in
-      // The temporary copy of a large board must not be in memory.
+      // VACUUM makes a temporary copy. For a large board, it must not be in memory.
       try db.execute(sql: "PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
       // If a reader still needs the log beside the file, the log stays for now.
       do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError

@@ -4,21 +4,21 @@ import Whiteboard
 
 /// The whole state of a board at one moment.
 public struct Keyframe: Hashable, Sendable {
-  /// The state.
+  /// The state in encoded form.
   public let bytes: [UInt8]
   /// The digest that a board in this state must have.
   public let digest: [UInt8]
-  /// The time when it was written, in milliseconds since 1970.
+  /// The time when the keyframe was written, in milliseconds since 1970.
   public let time: Int64
 }
 
-/// The content of a document: a state, and the entries after it.
+/// The content of a document: the state in a keyframe, and the entries after it.
 public struct DocumentContent: Hashable, Sendable {
   /// The newest intact keyframe; nil if there is none.
   public let keyframe: Keyframe?
-  /// The batches and answers after it, in order.
+  /// The batches and answers after the keyframe, in order.
   public let entries: [DocumentEntry]
-  /// The records and heads of all incarnations.
+  /// The records and heads of all authors.
   public let authors: [StoredAuthor]
   /// Descriptions of damage that did not prevent reading the content.
   public let notes: [String]
@@ -52,7 +52,7 @@ extension BoardDocument {
     try await read { [path] db in try LogReader(db, path: path).content(upTo: time) }
   }
 
-  /// Returns the markers and gaps, in order.
+  /// Returns the markers and gaps of the recording, in order.
   public func marks() async throws(DocumentError) -> [DocumentEntry] {
     try await read { [path] db in
       try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").compactMap {
@@ -79,7 +79,8 @@ extension BoardDocument {
         arguments: [number]
       )
       while let row = try rows.next() {
-        // If pages are damaged, rows can have any order. A loop over keyframes must still end.
+        // If pages are damaged, rows can have any order. Skip smaller numbers, so that a loop over
+        // keyframes ends.
         guard let found = StoredKeyframe(StoredValue.columns(row)), found.id > number else {
           continue
         }
@@ -213,7 +214,7 @@ struct LogReader {
     }
   }
 
-  /// Calls `body` with each row in order, until `body` returns false.
+  /// Calls `body` with each row of the log in order, until `body` returns false.
   func eachRow(
     after id: Int64,
     _ body: ([StoredValue], Int64) throws -> Bool
@@ -236,15 +237,15 @@ struct LogReader {
     }
   }
 
-  /// Formats a time for messages.
+  /// Returns a time as text for messages, such as `2026-11-23T14:00:00Z`.
   static func moment(_ milliseconds: Int64) -> String {
-    // Limit the year to four digits.
+    // Limit the year to four digits, since a damaged time can be any number.
     let seconds = min(max(0, milliseconds / 1000), 253_402_300_799)
     return Date(timeIntervalSince1970: Double(seconds)).ISO8601Format()
   }
 
-  /// Returns a description of each damage to pages, indices, rows and photos.
-  /// - Returns: A line for each damage.
+  /// Checks pages, indices, rows and photos, and describes all damage.
+  /// - Returns: One line for each problem that was found.
   /// - Complexity: O(n log n) in the file, since the order of its indices is checked.
   func damages() -> [String] {
     let parts: [() throws -> [String]] = [
@@ -305,7 +306,8 @@ struct LogReader {
   private func logDamages() throws -> [String] {
     var found: [String] = []
     let first = max(1, try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1)
-    // Retention may have dropped the rows before the first one. Then a keyframe has the chain.
+    // Retention may have dropped the rows before the first one. Then a keyframe has the chain at
+    // that row.
     var chain: UInt32? = 0
     if first != 1 {
       let sql = "SELECT chain FROM keyframe WHERE log = ?"

@@ -3,18 +3,18 @@ import GRDB
 
 /// The complete state of a board in memory, to be saved when its file lacks the last changes.
 public struct BoardRescue: Sendable {
-  /// The state, encoded as a keyframe.
+  /// The state of the board, encoded as a keyframe.
   public let bytes: [UInt8]
   /// The digest of a board in this state.
   public let digest: [UInt8]
-  /// The time of the state, milliseconds since 1970.
+  /// The time of the state, in milliseconds since 1970.
   public let time: Int64
   /// The time from which changes are missing in the log; nil if none are missing.
   public let lostSince: Int64?
   /// The paths of the files of the board's photos, by SHA-256.
   public let photos: [[UInt8]: String]
 
-  /// Creates a rescue.
+  /// Creates the state of a board to be saved.
   ///
   /// - Parameters:
   ///   - bytes: The state, encoded as a keyframe.
@@ -37,7 +37,7 @@ public struct BoardRescue: Sendable {
   }
 }
 
-/// Rescuing documents whose file cannot be written or was removed.
+/// Saving a document whose file cannot be written or was removed.
 extension BoardDocument {
   /// Writes a complete copy to another path while this document cannot be written.
   ///
@@ -152,7 +152,7 @@ extension BoardRescue {
   fileprivate func write(_ db: Database, _ tail: inout LogTail) throws {
     let stored = Set(try Data.fetchAll(db, sql: "SELECT sha256 FROM asset").map { Array($0) })
     for (sha256, file) in photos where !stored.contains(sha256) {
-      // A peer that opens the copy requests unreadable photos from the other members.
+      // Skip unreadable photos. A peer that opens the copy requests them from the other members.
       guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: file)),
         AssetHash.of(Array(bytes)) == sha256
       else { continue }

@@ -22,7 +22,8 @@ extension BoardDocument {
   ) async throws(DocumentError) {
     try DocumentName.check(name)
     try checkWritable()
-    // Check in a separate transaction first, so that a refusal does not fail the whole group.
+    // Check for the name in a separate transaction first. Otherwise, a name that is taken would
+    // fail the steps of other callers in the group.
     let isTaken = try await read { db in try Self.versionID(name, db) != nil }
     guard !isTaken else {
       throw DocumentError(
@@ -111,7 +112,7 @@ extension BoardDocument {
 }
 
 extension StoredKeyframe {
-  /// Returns the keyframe under another name, or without one.
+  /// Returns a copy of the keyframe with another name, or without one.
   func renamed(_ name: String?) -> StoredKeyframe {
     var copy = self
     copy.name = name

@@ -10,7 +10,7 @@ import Whiteboard
 /// serial queue of the document and never block the caller. Canceling a task does not interrupt
 /// work that has begun.
 public actor BoardDocument {
-  /// The access for which a document is opened.
+  /// The kinds of access for which a document can be opened.
   public enum Mode: Hashable, Sendable {
     /// Reading and writing. Opening fails if the document is already open for writing.
     case writing
@@ -25,7 +25,7 @@ public actor BoardDocument {
   public nonisolated let path: String
   /// The id of the board in the document.
   public nonisolated let board: [UInt8]
-  /// The access for which the document was opened.
+  /// The kind of access for which the document was opened.
   public nonisolated let mode: Mode
   /// Whether the last process that wrote the document ended without closing it.
   public nonisolated let wasLeftOpen: Bool
@@ -45,7 +45,7 @@ public actor BoardDocument {
   var isClosed = false
   let groupInterval: Duration
   let clock: any Clock<Duration>
-  /// The number of transactions that appended something, for tests.
+  /// The number of committed transactions that appended something, for tests.
   package internal(set) var groupsCommitted = 0
   /// The number of the last row of the log, for tests.
   package var lastRow: Int64 { tail.id }
@@ -352,7 +352,7 @@ public actor BoardDocument {
         result = try body(db)
         return .commit
       }
-      guard let result else { preconditionFailure("a transaction that ended ran its body") }
+      guard let result else { preconditionFailure("a committed transaction has a result") }
       return result
     }.get()
   }
@@ -370,7 +370,7 @@ public actor BoardDocument {
         return .commit
       }
       try files?.check()
-      guard let result else { preconditionFailure("a transaction that ended ran its body") }
+      guard let result else { preconditionFailure("a committed transaction has a result") }
       return result
     }.get()
   }
@@ -425,7 +425,7 @@ extension Result {
   }
 }
 
-/// Runs blocking code outside the threads that tasks share.
+/// Runs blocking code on threads other than those of Swift tasks.
 enum Blocking {
   static func run<T: Sendable>(
     _ path: String,

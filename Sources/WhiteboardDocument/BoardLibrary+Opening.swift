@@ -5,7 +5,7 @@ import Whiteboard
 /// Finding, opening and creating boards. Boards are identified by the names and ids that are stored
 /// in their files.
 extension BoardLibrary {
-  /// Opens the board with a name for writing, and creates it if the library has none.
+  /// Opens the board with the given name for writing, and creates it if the library has none.
   ///
   /// If no board has that name, the board with that title is opened. If several boards have it, the
   /// one that was hosted here is opened. If two processes call this at the same time, the second
@@ -37,7 +37,7 @@ extension BoardLibrary {
     }
   }
 
-  /// Opens the board with an id for writing, and creates it if the library does not have it.
+  /// Opens the board with the given id for writing, and creates it if the library does not have it.
   ///
   /// - Parameters:
   ///   - board: The board's id.
@@ -169,8 +169,8 @@ extension BoardLibrary {
         if mayBe(path) { unreadable.append((path, error)) }
       }
     }
-    // The unreadable file may be the board, unless its recovered copy was found. A new board would
-    // be a second one.
+    // An unreadable file may be the requested board, unless its recovered copy was found. A new
+    // board would be a second one.
     if let first = unreadable.first(where: { file in
       !meant.contains { $0.path == Self.recoveredPath(of: file.path) }
     }) {

@@ -43,7 +43,7 @@ public struct DocumentSummary: Hashable, Sendable {
 ///
 /// Listing opens no document for writing, and an unreadable document does not affect the others.
 public struct BoardLibrary: Sendable {
-  /// The conditions for documents in a list.
+  /// The conditions that a document must meet to be listed.
   public struct Filter: Hashable, Sendable {
     /// A text that the name or the title must contain, in upper or lower case.
     public var text: String?
@@ -59,7 +59,7 @@ public struct BoardLibrary: Sendable {
       self.person = person
     }
 
-    /// Whether a document meets all conditions.
+    /// Whether a document meets all conditions of the filter.
     public func passes(_ summary: DocumentSummary) -> Bool {
       if let text {
         let names = [summary.name, summary.title ?? ""]
@@ -73,7 +73,7 @@ public struct BoardLibrary: Sendable {
     }
   }
 
-  /// The order of a list.
+  /// The order in which documents are listed.
   public enum Order: String, CaseIterable, Hashable, Sendable {
     /// By name, in alphabetical order.
     case name
@@ -88,10 +88,10 @@ public struct BoardLibrary: Sendable {
   /// The file name extension of documents.
   public static let fileExtension = "whiteboard"
 
-  /// The path of the directory.
+  /// The path of the library's directory.
   public let directory: String
 
-  /// Creates the library of a directory, which need not exist yet.
+  /// Creates a library for a directory, which need not exist yet.
   public init(directory: String) { self.directory = directory }
 
   /// Returns the file name for a board, made from its name and a part of its id.
@@ -101,7 +101,7 @@ public struct BoardLibrary: Sendable {
     "\(stem(of: name))-\(tag(of: board)).\(fileExtension)"
   }
 
-  /// Returns the characters of a name that are safe in a file name.
+  /// Returns a file name made of those characters of a board's name that are safe in file names.
   static func stem(of name: String) -> String {
     var safe = ""
     for character in name.lowercased().unicodeScalars.prefix(200) {

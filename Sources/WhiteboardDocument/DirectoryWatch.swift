@@ -59,7 +59,7 @@ package final class DirectoryWatch: Sendable {
   private final class Aim: @unchecked Sendable {
     private let directory: String
     private let descriptor: CInt
-    // Used by `init`, and after that only on the watch's queue.
+    // Safe: used by `init`, and after that only on the watch's queue.
     private var watched: CInt
 
     init(_ directory: String, _ descriptor: CInt) {
@@ -88,7 +88,7 @@ package final class DirectoryWatch: Sendable {
     }
   }
 
-  /// Limits an `AsyncStream` to one reader at a time, as it requires.
+  /// Lets one reader at a time read an `AsyncStream`, which supports only one.
   private actor TurnTaker {
     func next(_ stream: AsyncStream<Void>) async -> Bool {
       var iterator = stream.makeAsyncIterator()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The conditions in which a disk accepts no data.
+/// Recognizes the conditions in which a disk accepts no data.
 enum DiskCondition {
   /// Returns the error code for the `errno` of a failed write; nil if it has no known cause.
   static func code(_ number: Int32) -> DocumentError.Code? {

@@ -25,7 +25,7 @@ public enum DocumentEntry: Hashable, Sendable {
   /// An event of the session, such as a message; the board does not depend on it.
   case traffic(TrafficEntry)
 
-  /// The number of bytes of the caller's data in the entry.
+  /// The size of the caller's data in the entry, in bytes.
   package var byteCount: Int {
     switch self {
     case .batch(let bytes, _), .answer(let bytes, _), .head(let bytes, _, _): bytes.count
@@ -42,13 +42,13 @@ public enum DocumentEntry: Hashable, Sendable {
 ///
 /// Entries share a row, since each row adds about 20 bytes. Implements REC-5.
 package struct LogRow: Hashable, Sendable {
-  /// The row's number; the next row has the next number.
+  /// The number of the row; rows are numbered consecutively.
   package let id: Int64
-  /// The time of the first entry.
+  /// The time of the row's first entry, in milliseconds since 1970.
   package let time: Int64
   /// The number of entries in the row.
   package let entries: Int64
-  /// The encoded entries.
+  /// The encoded entries of the row.
   package let body: [UInt8]
   /// The letter of the row's table in checksums (REC-3): ``log`` or ``traffic``.
   package let table: UInt8
@@ -58,7 +58,7 @@ package struct LogRow: Hashable, Sendable {
   /// The letter of the table `traffic`, whose rows have the same columns as those of `log`.
   package static let traffic = UInt8(ascii: "w")
 
-  /// Creates a row from its stored values.
+  /// Creates a row of the log from its stored values.
   package init(id: Int64, time: Int64, entries: Int64, body: [UInt8], table: UInt8 = Self.log) {
     self.id = id
     self.time = time
@@ -67,7 +67,7 @@ package struct LogRow: Hashable, Sendable {
     self.table = table
   }
 
-  /// Creates a row from the batches and answers in `entries`, and ignores other entries.
+  /// Creates a row of the log from the batches and answers in `entries`, and ignores other entries.
   package init(id: Int64, packing entries: some Sequence<DocumentEntry>) {
     let kept = entries.compactMap { entry -> (bytes: [UInt8], time: Int64, isAnswer: Bool)? in
       switch entry {
@@ -81,7 +81,7 @@ package struct LogRow: Hashable, Sendable {
     self.init(id: id, time: first, entries: Int64(kept.count), body: body)
   }
 
-  /// The checksum of this row, without the chain.
+  /// The checksum of the row itself, without the chain.
   package var ownChecksum: UInt32 { Checksum.row(table, [id, time, entries], [body]) }
 
   /// Returns the column `sum`: the row's own checksum in the upper half, the link of the chain in
@@ -162,7 +162,7 @@ package struct LogRow: Hashable, Sendable {
   private static func head(_ time: Int64, after before: inout Int64, _ isAnswer: Bool) -> UInt64 {
     let step = time &- before
     before = time
-    // If clocks differ by 150 million years, the top bit is lost. Nothing depends on it.
+    // The top bit is lost if the times differ by 150 million years, which does not matter.
     return PackedBatches.zigzag(step) << 1 | (isAnswer ? 1 : 0)
   }
 }

@@ -6,11 +6,11 @@ import GRDB
 /// Its message states what is lost, and what to do. Callers switch on ``code``. Two errors are
 /// equal if they have the same code.
 public struct DocumentError: Error, Equatable, CustomStringConvertible {
-  /// The kind of error.
+  /// The kinds of errors.
   public enum Code: String, Hashable, Sendable {
     /// There is no such file, version or asset.
     case notFound
-    /// Something with that name already exists.
+    /// A file, board or version with that name already exists.
     case exists
     /// The file is not a whiteboard.
     case wrongKind
@@ -18,7 +18,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case newerSchema
     /// The file or its directory is not writable.
     case readOnly
-    /// Another program, or another part of this one, has it open for writing.
+    /// Another program, or another part of this one, has the document open for writing.
     case inUse
     /// The disk is full.
     case full
@@ -29,9 +29,9 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case removed
     /// Stored data does not match its checksums.
     case damaged
-    /// The document is of another board.
+    /// The document contains another board than expected.
     case wrongBoard
-    /// More than one file holds that board, or a board of that name.
+    /// More than one file contains the board with that id or name.
     case ambiguous
     /// A name is empty, too long, or not text.
     case badName
@@ -43,21 +43,21 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case inputOutput
   }
 
-  /// The kind of error.
+  /// The kind of the error.
   public let code: Code
-  /// A sentence for the user.
+  /// A message for the user.
   public let message: String
   /// The underlying error; nil if there is none.
   public let cause: (any Error)?
 
-  /// Creates an error with a sentence for the user.
+  /// Creates an error with a message for the user.
   public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.cause = cause
   }
 
-  /// The code and the message.
+  /// The error's code and message.
   public var description: String { "\(code.rawValue): \(message)" }
 
   /// Whether two errors have the same code.

@@ -4,7 +4,7 @@ import Whiteboard
 /// The history of a board, as far as its document has it: the changes in order, and the digests
 /// that the board must have after them.
 public struct DocumentHistory: Sendable {
-  /// A change of the board.
+  /// A change of the board, at one position of the history.
   public struct Step: Hashable, Sendable {
     /// The content of a step; its bytes are those of a `DocumentEntry` or a ``Keyframe``.
     public enum Content: Hashable, Sendable {
@@ -53,7 +53,7 @@ public struct DocumentHistory: Sendable {
     }
   }
 
-  /// A named position, or a period that was not recorded.
+  /// A position that a user named, or a period that was not recorded.
   public struct Mark: Hashable, Sendable {
     /// The name of a marker; nil for a gap.
     public let name: String?
@@ -73,14 +73,14 @@ public struct DocumentHistory: Sendable {
     }
   }
 
-  /// Damage to stored data.
+  /// Stored data that is damaged or missing.
   public struct Damage: Hashable, Sendable {
     /// The number of steps in the history before the damage.
     public let place: Int
-    /// A description of the damage, with its time if it is known.
+    /// A description of the damage, with its time if that is known.
     public let words: String
 
-    /// Creates a damage report from its parts.
+    /// Creates a description of damage at a position.
     public init(place: Int, words: String) {
       self.place = place
       self.words = words
@@ -91,13 +91,13 @@ public struct DocumentHistory: Sendable {
   public let board: [UInt8]
   /// The board's name.
   public let name: String
-  /// The changes, in the order in which they were applied.
+  /// The changes of the board, in the order in which they were applied.
   public fileprivate(set) var steps: [Step] = []
   /// The digests that the board must have, in order of their positions.
   public fileprivate(set) var checks: [Check] = []
   /// Markers and gaps, in order of their positions.
   public fileprivate(set) var marks: [Mark] = []
-  /// The records and heads of all incarnations.
+  /// The records and heads of all authors.
   public fileprivate(set) var authors: [StoredAuthor] = []
   /// The damage, in order of position; the history contains only intact data.
   public fileprivate(set) var damages: [Damage] = []
@@ -175,7 +175,7 @@ private struct HistoryReader {
     case mark(StoredMark)
     case keyframe(StoredKeyframe)
 
-    /// The number of the last row before it.
+    /// The number of the last log row before the mark or keyframe.
     var log: Int64 {
       switch self {
       case .mark(let mark): mark.log
@@ -201,10 +201,10 @@ private struct HistoryReader {
   private let log: LogReader
   private var history: DocumentHistory
   private var besides: ArraySlice<Beside> = []
-  /// The chain at the last row; nil after missing or damaged rows.
+  /// The chain at the last row that was read; nil after missing or damaged rows.
   private var chain: UInt32? = 0
   private var next: Int64 = 1
-  /// The number before that of the log's first row.
+  /// The number of the row before the first row in the log.
   private var beginning: Int64 = 0
   /// Whether entries are missing that the next keyframe contains.
   private var lacks = false
@@ -217,7 +217,7 @@ private struct HistoryReader {
 
   mutating func read() throws -> DocumentHistory {
     let keyframes = try readKeyframes()
-    // If a gap ends when a keyframe is written, that keyframe covers the gap.
+    // If a gap ends when a keyframe is written, that keyframe contains the changes of the gap.
     besides =
       (try readMarks().map(Beside.mark) + keyframes.map(Beside.keyframe)).enumerated()
       .sorted { (one, other) in
@@ -318,7 +318,7 @@ private struct HistoryReader {
 
   private mutating func take(_ mark: StoredMark) {
     guard mark.kind < 2 else {
-      // Unknown kinds, of later releases, are skipped.
+      // Skip unknown kinds of marks, which later releases can write.
       if mark.kind == 2 { history.end = mark.time }
       return
     }

@@ -19,7 +19,7 @@ struct Inventory: Sendable {
   /// The row numbers in the table `traffic`.
   private(set) var traffic: Set<Int64> = []
   private(set) var settings: Set<String> = []
-  /// The reasons why the lists may be incomplete.
+  /// The reasons why these lists may be incomplete.
   private(set) var problems: [String] = []
 
   /// Reads the lists of the file at `path`; blocks the thread.

@@ -92,7 +92,7 @@ enum KeptAside {
   }
 
   private static func isSame(_ copy: String, as path: String) -> Bool {
-    // The index (`-shm`) has no information of its own.
+    // The index (`-shm`) contains no data that the other files lack.
     ["", "-wal", "-journal"].allSatisfy { end in
       FileManager.default.contentsEqual(atPath: copy + end, andPath: path + end)
         || (access(copy + end, F_OK) != 0 && isEmpty(path + end))
@@ -105,7 +105,7 @@ enum KeptAside {
   }
 }
 
-/// Forces files to the disk.
+/// Forces the contents of files to the disk.
 enum FileSync {
   /// Waits until a file, or the entries of a directory, are on the disk.
   /// - Throws: `full`, `readOnly`, `inputOutput`.

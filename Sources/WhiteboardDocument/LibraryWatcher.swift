@@ -1,6 +1,6 @@
 import Foundation
 
-/// The change of a document in a library.
+/// A change in a library: a document that was added, changed or removed.
 public enum LibraryChange: Hashable, Sendable {
   /// The document was added.
   case added(DocumentSummary)
@@ -46,12 +46,12 @@ actor LibraryWatcher {
     watch = DirectoryWatch(directory)
   }
 
-  /// Returns the next change; nil if the task was canceled.
+  /// Returns the next change in the library; nil if the task was canceled.
   func next() async -> LibraryChange? {
     while waiting.isEmpty {
       if hasLooked {
         guard await watch.tick() else { return nil }
-        // Writers write many times a second, so scan less often.
+        // A document can be written many times a second, so scan less often.
         guard (try? await Task.sleep(for: interval)) != nil else { return nil }
       }
       hasLooked = true

@@ -20,7 +20,7 @@ enum OpenFiles {
   private struct Connection {
     let use: Use
     let number: Int
-    /// The connection; nil while it is being opened.
+    /// The database connection; nil while it is being opened.
     weak var queue: DatabaseQueue?
     var isOpening = true
   }
@@ -36,7 +36,7 @@ enum OpenFiles {
 
   private static let state = Mutex(State())
 
-  /// Opens a connection and tracks it until it is closed.
+  /// Opens a database connection and tracks it until it is closed.
   static func connecting(
     to path: String,
     _ mode: BoardDocument.Mode,
@@ -75,7 +75,7 @@ enum OpenFiles {
     try queue.close()
   }
 
-  /// Runs `body` with the use of the file in this process.
+  /// Runs `body`, and passes it how this process has the file at `path` open.
   ///
   /// Keep `body` short, since no connection can be opened while it runs.
   static func holding<T: Sendable>(_ path: String, _ body: (Use) throws -> T) rethrows -> T {

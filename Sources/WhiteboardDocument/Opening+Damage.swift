@@ -15,7 +15,7 @@ extension Opened {
   /// connection would empty the log.
   /// - Throws: The reason why the document cannot be opened for writing; then nothing was changed.
   static func lookBeforeWriting(_ path: String, _ expected: [UInt8]?) throws -> Look {
-    // If SQLite would roll back a transaction, do it on a copy first.
+    // If SQLite would roll back a transaction, do it on a copy of the file first.
     let copy = try undone(path)
     let log = copy == nil ? WriteAheadLog.examine(path) : nil
     try log?.checkOrigin(of: path)
@@ -53,7 +53,7 @@ extension Opened {
   }
 
   /// Replaces a file whose log is damaged with one that contains all readable pages of the log.
-  /// - Returns: A description for the user.
+  /// - Returns: A description of the damage, for the user.
   private static func mend(
     _ path: String,
     _ log: WriteAheadLog,

@@ -43,7 +43,7 @@ struct Opened: Sendable {
     }
   }
 
-  /// Facts about a document, read in one transaction.
+  /// The facts about a document that are read first, in one transaction.
   struct Facts: Sendable {
     let board: [UInt8]
     let tail: LogTail
@@ -141,7 +141,7 @@ struct Opened: Sendable {
         error.resultCode
       )
     {
-      // On a disk that accepts no data, SQLite cannot create the index of the log either.
+      // On a disk that accepts no data, SQLite cannot create the index of the log, so open a copy.
       return (try connectToCopy(of: path) ?? { throw error }(), [])
     } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
       guard let header else { throw error }
@@ -182,8 +182,8 @@ struct Opened: Sendable {
 
   /// Checks that SQLite cannot remove another file when it rolls back the journal.
   ///
-  /// A journal can end with the name of another file, which SQLite removes. Journals of this
-  /// program name none.
+  /// A journal can end with the name of another file, which SQLite removes. The journals of this
+  /// program contain no such name.
   static func checkJournal(of path: String) throws {
     let descriptor = open(path + "-journal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }
@@ -214,7 +214,7 @@ struct Opened: Sendable {
     )
   }
 
-  /// The size of a file in bytes; nil if there is no such file.
+  /// Returns the size of a file in bytes; nil if there is no such file.
   static func size(of path: String) -> Int? {
     // Do not open the file: closing it would release the locks that SQLite has on it.
     var status = stat()

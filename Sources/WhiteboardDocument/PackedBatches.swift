@@ -12,7 +12,7 @@ struct PackedBatches {
     var next: UInt64 = 1
     /// The milliseconds by which the incarnation's clock is ahead of the times of its entries.
     var lead: Int64 = 0
-    /// The time after its last operation.
+    /// The board time after the incarnation's last operation.
     var end: UInt64 = 0
 
     /// Returns the expected time of a batch in an entry at `time`: the first in its millisecond, or
@@ -158,7 +158,7 @@ struct PackedBatches {
     }
     if said & Said.count != 0 {
       heading.count = try reader.varint(upTo: 1 << 32, "operations")
-      // Each incarnation has at least one byte.
+      // Each incarnation in the table has at least one byte.
       for _ in 0..<(try reader.varint(upTo: UInt64(reader.remaining), "incarnations")) {
         let other = try incarnation(try reader.varint(), &reader)
         heading.others.append(authors[other].incarnation)

@@ -23,9 +23,10 @@ final class PageScanner {
   /// The frames of the log beside the file, including frames that SQLite would not use.
   private let frames: [WriteAheadLog.Frame]
   private let framePageSize: Int
-  /// The newest frame of each page.
+  /// The number of the newest log frame of each page.
   private let newest: [Int: Int]
-  /// A description of the damage in the log, or the reason for leaving it out.
+  /// A description of the damage in the log, or the reason why the log is ignored; nil if there is
+  /// none.
   private(set) var logDamage: String?
   /// The bytes of the file and its log together; no row can be longer.
   private let totalSize: Int
@@ -101,7 +102,7 @@ final class PageScanner {
   struct Identity: Sendable {
     private var values: [String: Set<String>] = [:]
 
-    /// Adds the value in a row of `meta`, if it is one of these values.
+    /// Adds the value in a row of `meta`, if the row has the board's id or the creation time.
     mutating func take(_ columns: [StoredValue]) {
       guard columns.count == 3, let key = columns[0].text, let value = columns[1].text,
         [MetaKey.board.rawValue, MetaKey.created.rawValue].contains(key),
@@ -110,7 +111,7 @@ final class PageScanner {
       values[key, default: []].insert(value)
     }
 
-    /// Adds the values of a database.
+    /// Adds the board's id and the creation time that a database contains.
     mutating func take(_ db: Database, at path: String) throws {
       for key in [MetaKey.board, .created] {
         if let value = try Meta.get(db, key, at: path) { values[key.rawValue] = [value] }
@@ -125,7 +126,7 @@ final class PageScanner {
     fileprivate var isEmpty: Bool { values.isEmpty }
   }
 
-  /// Whether the log belongs to another file.
+  /// Whether the log is ignored because it belongs to another file.
   private var leavesOutLog = false
 
   /// The identity on the first page of the file that contains one; nil if no page does.
@@ -169,7 +170,7 @@ final class PageScanner {
   ) {
     let content = content(frame, page)
     let head = page == 1 ? 100 : 0
-    // 13 marks a leaf page of a table.
+    // The byte 13 marks a leaf page of a table.
     guard content.count >= head + 8, content[head] == 13 else { return }
     let cells = Int(content[head + 3]) << 8 | Int(content[head + 4])
     guard head + 8 + 2 * cells <= content.count else { return }
@@ -230,7 +231,7 @@ final class PageScanner {
     guard local < length else { return result }
     guard offset + local + 4 <= content.count else { return nil }
     if let scanned {
-      // Rows with the same bytes here have the same overflow pages.
+      // If rows have the same bytes here, they have the same overflow pages.
       let place = withUnsafeBytes(of: (scanned, length)) { Array($0) }
       guard budget > 0,
         known.insert(place + content[offset..<(offset + local + 4)]).inserted

@@ -4,9 +4,9 @@
 public protocol PlayedBoard: Sendable {
   /// Creates an empty board with an id; nil if the id is not valid.
   init?(board: [UInt8])
-  /// Adds an author.
+  /// Adds the record and head of an author.
   mutating func apply(_ author: StoredAuthor)
-  /// Applies one step.
+  /// Applies one step of a history.
   /// - Throws: An error if the step cannot be applied; then no part of it was applied.
   mutating func apply(_ content: DocumentHistory.Step.Content) throws
   /// The digest of the board's contents (SYN-40).

@@ -52,7 +52,7 @@ extension BoardDocument {
     let source = Opened.resolved(source)
     // Prevent other programs from writing the damaged file while it is read.
     let lock = try await Blocking.run(source) { () throws -> WriterLock? in
-      // If the directory is not writable, no program can write the file.
+      // If the directory is not writable, no program can write the file, so it needs no lock.
       let directory = (source as NSString).deletingLastPathComponent
       let isLockable =
         locking && access(source, F_OK) == 0
@@ -89,7 +89,7 @@ extension BoardDocument {
     )
   }
 
-  /// The results of filling the new document.
+  /// The counts and losses that are determined while the new document is filled.
   fileprivate final class Counts: @unchecked Sendable {
     // Safe: only the closure that fills the new file writes these properties, and it returns before
     // they are read.
@@ -99,7 +99,7 @@ extension BoardDocument {
   }
 }
 
-/// The rows of a damaged file whose checksums match.
+/// The intact data of a damaged file: the rows whose checksums match.
 private struct Salvage: Sendable {
   /// A photo, and the file that contains it.
   private struct Asset: Sendable {
@@ -120,7 +120,7 @@ private struct Salvage: Sendable {
   private var otherLosses: [String] = []
   private var rowLosses: [String] = []
   private var listedAssets: Set<[UInt8]> = []
-  /// The number of the last row of the log, according to the file.
+  /// The number of the log's last row, according to the file.
   private var end: Int64 = 0
 
   var losses: [String] { rowLosses + otherLosses }
@@ -227,7 +227,7 @@ private struct Salvage: Sendable {
     findLostRows()
   }
 
-  /// Returns the first row number at which the two logs differ; nil if there is none.
+  /// Returns the first row number at which two logs have different rows; nil if there is none.
   private static func fork(_ own: [LogRow], _ other: [LogRow]) -> Int64? {
     let known = Dictionary(other.map { ($0.id, $0) }) { first, _ in first }
     return own.first { row in known[row.id].map { $0 != row } ?? false }?.id
@@ -275,7 +275,7 @@ private struct Salvage: Sendable {
     var last: Int64 = 0
     var lastTime: Int64?
     for row in rows {
-      // If retention dropped rows, a keyframe takes their place.
+      // If retention dropped rows, a keyframe covers them.
       if row.id > last + 1, last > 0 || !stands.contains(row.id - 1) {
         lose(last + 1...row.id - 1, lastTime, row.time)
       }

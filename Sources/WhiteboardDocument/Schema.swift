@@ -142,8 +142,8 @@ enum MetaKey: String, CaseIterable {
   case membership
   /// The title that members gave the board; absent if it has none.
   case title
-  /// The host's decision that this peer is no longer a member, in a format of the program; absent
-  /// if the peer is a member.
+  /// The host's decision that this peer is no longer a member, as text that only the program
+  /// interprets; absent if the peer is a member.
   case removal
   /// The number of days for which history is stored; absent if it is stored forever.
   case retention
@@ -153,18 +153,18 @@ enum MetaKey: String, CaseIterable {
   case people
   /// A small picture of the board as SVG, for the library.
   case thumbnail
-  /// The time of the last change at the time of the last summary, in milliseconds since 1970.
+  /// The time of the last change, as of the last summary, in milliseconds since 1970.
   case changed
 }
 
 /// Reads and writes rows of the table `meta`.
 enum Meta {
-  /// Returns the checksum of a row.
+  /// Returns the checksum of a row of the table `meta`.
   static func checksum(_ key: String, _ value: String) -> UInt32 {
     Checksum.row(UInt8(ascii: "m"), [], [Array(key.utf8), Array(value.utf8)])
   }
 
-  /// Returns the value of `key`; nil if it is not set.
+  /// Returns the value of a setting; nil if it is not set.
   static func get(_ db: Database, _ key: MetaKey, at path: String) throws -> String? {
     guard
       let row = try Row.fetchOne(
@@ -179,7 +179,7 @@ enum Meta {
     return value
   }
 
-  /// Stores `value`, or removes the row if `value` is nil.
+  /// Stores the value of a setting, or removes the setting if `value` is nil.
   static func set(_ db: Database, _ key: MetaKey, _ value: String?) throws {
     guard let value else {
       try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key.rawValue])
@@ -188,7 +188,7 @@ enum Meta {
     try set(db, key: key.rawValue, value)
   }
 
-  /// Stores `value` under any key.
+  /// Stores a value under any key, including keys that are not a ``MetaKey``.
   static func set(_ db: Database, key: String, _ value: String) throws {
     try db.execute(
       sql: """

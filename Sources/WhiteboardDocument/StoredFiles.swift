@@ -10,7 +10,7 @@ struct StoredFiles: Sendable {
   private let log: FileIdentity?
   private let directory: FileIdentity?
 
-  /// The files that are at `path` now.
+  /// Records the identities of the files that are at `path` now.
   init(_ path: String) {
     self.path = path
     database = FileIdentity(path)

@@ -4,7 +4,7 @@ import Whiteboard
 
 /// A row of `author`: the record of an incarnation and the newest signed head of its chain.
 public struct StoredAuthor: Hashable, Sendable {
-  /// The incarnation.
+  /// The number of the incarnation.
   public let incarnation: UInt64
   /// The signed record; empty if only a head is known.
   public let record: [UInt8]
@@ -21,7 +21,7 @@ public struct StoredAuthor: Hashable, Sendable {
     )
   }
 
-  /// Creates a row from a record and a head.
+  /// Creates a row of `author` from a record and a head.
   public init(incarnation: UInt64, record: [UInt8], sequence: UInt64, head: [UInt8]) {
     self.incarnation = incarnation
     self.record = record
@@ -29,7 +29,7 @@ public struct StoredAuthor: Hashable, Sendable {
     self.head = head
   }
 
-  /// Creates a row from its columns; nil if they do not match their checksum.
+  /// Creates a row of `author` from its columns; nil if they do not match their checksum.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 5, let incarnation = columns[0].integer,
       let record = columns[1].blob, let sequence = columns[2].integer,
@@ -53,12 +53,12 @@ public struct StoredAuthor: Hashable, Sendable {
   }
 }
 
-/// Numbers of rows, and counts of entries.
+/// The limits of row numbers and counts of entries.
 enum StoredNumber {
   /// The greatest number; no document comes near it, and counting on from it cannot overflow.
   static let limit: Int64 = 1 << 53
 
-  /// Returns the number of the next row of a table.
+  /// Returns the number for the next row of a table.
   static func next(in table: String, _ db: Database) throws -> Int64 {
     let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM \(table)") ?? 0
     guard (0..<limit).contains(last) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
@@ -77,7 +77,7 @@ struct StoredKeyframe: Hashable, Sendable {
   var digest: [UInt8]
   var body: [UInt8]
 
-  /// The columns, in the order that ``init(_:)`` expects.
+  /// The columns of the table `keyframe`, in the order that ``init(_:)`` expects.
   static let columns = "id, log, chain, entries, time, name, digest, body, crc"
 
   var checksum: UInt32 {
@@ -108,8 +108,8 @@ struct StoredKeyframe: Hashable, Sendable {
     self.body = body
   }
 
-  /// Creates a row from its columns; nil if they do not match their checksum, or a number is out of
-  /// range.
+  /// Creates a row of `keyframe` from its columns; nil if they do not match their checksum, or a
+  /// number is out of range.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 9, let id = columns[0].integer, let log = columns[1].integer,
       let chain = columns[2].integer, let entries = columns[3].integer,
@@ -131,7 +131,7 @@ struct StoredKeyframe: Hashable, Sendable {
     else { return nil }
   }
 
-  /// Returns the keyframe at another position of the log.
+  /// Returns a copy of the keyframe at another position of the log.
   func moved(id: Int64, log: Int64, chain: Int64, entries: Int64) -> StoredKeyframe {
     var copy = self
     copy.id = id
@@ -143,7 +143,7 @@ struct StoredKeyframe: Hashable, Sendable {
 }
 
 extension StoredKeyframe {
-  /// Returns the keyframe with another board at the same position.
+  /// Returns a copy of the keyframe with another state at the same position.
   func replaced(digest: [UInt8], body: [UInt8]) -> StoredKeyframe {
     var copy = self
     copy.digest = digest
@@ -174,7 +174,7 @@ struct StoredMark: Hashable, Sendable {
     Checksum.row(UInt8(ascii: "t"), [id, kind, time, until, log], [Array(name.utf8)])
   }
 
-  /// Creates a row from its columns; nil if they do not match their checksum.
+  /// Creates a row of `mark` from its columns; nil if they do not match their checksum.
   init?(_ columns: [StoredValue]) {
     guard columns.count == 7, let id = columns[0].integer, let kind = columns[1].integer,
       let time = columns[2].integer, let until = columns[3].integer,
@@ -198,12 +198,12 @@ struct StoredMark: Hashable, Sendable {
     self.name = name
   }
 
-  /// Returns the mark at another row of the log.
+  /// Returns a copy of the mark at another row of the log.
   func moved(log: Int64) -> StoredMark {
     StoredMark(id: id, kind: kind, time: time, until: until, log: log, name: name)
   }
 
-  /// The entry that the row stores; nil if its kind is unknown.
+  /// The entry that the mark stores; nil if its kind is unknown.
   var entry: DocumentEntry? {
     switch kind {
     case 0: .marker(name: name, time: time)
@@ -221,7 +221,8 @@ struct StoredLogRow: Hashable, Sendable {
 }
 
 extension LogRow {
-  /// Creates a row from its columns; nil if they do not match the row's own checksum.
+  /// Returns the row of the log with these columns; nil if they do not match the row's own
+  /// checksum.
   ///
   /// It does not check the chain, that is, whether the row follows the one before it.
   static func checked(_ columns: [StoredValue], in table: UInt8 = log) -> StoredLogRow? {
@@ -239,7 +240,7 @@ extension LogRow {
   static let columns = "id, time, entries, body, sum"
 }
 
-/// The value of a column, which SQLite or recovery has read.
+/// A value in a column, from SQLite or from the recovery of a damaged file.
 enum StoredValue: Hashable, Sendable {
   case null
   case integer(Int64)

@@ -37,7 +37,7 @@ enum StoredTraffic {
     if first < entries.count { try store(entries[first...]) }
   }
 
-  /// Returns all intact entries, and descriptions of the damage.
+  /// Returns all intact entries of the table, and descriptions of the damage.
   static func read(
     _ db: Database,
     _ path: String
@@ -98,7 +98,7 @@ extension LogRow {
 /// Reads and writes display names, each in a row of `meta` (REC-12).
 enum StoredName {
   private static let prefix = "peer "
-  /// The greatest length of a name, in bytes.
+  /// The greatest length of a display name, in bytes.
   private static let limit = 1024
 
   /// Returns the member to whom a key of `meta` belongs; nil if the key is not of a display name.
@@ -113,7 +113,7 @@ enum StoredName {
     try Meta.set(db, key: prefix + person, name)
   }
 
-  /// Returns the intact names, by member id as text.
+  /// Returns the display names whose checksums match, by member id as text.
   static func all(_ db: Database) throws -> [String: String] {
     let rows = try Row.fetchAll(
       db,
@@ -130,7 +130,7 @@ enum StoredName {
     return names
   }
 
-  /// Removes all names.
+  /// Removes all display names.
   static func forgetAll(_ db: Database) throws {
     try db.execute(sql: "DELETE FROM meta WHERE key LIKE 'peer %'")
   }

@@ -6,15 +6,15 @@ import Whiteboard
 /// The bytes of messages, datagrams and streams are opaque here, and so are the names of resources.
 /// The program whose session it was interprets them. Implements REC-13.
 public struct TrafficEntry: Hashable, Sendable {
-  /// The kind of entry.
+  /// The kinds of events.
   public enum Kind: UInt8, CaseIterable, Sendable {
     /// The recording peer joined the session; `text` is its display name.
     case began = 0
     /// The peer joined the session; `text` is its display name.
     case joined = 1
-    /// The peer left the session; `text` is the reason, as a word of `DepartureReason`.
+    /// The peer left the session; `text` is the name of the `DepartureReason`.
     case left = 2
-    /// The connection with the peer changed; `text` is its state, as a word of `PeerState`.
+    /// The connection with the peer changed; `text` is the name of its `PeerState`.
     case state = 3
     /// A message from the peer.
     case message = 4
@@ -72,7 +72,7 @@ public struct TrafficEntry: Hashable, Sendable {
   /// The length of a peer's id, in bytes.
   public static let peerLength = 32
 
-  /// The kind of entry.
+  /// The kind of the event.
   public let kind: Kind
   /// The time of the event, in milliseconds since 1970.
   public let time: Int64
@@ -89,7 +89,7 @@ public struct TrafficEntry: Hashable, Sendable {
   /// The bytes of a message, a datagram or a stream.
   public let bytes: [UInt8]
 
-  /// Creates an entry.
+  /// Creates an entry for an event.
   ///
   /// Fields that its kind does not have are not stored.
   public init(
@@ -124,7 +124,7 @@ public struct TrafficEntry: Hashable, Sendable {
 
 /// Encodes and decodes the body of a row of the table `traffic` (REC-13).
 enum TrafficCoding {
-  /// Returns a row that contains `entries`.
+  /// Returns a row of the table `traffic` that contains `entries`.
   static func row(_ id: Int64, _ entries: [TrafficEntry]) -> LogRow {
     let first = entries.first?.time ?? 0
     var writer = ByteWriter()

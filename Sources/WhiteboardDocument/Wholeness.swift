@@ -11,7 +11,7 @@ extension BoardDocument {
   /// - Parameters:
   ///   - path: The path of the file; it is only read.
   ///   - played: The type of board on which the document is played.
-  /// - Returns: A line for each damage; empty if the file is whole.
+  /// - Returns: One line for each problem; empty if the file is whole.
   /// - Throws: An error if the file cannot be read at all.
   /// - Complexity: O(n) in the file.
   public static func damages(
@@ -30,7 +30,7 @@ extension BoardDocument {
       return try await read { db in
         let stored = known + LogReader(db, path: path).damages()
         let replay = Replay(db, at: path, board: board)
-        // The error is among the damage that was found already.
+        // The list already describes the damage that causes an error here.
         let played = try? replay.play(played)
         let unplayed = stored.isEmpty && played == nil ? ["it cannot be played"] : []
         return stored + unplayed + (played?.words ?? [])
@@ -53,15 +53,15 @@ struct Replay {
     let keyframe: [UInt8]
   }
 
-  /// The result of playing.
+  /// The result of playing a document.
   struct Outcome {
     var mismatches: [Mismatch] = []
     /// The indices of the steps that cannot be applied.
     var faults: [Int] = []
-    /// The numbers of the keyframes that do not match their digest.
+    /// The ids of the keyframes whose content does not match their digest.
     var wrong: [Int64] = []
 
-    /// Descriptions of the faults.
+    /// Descriptions of all problems in the result.
     var words: [String] {
       faults.map { "step \($0 + 1) cannot be applied" }
         + mismatches.map { mismatch in
@@ -82,7 +82,7 @@ struct Replay {
     self.board = board
   }
 
-  /// Plays the document to its end on a board of a type.
+  /// Plays the document to its end on a new board of the given type.
   /// - Throws: An error if it cannot be read.
   func play(_ kind: any PlayedBoard.Type) throws -> Outcome { try play(on: kind) }
 
@@ -156,7 +156,7 @@ struct Settling {
   /// - Throws: `damaged` if the document does not become whole.
   func settle() throws -> [String] {
     var losses: [String] = []
-    // Each round can reveal more damage.
+    // Repeat this, since each round can reveal more damage.
     for _ in 0..<8 {
       let outcome = try Replay(db, at: path, board: board).play(kind)
       guard !outcome.words.isEmpty else { break }
@@ -216,7 +216,7 @@ struct Settling {
     }
   }
 
-  /// Rewrites the log without the given steps.
+  /// Rewrites the log without the steps that have the given indices.
   private func drop(_ steps: [Int]) throws {
     let history = try DocumentHistory(db, at: path, board: board, name: "")
     var left: [Int64: [DocumentEntry]] = [:]
@@ -237,7 +237,7 @@ struct Settling {
       .compactMap { StoredMark(StoredValue.columns($0)) }
     try db.execute(sql: "DELETE FROM log; DELETE FROM keyframe; DELETE FROM mark")
     var tail = LogTail()
-    // The tail of the new log after each row of the old one.
+    // The end of the new log after each row of the old log.
     var tails: [(id: Int64, tail: LogTail)] = [(0, tail)]
     for id in ids {
       try LogWriter.append(left[id] ?? [], db, &tail)

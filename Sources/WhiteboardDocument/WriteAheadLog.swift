@@ -15,9 +15,9 @@ import Foundation
 /// - If it is the last frame, it can be damaged, or half written over an older frame. The index of the killed writer
 ///   decides. Without such an index, the frame counts as damaged.
 struct WriteAheadLog: Sendable {
-  /// One page as it is in the log.
+  /// A frame of the log, which contains one page.
   struct Frame: Hashable, Sendable {
-    /// The number of the page, 0 if it is damaged.
+    /// The number of the page; 0 if it is damaged.
     let page: Int
     /// The number of pages of the database after the commit; 0 if the frame ends no transaction.
     let commit: Int
@@ -58,7 +58,7 @@ struct WriteAheadLog: Sendable {
   /// Whether SQLite reads the first page from the log.
   var replacesFirstPage: Bool { frames.prefix(usable).contains { $0.page == 1 } }
 
-  /// The number of frames up to the last commit, whether SQLite reaches it or not.
+  /// The number of frames up to the last commit, even if SQLite does not reach that commit.
   var committed: Int { (frames.lastIndex { $0.commit > 0 } ?? -1) + 1 }
 
   static let headerSize = 32
@@ -131,7 +131,8 @@ struct WriteAheadLog: Sendable {
   ) {
     let last = (0..<slots).last { log.bytes(at: offset($0) + 8, 8) == salts } ?? -1
     let isBigEndian = magic & 1 == 1
-    // The stored checksum of the previous frame, and that frame if its checksum does not match.
+    // The stored checksum of the previous frame; and the previous frame, if its checksum does not
+    // match.
     var (stored, suspect) = (start, Suspect?.none)
     var isReached = header != nil
     for slot in 0..<slots {
@@ -167,9 +168,9 @@ struct WriteAheadLog: Sendable {
     }
   }
 
-  /// A frame whose checksum does not match.
+  /// A frame whose checksum does not match, with the values for correcting it.
   private struct Suspect {
-    /// The first eight bytes of its header, and its page.
+    /// The first eight bytes of the frame's header, and its page.
     let bytes: [UInt8]
     /// The checksum before the frame.
     let before: ChecksumPair
@@ -239,7 +240,7 @@ struct WriteAheadLog: Sendable {
       }
   }
 
-  /// The first frame that SQLite does not use, if there is one.
+  /// The index of the first frame that SQLite does not use; nil if it uses all.
   private var reach: Int?
 
   /// Sets ``damage`` if committed frames follow those that SQLite uses.
@@ -289,7 +290,7 @@ struct WriteAheadLog: Sendable {
   /// Whether pages of the log differ from those of a file that was closed.
   private func differs(_ log: RawFile, _ main: RawFile) -> Bool {
     newest(upTo: usable).contains { page, slot in
-      // The first page also holds the journal mode and counters.
+      // Skip the header on the first page: it contains the journal mode and counters.
       let from = page == 1 ? 100 : 0
       let content = log.bytes(at: offset(slot) + Self.frameHeaderSize + from, pageSize - from)
       return main.bytes(at: (page - 1) * pageSize + from, pageSize - from) != content
@@ -332,14 +333,14 @@ struct WriteAheadLog: Sendable {
 }
 
 extension WriteAheadLog {
-  /// The frames that are merged into a file.
+  /// Which frames of the log are merged into a file.
   enum Choice: CaseIterable, Sendable {
     /// All frames up to the last commit, damaged or not: most bytes of a damaged page are intact,
     /// and rows have checksums.
     case all
     /// The intact frames up to the last commit.
     case intact
-    /// The frames that SQLite uses.
+    /// Only the frames that SQLite uses.
     case usable
   }
 
@@ -501,7 +502,7 @@ private struct ChecksumPair: Equatable {
   }
 }
 
-/// A file that is read without SQLite.
+/// A file that is read directly, without SQLite.
 private final class RawFile {
   private let descriptor: CInt
   /// The length of the file in bytes.

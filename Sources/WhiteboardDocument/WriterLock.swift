@@ -12,7 +12,7 @@ final class WriterLock: Sendable {
   private let path: String
   private let isOurs: Bool
 
-  /// Locks the document at `path`.
+  /// Locks the document at the path `document` for writing.
   init(_ document: String) throws(DocumentError) {
     let path = document + "-lock"
     while true {
@@ -41,9 +41,9 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Releases the lock now.
+  /// Releases the lock now, without waiting for `deinit`.
   ///
-  /// The last reference to it may live longer, for example in a closure that has run.
+  /// A closure that has run may still hold a reference to the lock.
   func release() {
     descriptor.withLock { descriptor in
       guard let open = descriptor else { return }
@@ -54,7 +54,7 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Whether `path` is the path of an open file.
+  /// Whether `path` is the path of the open file `descriptor`.
   private static func isFile(_ descriptor: CInt, at path: String) -> Bool {
     var ours = stat()
     var there = stat()
@@ -65,5 +65,5 @@ final class WriterLock: Sendable {
   deinit { release() }
 }
 
-/// Returns the system's message for the last error.
+/// Returns the system's message for the current `errno`.
 func systemMessage() -> String { String(cString: strerror(errno)) }

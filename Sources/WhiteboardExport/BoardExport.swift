@@ -66,7 +66,7 @@ package struct BoardExport: Sendable {
     chat = board.chat
   }
 
-  /// The objects from back to front.
+  /// The exported objects, from back to front.
   package var snapshots: [ObjectSnapshot] { picture.items.map(\.snapshot) }
 
   /// Returns the board as a file.
@@ -94,7 +94,7 @@ package struct BoardExport: Sendable {
   }
 }
 
-/// The formats of exported files.
+/// The file formats to which a board can be exported.
 package enum ExportFormat: String, CaseIterable, Sendable {
   /// An SVG page for browsers. Words stay text.
   case svg

@@ -107,7 +107,7 @@ package struct ImportedBoard: Sendable {
   }
 }
 
-/// Converts the strokes of a file to ink.
+/// Converts strokes from a file to ink points.
 enum ImportedInk {
   /// Returns the ink points of a stroke around `center`, without changing the distances between
   /// them.

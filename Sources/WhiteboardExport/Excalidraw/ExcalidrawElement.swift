@@ -25,7 +25,7 @@ struct ExcalidrawElement {
     self.angle = angle.magnitude <= 1e6 ? angle : 0
   }
 
-  /// The type, safe for display.
+  /// The type of the element, quoted so that it is safe to display.
   var shownType: String { TerminalText.quoted(type) }
 
   /// The box of the element; nil if it does not fit on a board.
@@ -119,7 +119,7 @@ struct ExcalidrawElement {
     }
   }
 
-  /// The rectangle around points; nil if there are none.
+  /// Returns the rectangle around points; nil if there are none.
   static func bounds(_ points: [Point]) -> Rectangle? {
     points.reduce(nil) { $0?.union(Rectangle($1, $1)) ?? Rectangle($1, $1) }
   }

@@ -7,7 +7,7 @@ import WhiteboardRendering
 /// has no erasures and no games. A partly erased stroke becomes the lines that are left of it, and
 /// a game becomes its text.
 package enum ExcalidrawFile {
-  /// Returns the document, which ends with a line feed.
+  /// Returns the Excalidraw file of a board as JSON, which ends with a line feed.
   package static func text(_ export: BoardExport) -> String {
     var writer = ExcalidrawWriter(export)
     for item in export.picture.items { writer.add(item) }
@@ -44,7 +44,7 @@ enum Excalidraw {
   static let lineHeight = 1.2
 }
 
-/// Converts objects to elements.
+/// Converts the objects of a board to Excalidraw elements.
 private struct ExcalidrawWriter {
   private(set) var elements: [String] = []
   private let picture: BoardPicture
@@ -52,7 +52,7 @@ private struct ExcalidrawWriter {
 
   init(_ export: BoardExport) { picture = export.picture }
 
-  /// The files of the images, as JSON.
+  /// The photo files of the images, as a JSON object.
   var files: String {
     var json = JSONObject()
     for (id, asset) in photos.sorted(by: { $0.key < $1.key }) {
@@ -87,7 +87,7 @@ private struct ExcalidrawWriter {
     }
   }
 
-  /// Returns an element with the properties that all elements have.
+  /// Returns an Excalidraw element with the properties that all elements have.
   private mutating func element(
     _ type: String,
     of snapshot: ObjectSnapshot,

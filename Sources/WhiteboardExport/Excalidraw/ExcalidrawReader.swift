@@ -7,7 +7,7 @@ import WhiteboardRendering
 struct ExcalidrawReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
-  /// The number of omissions for each warning.
+  /// How often each warning about content that was left out occurred.
   private var leftOut: [String: Int] = [:]
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
@@ -57,7 +57,7 @@ struct ExcalidrawReader {
     }
   }
 
-  /// Adds an object with the properties that all elements have.
+  /// Adds an object to the imported board, with the properties that all elements have.
   private mutating func add(_ draft: ObjectDraft, _ element: ExcalidrawElement) {
     var draft = draft
     draft.angle = element.angle

@@ -3,12 +3,12 @@ import WhiteboardRendering
 
 /// A board as one JSON document, for programs and for `import`; `JSONLines` documents the objects.
 package enum BoardJSON {
-  /// The value of the key `format`.
+  /// The value of the key `format`, which identifies a board file.
   package static let format = "whiteboard-board"
   /// The value of the key `version`; it changes if older programs can no longer read the format.
   package static let version = 1
 
-  /// Returns the document, with one object on each line and a line feed at the end.
+  /// Returns the JSON document, with one object on each line and a line feed at the end.
   package static func text(_ export: BoardExport) -> String {
     var document = JSONObject()
     document.add("format", string: format)

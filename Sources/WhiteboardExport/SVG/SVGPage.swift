@@ -154,7 +154,7 @@ package struct SVGPage {
   }
 
   private static func data(_ line: PageLine) -> String {
-    // A dot is a line without length but with round ends.
+    // A dot becomes a line without length, which has round ends.
     guard !line.pieces.isEmpty else { return "M\(text(line.start))h0" }
     var data = "M\(text(line.start))"
     for piece in line.pieces {

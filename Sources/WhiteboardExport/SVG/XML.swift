@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// The subset of XML that a page needs.
+/// Text and colors in the form that XML needs.
 package enum XML {
   /// Returns text from other members as XML, without control characters, invisible characters
   /// (``InvisibleText``), and characters that XML does not allow.

@@ -18,11 +18,11 @@ package struct GraphicsLayer: Sendable {
     package var overwritten: [CellArea] = []
   }
 
-  /// The protocol of the terminal.
+  /// The graphics protocol of the terminal.
   package let graphics: TerminalGraphics
-  /// The width of a cell, in pixels.
+  /// The width of a terminal cell, in pixels.
   package let cellWidth: Int
-  /// The height of a cell, in pixels.
+  /// The height of a terminal cell, in pixels.
   package let cellHeight: Int
 
   /// The number of photos out of view that the terminal keeps.
@@ -301,9 +301,9 @@ package struct GraphicsLayer: Sendable {
 
 /// The position of a photo shown by pixels, in cells of the screen.
 package struct GraphicsPlacement: Hashable, Sendable {
-  /// The object of the photo.
+  /// The board object of the photo.
   package let object: ObjectID
-  /// The file of the photo.
+  /// The id of the photo's file.
   package let asset: AssetID
   /// The cells that the whole photo fills, in view or not.
   package let box: CellArea

@@ -51,7 +51,7 @@ package enum KittyCommands {
   }
 }
 
-/// Commands for positions on the terminal.
+/// Commands that move the cursor of a terminal and erase cells.
 enum TerminalPlace {
   /// Returns the command that moves the cursor to a cell, counted from 0.
   static func moved(to x: Int, _ y: Int) -> [UInt8] { Array("\u{1B}[\(y + 1);\(x + 1)H".utf8) }

@@ -24,7 +24,7 @@ package struct TerminalPhoto: Hashable, Sendable {
   /// The greatest number of pixels that is worth sending to a terminal.
   package static let pixelLimit = 1_000_000
 
-  /// Creates the data to send for existing pixels.
+  /// Creates the data to send to a terminal from decoded pixels.
   package init(_ pixels: PhotoPixels, for graphics: TerminalGraphics) throws(PictureError) {
     let most = Self.within(pixels.width, pixels.height)
     self.pixels = pixels.averaged(within: most.width, most.height)

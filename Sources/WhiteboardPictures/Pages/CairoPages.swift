@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// Writes a board as `.png` and `.pdf`, with libraries that not every program needs.
 package struct CairoPages: PageWriter {
-  /// Creates a page writer.
+  /// Creates a writer for PNG and PDF pages.
   package init() {}
 
   /// Returns the picture as a PNG with `scale` pixels for each board unit.

@@ -4,9 +4,9 @@ import WhiteboardRendering
 
 /// A stroke as curves in board coordinates, clipped to the range of cairo's numbers.
 struct PageStroke {
-  /// The lines in board coordinates.
+  /// The lines of the stroke, in board coordinates.
   private let lines: [PageLine]
-  /// The range of cairo's numbers, in board units.
+  /// The area of the board that cairo's numbers can express, in board units.
   private let room: Rectangle
 
   /// Creates a stroke.
@@ -59,13 +59,13 @@ struct PageStroke {
     for piece in line.pieces {
       if needsStart, room.holds(last) { cairo_move_to(page, last.x, last.y) }
       add(piece, from: last, on: page)
-      // The next piece cannot begin at an end that is out of range.
+      // A piece that ends out of range is not the start of the next one.
       needsStart = !room.holds(piece.end)
       last = piece.end
     }
   }
 
-  /// Adds a piece, or the part of it that is within range.
+  /// Adds a piece to the path, or the part of it that is within range.
   private func add(_ piece: InkCurve.Piece, from start: Point, on page: OpaquePointer) {
     if case .curve(let control, let end) = piece, room.holds(start), room.holds(control),
       room.holds(end)
@@ -85,7 +85,7 @@ struct PageStroke {
 }
 
 extension PageLine {
-  /// Returns the line in board coordinates.
+  /// Returns the line in board coordinates, given the object that it belongs to.
   fileprivate func shown(by snapshot: ObjectSnapshot) -> PageLine {
     let rotation = snapshot.rotation
     func shown(_ offset: Point) -> Point {

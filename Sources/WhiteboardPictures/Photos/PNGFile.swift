@@ -39,7 +39,7 @@ enum PNGFile {
 ///
 /// Keep it alive as long as cairo can write to it, since cairo does not retain it.
 final class ByteSink {
-  /// The bytes written so far.
+  /// The bytes that cairo has written so far.
   private(set) var bytes: [UInt8] = []
 
   /// The closure argument that cairo passes to ``write``.

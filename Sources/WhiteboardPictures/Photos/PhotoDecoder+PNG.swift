@@ -22,17 +22,17 @@ extension PhotoDecoder {
 
 /// A picture in memory, as a surface of cairo.
 final class CairoImage {
-  /// The surface, which this object owns.
+  /// The cairo surface, which this object owns.
   let surface: OpaquePointer
 
-  /// The width in pixels.
+  /// The width of the picture, in pixels.
   var width: Int { Int(cairo_image_surface_get_width(surface)) }
-  /// The height in pixels.
+  /// The height of the picture, in pixels.
   var height: Int { Int(cairo_image_surface_get_height(surface)) }
   /// Whether parts of the picture can be transparent.
   var hasOpacity: Bool { cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32 }
 
-  /// The greatest number of pixels on a side.
+  /// The greatest number of pixels on a side of a picture.
   static let longestSide = 32_767
 
   /// Creates an empty picture; nil if there is not enough memory, or a side is too long.
@@ -82,7 +82,7 @@ final class CairoImage {
     else { throw .undecodable("its pixel format is not supported") }
   }
 
-  /// Takes ownership of a surface.
+  /// Takes ownership of a cairo surface.
   private init(owned surface: OpaquePointer) { self.surface = surface }
 
   deinit { cairo_surface_destroy(surface) }
@@ -105,7 +105,7 @@ final class CairoImage {
   }
 }
 
-/// Bytes that a library reads in pieces.
+/// A source of bytes that a library reads in pieces.
 private struct ByteSource {
   let bytes: [UInt8]
   private var position = 0

@@ -60,9 +60,9 @@ enum PictureFormat: Hashable, Sendable {
 
 /// The size of a picture as it is shown, which is read without decoding the picture.
 package struct PhotoSize: Hashable, Sendable {
-  /// The width in pixels.
+  /// The width of the picture, in pixels.
   package let width: Int
-  /// The height in pixels.
+  /// The height of the picture, in pixels.
   package let height: Int
 
   /// Reads the size from a complete file; a JPEG that lies sideways has the size of the turned
