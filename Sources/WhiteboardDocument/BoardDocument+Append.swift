@@ -81,7 +81,7 @@ extension BoardDocument {
       pending = []
       let failure = await commit(group.flatMap(\.steps))
       if failure != nil, group.count > 1 {
-        // One caller's entries may be the reason, so commit the steps of each caller separately.
+        // The entries of one caller may be the reason, so commit each caller's steps separately.
         for waiter in group { waiter.done.resume(returning: await commit(waiter.steps)) }
       } else {
         for waiter in group { waiter.done.resume(returning: failure) }

@@ -18,7 +18,7 @@ public struct DocumentContent: Hashable, Sendable {
   public let keyframe: Keyframe?
   /// The batches and answers after the keyframe, in order.
   public let entries: [DocumentEntry]
-  /// The records and heads of all authors.
+  /// The records and heads of all author incarnations.
   public let authors: [StoredAuthor]
   /// Descriptions of damage that did not prevent reading the content.
   public let notes: [String]
@@ -306,8 +306,7 @@ struct LogReader {
   private func logDamages() throws -> [String] {
     var found: [String] = []
     let first = max(1, try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1)
-    // Retention may have dropped the rows before the first one. Then a keyframe has the chain at
-    // that row.
+    // Retention may have dropped the rows before the first one. Then a keyframe has their chain.
     var chain: UInt32? = 0
     if first != 1 {
       let sql = "SELECT chain FROM keyframe WHERE log = ?"

@@ -82,7 +82,7 @@ public actor BoardDocument {
   ///   - name: The board's name.
   ///   - now: Milliseconds since 1970.
   /// - Returns: The document, open for writing.
-  /// - Throws: `exists`, `badName`, `readOnly`, `full`, `inputOutput`.
+  /// - Throws: `exists`, `badName`, `wrongBoard`, `readOnly`, `full`, `inputOutput`.
   public static func create(
     at path: String,
     board: [UInt8],

@@ -139,8 +139,8 @@ public struct BoardLibrary: Sendable {
   /// Returns the documents that are added, changed and removed, until the task is canceled.
   ///
   /// The stream begins with the existing documents, as `added`. If a document changes several times
-  /// before the next element is read, that is one element, so at most one element for each file is
-  /// buffered.
+  /// before the next element is read, this is reported as one change. The stream buffers at most one
+  /// element for each file.
   /// - Parameter interval: The least time between two scans of the directory.
   /// - Returns: The changes, for one reader.
   public func watch(

@@ -18,7 +18,7 @@ public struct DocumentHistory: Sendable {
 
     /// The change that was applied.
     public let content: Content
-    /// The time in milliseconds since 1970.
+    /// The time of the step, in milliseconds since 1970.
     ///
     /// It can be before the time of the previous step, since clocks are adjusted.
     public let time: Int64
@@ -97,7 +97,7 @@ public struct DocumentHistory: Sendable {
   public fileprivate(set) var checks: [Check] = []
   /// Markers and gaps, in order of their positions.
   public fileprivate(set) var marks: [Mark] = []
-  /// The records and heads of all authors.
+  /// The records and heads of all author incarnations.
   public fileprivate(set) var authors: [StoredAuthor] = []
   /// The damage, in order of position; the history contains only intact data.
   public fileprivate(set) var damages: [Damage] = []

@@ -9,7 +9,7 @@ extension Opened {
     let damages: [String]
   }
 
-  /// Inspects a file for a writer without changing it, and copies it if it is damaged.
+  /// Inspects a file before it is opened for writing, and copies it if it is damaged.
   ///
   /// The file is opened for reading. If it were opened for writing and then refused, closing the
   /// connection would empty the log.

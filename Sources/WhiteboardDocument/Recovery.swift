@@ -12,7 +12,7 @@ public struct RecoveryReport: Hashable, Sendable {
   public let entries: Int
   /// The number of keyframes and versions that were saved.
   public let keyframes: Int
-  /// The number of author records that were saved.
+  /// The number of author incarnations whose records or heads were saved.
   public let authors: Int
   /// The number of assets that were saved.
   public let assets: Int

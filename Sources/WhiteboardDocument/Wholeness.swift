@@ -30,7 +30,7 @@ extension BoardDocument {
       return try await read { db in
         let stored = known + LogReader(db, path: path).damages()
         let replay = Replay(db, at: path, board: board)
-        // The list already describes the damage that causes an error here.
+        // If playing fails, `stored` already describes the damage that is the cause.
         let played = try? replay.play(played)
         let unplayed = stored.isEmpty && played == nil ? ["it cannot be played"] : []
         return stored + unplayed + (played?.words ?? [])

@@ -172,7 +172,7 @@ struct WriteAheadLog: Sendable {
   private struct Suspect {
     /// The first eight bytes of the frame's header, and its page.
     let bytes: [UInt8]
-    /// The checksum before the frame.
+    /// The checksum of the log before this frame.
     let before: ChecksumPair
     let found: ChecksumPair
     let expected: ChecksumPair

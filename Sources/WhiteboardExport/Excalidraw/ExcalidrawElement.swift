@@ -95,7 +95,7 @@ struct ExcalidrawElement {
 
   // MARK: - Lines
 
-  /// Returns the line that draws the element before its rotation; nil if it has none.
+  /// Returns the outline of the element before its rotation, as one line; nil if it has none.
   func outline(_ box: Box) -> [Point]? {
     let (corner, size, center) = (box.corner, box.size, box.center)
     let (right, bottom) = (corner.x + size.width, corner.y + size.height)

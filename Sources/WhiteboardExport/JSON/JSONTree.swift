@@ -7,7 +7,7 @@ package indirect enum JSONTree: Hashable, Sendable {
   case string(String)
   /// A list that contains only numbers, such as a point.
   case numbers([Double])
-  /// A list that contains other values than numbers.
+  /// A list that is empty, or contains other values than numbers.
   case list([JSONTree])
   /// An object; if a key occurs twice, the last value counts.
   case object([String: JSONTree])
