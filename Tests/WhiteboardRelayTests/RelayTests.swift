@@ -427,7 +427,7 @@ extension Relay {
 
   /// Waits until every board is on the disk as it is now.
   fileprivate func untilKept() async throws {
-    for board in boards.values { try await board.node.keepAll() }
+    for board in boards.values { try await board.node.storeAll() }
   }
 }
 
@@ -438,4 +438,10 @@ extension ScriptedNode {
       if case .role(let told) = event, told.isOwn { told.role } else { nil }
     }
   }
+}
+
+extension Node {
+  fileprivate var document: BoardDocument? { persistence.document }
+
+  fileprivate func storeAll() async throws(DocumentError) { try await persistence.storeAll() }
 }

@@ -113,7 +113,7 @@ extension Node {
     case .sendAnswer(let bytes, let name, let member):
       sendAnswer(bytes, name, to: member)
     case .record(let change):
-      keep(change)
+      persistence.record(change)
     case .profile(let member, let name, let icon):
       profileChanged(member, name, icon)
     case .role(let role): roleChanged(role)
@@ -205,7 +205,7 @@ extension Node {
     let old = profiles[peer] ?? MemberLook(name: members[peer]?.name ?? "", icon: nil)
     let new = MemberLook(name: name, icon: icon.isEmpty ? nil : icon)
     profiles[peer] = new
-    keepName(name, of: peer.text)
+    persistence.recordName(name, of: peer.text)
     if old != new {
       emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
     }
@@ -288,7 +288,7 @@ extension Node {
     NodeEvent.ObjectDescription(
       snapshot,
       game: view(snapshot).flatMap { GameDescription($0) { self.called($0) } },
-      path: snapshot.asset.flatMap { assetPaths[$0.id] }
+      path: snapshot.asset.flatMap { photos.existingPath($0.id) }
     )
   }
 

@@ -51,10 +51,10 @@ extension Node {
       objects: objects,
       names: memberNames
     )
-    let photos = Set(export.snapshots.compactMap { $0.asset?.id })
-    defer { for id in photos { closePhoto(id) } }
+    let ids = Set(export.snapshots.compactMap { $0.asset?.id })
+    defer { for id in ids { photos.close(id) } }
     var opened: [AssetID: String] = [:]
-    for id in photos { opened[id] = await openPhoto(id) }
+    for id in ids { opened[id] = await photos.open(id) }
     let paths = opened
     export.picture.photo = { id in
       paths[id].flatMap { try? FileReading.whole($0, limit: BoardLimits.photoBytes) }
@@ -172,7 +172,7 @@ extension Node {
     tellLeftOut(imported.warnings, of: file)
     for case .photo(let asset, _) in imported.objects.map(\.content) {
       guard let bytes = imported.photos.removeValue(forKey: asset.id) else { continue }
-      try keepPhoto(bytes, asset)
+      try storePhoto(bytes, asset)
       replica?.assetStored(asset.id, now: now)
     }
     let (objects, groups, settings) = (imported.objects, imported.groups, imported.settings)

@@ -63,7 +63,7 @@ extension Node {
         role: role(of: peer),
         admittedBy: admitter?.text,
         admittedByName: admitter.flatMap { admitter in
-          admitter == own ? ownName : members[admitter]?.name ?? keptNames[admitter.text]
+          admitter == own ? ownName : members[admitter]?.name ?? persistence.names[admitter.text]
         }
       )
     }

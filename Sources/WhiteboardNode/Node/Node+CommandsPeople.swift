@@ -100,7 +100,7 @@ extension Node {
     }
     if let name {
       ownName = name
-      keepName(name, of: configuration.identity.peerID.text)
+      persistence.recordName(name, of: configuration.identity.peerID.text)
     }
     if let icon { ownIcon = icon.icon }
     do throws(BoardError) {
@@ -144,7 +144,7 @@ extension Node {
     let present = members.keys.compactMap { MemberID($0.bytes) }
     for member in Set(board.authors.values).union(others).union(present) {
       let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
-      let name = member == board.member ? ownName : present ?? keptNames[member.description]
+      let name = member == board.member ? ownName : present ?? persistence.names[member.description]
       book.add(id: member.description, names: name.map { [$0] } ?? [], value: member)
     }
     return try book.find(word, what: "author", missing: .noSuchPeer)
@@ -163,7 +163,7 @@ extension Node {
       count += removed
       guard removed == 1000 else { return CommandOutcome(count: count) }
       await runtime.room()
-      await roomToKeep()
+      await persistence.room()
       await Task.yield()
     }
   }

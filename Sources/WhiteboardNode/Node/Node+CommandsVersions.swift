@@ -10,7 +10,7 @@ extension Node {
     let document = try kept()
     do throws(DocumentError) {
       switch request.command {
-      case .checkpoint(let name): try await checkpoint(name)
+      case .checkpoint(let name): try await persistence.checkpoint(name)
       case .checkpoints: try await tellCheckpoints(of: document, request)
       case .saveAs(let file): try await saveCopy(to: BoardFile.absolute(file), of: document)
       default: preconditionFailure("\(request.command.name.rawValue) is about no versions")
@@ -93,7 +93,9 @@ extension Node {
   ///
   /// - Throws: `refused` if the board is not stored.
   private func kept() throws(CommandError) -> BoardDocument {
-    guard let document else { throw CommandError(.refused, "this board is not kept on disk") }
+    guard let document = persistence.document else {
+      throw CommandError(.refused, "this board is not kept on disk")
+    }
     return document
   }
 }

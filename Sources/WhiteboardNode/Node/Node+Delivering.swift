@@ -8,7 +8,7 @@ extension Node {
     Outbox(runtime, logger: configuration.logger) {
       self.accepted($0, $1)
     } handleSent: {
-      self.keepTraffic()
+      self.persistence.recordTraffic()
     }
   }
 

@@ -61,7 +61,7 @@ extension Node {
             )
           }
       }
-      self.document = document
+      persistence.use(document)
       guard let board = SessionID(bytes: document.board) else {
         throw DocumentError(.damaged, "\(document.path): it is of no board")
       }
@@ -81,7 +81,7 @@ extension Node {
     guard configuration.remembersBoards else { return }
     do throws(DocumentError) {
       let document: BoardDocument
-      if let opened = self.document {
+      if let opened = persistence.document {
         document = opened
         if isHosting(session), document.mode == .writing {
           try await document.setHosted(code: code?.text)
@@ -93,7 +93,7 @@ extension Node {
           name: boardName.isEmpty ? "board" : boardName,
           now: BoardFile.now
         )
-        self.document = document
+        persistence.use(document)
       } else {
         document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
           board: session.id.bytes,
@@ -101,7 +101,7 @@ extension Node {
           now: BoardFile.now,
           orReading: true
         )
-        self.document = document
+        persistence.use(document)
         try await correctName(in: document, of: session)
         removal = await storedRemoval(in: document)
         if removal != nil, session.connectedPeers().contains(session.hostPeer) {
@@ -110,9 +110,7 @@ extension Node {
           try await document.setRemoval(nil)
         }
       }
-      keeper.open()
-      keeper.obstacle = document.obstacle
-      if keeper.obstacle != nil { planKeyframe() }
+      persistence.begin()
       for damage in document.damages {
         emit(.warning(.init(code: "document-damaged", message: damage)))
       }
@@ -158,7 +156,7 @@ extension Node {
     for note in content.notes + (try replica.restore(content, of: document, now: now)) {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }
-    await restorePhotos(from: document, to: replica)
+    await photos.restore(from: document, to: replica)
     for snapshot in replica.board.snapshots {
       shown[snapshot.id] = snapshot
       if isHidden(snapshot.id, on: replica.board) { continue }
@@ -170,104 +168,5 @@ extension Node {
     _ = replica.board.takeSettingsChange()
     shownSettings = NodeEvent.SettingsDescription(replica.board.settings)
     await storeTitle()
-  }
-
-  /// Makes the photos of the document available, in files if they are kept, and stores in the document those
-  /// that it lacks or whose row is damaged.
-  private func restorePhotos(from document: BoardDocument, to replica: Replica) async {
-    // Where that cannot be told, each of them is looked for.
-    let stored = try? await document.assetIDs()
-    // Those of deleted objects too: a deletion can be undone.
-    for (_, record) in replica.board.state.records {
-      guard let asset = record.asset, assetPaths[asset.id] == nil else { continue }
-      let path = assetPath(asset.id, asset.format)
-      let isStored = stored?.contains(asset.id.bytes) ?? true
-      if isStored, !configuration.keepsPhotoFiles, document.damages.isEmpty {
-        // It is checked when it is read. A file can be left from a program that was killed.
-        try? FileManager.default.removeItem(atPath: path)
-        runtime.sink.show(.photo(asset.id))
-        replica.assetStored(asset.id, bytes: asset.byteCount, now: now)
-        continue
-      }
-      if isWhole(asset, path) {
-        // A row that is there may be damaged; it is then written again.
-        if !isStored || !document.damages.isEmpty {
-          await storePhoto(asset, at: path, in: document)
-        }
-      } else if isStored {
-        guard await takeOut(asset, to: path, from: document) == nil else { continue }
-      } else {
-        forgetFile(asset, path)
-        // Others are asked for it.
-        continue
-      }
-      photoIsHere(asset.id, at: path)
-      replica.assetStored(asset.id, bytes: asset.byteCount, now: now)
-      dropFile(of: asset.id)
-    }
-  }
-
-  /// Whether a file is the photo: the disk may have damaged it, and others would be sent that.
-  private func isWhole(_ asset: AssetReference, _ path: String) -> Bool {
-    FileReading.size(path) == asset.byteCount && isPhoto(path, asset.id)
-  }
-
-  /// Removes a file that is not the photo any more, where there is one.
-  private func forgetFile(_ asset: AssetReference, _ path: String) {
-    guard FileReading.size(path) != nil else { return }
-    try? FileManager.default.removeItem(atPath: path)
-    photoLost(asset.id, DocumentError(.damaged, "\(path) is not what it was"))
-  }
-
-  /// Puts a photo whose file is here into the document.
-  private func storePhoto(
-    _ asset: AssetReference,
-    at path: String,
-    in document: BoardDocument
-  ) async {
-    do throws(DocumentError) {
-      try await document.storeAsset(file: path, sha256: asset.id.bytes)
-    } catch {
-      // Tried again with whatever is written next.
-      keepPhoto(asset.id, at: path)
-    }
-  }
-
-  /// Writes a photo of the document to a file, and forgets the photo if it is damaged.
-  ///
-  /// - Returns: Why there is no file.
-  func takeOut(
-    _ asset: AssetReference,
-    to path: String,
-    from document: BoardDocument
-  ) async -> DocumentError? {
-    do throws(DocumentError) {
-      let bytes = try await document.asset(asset.id.bytes)
-      do {
-        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-      } catch {
-        throw DocumentError(.inputOutput, "\(path) cannot be written", cause: error)
-      }
-      return nil
-    } catch {
-      if error.code == .damaged {
-        // What others send takes its place.
-        try? await document.removeAsset(asset.id.bytes)
-      }
-      photoLost(asset.id, error)
-      return error
-    }
-  }
-
-  private func photoLost(_ id: AssetID, _ error: DocumentError) {
-    emit(
-      .warning(
-        .init(
-          code: "photo-lost",
-          message: "The photo \(id) cannot be read from the disk and is requested from others: "
-            + error.message
-        )
-      )
-    )
   }
 }

@@ -108,7 +108,7 @@ extension Node {
       }
       await runtime.room()
       await outbox.room()
-      await roomToKeep()
+      await persistence.room()
     }
   }
 
@@ -116,7 +116,7 @@ extension Node {
   private func inputEnded() async {
     guard case .run = configuration.script else {
       // No other command can come, so the node ends as soon as that loses no work.
-      if isQuitRefused, await wait(until: { !self.keeper.state.wouldLoseWork }) { end(.asked) }
+      if isQuitRefused, await wait(until: { !self.persistence.state.wouldLoseWork }) { end(.asked) }
       return
     }
     // A script without commands fetches the board.
@@ -134,7 +134,7 @@ extension Node {
   ///
   /// It is told after what was answered before it, and ends the script at once.
   func fail(_ error: CommandError) {
-    whenKept { _ in self.emit(.error(error)) }
+    persistence.whenStored { _ in self.emit(.error(error)) }
     guard case .run(let keepsGoing) = configuration.script else { return }
     let failure = NodeError(error)
     firstFailure = firstFailure ?? failure
@@ -175,7 +175,7 @@ extension Node {
       notSynced: outcome.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }
     )
     let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
-    whenKept(isAboutChanges: isAboutChanges) { failure in
+    persistence.whenStored(isAboutChanges: isAboutChanges) { failure in
       guard let failure else {
         self.emit(.done(done))
         return

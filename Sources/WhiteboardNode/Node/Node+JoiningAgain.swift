@@ -96,7 +96,8 @@ extension Node {
   /// Stores the title of the board, by which lists and commands know it too; it also takes the place of a name that
   /// only stands for one.
   func storeTitle() async {
-    guard let document, let session, configuration.recordingFile == nil else { return }
+    guard let document = persistence.document, let session, configuration.recordingFile == nil
+    else { return }
     let title = shownSettings.title ?? ""
     do throws(DocumentError) {
       if try await document.title() ?? "" != title { try await document.setTitle(title) }

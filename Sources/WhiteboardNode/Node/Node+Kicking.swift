@@ -48,8 +48,8 @@ extension Node {
     ready?.code = made.text
     ready?.link = link
     if openBoard != nil, let ready { showOpenBoard(ready) }
-    if let document, configuration.recordingFile == nil, !configuration.isOffline {
-      await storeMembership(try await session.membershipRecord(), in: document)
+    if persistence.document != nil, configuration.recordingFile == nil, !configuration.isOffline {
+      await persistence.storeMembership(try await session.membershipRecord(), code: code)
     }
     return NodeEvent.Invited(
       code: made.text,

@@ -19,33 +19,9 @@ extension Node {
   /// Stores the membership of the session whenever it changes, until the session ends.
   func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }
-    for await record in session.membership {
-      guard let document, configuration.recordingFile == nil else { continue }
-      await storeMembership(record, in: document)
+    for await record in session.membership where configuration.recordingFile == nil {
+      await persistence.storeMembership(record, code: code)
     }
-  }
-
-  /// Stores the membership.
-  ///
-  /// If that fails, it reports the problem and retries with the next write. Until then a restarted
-  /// program needs the code or a member's ticket.
-  func storeMembership(_ record: MembershipRecord, in document: BoardDocument) async {
-    unstoredMembership = record
-    do throws(DocumentError) {
-      try await document.setMembership(record.json, code: code?.text)
-      // A newer record may have arrived in the meantime.
-      guard unstoredMembership == record else { return }
-      unstoredMembership = nil
-      keeper.membershipFailure = nil
-    } catch {
-      keeper.membershipFailure = error
-      planKeyframe()
-      configuration.logger.warning(
-        "Membership was not stored.",
-        metadata: ["reason": "\(error.message)"]
-      )
-    }
-    tellSaveState()
   }
 
   /// Passes the peers that discovery shows for this board to the session (MEM-9).

@@ -1,83 +1,76 @@
 import PeerSession
-import SessionReplay
 import Whiteboard
 import WhiteboardDocument
-import WhiteboardSync
 
-/// What who records a board does with the recording while it is made.
+/// Requests of the program about the board's file and its photos.
 extension Node {
-  /// Whether nothing is recorded for now.
-  package var isRecordingPaused: Bool { keeper.isPaused }
+  /// Whether the work on the board is on disk.
+  package var saveState: SaveState { persistence.state }
 
-  /// Records nothing from now on, until ``resumeRecording()``; what happens meanwhile is not in the recording,
-  /// only what the board is after it.
-  ///
-  /// - Throws: Why what came before could not be written; then it goes on.
-  package func pauseRecording() async throws(DocumentError) {
-    guard !keeper.isPaused else { return }
-    try await keepAll()
-    keeper.pause(now: BoardFile.now)
+  /// The document's size on disk, in bytes; nil if there is no document.
+  package var documentSize: Int? {
+    guard let path = persistence.document?.path else { return nil }
+    return (FileReading.size(path) ?? 0) + (FileReading.size(path + "-wal") ?? 0)
   }
 
-  /// Records again, after the whole board as it is by now.
+  /// Deletes old history and returns its space to the disk; the board stays usable meanwhile.
   ///
-  /// - Throws: Why that could not be written; it is tried again by itself.
-  package func resumeRecording() async throws(DocumentError) {
-    guard keeper.isPaused else { return }
-    keeper.resume()
-    await keepKeyframe()
-    if let failure = keeper.failure { throw failure }
-  }
-
-  /// Names this place of the recording.
-  ///
-  /// - Parameter name: 1 to 128 bytes.
-  /// - Throws: `badName`, also where another place has that name; why it could not be written.
-  package func markRecording(_ name: String) async throws(DocumentError) {
-    guard let document else { throw DocumentError(.closed, "nothing is recorded yet, or any more") }
-    let name = PlainText.line(name)
-    for case .marker(name, _) in try await document.marks() {
-      throw DocumentError(.badName, "there is a marker of that name; choose another")
+  /// - Parameter days: How many days of history to keep; nil uses the document's setting.
+  /// - Throws: ``NodeError`` if there is not enough space for this; then nothing is lost.
+  package func compactDocument(keeping days: Int? = nil) async throws(NodeError) {
+    guard let document = persistence.document else {
+      throw NodeError(.timedOut, "the board is not open")
     }
-    if !keeper.isPaused { try await keepAll() }
-    try await document.append([.marker(name: name, time: BoardFile.now)])
+    do throws(DocumentError) {
+      try await document.compact(now: BoardFile.now, keeping: days)
+    } catch {
+      throw NodeError(error)
+    }
   }
 
-  /// What those who are there call themselves; text of theirs.
+  // MARK: - Photos
+
+  /// Returns the path of a photo's file, which stays until ``closePhoto(_:)``; nil if there is no photo.
+  ///
+  /// Each call needs a call of ``closePhoto(_:)``, whatever it returns.
+  package func openPhoto(_ id: AssetID) async -> String? { await photos.open(id) }
+
+  /// Handles that a photo's file is no longer read.
+  package func closePhoto(_ id: AssetID) { photos.close(id) }
+
+  // MARK: - Recordings
+
+  /// Whether recording is paused.
+  package var isRecordingPaused: Bool { persistence.queue.isPaused }
+
+  /// Stops recording until ``resumeRecording()``; the keyframe after the pause contains what changed meanwhile.
+  ///
+  /// - Throws: The error because of which earlier changes could not be written; recording then goes on.
+  package func pauseRecording() async throws(DocumentError) {
+    try await persistence.pauseRecording()
+  }
+
+  /// Records again, after a keyframe of the present board.
+  ///
+  /// - Throws: The error because of which it could not be written; it is retried later.
+  package func resumeRecording() async throws(DocumentError) {
+    try await persistence.resumeRecording()
+  }
+
+  /// Adds a named marker at the present position of the recording.
+  ///
+  /// - Parameter name: The name, 1 to 128 bytes.
+  /// - Throws: `badName`, also if another marker has that name; the error because of which it could not be
+  ///   written.
+  package func markRecording(_ name: String) async throws(DocumentError) {
+    try await persistence.addMarker(name)
+  }
+
+  /// The display names of the connected members; untrusted text.
   package var presentNames: [String] {
     members.keys.sorted().compactMap { members[$0]?.name }
   }
 
-  /// How much was recorded, in changes of the board.
-  package var recordedChanges: Int { keeper.changes }
-
-  /// Keeps what somebody calls themselves, where that is new.
-  func keepName(_ name: String, of member: String) {
-    guard !name.isEmpty, keptNames.updateValue(name, forKey: member) != name else { return }
-    keeper.record(.name(name, of: member))
-    writeDocument()
-  }
-
-  /// Reads what members called themselves in earlier runs.
-  func loadNames() async {
-    // Without the names the list of boards shows ids, until the members are here again.
-    guard let names = try? await document?.memberNames() else { return }
-    keptNames.merge(names) { current, _ in current }
-  }
-
-  /// Has what comes and goes in the session recorded from now on, where that is wanted.
-  func recordTraffic(of session: Session) {
-    guard let scope = configuration.recordedTraffic else { return }
-    let log = TrafficLog(scope)
-    log.begin(as: configuration.identity.peerID, named: ownName)
-    session.observeTraffic { log.take($0) }
-    traffic = log
-  }
-
-  /// Keeps what came and went since the last call.
-  func keepTraffic() {
-    guard let entries = traffic?.takeAll(), !entries.isEmpty else { return }
-    for entry in entries { keeper.record(.traffic(entry)) }
-    writeDocument()
-  }
+  /// The number of recorded changes of the board.
+  package var recordedChanges: Int { persistence.queue.changes }
 }

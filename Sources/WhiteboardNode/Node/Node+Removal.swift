@@ -15,7 +15,7 @@ extension Node {
   ///   - reason: The host's reason, cleaned.
   func wasRemoved(by host: PeerID, reason: String) {
     guard removal == nil else { return }
-    let name = members[host]?.name ?? keptNames[host.text] ?? ""
+    let name = members[host]?.name ?? persistence.names[host.text] ?? ""
     let removal = Removal(by: host.text, name: name, reason: reason)
     self.removal = removal
     // What was being drawn stays, as far as it was drawn.
@@ -69,7 +69,7 @@ extension Node {
 
   /// Stores the present state of the decision with the board.
   private func storeRemoval() async {
-    guard let document, configuration.recordingFile == nil else { return }
+    guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {
       try await document.setRemoval(removal?.json)
     } catch {

@@ -8,7 +8,7 @@ import WhiteboardSync
 extension Node {
   /// Hosts or joins, and stays until the node is to end.
   func serve() async throws(NodeError) {
-    try makeDirectories()
+    try configuration.createDirectories()
     try await readPersonalSettings()
     do {
       if let shared = configuration.transport {
@@ -64,27 +64,6 @@ extension Node {
     }
   }
 
-  func makeDirectories() throws(NodeError) {
-    for directory in [
-      configuration.dataDirectory, configuration.inboxDirectory, configuration.assetsDirectory,
-      configuration.boardsDirectory, configuration.answersDirectory,
-    ] {
-      do {
-        try FileManager.default.createDirectory(
-          atPath: directory,
-          withIntermediateDirectories: true,
-          attributes: [.posixPermissions: 0o700]
-        )
-      } catch {
-        throw NodeError(
-          .cannotCreate,
-          "the directory \(directory) cannot be created: "
-            + DiskSurvey.creationFailure(of: directory)
-        )
-      }
-    }
-  }
-
   private func serve(_ transport: PeerTransport) async throws {
     defer { closeQueues() }
     if let input {
@@ -96,7 +75,7 @@ extension Node {
     do {
       begun = try await begin(transport)
     } catch {
-      await closeDocument()
+      await persistence.close()
       throw error
     }
     guard let session = begun else { return }
@@ -113,15 +92,17 @@ extension Node {
       ),
       now: now
     )
+    persistence.replica = replica
+    photos.begin(replica, of: session.id)
     do throws(NodeError) {
       try await openDocument(of: session, replica)
     } catch {
       await session.leave()
-      await closeDocument()
+      await persistence.close()
       throw error
     }
-    await loadNames()
-    tellSaveState()
+    await persistence.loadNames()
+    persistence.reportState()
     // A name of a handshake is within the limit of a profile.
     try? replica.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
     self.replica = replica
@@ -131,8 +112,8 @@ extension Node {
     }
     if board.isOwned { roleChanged(replica.role) }
     isRoleTold = replica.role.mayWrite
-    keepName(ownName, of: transport.peerID.text)
-    recordTraffic(of: session)
+    persistence.recordName(ownName, of: transport.peerID.text)
+    persistence.recordTraffic(of: session, as: ownName)
     await tellReady(transport, session)
     reportFoundMembers(to: session)
     spawn { node in await node.followSession(session) }
@@ -164,7 +145,7 @@ extension Node {
       runtime.replaceEnding(.failed(firstFailure))
     }
     await session.leave(untilNextStart: comesBack)
-    await closeDocument()
+    await persistence.close()
   }
 
   private func closeQueues() {
@@ -218,10 +199,10 @@ extension Node {
     if configuration.remembersBoards {
       (id, boardName, code) = try await openHosted(meant, orMaking: new)
       // An offline node dials no members and leaves the stored membership unchanged.
-      if let document, !configuration.isOffline {
+      if let document = persistence.document, !configuration.isOffline {
         membership = await storedMembership(in: document)
       }
-      if let document { removal = await storedRemoval(in: document) }
+      if let document = persistence.document { removal = await storedRemoval(in: document) }
     }
     if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
       throw NodeError(

@@ -68,10 +68,10 @@ extension Node {
       case .handle(let event, let peer):
         let caused = handleMeasured(event, session)
         if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: runtime.uptime) }
-        keepTraffic()
+        persistence.recordTraffic()
         changed()
         await runtime.room()
-        await roomToKeep()
+        await persistence.room()
         // The next large message must not arrive before the output of this one is written (MSG-5).
         if let peer, incoming.resume(peer) { session.setReading(true, from: peer) }
         work += caused
@@ -175,7 +175,7 @@ extension Node {
     let id = peer.id
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
     emit(.joined(.init(peer: id.text, name: peer.name.raw)))
-    keepName(peer.name.raw, of: id.text)
+    persistence.recordName(peer.name.raw, of: id.text)
     if let member = MemberID(id.bytes) {
       replica?.peerJoined(member, now: now)
       performActions()

@@ -170,7 +170,7 @@ extension Node {
 
   private func tellNotSynced(_ message: String) {
     // Emit the note after earlier answers.
-    whenKept { _ in self.emit(.note(.init(code: "not-synced", message: message))) }
+    persistence.whenStored { _ in self.emit(.note(.init(code: "not-synced", message: message))) }
   }
 
   // MARK: - Confirming

@@ -25,8 +25,8 @@ extension Node {
 
   /// The earliest deadline of the node.
   private var nextDue: ContinuousClock.Instant {
-    var due = document == nil ? nextPurge : min(nextPurge, nextPresenceCheck)
-    if let nextKeyframe { due = min(due, nextKeyframe) }
+    var due = nextPurge
+    if let deadline = persistence.nextDeadline { due = min(due, deadline) }
     if let deadline = replica?.nextDeadline { due = min(due, runtime.instant(deadline)) }
     if let deadline = outbox.nextDeadline(after: clock.now) { due = min(due, deadline) }
     return due

@@ -151,8 +151,8 @@ extension Node {
       let kept = keepAsset(references.filter { $0.byteCount == resource.size }, from: path)
     {
       event.path = kept
-      photoIsHere(id, at: kept)
-      keepPhoto(id, at: kept)
+      photos.add(id, at: kept)
+      persistence.recordPhoto(id, at: kept)
       emit(.resourceFinished(event))
       replica.assetStored(id, bytes: resource.size, now: now)
     } else {
@@ -166,12 +166,6 @@ extension Node {
     performActions()
   }
 
-  /// Records the file of a photo that was found intact or was just written.
-  func photoIsHere(_ id: AssetID, at path: String) {
-    assetPaths[id] = path
-    runtime.sink.show(.photo(id))
-  }
-
   /// Moves a received photo to where photos are, if its header is what an object of the board states.
   private func keepAsset(_ references: Set<AssetReference>, from path: String) -> String? {
     guard !references.isEmpty,
@@ -179,21 +173,9 @@ extension Node {
       let header = try? PhotoHeader(reading: bytes),
       let reference = references.first(where: { $0.hasHeader(header) })
     else { return nil }
-    let kept = assetPath(reference.id, header.format)
+    let kept = photos.path(reference.id, header.format)
     // Over one that is there: it may be damaged, and this one is known to be whole.
     return FileReading.move(path, over: kept) ? kept : nil
-  }
-
-  /// Whether a file is the photo of that hash.
-  func isPhoto(_ path: String, _ id: AssetID) -> Bool {
-    let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes)
-    return bytes.map { Array(SHA256.hash(data: $0)) == id.bytes } ?? false
-  }
-
-  func assetPath(_ id: AssetID, _ format: PhotoFormat) -> String {
-    // The boards of a data directory share the directory, and one must not remove the file of another.
-    let board = configuration.keepsPhotoFiles ? "" : "-\(session?.id.short ?? "")"
-    return "\(configuration.assetsDirectory)/\(id.description)\(board).\(format.name)"
   }
 
   /// Reads a photo from a file of ours and keeps it where photos are.
@@ -226,7 +208,7 @@ extension Node {
         )
       }
     }
-    try keepPhoto(bytes, reference)
+    try storePhoto(bytes, reference)
     replica?.assetStored(reference.id, now: now)
     return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
   }
@@ -249,30 +231,30 @@ extension Node {
   }
 
   /// Keeps the bytes of a photo where photos are, for what the next answer tells of.
-  func keepPhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
+  func storePhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
     do throws(BoardError) { try replica?.requireRoom(for: reference) } catch {
       throw CommandError(error) { called($0) }
     }
-    let path = assetPath(reference.id, reference.format)
+    let path = photos.path(reference.id, reference.format)
     // Also where a file is there: it may be damaged.
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: path, isReplacing: true)
     } catch {
       throw CommandError(.fileUnwritable, "the photo is not on the board: \(error.message)")
     }
-    photoIsHere(reference.id, at: path)
-    keepPhoto(reference.id, at: path, isAwaited: true)
+    photos.add(reference.id, at: path)
+    persistence.recordPhoto(reference.id, at: path, isAwaited: true)
   }
 
   /// Sends a photo to a member who asked for it.
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
     spawn { node in
-      if let path = await node.openPhoto(id) {
+      if let path = await node.photos.open(id) {
         await node.sendAsset(id, name, at: path, to: member)
       } else {
         node.replica?.assetUnavailable(id, to: member, now: node.now)
       }
-      node.closePhoto(id)
+      node.photos.close(id)
       node.replica?.assetSent(id, to: member, now: node.now)
       node.performActions()
     }

@@ -19,34 +19,17 @@ package actor Node {
   private(set) lazy var runtime = NodeRuntime(self, sink: sink)
   /// Messages and datagrams on their way to the members.
   private(set) lazy var outbox = makeOutbox()
+  /// The board's file.
+  private(set) lazy var persistence = makePersistence()
+  /// The files of photos.
+  private(set) lazy var photos = PhotoFiles(runtime, configuration, persistence)
 
   /// What came from the session and waits to be handled.
   var incoming = IncomingEvents()
   /// Whether the program serves the board again when it is next started.
   private(set) var comesBack = false
-  // Where the board is kept.
-  var document: BoardDocument?
-  var keeper = PersistenceQueue()
-  /// What the document was told of what people call themselves, by their ids as text.
-  var keptNames: [String: String] = [:]
-  /// What came and went in the session and is to be kept; nil where nothing is.
-  var traffic: TrafficLog?
-  /// Who waits until nobody writes to the document.
-  var writingWaiter: CheckedContinuation<Void, Never>?
-  /// The save state that was reported last; nil before the file is open.
-  var shownSaveState: SaveState?
-  /// The reported problem that is not solved yet.
-  var toldProblem: SaveProblem?
   /// Whether `quit` was refused because it would have lost work.
   var isQuitRefused = false
-  /// Whether the user was warned that ending loses work, and nothing was saved since then.
-  var wasAskedBeforeEnding = false
-  /// The membership record that could not be stored yet.
-  var unstoredMembership: MembershipRecord?
-  /// When to check next that the file still exists.
-  var nextPresenceCheck: ContinuousClock.Instant
-  /// When to check next whether the document needs a keyframe; nil until something is recorded.
-  var nextKeyframe: ContinuousClock.Instant?
   var nextPurge: ContinuousClock.Instant
   /// The times since which objects were seen as deleted.
   var deletionAges = DeletionAges()
@@ -146,10 +129,6 @@ package actor Node {
   var ownIcon: ProfileIcon?
   /// The authors that the user does not want to see.
   var hiddenAuthors: Set<MemberID> = []
-  /// The files of photos.
-  var assetPaths: [AssetID: String] = [:]
-  /// How many transfers read the file of each photo.
-  var photosInUse: [AssetID: Int] = [:]
   /// The files that outgoing transfers read, by transfer.
   var sentPaths: [String: String] = [:]
   /// The first verb that failed, in a script that keeps going.
@@ -215,10 +194,7 @@ package actor Node {
     ownName = configuration.displayName
     self.input = input
     self.sink = sink
-    let start = ContinuousClock.now
-    nextKeyframe = start
-    nextPurge = start + .seconds(60)
-    nextPresenceCheck = start + Self.presenceInterval
+    nextPurge = .now + .seconds(60)
     (participantChanges, participantSource) = AsyncStream.makeStream(
       bufferingPolicy: .bufferingNewest(1)
     )

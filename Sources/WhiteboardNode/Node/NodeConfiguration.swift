@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Logging
 import PeerDiscovery
 import PeerSession
@@ -175,6 +176,30 @@ package struct NodeConfiguration: Sendable {
   var assetsDirectory: String { dataDirectory + "/assets" }
   var answersDirectory: String { dataDirectory + "/answers" }
   var boardsDirectory: String { dataDirectory + "/boards" }
+
+  /// Creates the directories of the node, if they are missing.
+  ///
+  /// - Throws: ``NodeError`` that names the directory and the reason.
+  func createDirectories() throws(NodeError) {
+    for directory in [
+      dataDirectory, inboxDirectory, assetsDirectory,
+      boardsDirectory, answersDirectory,
+    ] {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: directory,
+          withIntermediateDirectories: true,
+          attributes: [.posixPermissions: 0o700]
+        )
+      } catch {
+        throw NodeError(
+          .cannotCreate,
+          "the directory \(directory) cannot be created: "
+            + DiskSurvey.creationFailure(of: directory)
+        )
+      }
+    }
+  }
 }
 
 /// Where a node tells what happens.

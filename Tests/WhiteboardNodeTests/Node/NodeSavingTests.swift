@@ -45,8 +45,7 @@ struct NodeSavingTests: NodeSuite {
     return count
   }
 
-  /// The reported states and causes in order, without the answers to `save`.
-  /// Returns the reported save states so far, without answers to `save`.
+  /// Returns the reported save states and their causes in order, without the answers to `save`.
   private func reports(_ host: ScriptedNode) async -> [String] {
     // Its answer comes after every event that was emitted before.
     _ = try? await host.perform(.digest)
@@ -132,7 +131,7 @@ struct NodeSavingTests: NodeSuite {
         let document = try #require(await node.document)
         await document.failWrites(with: DocumentError(.full, "FILE: why"))
         let record = MembershipRecord(host: await node.configuration.identity.peerID)
-        await node.storeMembership(record, in: document)
+        await node.store(record)
         #expect(await node.saveState.problem?.cause == .diskFull)
         #expect(await error(host, "save") == .notSaved)
         await document.failWrites(with: nil)
@@ -332,10 +331,20 @@ struct NodeSavingTests: NodeSuite {
 }
 
 extension Node {
+  fileprivate var document: BoardDocument? { persistence.document }
+
+  fileprivate func store(_ record: MembershipRecord) async {
+    await persistence.storeMembership(record, code: nil)
+  }
+
+  fileprivate func checkPresence() async { await persistence.checkPresence() }
+
   /// Waits until everything is on disk and nothing is being written.
   ///
   /// Other facts than changes of the board may still be on their way to the disk after an answer.
   fileprivate func isSavedAndIdle() async -> Bool {
-    await wait(timeout: .seconds(20)) { self.keeper.state == .saved && !self.keeper.isWriting }
+    await wait(timeout: .seconds(20)) {
+      self.persistence.state == .saved && !self.persistence.queue.isWriting
+    }
   }
 }
