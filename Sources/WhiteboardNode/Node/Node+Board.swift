@@ -79,7 +79,7 @@ extension Node {
           .init(
             id: id.description,
             peer: member?.description,
-            name: member.flatMap(displayName)
+            name: member.flatMap { members.name(of: $0) }
           )
         )
       )
@@ -89,7 +89,7 @@ extension Node {
           .init(
             id: id.description,
             peer: winner.description,
-            name: displayName(winner),
+            name: members.name(of: winner),
             lostByUs: true
           )
         )
@@ -183,7 +183,7 @@ extension Node {
       .data(
         .init(
           from: peer.text,
-          name: members[peer]?.name ?? "",
+          name: members.name(of: peer),
           reliable: isReliable,
           size: bytes.count,
           base64: Base64Text(bytes),
@@ -202,9 +202,9 @@ extension Node {
   /// the warning about changed keys.
   private func profileChanged(_ member: MemberID, _ name: String, _ icon: String) {
     guard let peer = PeerID(bytes: member.bytes) else { return }
-    let old = profiles[peer] ?? MemberLook(name: members[peer]?.name ?? "", icon: nil)
-    let new = MemberLook(name: name, icon: icon.isEmpty ? nil : icon)
-    profiles[peer] = new
+    let old = members.looks[peer] ?? Members.Look(name: members.name(of: peer), icon: nil)
+    let new = Members.Look(name: name, icon: icon.isEmpty ? nil : icon)
+    members.looks[peer] = new
     persistence.recordName(name, of: peer.text)
     if old != new {
       emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
@@ -217,7 +217,8 @@ extension Node {
       .warning(
         .init(
           code: "diverged",
-          message: "The board here and at \(name(of: peer)) were not the same though both had seen "
+          message:
+            "The board here and at \(members.label(of: peer)) were not the same though both had seen "
             + "the same changes; they are being made the same again."
         )
       )
@@ -230,7 +231,7 @@ extension Node {
       .warning(
         .init(
           code: "board-full",
-          message: "The board is full: what \(name(of: peer)) added has no room here. "
+          message: "The board is full: what \(members.label(of: peer)) added has no room here. "
             + "Purge what is deleted, here or there, and it comes within a minute."
         )
       )
@@ -243,7 +244,7 @@ extension Node {
         .init(
           code: "photos-left-out",
           message:
-            "Some photos of \(called(author)) are not requested: the photos of one author may have "
+            "Some photos of \(members.label(of: author)) are not requested: the photos of one author may have "
             + "\(BoardLimits.photoBytesPerAuthor >> 20) MiB on a board, and all photos "
             + "\(BoardLimits.photoBytesOfBoard >> 30) GiB. If others are purged, they follow within a minute."
         )
@@ -257,10 +258,11 @@ extension Node {
       .warning(
         .init(
           code: "unrecorded-authors",
-          message: "\(name(of: peer))'s copy of the board names authors without a signed record, "
-            + "so it was not merged. If an earlier version saved that copy, \(name(of: peer)) "
+          message:
+            "\(members.label(of: peer))'s copy of the board names authors without a signed record, "
+            + "so it was not merged. If an earlier version saved that copy, \(members.label(of: peer)) "
             + "can repair it by closing the board and opening it again with this version. "
-            + "Otherwise \(name(of: peer)) may be trying to fill the board; remove that peer "
+            + "Otherwise \(members.label(of: peer)) may be trying to fill the board; remove that peer "
             + "with `kick`."
         )
       )
@@ -274,7 +276,8 @@ extension Node {
       .warning(
         .init(
           code: error.code,
-          message: "\(name(of: peer)) sent what a board does not take, and is disconnected."
+          message:
+            "\(members.label(of: peer)) sent what a board does not take, and is disconnected."
         )
       )
     )
@@ -287,7 +290,7 @@ extension Node {
   func description(_ snapshot: ObjectSnapshot) -> NodeEvent.ObjectDescription {
     NodeEvent.ObjectDescription(
       snapshot,
-      game: view(snapshot).flatMap { GameDescription($0) { self.called($0) } },
+      game: view(snapshot).flatMap { GameDescription($0) { self.members.label(of: $0) } },
       path: snapshot.asset.flatMap { photos.existingPath($0.id) }
     )
   }
@@ -313,18 +316,6 @@ extension Node {
   /// Who brought a change; we, where it was made here.
   private func author(_ member: MemberID?) -> String? {
     (member ?? replica?.board.member)?.description
-  }
-
-  func displayName(_ member: MemberID) -> String? {
-    if member == replica?.board.member {
-      return ownName
-    }
-    return PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
-  }
-
-  /// What to call a member in lines for people.
-  func called(_ member: MemberID) -> String {
-    EventText.person(displayName(member) ?? "", member.description)
   }
 
   private func peers(_ members: [MemberID]) -> [PeerID] {

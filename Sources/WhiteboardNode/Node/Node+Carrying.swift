@@ -88,7 +88,7 @@ extension Node {
       .carried(
         .init(
           relay: relay.text,
-          name: members[relay]?.name ?? "",
+          name: members.name(of: relay),
           link: link ?? ""
         )
       )

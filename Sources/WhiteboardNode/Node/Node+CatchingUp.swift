@@ -17,8 +17,8 @@ extension Node {
   private func has(_ requirement: CommandRequirement) -> Bool {
     switch requirement {
     case .nothing: true
-    case .member: hasMet
-    case .board: hasMet && hasBoard
+    case .member: members.hasMet
+    case .board: members.hasMet && hasBoard
     }
   }
 
@@ -74,7 +74,7 @@ extension Node {
   /// The message that the board did not arrive, with the remedy.
   private var notHere: String {
     let seconds = Int(configuration.catchUpTimeout / .seconds(1))
-    let names = members.sorted { $0.key < $1.key }.map {
+    let names = members.map {
       EventText.shortName($0.value.name, $0.key.text)
     }
     let cause =
@@ -94,7 +94,7 @@ extension Node {
       .caughtUp(
         .init(
           peer: peer.text,
-          name: members[peer]?.name ?? "",
+          name: members.name(of: peer),
           objects: replica?.board.objectIDs.count ?? 0
         )
       )

@@ -8,7 +8,7 @@ extension Node {
   /// Reports a finding about the clock of a member, or about the local one.
   func clockCompared(_ report: ClockReport) {
     guard let peer = PeerID(bytes: report.member.bytes) else { return }
-    let name = report.member == replica?.board.member ? nil : name(of: peer)
+    let name = report.member == replica?.board.member ? nil : members.label(of: peer)
     let remark = NodeEvent.Remark(
       code: report.finding == .isRight ? "clock-right" : "clock-off",
       message: ClockText.message(report, of: name),

@@ -106,7 +106,7 @@ extension Node {
   func refusal(_ error: BoardError) -> CommandError {
     if case .unknownObject(let id) = error { return absence(of: id, as: .present) }
     return CommandError(error) { member in
-      PeerID(bytes: member.bytes).map { self.name(of: $0) } ?? "somebody"
+      PeerID(bytes: member.bytes).map { self.members.label(of: $0) } ?? "somebody"
     }
   }
 
@@ -199,10 +199,10 @@ extension Node {
 
   private func say(_ words: String) throws(CommandError) -> ObjectID {
     try onBoard { (board) throws(BoardError) in
-      if let icon = self.ownIcon {
-        try board.say(words, as: Profile(name: self.ownName, icon: icon))
+      if let icon = self.members.ownIcon {
+        try board.say(words, as: Profile(name: self.members.ownName, icon: icon))
       } else {
-        try board.say(words, as: self.ownName)
+        try board.say(words, as: self.members.ownName)
       }
     }
   }

@@ -132,8 +132,8 @@ extension Node {
     guard let board = replica?.board else { return [:] }
     var names: [MemberID: String] = [:]
     for member in Set(board.authors.values) {
-      let look = PeerID(bytes: member.bytes).flatMap { profiles[$0] }
-      names[member] = look?.name ?? displayName(member)
+      let look = PeerID(bytes: member.bytes).flatMap { members.looks[$0] }
+      names[member] = look?.name ?? members.name(of: member)
     }
     return names
   }

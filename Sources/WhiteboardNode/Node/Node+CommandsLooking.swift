@@ -53,7 +53,7 @@ extension Node {
     var admitters: [PeerID: PeerID] = [:]
     for member in record?.members ?? [] { admitters[member.peer] = member.admittedBy }
     let own = configuration.identity.peerID
-    let list = members.sorted { $0.key < $1.key }.map { peer, member in
+    let list = members.map { peer, member in
       let admitter = admitters[peer]
       return NodeEvent.PeerDescription(
         peer: peer.text,
@@ -63,11 +63,12 @@ extension Node {
         role: role(of: peer),
         admittedBy: admitter?.text,
         admittedByName: admitter.flatMap { admitter in
-          admitter == own ? ownName : members[admitter]?.name ?? persistence.names[admitter.text]
+          admitter == own
+            ? members.ownName : members[admitter]?.name ?? persistence.names[admitter.text]
         }
       )
     }
-    let connected = members.values.count { $0.isReached }
+    let connected = members.reachedCount
     emit(.peers(.init(count: connected, peers: list, request: request.request)))
   }
 

@@ -99,12 +99,12 @@ extension Node {
       }
     }
     if let name {
-      ownName = name
+      members.ownName = name
       persistence.recordName(name, of: configuration.identity.peerID.text)
     }
-    if let icon { ownIcon = icon.icon }
+    if let icon { members.ownIcon = icon.icon }
     do throws(BoardError) {
-      try replica?.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
+      try replica?.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
     } catch {
       throw refusal(error)
     }
@@ -113,8 +113,8 @@ extension Node {
       .profile(
         .init(
           peer: replica?.board.member.description ?? "",
-          name: ownName,
-          icon: ownIcon?.emoji,
+          name: members.ownName,
+          icon: members.ownIcon?.emoji,
           request: request.request
         )
       )
@@ -141,10 +141,11 @@ extension Node {
     guard let board = replica?.board else { throw CommandError(.ending, "the board is closed") }
     var book = ReferenceResolver<MemberID>()
     // Members that wrote nothing count too: the name of one of two must not mean the other.
-    let present = members.keys.compactMap { MemberID($0.bytes) }
+    let present = members.ids.compactMap { MemberID($0.bytes) }
     for member in Set(board.authors.values).union(others).union(present) {
-      let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
-      let name = member == board.member ? ownName : present ?? persistence.names[member.description]
+      let present = members.name(of: member)
+      let name =
+        member == board.member ? members.ownName : present ?? persistence.names[member.description]
       book.add(id: member.description, names: name.map { [$0] } ?? [], value: member)
     }
     return try book.find(word, what: "author", missing: .noSuchPeer)
@@ -173,7 +174,7 @@ extension Node {
     guard !members.isEmpty else {
       throw CommandError(.notConnected, "nobody is connected; `wait peers=1` waits for somebody")
     }
-    guard !names.isEmpty else { return members.keys.sorted() }
+    guard !names.isEmpty else { return members.ids }
     var peers: [PeerID] = []
     for name in names {
       let peer = try peer(name)

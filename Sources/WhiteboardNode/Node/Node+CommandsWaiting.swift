@@ -18,7 +18,7 @@ extension Node {
       isSo = ending == nil
     case .peers(let count):
       isSo = await wait(timeout: timeout) {
-        let connected = self.members.values.count { $0.isReached }
+        let connected = self.members.reachedCount
         return count == 0 ? connected == 0 : connected >= count
       }
     case .objects(let count):

@@ -56,7 +56,7 @@ extension Node {
   ///   - reason: The reason for its departure, in one word.
   ///   - tell: Emits its departure before the answers; receives the number of unconfirmed messages.
   func endDeliveries(to peer: PeerID, reason: String, _ tell: (Int) -> Void = { _ in }) {
-    let name = members[peer]?.name ?? ""
+    let name = members.name(of: peer)
     let (answers, undelivered) = deliveries.left(peer, name: name, reason: reason)
     tell(undelivered)
     answer(answers)

@@ -49,7 +49,7 @@ extension Node {
   }
 
   private func refusal(of info: ResourceInfo) -> String {
-    let sender = name(of: info.peer)
+    let sender = members.label(of: info.peer)
     let file = TerminalText.quoted(info.name.raw, limit: 80)
     return
       "\(sender) wanted to send \(file) (\(ByteCount.text(info.size))). It was refused. To accept "
@@ -74,7 +74,7 @@ extension Node {
             .init(
               transfer: info.id.text,
               peer: info.peer.text,
-              sender: members[info.peer]?.name ?? "",
+              sender: members.name(of: info.peer),
               name: info.name.raw,
               size: UInt64(clamping: info.size),
               deadline: deadlineText(Session.offerTimeout)
@@ -133,7 +133,7 @@ extension Node {
     var book = ReferenceResolver<TransferID>()
     for (id, offer) in fileOffers {
       let peer = offer.info.peer
-      let names = [offer.info.name.raw, members[peer]?.name ?? "", peer.text]
+      let names = [offer.info.name.raw, members.name(of: peer), peer.text]
       book.add(id: id.text, names: names, value: id)
     }
     return try? book.find(word, what: "file", missing: .noSuchTransfer)

@@ -51,8 +51,8 @@ extension Node {
     var names: [MemberID: String] = [:]
     for line in board.chat { names[line.author] = line.name }
     return Set(board.authors.values).sorted().map { member in
-      if member == board.member { return ownName }
-      let present = PeerID(bytes: member.bytes).flatMap { members[$0]?.name }
+      if member == board.member { return members.ownName }
+      let present = members.name(of: member)
       return present ?? persistence.names[member.description] ?? names[member] ?? member.shortText
     }
   }

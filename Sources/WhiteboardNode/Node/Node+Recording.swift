@@ -68,7 +68,7 @@ extension Node {
 
   /// The display names of the connected members; untrusted text.
   package var presentNames: [String] {
-    members.keys.sorted().compactMap { members[$0]?.name }
+    members.ids.compactMap { members[$0]?.name }
   }
 
   /// The number of recorded changes of the board.

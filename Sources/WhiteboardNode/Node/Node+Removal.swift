@@ -34,7 +34,8 @@ extension Node {
       .warning(
         .init(
           code: "removed-says",
-          message: "\(name(of: member)) says that the host removed you from this board\(why). "
+          message:
+            "\(members.label(of: member)) says that the host removed you from this board\(why). "
             + "Your changes do not reach it any more.",
           peer: member.text
         )

@@ -114,7 +114,9 @@ extension Node {
     isRoleTold = true
     guard let member = replica?.board.member, role != ownRole else { return }
     ownRole = role
-    emit(.role(.init(peer: member.description, name: ownName, role: role.word, isOwn: true)))
+    emit(
+      .role(.init(peer: member.description, name: members.ownName, role: role.word, isOwn: true))
+    )
   }
 
   func roleChanged(_ member: MemberID, _ role: Role) {
@@ -122,7 +124,7 @@ extension Node {
       .role(
         .init(
           peer: member.description,
-          name: displayName(member) ?? "",
+          name: members.name(of: member) ?? "",
           role: role.word,
           isOwn: false
         )

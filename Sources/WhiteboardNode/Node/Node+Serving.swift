@@ -34,7 +34,7 @@ extension Node {
       logger: configuration.logger
     )
     // The name as handshakes tell it, which may be cut.
-    ownName = transportConfiguration.displayName
+    members.ownName = transportConfiguration.displayName
     transportConfiguration.isListening = configuration.isListening
     transportConfiguration.listen = configuration.listen
     transportConfiguration.interface = configuration.interface
@@ -57,7 +57,7 @@ extension Node {
   private func readPersonalSettings() async throws(NodeError) {
     guard let settings = configuration.personalSettings else { return }
     do throws(DocumentError) {
-      ownIcon = try await settings.icon
+      members.ownIcon = try await settings.icon
       hiddenAuthors = try await settings.hiddenAuthors
     } catch {
       throw NodeError(error)
@@ -104,7 +104,7 @@ extension Node {
     await persistence.loadNames()
     persistence.reportState()
     // A name of a handshake is within the limit of a profile.
-    try? replica.setProfile(name: ownName, icon: ownIcon?.emoji ?? "", now: now)
+    try? replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
     self.replica = replica
     if let grant = ownGrant(of: board) {
       _ = replica.own(grant, now: now)
@@ -112,14 +112,14 @@ extension Node {
     }
     if board.isOwned { roleChanged(replica.role) }
     isRoleTold = replica.role.mayWrite
-    persistence.recordName(ownName, of: transport.peerID.text)
-    persistence.recordTraffic(of: session, as: ownName)
+    persistence.recordName(members.ownName, of: transport.peerID.text)
+    persistence.recordTraffic(of: session, as: members.ownName)
     await tellReady(transport, session)
     reportFoundMembers(to: session)
     spawn { node in await node.followSession(session) }
     spawn { node in await node.storeMembership(of: session) }
     spawn { node in
-      await node.outbox.sendDatagrams(by: session) { node.members[$0]?.isReached == true }
+      await node.outbox.sendDatagrams(by: session) { node.members.isReached($0) }
     }
     spawn { node in await node.keepTime() }
     spawn { node in await node.runCommands() }
@@ -135,7 +135,7 @@ extension Node {
     replica?.prepareToLeave(now: now)
     performActions()
     let limit = runtime.limitOfGoodbye()
-    let reached = members.filter(\.value.isReached).keys.sorted()
+    let reached = members.filter(\.value.isReached).map(\.key)
     while clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {
       try? await clock.sleep(for: .milliseconds(5))
     }

@@ -12,7 +12,7 @@ extension Node {
     await handleEvents(of: session)
     // Left, or ended from outside: what is on the board stays on it.
     let reason = session.endReason?.code.rawValue ?? "ending"
-    for peer in Array(members.keys) {
+    for peer in members.ids {
       endDeliveries(to: peer, reason: reason)
       forget(peer)
     }
@@ -136,7 +136,8 @@ extension Node {
         .note(
           .init(
             code: "datagrams-over-link",
-            message: "UDP does not pass to \(name(of: peer)); what is drawn there shows a little "
+            message:
+              "UDP does not pass to \(members.label(of: peer)); what is drawn there shows a little "
               + "later."
           )
         )
@@ -159,19 +160,17 @@ extension Node {
   // MARK: - Members
 
   private func joined(_ peer: Peer, _ session: Session) {
-    let isNew = members[peer.id] == nil
     // A process that took another's place is owed nothing of what that one was.
     outbox.leave(peer.id)
     endDeliveries(to: peer.id, reason: DepartureReason.restarted.word)
-    members[peer.id] = Member(
+    let member = Members.Member(
       name: peer.name.raw,
       state: .connected,
       address: peer.address?.description,
       since: clock.now
     )
-    lostMembers[peer.id] = nil
+    let isNew = members.add(peer.id, member)
     outbox.join(peer, session)
-    hasMet = true
     let id = peer.id
     emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
     emit(.joined(.init(peer: id.text, name: peer.name.raw)))
@@ -195,15 +194,14 @@ extension Node {
       case .suspect: .suspect
       case .reconnecting: .reconnecting
       }
-    if members[peer]?.state == shown { return }
-    members[peer]?.state = shown
-    emit(.peerState(.init(peer: peer.text, name: members[peer]?.name ?? "", state: shown)))
+    guard members.setState(shown, of: peer) else { return }
+    emit(.peerState(.init(peer: peer.text, name: members.name(of: peer), state: shown)))
     // One that takes nothing may be dropped, now that it is there.
     runtime.wakeNow()
   }
 
   private func left(_ peer: PeerID, _ reason: DepartureReason, _ session: Session) {
-    let name = members[peer]?.name ?? ""
+    let name = members.name(of: peer)
     // Only the host removes members, so this is its word about us.
     var isAboutUs = false
     switch reason {
@@ -216,7 +214,7 @@ extension Node {
     }
     if reason == .lost {
       emit(.peerState(.init(peer: peer.text, name: name, state: .lost)))
-      lostMembers[peer] = LostMember(name: name)
+      members.remember(lost: peer)
     }
     var message: String?
     switch reason {
@@ -243,16 +241,11 @@ extension Node {
 
   private func forget(_ peer: PeerID) {
     outbox.leave(peer)
-    guard members.removeValue(forKey: peer) != nil else { return }
+    guard members.remove(peer) else { return }
     if let member = MemberID(peer.bytes) {
       replica?.peerLeft(member, now: now)
       performActions()
     }
     participantSource.yield()
-  }
-
-  /// What to call a peer, to a person.
-  func name(of peer: PeerID) -> String {
-    EventText.person(members[peer]?.name ?? "", peer.text)
   }
 }

@@ -28,11 +28,6 @@ extension Node {
     }
   }
 
-  /// A member that was lost and has not returned.
-  struct LostMember {
-    let name: String
-  }
-
   /// Waits until boards are equal, or until all local changes have arrived.
   ///
   /// - Parameters:
@@ -82,7 +77,7 @@ extension Node {
   /// Returns the members that a wait compares, ordered by id.
   private func compared(_ scope: SyncScope) -> [PeerID] {
     members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }
-      .keys.sorted()
+      .map(\.key)
   }
 
   /// Whether no local work is pending, and each compared member has the same state.
@@ -99,7 +94,7 @@ extension Node {
   }
 
   private func isSynced(with peer: PeerID, _ scope: SyncScope) -> Bool {
-    guard let replica, let id = MemberID(peer.bytes), members[peer]?.isReached == true else {
+    guard let replica, let id = MemberID(peer.bytes), members.isReached(peer) else {
       return false
     }
     return switch scope {
@@ -120,7 +115,7 @@ extension Node {
 
   private func report(_ scope: SyncScope, isComplete: Bool) -> SyncReport {
     var report = SyncReport(isComplete: isComplete)
-    for (peer, member) in members.sorted(by: { $0.key < $1.key }) {
+    for (peer, member) in members {
       let hasBoard = !isWithoutBoard(peer)
       let isSame = hasBoard && isSynced(with: peer, scope)
       let told = NodeEvent.SyncedMember(
@@ -131,8 +126,8 @@ extension Node {
       )
       if isSame { report.synced.append(told) } else { report.notSynced.append(told) }
     }
-    for (peer, member) in lostMembers.sorted(by: { $0.key < $1.key }) where members[peer] == nil {
-      report.notSynced.append(.init(peer: peer.text, name: member.name, state: .lost))
+    for (peer, name) in members.lost.sorted(by: { $0.key < $1.key }) where members[peer] == nil {
+      report.notSynced.append(.init(peer: peer.text, name: name, state: .lost))
     }
     return report
   }

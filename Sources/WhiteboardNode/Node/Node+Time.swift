@@ -10,7 +10,7 @@ extension Node {
       reportBacklogs()
       replica?.tick(now: now)
       performActions()
-      if let session { outbox.dropSlowPeers(of: session) { members[$0]?.isReached == true } }
+      if let session { outbox.dropSlowPeers(of: session) { members.isReached($0) } }
       lookAfterDocument()
       changed()
       await runtime.room()
@@ -36,7 +36,7 @@ extension Node {
   ///
   /// Otherwise a member that requests answers and accepts none would fill the memory.
   private func reportBacklogs() {
-    for peer in members.keys {
+    for peer in members.ids {
       guard let member = MemberID(peer.bytes) else { continue }
       replica?.memberIsBacklogged(member, outbox.load(to: peer) > .light)
     }

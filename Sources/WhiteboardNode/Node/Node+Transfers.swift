@@ -233,7 +233,7 @@ extension Node {
   /// Keeps the bytes of a photo where photos are, for what the next answer tells of.
   func storePhoto(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
     do throws(BoardError) { try replica?.requireRoom(for: reference) } catch {
-      throw CommandError(error) { called($0) }
+      throw CommandError(error) { members.label(of: $0) }
     }
     let path = photos.path(reference.id, reference.format)
     // Also where a file is there: it may be damaged.

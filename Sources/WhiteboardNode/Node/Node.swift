@@ -14,6 +14,8 @@ import WhiteboardSync
 package actor Node {
   let configuration: NodeConfiguration
   let input: (any CommandSource)?
+  /// The members of the session, and the names of all.
+  let members: Members
   private let sink: any EventSink
   /// Events, conditions, tasks, time, and the end.
   private(set) lazy var runtime = NodeRuntime(self, sink: sink)
@@ -54,8 +56,6 @@ package actor Node {
   var isRoleTold = false
   var isAnnouncing = false
   var isBegun = false
-  /// Whether any member of the board was connected.
-  var hasMet = false
   /// Whether a member's answer to a catch-up request was applied.
   var isCaughtUp = false
   /// Whether a command waits for the board.
@@ -66,12 +66,7 @@ package actor Node {
   var syncWaits = 0
   /// The local changes that a member last had completely.
   var sharedDots = DotSet()
-  /// The members that were lost and have not returned.
-  var lostMembers: [PeerID: LostMember] = [:]
   var discoveryProblem: DiscoveryProblem?
-  var members: [PeerID: Member] = [:]
-  /// What members said that they go by.
-  var profiles: [PeerID: MemberLook] = [:]
   var nearby = Nearby()
   /// The name of a board that another program announces with our key.
   var ownBoard: String?
@@ -123,34 +118,12 @@ package actor Node {
   /// The games among what is shown, as we saw them last.
   var shownGames: [ObjectID: GameView] = [:]
   var shownSettings = NodeEvent.SettingsDescription()
-  /// What we go by on the board.
-  var ownName: String
-  /// The icon that we go by, if any.
-  var ownIcon: ProfileIcon?
   /// The authors that the user does not want to see.
   var hiddenAuthors: Set<MemberID> = []
   /// The files that outgoing transfers read, by transfer.
   var sentPaths: [String: String] = [:]
   /// The first verb that failed, in a script that keeps going.
   var firstFailure: NodeError?
-
-  /// A peer of the session.
-  struct Member {
-    var name: String
-    var state: NodeEvent.PeerState.State
-    var address: String?
-    /// The time at which the member joined.
-    var since: ContinuousClock.Instant
-
-    /// Whether messages get through to it now, as far as we know.
-    var isReached: Bool { state == .connected || state == .suspect }
-  }
-
-  /// What a member goes by.
-  struct MemberLook: Equatable {
-    let name: String
-    let icon: String?
-  }
 
   /// A question that `accept` or `decline` answers.
   struct PendingInvitation {
@@ -191,7 +164,10 @@ package actor Node {
     sink: any EventSink
   ) {
     self.configuration = configuration
-    ownName = configuration.displayName
+    members = Members(
+      localPeer: configuration.identity.peerID,
+      ownName: configuration.displayName
+    )
     self.input = input
     self.sink = sink
     nextPurge = .now + .seconds(60)
