@@ -24,26 +24,26 @@ WIDTH = 29
 INTRODUCTION = """\
 # Walkthrough: one session, byte by byte
 
-Start here if you write a peer. Ben joins Anna's board with a code, gets what is on it, writes a text and
-leaves. Every frame is shown with all its bytes. The keys, nonces and signatures are fixed, so your
-program must come to the same bytes or accept them.
+Start here if you write a peer. Ben joins Anna's board with a code, receives its content, writes a text and leaves.
+Every frame is shown with all its bytes. The keys, nonces and signatures are fixed, so your program must produce
+the same bytes or accept them.
 
-`make_walkthrough.py` in `Tests/Interop` writes this file and `Vectors/walkthrough.json`, which has the same
-frames without the explanations. Tests read both with two independent implementations.
+`make_walkthrough.py` in `Tests/Interop` writes this file and `Vectors/walkthrough.json`, which has the same frames
+without the explanations. Tests read both with two independent implementations.
 
 ## 1. How to use it
 
-1. Decode each frame in its order. Check that you read the values that are shown.
-2. Encode the values. The binary frames must come out the same. JSON objects may have their keys in any order
-   and may have white space: compare their values.
-3. Verify each signature. Your own signatures differ, because ECDSA draws a random number. These are those of
-   RFC 6979.
-4. Play Ben against a program that plays Anna, then Anna against one that plays Ben.
+1. Decode the frames in order. Check that you read the values that are shown.
+2. Encode the values. The binary frames must be the same. JSON objects may have their keys in any order and may have
+   white space: compare their values.
+3. Verify each signature. Your own signatures differ, because ECDSA uses a random number. The signatures here are
+   those of RFC 6979.
+4. Act as Ben against a program that acts as Anna, then as Anna against a program that acts as Ben.
 
-Each line of a table is `bytes | field | value`; values are decimal. Long bytes are cut with `…`, and the whole frame
-follows in hex. The JSON of a control frame is one line on the wire; here it is broken between keys.
+Each line of a table is `bytes | field | value`; values are decimal. Long byte strings are shortened with `…`; the
+whole frame then follows in hex. The JSON of a control frame is one line on the wire; here it is split between keys.
 
-## 2. The people
+## 2. The two peers
 
 """
 
@@ -51,10 +51,10 @@ TLS = """\
 Each private key is a 32-byte number. A `PeerID` is the SHA-256 of the key info (LNK-2). The certificates are
 examples: only the key in them counts.
 
-## 3. What TLS gives
+## 3. The values from TLS
 
-Ben opens a TCP connection to Anna's port and does a TLS 1.3 handshake: both show their certificate, ALPN is
-`whiteboard-p2p`. The bytes of TLS are not shown. Its exporters (`session.md` 1.1) are taken to be:
+Ben opens a TCP connection to Anna's port and performs a TLS 1.3 handshake: both peers present their certificate, and
+ALPN is `whiteboard-p2p`. The bytes of TLS are not shown. This document assumes these exporters (`session.md` 1.1):
 
 """
 
@@ -116,7 +116,7 @@ def document(told):
     lines = INTRODUCTION.split("\n")[:-1]
     for person in told["people"]:
         name = walkthrough.NAMES[person["name"]]
-        role = "the host, who listens" if person["name"] == "anna" else "the guest, who dials"
+        role = "the host and listener" if person["name"] == "anna" else "the joining peer and dialler"
         lines += [
             f"**{name}**, {role}, at {walkthrough.ADDRESSES[person['name']]}:{walkthrough.PORT}",
             "",
@@ -142,14 +142,14 @@ def document(told):
         f"| `EXPORTER-whiteboard-p2p attach` | control link | `{told['exporters']['attachControl']}` |",
         f"| `EXPORTER-whiteboard-p2p attach` | bulk link | `{told['exporters']['attachBulk']}` |",
         "",
-        "| what | value |",
+        "| name | value |",
         "|---|---|",
         f"| session id, which is the board id | `{told['session']}` |",
-        f"| the same as text | `{told['sessionText']}` |",
+        f"| session id as text | `{told['sessionText']}` |",
         f"| code | `{told['code']}` |",
-        f"| the stretched code, K of `session.md` 4.2 | `{told['stretchedCode']}` |",
+        f"| stretched code, K of `session.md` 4.2 | `{told['stretchedCode']}` |",
         "",
-        "Anna wrote the text \"hello\" before Ben came: her operations 1 to 4. In its full form (SYN-20) her batch is",
+        "Before Ben joined, Anna wrote the text \"hello\": her operations 1 to 4. In its full form (SYN-20) her batch is",
         "",
         "```",
         *hexes(bytes.fromhex(told["batches"][0]["hex"])),
@@ -160,23 +160,23 @@ def document(told):
         "",
         "## 4. The frames",
         "",
-        "The order between the two directions is one of many that are right. Acknowledgements and reports may come at other",
-        "places, and more of them may come.",
+        "The order between the two directions is one of many valid orders. Acknowledgements and reports may arrive at other",
+        "points, and there may be more of them.",
         "",
     ]
     for number, step in enumerate(told["steps"], 1):
         lines += step_text(number, step, told["people"])
     last = told["batches"][1]
     lines += [
-        "## 5. What both boards are at the end",
+        "## 5. The state of both boards at the end",
         "",
-        "| what | value |",
+        "| name | value |",
         "|---|---|",
         f"| digest (SYN-40) | `{last['digest']}` |",
         f"| context hash (SYN-14) | `{told['contextHash']}` |",
         f"| Ben's chain hash | `{last['chain']}` |",
         "",
-        "Ben's batch in its full form, which is what was hashed into his chain:",
+        "Ben's batch in its full form, which he hashed into his chain:",
         "",
         "```",
         *hexes(bytes.fromhex(last["hex"])),
@@ -184,9 +184,9 @@ def document(told):
         "",
         "## 6. Recipes",
         "",
-        "Each recipe is Ben's first batch, on a channel on which he has sent his author message and nothing else, at",
-        "1,700,000,000,000 ms since 1970. Send the message to each member (SYN-10); hash the full form into your chain (AUT-6).",
-        "The digest is that of a board with nothing else on it. Properties and their units are in the table of `board.md`.",
+        "Each recipe is Ben's first batch, on a channel on which he has sent only his author message, at",
+        "1,700,000,000,000 ms since 1970. Send the message to each member (SYN-10), and hash the full form into your chain (AUT-6).",
+        "The digest is that of a board with no other object. Properties and their units are in the table of `board.md`.",
         "",
     ]
     for number, recipe in enumerate(told["recipes"], 1):
@@ -203,12 +203,12 @@ def value_text(value):
 
 
 NOTES = {
-    "text": "The value of the run is its anchor, 0 for the root, and the text in UTF-8. Each later insertion is a run "
-    "of its own (BRD-14).",
-    "stroke": "A longer stroke has a piece of `ink` for each 128 points, and its qualifier is the index of the piece's first "
+    "text": "The value of the run is its anchor, 0 for the root, and the text in UTF-8. Each later insertion is a separate "
+    "run (BRD-14).",
+    "stroke": "A longer stroke has a piece of `ink` for each 128 points; the qualifier is the index of the piece's first "
     "point. A stroke that is still being drawn gets its `end` later (SYN-31).",
-    "photo": "The file goes to each member that asks for it (SYN-36). Its bytes are those below.",
-    "chat line": "Its create operation has a time after that of every chat line that is here (BRD-31).",
+    "photo": "Send the file to each member that requests it (SYN-36). Its bytes are below.",
+    "chat line": "The time of its create operation is after that of every chat line on the board (BRD-31).",
 }
 
 
@@ -230,7 +230,7 @@ def recipe_text(number, recipe):
             shown += f", 0x{int(operation['value']['number']):08x}"
         lines.append(f"| {at} | {number_of} {walkthrough.PROPERTIES[number_of]} | {qualifier} | {shown} |")
     lines += ["", "The message:", "", "```", *fields(recipe["parts"]), "```", ""]
-    lines += ["The message and the full form in hex, and the digest:", "", "```"]
+    lines += ["The message, the full form and the digest, in hex:", "", "```"]
     for text in (recipe["message"], recipe["hex"], recipe["digest"]):
         lines += [*hexes(bytes.fromhex(text)), ""]
     lines[-1] = "```"

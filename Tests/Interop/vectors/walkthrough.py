@@ -201,10 +201,10 @@ def walk_operations(walk, own, first, count, table, people):
 
         def head_text(head):
             if head & 1 == 0:
-                return f"property and shape as before; {named(head >> 1)}"
+                return f"same property and shape; {named(head >> 1)}"
             number, shape, same = head >> 5, head >> 2 & 7, head >> 1 & 1
             text = f"property {number} ({PROPERTIES[number]}), shape {shape} ({SHAPES[shape]})"
-            return text + (", object as before" if same else "")
+            return text + (", same object" if same else "")
 
         head = walk.number(f"{title}: head", head_text)
         if head & 1 == 0:
@@ -225,7 +225,7 @@ def walk_operations(walk, own, first, count, table, people):
 
 def walk_batch(walk, own, first, named, people):
     """A batch in channel form (SYN-28); `named` is what the channel named before."""
-    walk.difference("milliseconds: difference from the batch before")
+    walk.difference("milliseconds: difference from the previous batch")
     walk.number("counter")
     count, has_table = divmod(walk.number("operations x 2 + table", lambda v: f"{v // 2} operations, {'a' if v & 1 else 'no'} table"), 2)
     table = [own]
@@ -282,7 +282,7 @@ def walk_answer(data, people):
         walk_record(walk)
     walk_difference(walk, people)
     walk.byte("end marker", lambda v: "")
-    walk.incarnation_of("incarnation of who answers", people)
+    walk.incarnation_of("incarnation of the answering member", people)
     walk.fixed("signature", 64)
     return walk.parts
 
@@ -316,7 +316,7 @@ def walk_message(data, people, own=None, first=None, named=None):
         walk.fixed("icon", walk.number("length of the icon"), bytes.decode)
     if kind in (messages.AUTHOR, messages.HEAD):
         walk.number("sequence of the last operation")
-        walk.fixed("chain hash there", 32)
+        walk.fixed("chain hash after it", 32)
         walk.fixed("signature", 64)
     if walk.left:
         raise AssertionError("a part is missing")
@@ -411,11 +411,11 @@ def opening(script):
     proofs = {who: admission.code_proof(stretched, who, *sides) for who in ("joiner", "host")}
     script.frame(
         ben, "HELLO of the dialler", wire.HELLO, hello(ben, invitation={"timeout": 60_000}),
-        "Ben joins: he sends `invitation` (MEM-7). He has opened no control link with Anna before, so `links` is 0.",
+        "Ben joins: he sends `invitation` (MEM-7). No control link with Anna has opened before, so `links` is 0.",
     )
     script.frame(
         anna, "HELLO of the listener", wire.HELLO, hello(anna, admission="code"),
-        "Anna's session asks for a code. This link has number 1: 1 more than the greater `links`.",
+        "Anna's session requires a code. This link gets the number 1: 1 more than the greater `links`.",
     )
     script.frame(
         ben, "CODE-PROOF", wire.CODE_PROOF, {"proof": base64_text(proofs["joiner"])},
@@ -433,8 +433,8 @@ def opening(script):
     }
     script.frame(
         anna, "ACCEPT", wire.ACCEPT, accept,
-        "Anna made the session, and there is no other member. Ben checks `proof`, and keeps the ticket. "
-        "The link is open; both sides may now send frames of up to 65,536 bytes.",
+        "Anna created the session, and there is no other member. Ben checks `proof`, and stores the ticket. "
+        "The link is open. Both sides may now send frames of up to 65,536 bytes.",
     )
     return stretched, proofs, signed
 
@@ -443,11 +443,11 @@ def introduction(script):
     for person in (script.anna, script.ben):
         script.message(
             person, "author", bytes([messages.AUTHOR]) + person.author.introduction(),
-            f"{person.shown} shows the record of this run, and where the chain of its batches stands (AUT-5).",
+            f"{person.shown} sends the record of this run, and the current end of its chain of batches (AUT-5).",
         )
         script.message(
             person, "profile", messages.encode_profile(person.shown, ""),
-            f"What to call {person.shown}. The icon is empty.",
+            f"The display name of {person.shown}. The icon is empty.",
         )
 
 
@@ -474,16 +474,17 @@ def walkthrough():
     introduction(script)
     script.message(
         ben, "request", messages.encode_request(1, boards["ben"].context),
-        "Anna's author message came, so Ben asks for what he lacks (SYN-11). His context is empty: he has nothing.",
+        "Anna's author message has arrived, so Ben requests the operations that he lacks (SYN-11). His context is empty: he "
+        "has no operations.",
     )
     script.message(
         anna, "request", messages.encode_request(1, boards["anna"].context),
-        "Anna asks likewise. Her context is the four dots that she wrote.",
+        "Anna also sends a request. Her context is the four dots of her own operations.",
     )
     script.acknowledge(anna, ben)
     script.message(
         ben, "nothing lacking", bytes([messages.NOTHING_LACKING]) + encode_vint(1),
-        "Anna has all that Ben has: none (SYN-12).",
+        "Anna lacks nothing, because Ben has no operations (SYN-12).",
     )
     script.acknowledge(ben, anna)
     answer = carry_answer(script, boards)
@@ -496,28 +497,28 @@ def walkthrough():
         report = messages.Report(messages.context_hash(boards[person.name].context), 1, [])
         script.message(
             person, "report", messages.encode_report(report),
-            f"{why} Both context hashes are equal: neither lacks anything of the other (SYN-16).",
+            f"{why} Both context hashes are equal: neither peer lacks an operation of the other (SYN-16).",
         )
     full = write_text(script, boards, text)
     report = messages.Report(messages.context_hash(boards["anna"].context), 0, [])
     script.message(
         anna, "report", messages.encode_report(report),
-        "Anna has applied the batch, and reports her new context within 100 ms. This report is about no answer, so it "
-        "has 0 there (SYN-14).",
+        "Anna has applied the batch, and reports her new context within 100 ms. This report is about no answer, so "
+        "the number of the request is 0 (SYN-14).",
     )
     script.message(
         ben, "head", bytes([messages.HEAD]) + ben.author.head(),
         "Ben signs the end of his chain, at most once a second and before he leaves (AUT-7). Anna compares it "
-        "with the batches that she had.",
+        "with the batches that she received.",
     )
     for sender, kind, title in ((ben, wire.PING, "PING"), (anna, wire.PONG, "PONG")):
-        why = "Ben has sent nothing for 1 s (LIV-1)." if title == "PING" else "The same 8 bytes, at once."
+        why = "Ben has sent nothing for 1 s (LIV-1)." if title == "PING" else "Anna answers at once with the same 8 bytes."
         script.frame(sender, title, kind, PING, why, [(PING, "8 bytes of Ben's choice", "")])
     script.acknowledge(anna, ben)
     script.acknowledge(ben, anna)
     script.frame(
         ben, "CLOSE", wire.CLOSE, {"code": "left", "message": ""},
-        "Ben leaves. He flushes this frame and closes; Anna answers nothing (3.6).",
+        "Ben leaves. He flushes this frame and closes the connection. Anna does not answer (3.6).",
     )
     if boards["anna"].digest() != boards["ben"].digest():
         raise AssertionError("the boards differ")
@@ -559,8 +560,8 @@ def carry_answer(script, boards):
 
     script.frame(
         anna, "BULK-REQUEST", wire.BULK_REQUEST, {"count": 1},
-        "The answer is a resource, and needs a bulk link. Ben dialled the control link, so Ben dials the bulk "
-        "links too, and Anna asks him for one (8.1).",
+        "The answer is a resource, and needs a bulk link. Ben dialed the control link, so Ben dials the bulk "
+        "links too, and Anna requests one from him (8.1).",
     )
     attach = {
         "session": base32(BOARD),
@@ -570,22 +571,22 @@ def carry_answer(script, boards):
     }
     bulk(
         ben, "ATTACH", wire.ATTACH, attach,
-        "Ben has opened a second TLS connection to the same port; this is its first frame. Anna asked for the "
+        "Ben has opened a second TLS connection to the same port; this is its first frame. Anna requested the "
         "link, so she is the opener: `listener`.",
     )
     bulk(
         anna, "ATTACHED", wire.ATTACHED, {},
-        "The proof is right. From here frames of up to 65,536 bytes are allowed.",
+        "The proof is right. From now on frames of up to 65,536 bytes are allowed.",
     )
     bulk(
         anna, "RESOURCE-OFFER", wire.RESOURCE_OFFER, offer,
-        "`name` is JSON again, as a text (SYN-13); its `id` is the board id, which is the session id.",
+        "`name` is a text that contains JSON (SYN-13). The `id` in it is the board id, which is the session id.",
     )
-    bulk(ben, "RESOURCE-ACCEPT", wire.RESOURCE_ACCEPT, {"id": identifier, "offset": 0}, "From the beginning.")
+    bulk(ben, "RESOURCE-ACCEPT", wire.RESOURCE_ACCEPT, {"id": identifier, "offset": 0}, "Ben requests the whole resource.")
     bulk(anna, "RESOURCE-START", wire.RESOURCE_START, {"id": identifier, "offset": 0}, "")
     bulk(
         anna, "CHUNK", wire.CHUNK, answer,
-        "The whole answer in one frame. What Ben has to know to check it is in it: Anna's record.",
+        "This frame has the whole answer. It includes Anna's record, which Ben needs to check the answer.",
         walk_answer(answer, script.person_of),
     )
     bulk(
@@ -619,7 +620,7 @@ def write_text(script, boards, text):
         ben, "batch", data,
         "Ben writes the text \"hi\" and moves Anna's text, in one batch of five operations. This is the "
         "channel form (SYN-28): Anna knows the author and the first sequence. Anna's incarnation is named for the first "
-        "time on this channel, so it stands in the table.",
+        "time on this channel, so it is in the table.",
         first=1,
     )
     for board in boards.values():
