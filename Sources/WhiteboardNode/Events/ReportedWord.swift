@@ -22,7 +22,7 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "ok: ...",
       meaning: "In line mode: the same as done. The command that follows it succeeded.",
-      limits: "Those of done.",
+      limits: "The same as for done.",
       tests: ["NodeSavingTests", "EventLineTests"]
     ),
     ReportedWord(
@@ -74,7 +74,7 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "whole, ok",
       meaning: "Every byte of the file and of the log beside it was read and checked.",
-      limits: "Says nothing of damage that comes later.",
+      limits: "Later damage is not covered.",
       tests: [
         "DamagedFileTests", "WriteAheadLogTests", "Tests/Interop/test_damaged_file.py",
         "Tests/Chaos",
@@ -82,27 +82,27 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "suspect, reconnecting",
-      meaning: "Nothing was heard of the peer for 2 s or 6 s. What was sent to it is kept.",
-      limits: "Ends with connected, or with left.",
+      meaning: "No data arrived from the peer for 2 s or 6 s. Messages to it are kept.",
+      limits: "The next word is connected or left.",
       tests: ["Tests/LAN"]
     ),
     ReportedWord(
       word: "lost",
       meaning: "The peer was not reachable for --lost-after (60 s) on this side's clock.",
       limits:
-        "A member that discovery shows again is connected within 10 s. Others are dialed ever more "
-        + "rarely, for an hour.",
+        "A member that discovery shows again is connected within 10 s. Other members are dialed less "
+        + "and less often, for an hour.",
       tests: ["DeliveryTests", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "reset",
-      meaning: "The peer, or the relay between, gave up on the connection first.",
+      meaning: "The peer, or the relay in between, gave up the connection first.",
       limits: "Messages that were not confirmed are reported as undelivered.",
       tests: ["DeliveryTests", "Tests/Interop"]
     ),
     ReportedWord(
       word: "left",
-      meaning: "The peer is out of the session, for the reason that is given.",
+      meaning: "The peer left the session, for the reported reason.",
       limits:
         "It is connected again when it returns, whichever side restarted, unless the host removed it (kicked).",
       tests: ["MembershipModelTests", "Tests/LAN", "Tests/Chaos"]
@@ -110,7 +110,7 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "full",
       meaning: "The board holds as many peers as its host allows: 16, or --max-peers.",
-      limits: "A relay (--relay auto) carries more with less traffic.",
+      limits: "A relay (--relay auto) supports more peers with less traffic.",
       tests: ["Tests/Interop/test_against_swift.py"]
     ),
   ]
