@@ -109,9 +109,9 @@ extension Node {
         metadata: ["asset": "\(reference.id)", "peer": "\(member.description.prefix(8))"]
       )
     case .sendAsset(let id, let name, let member):
-      sendAsset(id, name, to: member)
+      transfers.sendAsset(id, name, to: member)
     case .sendAnswer(let bytes, let name, let member):
-      sendAnswer(bytes, name, to: member)
+      transfers.sendAnswer(bytes, name, to: member)
     case .record(let change):
       persistence.record(change)
     case .profile(let member, let name, let icon):

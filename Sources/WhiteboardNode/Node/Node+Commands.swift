@@ -41,12 +41,12 @@ extension Node {
       case .resource(let file, let name, let to):
         let peers = try recipients(to)
         beside(request) { node throws(CommandError) in
-          try await node.sendResource(file, named: name, to: peers)
+          try await node.transfers.sendResource(file, named: name, to: peers)
         }
       case .stream(let name, let file, let to):
         let peers = try recipients(to)
         beside(request) { node throws(CommandError) in
-          try await node.sendStream(file, named: name, to: peers)
+          try await node.transfers.sendStream(file, named: name, to: peers)
         }
       case .peers:
         await tellPeers(request)

@@ -26,7 +26,7 @@ extension Node {
       return CommandOutcome(id: try lift())
     case .photo(let at, let file, let alias):
       try check(alias)
-      let (reference, size) = try await importPhoto(file)
+      let (reference, size) = try await photos.importPhoto(file)
       return try make(alias) { (board) throws(BoardError) in
         try board.createPhoto(reference, at: Point(at), size: size)
       }

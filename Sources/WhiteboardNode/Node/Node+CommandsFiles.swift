@@ -143,7 +143,7 @@ extension Node {
   /// Puts what is in a file on the board, as one step.
   func takeIn(_ file: String, at place: BoardPoint?) async throws(CommandError) -> CommandOutcome {
     guard let imported = try await Self.read(file) else {
-      let (reference, size) = try await importPhoto(file)
+      let (reference, size) = try await photos.importPhoto(file)
       let id = try onBoard { (board) throws(BoardError) in
         try board.gesture("import") { () throws(BoardError) in
           try board.createPhoto(
@@ -172,7 +172,7 @@ extension Node {
     tellLeftOut(imported.warnings, of: file)
     for case .photo(let asset, _) in imported.objects.map(\.content) {
       guard let bytes = imported.photos.removeValue(forKey: asset.id) else { continue }
-      try storePhoto(bytes, asset)
+      try photos.store(bytes, asset)
       replica?.assetStored(asset.id, now: now)
     }
     let (objects, groups, settings) = (imported.objects, imported.groups, imported.settings)

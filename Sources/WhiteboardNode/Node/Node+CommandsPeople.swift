@@ -10,13 +10,13 @@ extension Node {
     switch request.command {
     case .accept(let target, let isAlways):
       if let file = fileOffer(target) {
-        return try answerOffer(file, isAccepted: true, isAlways: isAlways)
+        return try transfers.answerOffer(file, isAccepted: true, isAlways: isAlways)
       }
-      try checkNotEnded(target)
+      try transfers.checkNotEnded(target)
       try await answer(try pendingInvitation(target), with: .accept, isAlways: isAlways)
     case .decline(let target, let reason):
-      if let file = fileOffer(target) { return try answerOffer(file, isAccepted: false) }
-      try checkNotEnded(target)
+      if let file = fileOffer(target) { return try transfers.answerOffer(file, isAccepted: false) }
+      try transfers.checkNotEnded(target)
       try await answer(try pendingInvitation(target), with: .decline(reason: reason ?? ""))
     case .continue:
       try await continueAlone()
@@ -32,16 +32,7 @@ extension Node {
     case .role(let target, let role):
       try changeRole(of: target, to: role)
     case .cancel(let target, let reason):
-      let (_, transfer) = try transfer(target)
-      switch transfer.kind {
-      case .resource(let id):
-        do throws(SessionError) {
-          try session?.cancelResource(id, reason: reason ?? "")
-        } catch {
-          throw CommandError(.noSuchTransfer, "the transfer is over")
-        }
-      case .stream(let stream): stream.reset(code: 0)
-      }
+      try transfers.cancel(target, reason: reason ?? "")
     case .profile(let name, let icon):
       try await changeProfile(name, icon, request)
     default:
@@ -76,13 +67,9 @@ extension Node {
     }
   }
 
-  /// Which transfer a word of `cancel` means.
-  func transfer(_ word: String) throws(CommandError) -> (String, PendingTransfer) {
-    var book = ReferenceResolver<(String, PendingTransfer)>()
-    for (id, transfer) in transfers {
-      book.add(id: id, names: [transfer.name], value: (id, transfer))
-    }
-    return try book.find(word, what: "transfer", missing: .noSuchTransfer)
+  /// Returns the offered file that a word of `accept` or `decline` means; nil if it means a request to join.
+  func fileOffer(_ word: String) -> TransferID? {
+    (try? invitation(word)) == nil ? transfers.offer(word) : nil
   }
 
   /// Goes by another name or icon from now on, and tells by which.

@@ -71,7 +71,7 @@ extension Node {
     case .accept(let target, _), .decline(let target, _):
       (try? invitation(target)) != nil || fileOffer(target) != nil
     case .cancel(let target, _):
-      (try? transfer(target)) != nil
+      (try? transfers.transfer(target)) != nil
     default:
       false
     }

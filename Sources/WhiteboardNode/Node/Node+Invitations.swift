@@ -32,7 +32,7 @@ extension Node {
           words: invitation.words.joined(separator: " "),
           direction: .incoming,
           mustAnswer: true,
-          deadline: deadlineText(invitation.timeout),
+          deadline: SystemTime.deadlineText(invitation.timeout),
           known: invitation.isProved ? true : nil
         )
       )

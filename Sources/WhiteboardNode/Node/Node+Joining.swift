@@ -325,7 +325,7 @@ extension Node {
           words: verification.words.joined(separator: " "),
           direction: .outgoing,
           mustAnswer: mustAnswer,
-          deadline: deadlineText(timeout)
+          deadline: SystemTime.deadlineText(timeout)
         )
       )
     )
@@ -376,12 +376,6 @@ extension Node {
       return
     }
     continuation.resume(returning: answer)
-  }
-
-  /// When a time that begins now is over, RFC 3339.
-  func deadlineText(_ timeout: Duration) -> String {
-    let milliseconds = UInt64(max(timeout / .milliseconds(1), 0))
-    return Timestamp.text(milliseconds: SystemTime.milliseconds + milliseconds)
   }
 }
 

@@ -1,9 +1,41 @@
 import PeerSession
 import Whiteboard
 import WhiteboardDocument
+import WhiteboardSync
 
-/// Requests of the program about the board's file and its photos.
+/// Requests of the program and its transport about the board's file, photos and other resources.
 extension Node {
+  /// Creates the part that owns resources and streams.
+  func makeTransfers() -> Transfers {
+    Transfers(
+      runtime,
+      configuration,
+      members: members,
+      persistence: persistence,
+      photos: photos,
+      performActions: { self.performActions() }
+    )
+  }
+
+  /// Returns whether this node requested the resource that a peer offers: an answer (SYN-13) or an asset
+  /// (SYN-37).
+  package func isRequested(_ info: ResourceInfo) -> Bool { transfers.isRequested(info) }
+
+  /// Decides about a resource that this node did not request (SYN-13, SYN-37, RES-8).
+  ///
+  /// If the configuration says so, the call asks the user and waits for the answer, until its task is canceled.
+  ///
+  /// - Returns: Whether to accept it.
+  package func wants(_ info: ResourceInfo) async -> Bool { await transfers.wants(info) }
+
+  /// Ends the offer of a file that the session ended.
+  func offerEnded(_ id: TransferID, _ number: Int) { transfers.offerEnded(id, number) }
+
+  /// Returns the name and the request of a catch-up answer; nil if the resource is not one.
+  package static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
+    Transfers.answer(named: name)
+  }
+
   /// Whether the work on the board is on disk.
   package var saveState: SaveState { persistence.state }
 

@@ -83,7 +83,7 @@ extension Node {
     guard let board = BoardID(session.id.bytes) else {
       throw NodeError(.internal, "the session has no board")
     }
-    removeOldAnswers()
+    transfers.removeOldAnswers()
     let replica = Replica(
       author: Author(
         board: board,
@@ -94,6 +94,7 @@ extension Node {
     )
     persistence.replica = replica
     photos.begin(replica, of: session.id)
+    transfers.begin(replica, session)
     do throws(NodeError) {
       try await openDocument(of: session, replica)
     } catch {

@@ -143,13 +143,13 @@ extension Node {
         )
       )
     case .resourceStarted(let info):
-      resourceStarted(info)
+      transfers.resourceStarted(info)
     case .resourceProgress(let id, let bytes, let size):
-      resourceProgressed(id, bytes, size)
+      transfers.resourceProgressed(id, bytes, size)
     case .resourceFinished(let info, let result):
-      resourceFinished(info, result)
+      transfers.resourceFinished(info, result)
     case .streamOpened(let stream):
-      spawn { node in await node.readStream(stream) }
+      spawn { node in await node.transfers.readStream(stream) }
     case .warning(let warning):
       emit(
         .warning(.init(code: warning.code, message: TerminalText.cleaned(warning.message)))

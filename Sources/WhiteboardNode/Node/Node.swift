@@ -24,7 +24,14 @@ package actor Node {
   /// The board's file.
   private(set) lazy var persistence = makePersistence()
   /// The files of photos.
-  private(set) lazy var photos = PhotoFiles(runtime, configuration, persistence)
+  private(set) lazy var photos = PhotoFiles(
+    runtime,
+    configuration,
+    members: members,
+    persistence: persistence
+  )
+  /// Resources and streams.
+  private(set) lazy var transfers = makeTransfers()
 
   /// What came from the session and waits to be handled.
   var incoming = IncomingEvents()
@@ -88,11 +95,6 @@ package actor Node {
   /// The latest questions that are over, so that a late answer can be explained.
   var endedInvitations: [EndedInvitation] = []
   var nextVerification = 1
-  /// The files that members offer and that are not answered yet.
-  var fileOffers: [TransferID: FileOffer] = [:]
-  var nextOffer = 0
-  /// The senders of files that were accepted here and have not arrived.
-  var acceptedFiles: [TransferID: PeerID] = [:]
   /// The address that accepted the connection and has not answered.
   var silentAddress: String?
   /// Why the host was dialed again the last time.
@@ -105,10 +107,6 @@ package actor Node {
   var questionStart: ContinuousClock.Instant?
   /// Why the person here did not say that the words are the same.
   var doubt: NodeError?
-  var transfers: [String: PendingTransfer] = [:]
-  /// The catch-up answers that come in: from whom, and to which request.
-  var answers: [TransferID: (peer: PeerID, request: UInt64)] = [:]
-
   // What things are called.
   var aliases: [ObjectAlias: ObjectID] = [:]
   var lastObject: ObjectID?
@@ -120,8 +118,6 @@ package actor Node {
   var shownSettings = NodeEvent.SettingsDescription()
   /// The authors that the user does not want to see.
   var hiddenAuthors: Set<MemberID> = []
-  /// The files that outgoing transfers read, by transfer.
-  var sentPaths: [String: String] = [:]
   /// The first verb that failed, in a script that keeps going.
   var firstFailure: NodeError?
 
@@ -137,19 +133,6 @@ package actor Node {
     let kind: Kind
     let peer: PeerID
     let name: String
-  }
-
-  /// A transfer that `cancel` stops.
-  struct PendingTransfer {
-    enum Kind {
-      case resource(TransferID)
-      case stream(PeerStream)
-    }
-
-    let kind: Kind
-    let name: String
-    let direction: Direction
-    let peer: PeerID
   }
 
   /// Makes a node; nothing runs until ``run()``.
@@ -248,7 +231,7 @@ package actor Node {
       }
     }
     invitations = [:]
-    endFileOffers()
+    transfers.endFileOffers()
     commandWaiter?.resume()
     commandWaiter = nil
     readerWaiter?.resume()

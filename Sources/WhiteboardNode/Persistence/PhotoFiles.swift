@@ -11,17 +11,24 @@ import WhiteboardSync
 /// document. Other programs store photos in the document only, and write a file while they read or send the photo.
 /// Confined to the isolation of its node.
 final class PhotoFiles {
-  private let runtime: NodeRuntime
-  private let configuration: NodeConfiguration
-  private let persistence: Persistence
-  private var replica: Replica?
+  let runtime: NodeRuntime
+  let configuration: NodeConfiguration
+  let members: Members
+  let persistence: Persistence
+  private(set) var replica: Replica?
   /// The start of the board's id, which the names of temporary files contain.
   private var board = ""
   private var paths: [AssetID: String] = [:]
   /// The number of readers of each photo's file.
   private var readers: [AssetID: Int] = [:]
 
-  init(_ runtime: NodeRuntime, _ configuration: NodeConfiguration, _ persistence: Persistence) {
+  init(
+    _ runtime: NodeRuntime,
+    _ configuration: NodeConfiguration,
+    members: Members,
+    persistence: Persistence
+  ) {
+    self.members = members
     self.runtime = runtime
     self.configuration = configuration
     self.persistence = persistence

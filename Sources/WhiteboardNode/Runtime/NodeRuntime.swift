@@ -30,7 +30,8 @@ final class NodeRuntime {
   /// Why the node ends; nil while it does not.
   private(set) var ending: Ending?
 
-  private unowned let node: Node
+  /// The node, for tasks outside of its isolation.
+  unowned let node: Node
   private let jobSource: AsyncStream<Job>.Continuation
   private var pump = EventPump()
   private var conditions: [Int: Condition] = [:]

@@ -4,9 +4,9 @@ import Whiteboard
 import WhiteboardSync
 
 /// Catch-up answers: what a member missed goes to it as a resource (SYN-13).
-extension Node {
+extension Transfers {
   /// The answer that a resource's name says it is, where it says so.
-  package static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
+  static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
     guard let name = try? ResourceDTO(name: name), name.type == .whiteboard,
       let request = name.request
     else { return nil }
@@ -32,9 +32,9 @@ extension Node {
       try? FileManager.default.removeItem(atPath: path)
     }
     if let bytes {
-      replica.receivedAnswer(bytes, request: request, from: member, now: now)
+      replica.receivedAnswer(bytes, request: request, from: member, now: runtime.now)
     } else {
-      replica.answerFailed(request: request, from: member, now: now)
+      replica.answerFailed(request: request, from: member, now: runtime.now)
     }
     performActions()
   }
@@ -45,10 +45,10 @@ extension Node {
     guard let session, let peer = PeerID(bytes: member.bytes),
       let file = AnswerFile(bytes, inDirectory: configuration.answersDirectory)
     else {
-      replica?.answerSent(request: request, to: member, now: now)
+      replica?.answerSent(request: request, to: member, now: runtime.now)
       return
     }
-    spawn { node in
+    runtime.spawn { node in
       do throws(SessionError) {
         _ = try await session.sendResource(
           atPath: file.path,
@@ -64,8 +64,8 @@ extension Node {
         )
       }
       withExtendedLifetime(file) {}
-      node.replica?.answerSent(request: request, to: member, now: node.now)
-      node.performActions()
+      node.transfers.replica?.answerSent(request: request, to: member, now: node.now)
+      node.transfers.performActions()
     }
   }
 

@@ -2,16 +2,7 @@ import PeerSession
 import WhiteboardRendering
 
 /// Files that members offer: asked, answered, and over.
-extension Node {
-  /// A file that a member offers, until it is answered.
-  struct FileOffer {
-    let info: ResourceInfo
-    /// Distinguishes this offer from a later one of the same transfer.
-    let number: Int
-    let offeredAt: ContinuousClock.Instant
-    let decision: CheckedContinuation<Bool, Never>
-  }
-
+extension Transfers {
   /// How a file offer ends without being accepted.
   private enum OfferEnd {
     case declined
@@ -29,8 +20,8 @@ extension Node {
   ///
   /// - Parameter info: The resource.
   /// - Returns: Whether to accept it.
-  package func wants(_ info: ResourceInfo) async -> Bool {
-    guard Self.answer(named: info.name.raw) == nil, asset(named: info.name.raw) == nil else {
+  nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
+    guard Transfers.answer(named: info.name.raw) == nil, asset(named: info.name.raw) == nil else {
       return false
     }
     if acceptedFiles[info.id] == info.peer { return true }
@@ -38,7 +29,7 @@ extension Node {
     case .accept:
       return true
     case .refuse:
-      emit(.note(.init(code: NodeEvent.Remark.fileRefused, message: refusal(of: info))))
+      runtime.emit(.note(.init(code: NodeEvent.Remark.fileRefused, message: refusal(of: info))))
       return false
     case .ask:
       guard await ask(about: info) else { return false }
@@ -56,20 +47,23 @@ extension Node {
       + "files of members, start this program with --accept-files."
   }
 
-  private func ask(about info: ResourceInfo) async -> Bool {
-    nextOffer += 1
-    let number = nextOffer
+  private nonisolated(nonsending) func ask(about info: ResourceInfo) async -> Bool {
+    lastOffer += 1
+    let number = lastOffer
+    let node = runtime.node
     return await withTaskCancellationHandler {
       await withCheckedContinuation { decision in
-        guard ending == nil, !Task.isCancelled else { return decision.resume(returning: false) }
+        guard runtime.ending == nil, !Task.isCancelled else {
+          return decision.resume(returning: false)
+        }
         endOffer(info.id, .over)
-        fileOffers[info.id] = FileOffer(
+        offers[info.id] = FileOffer(
           info: info,
           number: number,
-          offeredAt: clock.now,
+          offeredAt: runtime.clock.now,
           decision: decision
         )
-        emit(
+        runtime.emit(
           .resourceOffered(
             .init(
               transfer: info.id.text,
@@ -77,34 +71,34 @@ extension Node {
               sender: members.name(of: info.peer),
               name: info.name.raw,
               size: UInt64(clamping: info.size),
-              deadline: deadlineText(Session.offerTimeout)
+              deadline: SystemTime.deadlineText(Session.offerTimeout)
             )
           )
         )
-        spawn { node in await node.runDueCommands() }
+        runtime.spawn { node in await node.runDueCommands() }
       }
     } onCancel: {
       // The cancelled call waits until this has resumed it.
-      Task { await self.offerEnded(info.id, number) }
+      Task { await node.offerEnded(info.id, number) }
     }
   }
 
   /// Ends an offer that the session ended: its time is over, or the sender no longer offers the file.
-  private func offerEnded(_ id: TransferID, _ number: Int) {
-    guard fileOffers[id]?.number == number else { return }
+  func offerEnded(_ id: TransferID, _ number: Int) {
+    guard offers[id]?.number == number else { return }
     endOffer(id, .over)
   }
 
   private func endOffer(_ id: TransferID, _ end: OfferEnd) {
-    guard let offer = fileOffers.removeValue(forKey: id) else { return }
-    let isLate = clock.now - offer.offeredAt >= Session.offerTimeout
+    guard let offer = offers.removeValue(forKey: id) else { return }
+    let isLate = runtime.clock.now - offer.offeredAt >= Session.offerTimeout
     let message =
       switch end {
       case .declined: "You declined the file."
       case .over where isLate: "The file was not accepted in time."
       case .over: "The sender no longer offers the file."
       }
-    emit(
+    runtime.emit(
       .resourceFinished(
         .init(
           transfer: id.text,
@@ -121,17 +115,17 @@ extension Node {
 
   /// Ends all offers: the node ends.
   func endFileOffers() {
-    for id in fileOffers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) }
+    for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) }
   }
 
-  /// Returns the offered file that a word of `accept` or `decline` means: the id of its transfer or the
-  /// start of it, its name or that of its sender; nil if there is none or more than one, or if the word means
-  /// a request to join.
-  func fileOffer(_ word: String) -> TransferID? {
-    guard (try? invitation(word)) == nil else { return nil }
-    if word == "last", fileOffers.count == 1 { return fileOffers.keys.first }
+  /// Finds the offered file that a word of `accept` or `decline` means.
+  ///
+  /// - Parameter word: The id of its transfer or the start of it, its name, or that of its sender.
+  /// - Returns: The transfer; nil if there is none or more than one.
+  func offer(_ word: String) -> TransferID? {
+    if word == "last", offers.count == 1 { return offers.keys.first }
     var book = ReferenceResolver<TransferID>()
-    for (id, offer) in fileOffers {
+    for (id, offer) in offers {
       let peer = offer.info.peer
       let names = [offer.info.name.raw, members.name(of: peer), peer.text]
       book.add(id: id.text, names: names, value: id)
@@ -152,7 +146,7 @@ extension Node {
       throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
     }
     guard isAccepted else { return endOffer(id, .declined) }
-    fileOffers.removeValue(forKey: id)?.decision.resume(returning: true)
+    offers.removeValue(forKey: id)?.decision.resume(returning: true)
   }
 
   /// Explains that the file is no longer offered, if a word of `accept` or `decline` can only mean a file.

@@ -1,0 +1,79 @@
+import Crypto
+import PeerSession
+import Whiteboard
+import WhiteboardExport
+import WhiteboardRendering
+import WhiteboardSync
+
+/// Photos that are added to the board here.
+extension PhotoFiles {
+  /// Reads a photo from a file of ours and keeps it where photos are.
+  /// - Returns: What the board knows of it, and the size that it has there, upright.
+  nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (
+    AssetReference, Size
+  ) {
+    let bytes = try await Self.readPhoto(file, configuration.photos)
+    let reference: AssetReference
+    do throws(PhotoError) {
+      let header = try PhotoHeader(ofWhole: bytes)
+      guard let id = AssetID(Array(SHA256.hash(data: bytes))) else { throw .malformed }
+      reference = try AssetReference(id: id, byteCount: bytes.count, header: header)
+    } catch {
+      let shown = TerminalText.quoted(file, limit: 256)
+      switch error {
+      case .unknownFormat:
+        throw CommandError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
+      case .malformed:
+        throw CommandError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
+      case .truncated:
+        throw CommandError(.notAPhoto, "\(shown) breaks off before the end of its picture")
+      case .tooManyPixels:
+        throw CommandError(
+          .tooBig,
+          "\(shown) has too many pixels; at most \(BoardLimits.photoPixels) fit"
+        )
+      case .tooManyBytes:
+        throw CommandError(
+          .tooBig,
+          "\(shown) has no bytes, or more than \(BoardLimits.photoBytes)"
+        )
+      }
+    }
+    try store(bytes, reference)
+    replica?.assetStored(reference.id, now: runtime.now)
+    return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
+  }
+
+  /// Reads a photo without blocking the node; converts WebP if the program can.
+  @concurrent private static func readPhoto(
+    _ file: String,
+    _ converter: (any PhotoConverter)?
+  ) async throws(CommandError) -> [UInt8] {
+    let bytes = try FileReading.whole(file, limit: BoardLimits.photoBytes)
+    guard let converter, PhotoHeader.isWebP(bytes) else { return bytes }
+    do throws(PhotoConversionError) {
+      return try converter.photo(ofWebP: bytes)
+    } catch {
+      throw CommandError(
+        .notAPhoto,
+        "\(TerminalText.quoted(file, limit: 256)): \(TerminalText.cleaned(error.message))"
+      )
+    }
+  }
+
+  /// Keeps the bytes of a photo where photos are, for what the next answer tells of.
+  func store(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
+    do throws(BoardError) { try replica?.requireRoom(for: reference) } catch {
+      throw CommandError(error) { members.label(of: $0) }
+    }
+    let path = path(reference.id, reference.format)
+    // Also where a file is there: it may be damaged.
+    do throws(OutputFile.WriteError) {
+      try OutputFile.write(bytes, to: path, isReplacing: true)
+    } catch {
+      throw CommandError(.fileUnwritable, "the photo is not on the board: \(error.message)")
+    }
+    add(reference.id, at: path)
+    persistence.recordPhoto(reference.id, at: path, isAwaited: true)
+  }
+}
